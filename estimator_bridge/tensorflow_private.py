@@ -4,8 +4,32 @@ A new TensorFlow release that moves one of them breaks this file and no other. I
 nothing else in the package may name ``tensorflow.python``.
 """
 
+# Saver.save and the hooks of old programs check isinstance(session, SessionInterface).
+from tensorflow.python.client.session import SessionInterface
+
+# A batch that is split inside a tf.function reaches strategy.run as PerReplica; the public
+# experimental_distribute_values_from_function works outside functions only.
+from tensorflow.python.distribute.values import PerReplica
+
 # The TF2 side (datasets, strategies, tf.function) runs eagerly even where the program called
 # tf.compat.v1.disable_v2_behavior(); there is no public switch for one block of code.
 from tensorflow.python.eager.context import eager_mode
 
-__all__ = ["eager_mode"]
+# Whether an op is stateful and what it returns; the public raw_ops do not tell.
+from tensorflow.python.framework.op_def_registry import get as op_def
+
+# A TF1 graph runs its own initializers, so its variables must start uninitialized.
+from tensorflow.python.ops.resource_variable_ops import UninitializedVariable
+
+# TensorFlow's and users' CrossShardOptimizer read the number of shards from this context.
+from tensorflow.python.tpu.tpu_function import get_tpu_context, tpu_shard_context
+
+__all__ = [
+    "PerReplica",
+    "SessionInterface",
+    "UninitializedVariable",
+    "eager_mode",
+    "get_tpu_context",
+    "op_def",
+    "tpu_shard_context",
+]

@@ -1,0 +1,25 @@
+"""Where steps run: accelerators, strategies, emulated cores, compiled loops."""
+
+from estimator_bridge.runtime.accelerators import (
+    EmulatedClusterResolver,
+    TPUClusterResolver,
+    emulate_cores,
+    parse_emulated,
+    tpu_present,
+)
+from estimator_bridge.runtime.loop import HostStage, LoopResult, StepLoop
+from estimator_bridge.runtime.strategies import default_strategy, is_tpu_strategy, tpu_strategy
+
+__all__ = [
+    "EmulatedClusterResolver",
+    "HostStage",
+    "LoopResult",
+    "StepLoop",
+    "TPUClusterResolver",
+    "default_strategy",
+    "emulate_cores",
+    "is_tpu_strategy",
+    "parse_emulated",
+    "tpu_present",
+    "tpu_strategy",
+]

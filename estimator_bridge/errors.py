@@ -1,0 +1,15 @@
+"""Errors of this library's own, each also of the built-in type that fits it."""
+
+__all__ = ["AcceleratorNotFoundError", "CheckpointError", "TooLateError"]
+
+
+class AcceleratorNotFoundError(RuntimeError):
+    """An accelerator was named, and it is not there. There is no silent fall-back."""
+
+
+class TooLateError(RuntimeError):
+    """TensorFlow's devices were fixed before emulated cores were asked for."""
+
+
+class CheckpointError(ValueError):
+    """A checkpoint is damaged, or belongs to another model."""

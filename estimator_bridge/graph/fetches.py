@@ -1,0 +1,118 @@
+"""Session.run's fetches: any nesting of tensors, operations, names and composite tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import tensorflow as tf
+
+__all__ = ["Fetches"]
+
+
+class Fetches:
+    """A structure of fetches, flattened to references and rebuilt from values.
+
+    Args:
+      graph: the graph that names and objects are looked up in.
+      structure: a tensor, operation, variable, name, composite tensor (SparseTensor,
+        IndexedSlices, RaggedTensor), or a list, tuple, dict, named tuple or attrs class of these.
+
+    Attributes:
+      refs: references of what to compute: 'a:0', or '^a' for an operation; each once.
+
+    Raises:
+      TypeError: a leaf is none of these.
+      ValueError: a leaf belongs to another graph, or a name is not in the graph.
+    """
+
+    def __init__(self, graph: tf.Graph, structure):
+        self._graph = graph
+        self._index: dict[str, int] = {}
+        self._rebuild = self._parse(structure)
+        self.refs = list(self._index)
+
+    def build(self, values: list):
+        """The structure with each leaf's value in its place; an operation's value is None."""
+        return self._rebuild(values)
+
+    def _parse(self, item) -> Callable[[list], object]:
+        if isinstance(item, (list, tuple)) and not hasattr(item, "_fields"):
+            parts = [self._parse(i) for i in item]
+            kind = type(item)
+            return lambda values: kind(part(values) for part in parts)
+        if hasattr(item, "_fields") and isinstance(item, tuple):
+            parts = [self._parse(i) for i in item]
+            kind = type(item)
+            return lambda values: kind(*(part(values) for part in parts))
+        if isinstance(item, Mapping):
+            named = {key: self._parse(value) for key, value in item.items()}
+            make = type(item) if isinstance(item, dict) else dict
+            return lambda values: _mapping(make, named, values)
+        if hasattr(item, "__attrs_attrs__"):
+            parts = [self._parse(getattr(item, a.name)) for a in item.__attrs_attrs__]
+            kind = type(item)
+            return lambda values: kind(*(part(values) for part in parts))
+        return self._parse_leaf(item)
+
+    def _parse_leaf(self, item) -> Callable[[list], object]:
+        composite = _COMPOSITES.get(type(item))
+        if composite:
+            parts_of, value_of = composite
+            parts = [self._parse_leaf(part) for part in parts_of(item)]
+            return lambda values: value_of(*(part(values) for part in parts))
+        if isinstance(item, tf.RaggedTensor):
+            parts = [self._parse_leaf(p) for p in (item.flat_values, *item.nested_row_splits)]
+            return lambda values: _ragged_value(*(part(values) for part in parts))
+        if item is None:
+            raise TypeError("Fetch argument None has invalid type: nothing to compute.")
+        try:
+            element = self._graph.as_graph_element(item, allow_tensor=True, allow_operation=True)
+        except TypeError as error:
+            raise TypeError(
+                f"Fetch argument {item!r} has invalid type {type(item).__name__}, must be a "
+                "tensor, an operation, a variable, the name of one, or a structure of these."
+            ) from error
+        except (ValueError, KeyError) as error:
+            raise ValueError(
+                f"Fetch argument {item!r} cannot be interpreted as an element of this session's "
+                f"graph: {error}"
+            ) from error
+        if isinstance(element, tf.Tensor) and element.op.type == "VarHandleOp":
+            # 'name:0' was the value of a reference variable; of a resource it is the handle.
+            return self._parse_leaf(element.op.name + "/Read/ReadVariableOp:0")
+        is_operation = isinstance(element, tf.Operation)
+        ref = "^" + element.name if is_operation else element.name
+        position = self._index.setdefault(ref, len(self._index))
+        return (lambda values: None) if is_operation else (lambda values: values[position])
+
+
+def _mapping(make, named, values):
+    result = make()
+    for key, part in named.items():
+        result[key] = part(values)
+    return result
+
+
+def _sparse_parts(item):
+    return item.indices, item.values, item.dense_shape
+
+
+def _slices_parts(item):
+    parts = (item.values, item.indices)
+    return parts if item.dense_shape is None else (*parts, item.dense_shape)
+
+
+def _slices_value(values, indices, dense_shape=None):
+    return tf.compat.v1.IndexedSlicesValue(values, indices, dense_shape)
+
+
+_COMPOSITES = {
+    tf.SparseTensor: (_sparse_parts, tf.compat.v1.SparseTensorValue),
+    tf.IndexedSlices: (_slices_parts, _slices_value),
+}
+
+
+def _ragged_value(value, *nested_row_splits):
+    for row_splits in reversed(nested_row_splits):
+        value = tf.compat.v1.ragged.RaggedTensorValue(value, row_splits)
+    return value

@@ -1,0 +1,195 @@
+"""A part of a traced TF1 graph, importable into a tf.function."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Optional
+
+import numpy as np
+import tensorflow as tf
+
+from estimator_bridge.graph.plan import make_plan
+from estimator_bridge.graph.randomness import DRAW, REPLICA_KEY, Randomness, replica_key
+from estimator_bridge.graph.snapshot import Snapshot, node_name, tensor_ref
+
+__all__ = ["JoinFn", "Lifted"]
+
+# Adds over the replicas: [(this replica's value, groups or None for all replicas)] -> totals.
+JoinFn = Callable[[Sequence[tuple[tf.Tensor, Optional[np.ndarray]]]], Sequence[tf.Tensor]]
+
+
+@dataclasses.dataclass
+class _Part:
+    """One stage, ready to import."""
+
+    graph_def: tf.compat.v1.GraphDef
+    outside: list[str]  # references that the stage takes from before it
+    wanted: list[str]  # references that later stages or the caller take from it
+    sums: list[tuple[str, str, np.ndarray | None]]  # CrossReplicaSum node, its value, groups
+
+
+class Lifted:
+    """The nodes that some fetches need, as a callable for use inside a tf.function.
+
+    Args:
+      snapshot: the traced graph.
+      fetches: tensor references ('a:0') or operations ('^a').
+      given: the tensor references whose values the caller supplies.
+      resources: names of the nodes that own a resource.
+
+    Attributes:
+      given: those of ``given`` that are used.
+      names: the nodes that a call imports.
+      writes: names of the resources that may be written.
+      is_random: whether a call needs its number (``draw``).
+      has_sums: whether replicas meet in it.
+    """
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        fetches: Sequence[str],
+        given: Iterable[str] = (),
+        resources: Iterable[str] = (),
+    ):
+        self._fetches = [tensor_ref(f) for f in fetches]
+        self._snapshot = snapshot
+        plan = make_plan(snapshot, self._fetches, given, set(resources))
+        self.given, self.writes = plan.given, plan.writes
+        self.names = [n for s in plan.stages for n in (*s.body, *s.sums)]
+        self._is_island = plan.has_v1_control_flow
+        self._randomness = Randomness(snapshot, self.names)
+        self.is_random = bool(self._randomness.stateless)
+        self._parts = self._make_parts(plan)
+        self.has_sums = any(part.sums for part in self._parts)
+
+    def __call__(
+        self,
+        values: Mapping[str, tf.Tensor],
+        join: JoinFn,
+        replica=0,
+        draw: tf.Tensor | int = 0,
+    ) -> list:
+        """Imports the nodes into the graph that is being built.
+
+        Args:
+          values: the given tensors by reference.
+          join: adds the values of the replicas at each CrossReplicaSum.
+          replica: this replica's id: an int, or an int32 scalar where it is known only on the
+            device.
+          draw: how many times the step ran before, the position in all random streams.
+
+        Returns:
+          The fetches in their order: tensors, and operations for '^a'.
+        """
+        capture = tf.compat.v1.get_default_graph().capture  # of what an outer function made
+        known = {ref: capture(values[ref]) for ref in self.given}
+        if self.is_random:
+            known[DRAW + ":0"] = capture(tf.convert_to_tensor(draw, tf.int64))
+            known[REPLICA_KEY + ":0"] = replica_key(replica)
+        static_replica = replica if isinstance(replica, int) else 0
+        for part in self._parts:
+            self._import(part, known, static_replica)
+            if part.sums:
+                totals = join([(known[value], groups) for _, value, groups in part.sums])
+                for (name, _, _), total in zip(part.sums, totals):
+                    known[name + ":0"], known["^" + name] = total, total.op
+        return [known[f] for f in self._fetches]
+
+    def _make_parts(self, plan) -> list[_Part]:
+        nodes = self._snapshot.nodes
+        stage_of = {n: i for i, s in enumerate(plan.stages) for n in (*s.body, *s.sums)}
+        wanted: list[dict[str, None]] = [{} for _ in plan.stages]  # dicts keep the order
+        outside: list[dict[str, None]] = [{} for _ in plan.stages]
+        for ref in self._fetches:
+            if ref not in plan.given and nodes[node_name(ref)].op != "CrossReplicaSum":
+                wanted[stage_of[node_name(ref)]][ref] = None
+        for name, level in stage_of.items():
+            is_sum = nodes[name].op == "CrossReplicaSum"
+            inputs = nodes[name].input[:1] if is_sum else nodes[name].input
+            for ref in map(tensor_ref, inputs):
+                source = node_name(ref)
+                comes_in = ref in plan.given or nodes[source].op == "CrossReplicaSum"
+                if not comes_in and (is_sum or stage_of[source] != level):
+                    wanted[stage_of[source]][ref] = None
+                    comes_in = True
+                if comes_in and not is_sum:
+                    outside[level][ref] = None
+        parts = []
+        for stage, want, out in zip(plan.stages, wanted, outside):
+            graph_def = tf.compat.v1.GraphDef(
+                versions=self._snapshot.versions, library=self._snapshot.library
+            )
+            for name in stage.body:
+                if name in self._randomness.stateless:
+                    graph_def.node.extend(self._randomness.rewritten(nodes[name]))
+                    out.update({DRAW + ":0": None, REPLICA_KEY + ":0": None})
+                else:
+                    _strip_placement(graph_def.node.add(), nodes[name])
+            sums = [(n, tensor_ref(nodes[n].input[0]), self._groups(n)) for n in stage.sums]
+            parts.append(_Part(graph_def, list(out), list(want), sums))
+        return parts
+
+    def _groups(self, name: str) -> np.ndarray | None:
+        """The group assignment of a CrossReplicaSum; None where all replicas are one group."""
+        source = self._snapshot.nodes[node_name(self._snapshot.nodes[name].input[1])]
+        if source.op != "Const":
+            raise ValueError(
+                f"The group_assignment of CrossReplicaSum {name!r} must be a constant list of "
+                f"lists of replica numbers, got the output of {source.name!r} ({source.op})."
+            )
+        groups = tf.make_ndarray(source.attr["value"].tensor)
+        return groups if len(groups) > 1 else None
+
+    def _import(self, part: _Part, known: dict, replica: int) -> None:
+        if not part.graph_def.node:
+            return
+        graph_def = self._randomness.for_replica(part.graph_def, replica)
+        importer = _import_island if self._is_island else _import_here
+        for ref, element in zip(part.wanted, importer(graph_def, part, known)):
+            known[ref] = element
+            if isinstance(element, tf.Tensor):
+                known["^" + node_name(ref)] = element.op
+
+
+def _strip_placement(target, node) -> None:
+    """Copies a node without its device and colocation: each replica places its own copy."""
+    target.CopyFrom(node)
+    target.device = ""
+    if "_class" in target.attr:
+        del target.attr["_class"]
+
+
+def _import_here(graph_def, part: _Part, known: dict) -> list:
+    return tf.graph_util.import_graph_def(
+        graph_def,
+        input_map={ref: known[ref] for ref in part.outside},
+        return_elements=[ref.lstrip("^") for ref in part.wanted],
+        name="",
+    )
+
+
+def _import_island(graph_def, part: _Part, known: dict) -> list:
+    """Imports below a function of its own, ordered by the program's control edges alone.
+
+    tf.function would tie stateful ops inside a v1 loop or branch to ops outside of it, which the
+    executor refuses (they stand in different frames) or never runs (they wait for a dead branch).
+    """
+
+    def body():
+        graph = tf.compat.v1.get_default_graph()
+        inside = {
+            ref: graph.capture(known[ref]) for ref in part.outside if not ref.startswith("^")
+        }
+        got = _import_here(
+            graph_def, dataclasses.replace(part, outside=list(inside)), inside
+        )
+        operations = [e for e in got if isinstance(e, tf.Operation)]
+        with tf.control_dependencies(operations):
+            tensors = [tf.identity(e) for e in got if isinstance(e, tf.Tensor)]
+            return [*tensors, tf.constant(True)]
+
+    *tensors, done = tf.compat.v1.wrap_function(body, [])()
+    waiting = iter(tensors)
+    return [done.op if ref.startswith("^") else next(waiting) for ref in part.wanted]

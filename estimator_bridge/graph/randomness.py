@@ -1,0 +1,185 @@
+"""Random ops whose draws depend on seeds, replica and draw number, and on nothing else.
+
+A stateful random kernel keeps its position in its stream to itself: two compiled functions of one
+graph would each begin anew, and so would a resumed run. Its stream is Philox with the key ``seed``
+and the counter ``(position, seed2)``, and one draw of n numbers moves the position on by 256 n
+(tensorflow/core/kernels/random_op_cpu.h, ReserveRandomOutputs). The stateless ops take key and
+counter as inputs, so a draw of the same numbers, bit for bit, is::
+
+    Stateless...V2(shape, key=[seed], counter=[draw * n * 256, seed2], alg=Philox)
+
+``draw`` counts the runs of the step. Replica 0 keeps the program's key; the others mix theirs in.
+
+Ops for which TensorFlow has no such form (shuffles, gamma, candidate samplers) and ops inside
+function bodies stay stateful; replicas other than the first get other seeds by name.
+"""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import tensorflow as tf
+
+from estimator_bridge.graph.plan import function_names
+from estimator_bridge.graph.snapshot import Snapshot, is_stateful
+
+__all__ = ["DRAW", "REPLICA_KEY", "Randomness", "replica_key"]
+
+DRAW = "estimator_bridge/draw"  # int64 scalar: how many times the step has run before
+REPLICA_KEY = "estimator_bridge/replica_key"  # uint64 [1]: 0 on the first replica
+
+_STATELESS = {
+    "RandomUniform": "StatelessRandomUniformV2",
+    "RandomUniformInt": "StatelessRandomUniformIntV2",
+    "RandomStandardNormal": "StatelessRandomNormalV2",
+    "TruncatedNormal": "StatelessTruncatedNormalV2",
+}
+_PHILOX = 1
+_STRIDE = 256
+_GOLDEN = 0x9E3779B97F4A7C15  # odd, so that distinct replicas get distinct keys
+_MASK = (1 << 64) - 1
+
+
+def replica_key(replica) -> tf.Tensor:
+    """What a replica's id (an int or an int32 scalar) adds to every key: uint64 [1]."""
+    return tf.reshape(tf.cast(replica, tf.uint64) * tf.constant(_GOLDEN, tf.uint64), [1])
+
+
+class Randomness:
+    """The random ops of one lifted subgraph, made reproducible.
+
+    Args:
+      snapshot: the traced graph.
+      names: the nodes that are lifted.
+    """
+
+    def __init__(self, snapshot: Snapshot, names: list[str]):
+        self._library = {f.signature.name: f for f in snapshot.library.function}
+        self._random_functions = self._find_random_functions()
+        self.stateless = {n for n in names if snapshot.nodes[n].op in _STATELESS}
+        self._entropy = random.SystemRandom()
+
+    def rewritten(self, node) -> list:
+        """The NodeDefs that stand for a random node; the last has its name and outputs."""
+        seed, seed2 = node.attr["seed"].i, node.attr["seed2"].i
+        if not seed and not seed2:  # no seed was set: every trace draws other numbers
+            seed, seed2 = self._entropy.getrandbits(63), self._entropy.getrandbits(63)
+        made = _Nodes(node.name)
+        size = made.add("Prod", [made.cast(node.input[0], node.attr["T"].type, tf.int64),
+                                 made.const(np.zeros([1], np.int32))],
+                        T=tf.int64, Tidx=tf.int32, keep_dims=False)  # fmt: skip
+        stride = made.add("Mul", [size, made.const(np.int64(_STRIDE))], T=tf.int64)
+        position = made.add("Mul", [stride, DRAW], T=tf.int64)
+        low = made.cast(position, tf.int64.as_datatype_enum, tf.uint64)
+        high = made.const(np.uint64(seed2 & _MASK))
+        counter = made.add("Pack", [low, high], T=tf.uint64, N=2, axis=0)
+        key = made.add(
+            "BitwiseXor",
+            [made.const(np.array([seed & _MASK], np.uint64)), REPLICA_KEY],
+            T=tf.uint64,
+        )
+        algorithm = made.const(np.int32(_PHILOX))
+        drawn = tf.compat.v1.NodeDef(name=node.name, op=_STATELESS[node.op])
+        data = [i for i in node.input if not i.startswith("^")]
+        drawn.input.extend([data[0], key, counter, algorithm, *data[1:]])
+        drawn.input.extend(i for i in node.input if i.startswith("^"))
+        drawn.attr["Tshape"].CopyFrom(node.attr["T"])
+        kind = "dtype" if node.op != "RandomUniformInt" else "Tout"
+        drawn.attr["dtype"].CopyFrom(node.attr[kind])
+        return [*made.nodes, drawn]
+
+    def _find_random_functions(self) -> set[str]:
+        """The library functions in which, at any depth, a seeded stateful op stands."""
+        found: set[str] = set()
+        grew = True
+        while grew:
+            grew = False
+            for name, function in self._library.items():
+                if name not in found and any(
+                    _is_seeded(node) or function_names(node) & found for node in function.node_def
+                ):
+                    found.add(name)
+                    grew = True
+        return found
+
+    def for_replica(self, graph_def, replica: int):
+        """A copy of the GraphDef in which what stays stateful draws another stream.
+
+        Args:
+          graph_def: a part of the lifted graph, with its library.
+          replica: the replica's number; 0 returns the GraphDef itself.
+        """
+        affected = any(
+            _is_seeded(n) or function_names(n) & self._random_functions for n in graph_def.node
+        )
+        if not replica or not affected:
+            return graph_def
+        copy = tf.compat.v1.GraphDef()
+        copy.CopyFrom(graph_def)
+        for node in copy.node:
+            self._reseed(node, replica)
+        for name in self._random_functions:
+            clone = copy.library.function.add()
+            clone.CopyFrom(self._library[name])
+            clone.signature.name = _clone_name(name, replica)
+            for node in clone.node_def:
+                self._reseed(node, replica)
+        return copy
+
+    def _reseed(self, node, replica: int) -> None:
+        if _is_seeded(node) and (node.attr["seed"].i or node.attr["seed2"].i):
+            mixed = (node.attr["seed2"].i ^ (replica * _GOLDEN)) & (_MASK >> 1)
+            node.attr["seed2"].i = mixed or 1
+        for attr in node.attr.values():
+            kind = attr.WhichOneof("value")
+            called = (
+                [attr.func] if kind == "func" else attr.list.func if kind == "list" else []
+            )
+            for function in called:
+                if function.name in self._random_functions:
+                    function.name = _clone_name(function.name, replica)
+
+
+def _clone_name(function: str, replica: int) -> str:
+    return f"{function}_replica_{replica}"
+
+
+def _is_seeded(node) -> bool:
+    return (
+        "seed" in node.attr
+        and "seed2" in node.attr
+        and "shared_name" not in node.attr  # a shuffling queue is one for all replicas
+        and is_stateful(node.op)
+    )
+
+
+class _Nodes:
+    """NodeDefs made for one random node, named below it."""
+
+    def __init__(self, prefix: str):
+        self._prefix = prefix
+        self.nodes: list = []
+
+    def add(self, op: str, inputs: list[str], **attrs) -> str:
+        node = tf.compat.v1.NodeDef(name=f"{self._prefix}/draw_{len(self.nodes)}", op=op)
+        node.input.extend(inputs)
+        for name, value in attrs.items():
+            if isinstance(value, tf.DType):
+                node.attr[name].type = value.as_datatype_enum
+            elif isinstance(value, bool):
+                node.attr[name].b = value
+            else:
+                node.attr[name].i = value
+        self.nodes.append(node)
+        return node.name
+
+    def const(self, value: np.generic | np.ndarray) -> str:
+        name = self.add("Const", [], dtype=tf.as_dtype(value.dtype))
+        self.nodes[-1].attr["value"].tensor.CopyFrom(tf.make_tensor_proto(value))
+        return name
+
+    def cast(self, ref: str, source: int, target: tf.DType) -> str:
+        if source == target.as_datatype_enum:
+            return ref
+        return self.add("Cast", [ref], SrcT=tf.as_dtype(source), DstT=target, Truncate=False)

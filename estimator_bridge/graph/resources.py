@@ -1,0 +1,145 @@
+"""The resources of a traced graph, owned on the TF2 side: variables, tables, iterators.
+
+Each ``VarHandleOp`` of the graph becomes a variable of the strategy, one copy a replica,
+uninitialized until the graph's own initializer runs. Other resources (hash tables, queues,
+iterators, summary writers) live once, on the host, and all replicas use the one.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import tensorflow as tf
+
+from estimator_bridge.graph.lift import Lifted
+from estimator_bridge.graph.snapshot import Snapshot
+from estimator_bridge.tensorflow_private import UninitializedVariable, eager_mode, op_def
+
+__all__ = ["Resources", "host_device"]
+
+_scopes = itertools.count()
+
+
+def host_device() -> str:
+    """The device of what is not computed on an accelerator."""
+    return "/job:localhost/replica:0/task:0/device:CPU:0"
+
+
+class Resources:
+    """The variables and other resources of one graph under one strategy.
+
+    Args:
+      graph: the traced graph; it may grow.
+      strategy: who places the copies of variables.
+    """
+
+    def __init__(self, graph: tf.Graph, strategy: tf.distribute.Strategy):
+        self._graph = graph
+        self._strategy = strategy
+        self._scope = f"estimator_bridge_{next(_scopes)}"
+        self.variables: dict[str, tf.Variable] = {}
+        self._hosted: dict[str, tf.Tensor] = {}
+        self._owners: set[str] = set()
+        self._seen_version = -1
+
+    @property
+    def owners(self) -> set[str]:
+        """Names of the nodes that own a resource."""
+        if self._seen_version != self._graph.version:
+            nodes = Snapshot.of(self._graph).nodes.values()
+            self._owners = {node.name for node in nodes if _owns_resource(node)}
+            self._seen_version = self._graph.version
+        return self._owners
+
+    def prepare(self, refs: set[str]) -> None:
+        """Makes the resources behind these handle references, where they are not made yet."""
+        nodes = Snapshot.of(self._graph).nodes
+        for ref in sorted(refs):
+            name = ref[: -len(":0")]
+            if name in self.owners and name not in self.variables and name not in self._hosted:
+                if nodes[name].op == "VarHandleOp":
+                    self.variables[name] = self._make_variable(nodes[name])
+                else:
+                    self._hosted[name] = self._make_hosted(name)
+
+    def handles(self, refs: set[str]) -> dict[str, tf.Tensor]:
+        """Handles by reference, captured by the function that is being built.
+
+        In a replica's context a variable's handle is that of the replica's own copy, elsewhere
+        that of the first.
+        """
+        capture = tf.compat.v1.get_default_graph().capture
+        found = {}
+        for ref in refs:
+            name = ref[: -len(":0")]
+            if name in self.variables:
+                found[ref] = capture(self.variables[name].handle)
+            elif name in self._hosted:
+                found[ref] = capture(self._hosted[name])
+        return found
+
+    def first_copy(self, name: str) -> tf.Variable:
+        """The copy of the variable that checkpoints and sessions see: the first replica's."""
+        return self._strategy.experimental_local_results(self.variables[name])[0]
+
+    def copies(self, name: str) -> tuple[tf.Variable, ...]:
+        """All local copies of a variable, the first replica's first."""
+        return self._strategy.experimental_local_results(self.variables[name])
+
+    def close(self) -> None:
+        """Frees the tables and other hosted resources; variables go with their last reference."""
+        with eager_mode():
+            for handle in self._hosted.values():
+                tf.raw_ops.DestroyResourceOp(resource=handle, ignore_lookup_error=True)
+        self._hosted.clear()
+        self.variables.clear()
+
+    def _make_variable(self, node) -> tf.Variable:
+        def uninitialized(next_creator, **kwargs):
+            del next_creator  # it would run an initial value, which the graph has itself
+            kept = ("name", "shape", "dtype", "trainable", "aggregation", "synchronization")
+            return UninitializedVariable(
+                distribute_strategy=kwargs.get("distribute_strategy"),
+                **{k: kwargs[k] for k in kept},
+            )
+
+        with (
+            eager_mode(),
+            tf.variable_creator_scope(uninitialized),
+            self._strategy.scope(),
+        ):
+            return tf.Variable(
+                None,
+                name=node.name,
+                shape=tf.TensorShape(node.attr["shape"].shape),
+                dtype=tf.as_dtype(node.attr["dtype"].type),
+                trainable=False,
+                aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA,
+            )
+
+    def _make_hosted(self, name: str) -> tf.Tensor:
+        # Sessions had a resource manager each; here all share one, so names are made unique.
+        snapshot = Snapshot.of(self._graph)
+        renamed = Snapshot(tf.compat.v1.GraphDef(library=snapshot.library))
+        renamed.versions = snapshot.versions
+        renamed.nodes = dict(snapshot.nodes)
+        node = tf.compat.v1.NodeDef()
+        node.CopyFrom(snapshot.nodes[name])
+        shared = node.attr["shared_name"].s.decode() or name
+        node.attr["shared_name"].s = f"{self._scope}/{shared}".encode()
+        renamed.nodes[name] = node
+        lifted = Lifted(renamed, [name])
+        with eager_mode(), tf.device(host_device()):
+            return tf.function(lambda: lifted({}, _no_join)[0], autograph=False)()
+
+
+def _no_join(values):
+    raise AssertionError(f"A resource cannot depend on a cross-replica sum: {values}.")
+
+
+def _owns_resource(node) -> bool:
+    if "shared_name" not in node.attr:
+        return False
+    definition = op_def(node.op)
+    outputs = definition.output_arg if definition else ()
+    return any(o.type == tf.resource.as_datatype_enum for o in outputs)

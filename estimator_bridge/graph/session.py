@@ -1,0 +1,239 @@
+"""A Session over a traced graph, executed by TF2 functions.
+
+``run`` lifts exactly the fetches into a tf.function, once for each set of fetches and feeds, and
+calls it. Savers, scaffolds, hooks, ``variable.load`` and ``tensor.eval`` work through it.
+
+A session stands on the host and sees the first replica's variables. What it writes is copied to
+the other replicas, so that an initializer or a restore reaches all of them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import tensorflow as tf
+
+from estimator_bridge.graph.fetches import Fetches
+from estimator_bridge.graph.lift import Lifted
+from estimator_bridge.graph.resources import Resources, host_device
+from estimator_bridge.graph.snapshot import Snapshot
+from estimator_bridge.tensorflow_private import SessionInterface, eager_mode
+
+__all__ = ["LiftedSession"]
+
+
+class LiftedSession(SessionInterface):
+    """Runs parts of a tf.Graph on the TF2 side.
+
+    Args:
+      graph: the traced graph; it may grow between runs.
+      strategy: who places the variables.
+
+    Attributes:
+      resources: the variables and tables behind the graph.
+    """
+
+    def __init__(self, graph: tf.Graph, strategy: tf.distribute.Strategy):
+        self._graph = graph
+        self._strategy = strategy
+        self.resources = Resources(graph, strategy)
+        self._functions: dict[tuple, _HostFunction] = {}
+        self._contexts: list = []
+
+    @property
+    def graph(self) -> tf.Graph:
+        """The graph whose elements can be fetched."""
+        return self._graph
+
+    @property
+    def sess_str(self) -> str:
+        """The target: always this process."""
+        return ""
+
+    def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
+        """Computes fetches, as tf.compat.v1.Session.run does.
+
+        Args:
+          fetches: any nesting of tensors, operations, variables, names and composite tensors.
+          feed_dict: values by tensor (or name, or SparseTensor), instead of computing them.
+          options: RunOptions; its timeout and trace settings have no TF2 counterpart and are
+            not used.
+          run_metadata: RunMetadata; left as it is.
+
+        Returns:
+          The same structure with numpy values; None for operations.
+
+        Raises:
+          TypeError: a fetch is of a wrong type, or a fed value cannot be converted.
+          ValueError: a fetch is not of this graph, or a fed value has a wrong shape.
+          RuntimeError: the session is closed.
+        """
+        del options, run_metadata
+        parsed = Fetches(self._graph, fetches)
+        tensors = iter(self.evaluate(parsed.refs, self._feeds(feed_dict or {})))
+        values = [None if r.startswith("^") else _to_numpy(next(tensors)) for r in parsed.refs]
+        return parsed.build(values)
+
+    def evaluate(self, refs: list[str], feeds: dict[str, np.ndarray] | None = None) -> list:
+        """Computes references; returns the eager tensors of those that are no operations."""
+        if self._graph is None:
+            raise RuntimeError("Attempted to use a closed Session.")
+        feeds = feeds or {}
+        key = (tuple(refs), tuple(sorted(feeds)))
+        function = self._functions.get(key)
+        if function is None:
+            function = self._functions[key] = _HostFunction(
+                self._graph, self._strategy, self.resources, refs, sorted(feeds)
+            )
+        return function(feeds)
+
+    def as_default(self):
+        """A context in which this is the default session (and its graph the default graph)."""
+        return tf.compat.v1.Session.as_default(self)
+
+    def make_callable(self, fetches, feed_list=None, accept_options=False):
+        """A function of the values of ``feed_list`` that returns ``run``'s result."""
+        del accept_options
+        feed_list = feed_list or []
+        return lambda *values, **_: self.run(fetches, dict(zip(feed_list, values)))
+
+    def list_devices(self):
+        """The devices of this process."""
+        return tf.config.list_logical_devices()
+
+    def partial_run_setup(self, fetches, feeds=None):
+        """Not available: a function runs whole. Use ``run`` with all feeds."""
+        raise NotImplementedError("partial_run is not available; call run() with all feeds.")
+
+    def partial_run(self, handle, fetches, feed_dict=None):
+        """Not available: see ``partial_run_setup``."""
+        raise NotImplementedError("partial_run is not available; call run() with all feeds.")
+
+    def close(self) -> None:
+        """Frees the variables and tables."""
+        if self._graph is not None:
+            self._functions.clear()
+            self.resources.close()
+            self._graph = None
+
+    def should_stop(self) -> bool:
+        """Whether the session is closed."""
+        return self._graph is None
+
+    def __enter__(self) -> LiftedSession:
+        graph, session = self._graph.as_default(), self.as_default()
+        graph.__enter__()
+        session.__enter__()
+        self._contexts.append((graph, session))
+        return self
+
+    def __exit__(self, *error) -> None:
+        graph, session = self._contexts.pop()
+        session.__exit__(*error)
+        graph.__exit__(*error)
+
+    def _feeds(self, feed_dict) -> dict[str, np.ndarray]:
+        feeds = {}
+        for key, value in feed_dict.items():
+            if isinstance(key, tf.SparseTensor):
+                parts = zip((key.indices, key.values, key.dense_shape), value)
+            else:
+                parts = iter([(key, value)])
+            for target, part in parts:
+                tensor = self._graph.as_graph_element(
+                    target, allow_tensor=True, allow_operation=False
+                )
+                feeds[tensor.name] = _fed_value(tensor, part)
+        return feeds
+
+
+class _HostFunction:
+    """One set of fetches and feeds, compiled."""
+
+    def __init__(self, graph, strategy, resources: Resources, refs, feed_names):
+        owners = resources.owners
+        given = {f"{name}:0" for name in owners} | set(feed_names)
+        snapshot = Snapshot.of(graph)
+        lifted = self._lifted = Lifted(snapshot, refs, given, owners)
+        _check_fed(snapshot, lifted, refs)
+        self._graph = graph  # py_function's callables live as long as their graph
+        resources.prepare(lifted.given)
+        self._resources = resources
+        self._replicas = strategy.num_replicas_in_sync
+        written = [n for n in lifted.writes if n in resources.variables]
+        self._stale = written if self._replicas > 1 else []
+        self._draws = 0
+        keep = [i for i, ref in enumerate(refs) if not ref.startswith("^")]
+
+        def function(draw, *fed):
+            values = {**resources.handles(lifted.given), **dict(zip(feed_names, fed))}
+            results = lifted(values, self._join_alone, draw=draw)
+            operations = [r for r in results if isinstance(r, tf.Operation)]
+            with tf.control_dependencies(operations):
+                return [tf.identity(results[i]) for i in keep]
+
+        signature = [tf.TensorSpec([], tf.int64)]
+        signature += [_spec_of(graph.get_tensor_by_name(name)) for name in feed_names]
+        with eager_mode(), tf.device(host_device()):
+            compiled = tf.function(function, autograph=False)
+            self._function = compiled.get_concrete_function(*signature)
+
+    def __call__(self, feeds):
+        names = sorted(feeds)
+        with eager_mode(), tf.device(host_device()):
+            fed = [tf.convert_to_tensor(feeds[n]) for n in names]
+            results = self._function(tf.constant(self._draws, tf.int64), *fed)
+            self._draws += 1
+            for name in self._stale:
+                first, *others = self._resources.copies(name)
+                if first.is_initialized():
+                    value = first.read_value()
+                    for copy in others:
+                        copy.assign(value)
+        return results
+
+    def _join_alone(self, values):
+        if self._replicas > 1:
+            raise NotImplementedError(
+                "session.run() was asked for a value that needs a cross-replica sum over "
+                f"{self._replicas} replicas, but a session runs on the host alone. Fetch it in "
+                "the training step instead: from a hook's before_run, or as a host_call tensor."
+            )
+        return [value for value, _ in values]
+
+
+def _check_fed(snapshot: Snapshot, lifted: Lifted, refs) -> None:
+    for name in lifted.names:
+        if snapshot.nodes[name].op == "Placeholder":
+            raise tf.errors.InvalidArgumentError(
+                None,
+                None,
+                f"You must feed a value for placeholder tensor {name!r} to compute {refs}: pass "
+                f"feed_dict={{{name + ':0'!r}: value}}.",
+            )
+
+
+def _spec_of(tensor: tf.Tensor) -> tf.TensorSpec:
+    return tf.TensorSpec(tensor.shape, tensor.dtype)
+
+
+def _fed_value(tensor: tf.Tensor, value):
+    if isinstance(value, tf.Tensor) and not hasattr(value, "numpy"):
+        raise TypeError(
+            "The value of a feed cannot be a tf.Tensor object of a graph. Got "
+            f"{value!r} for {tensor.name!r}; feed a numpy array, a number or a string."
+        )
+    if tensor.dtype in (tf.resource, tf.variant):
+        return value
+    array = np.asarray(value, dtype=tensor.dtype.as_numpy_dtype)
+    if not tensor.shape.is_compatible_with(array.shape):
+        raise ValueError(
+            f"Cannot feed value of shape {array.shape} for Tensor {tensor.name!r}, which has "
+            f"shape {tensor.shape}."
+        )
+    return array
+
+
+def _to_numpy(tensor):
+    if tensor.dtype in (tf.resource, tf.variant):
+        return tensor
+    return tensor.numpy()

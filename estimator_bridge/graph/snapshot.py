@@ -1,0 +1,54 @@
+"""A traced graph as data: its nodes in creation order and its function library."""
+
+from __future__ import annotations
+
+import weakref
+
+import tensorflow as tf
+
+from estimator_bridge.tensorflow_private import op_def
+
+__all__ = ["Snapshot", "is_stateful", "node_name", "tensor_ref"]
+
+# A graph grows after its trace (hooks and savers add ops), so a snapshot is kept per version.
+_taken: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+
+
+def node_name(ref: str) -> str:
+    """The node of an input reference: 'a:1', '^a' and 'a' all name the node 'a'."""
+    return ref.lstrip("^").split(":")[0]
+
+
+def tensor_ref(ref: str) -> str:
+    """An input reference in its full form: 'a' is 'a:0'; '^a' stays."""
+    return ref if ref.startswith("^") or ":" in ref else ref + ":0"
+
+
+def is_stateful(op: str) -> bool:
+    """Whether an op of this type has side effects (unknown types count as such)."""
+    definition = op_def(op)
+    return definition is None or definition.is_stateful
+
+
+class Snapshot:
+    """The GraphDef of a tf.Graph, indexed.
+
+    Attributes:
+      nodes: NodeDefs by name, in the order in which the program made the operations.
+      library: the FunctionDefLibrary.
+      versions: the GraphDef's versions.
+    """
+
+    def __init__(self, graph_def: tf.compat.v1.GraphDef):
+        self.nodes = {node.name: node for node in graph_def.node}
+        self.library = graph_def.library
+        self.versions = graph_def.versions
+
+    @classmethod
+    def of(cls, graph: tf.Graph) -> Snapshot:
+        """The snapshot of a graph as it stands now; the same object until the graph grows."""
+        version, snapshot = _taken.get(graph, (None, None))
+        if version != graph.version:
+            version, snapshot = graph.version, cls(graph.as_graph_def())
+            _taken[graph] = version, snapshot
+        return snapshot

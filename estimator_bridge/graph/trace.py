@@ -1,0 +1,73 @@
+"""The conditions under which an old program's function is called to make its graph."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+import tensorflow as tf
+
+from estimator_bridge.tensorflow_private import tpu_shard_context
+
+__all__ = ["continue_trace", "trace_graph"]
+
+
+@contextlib.contextmanager
+def trace_graph(seed: int | None = None, shards: int | None = None) -> Iterator[tf.Graph]:
+    """A new tf.Graph as the default one, with everything on that tracing relies on.
+
+    Args:
+      seed: the graph's random seed.
+      shards: the number of replicas, for CrossShardOptimizer and cross_replica_sum; None outside
+        of TPU mode.
+
+    Yields:
+      The graph.
+    """
+    graph = tf.Graph()
+    with continue_trace(graph, shards):
+        tf.compat.v1.set_random_seed(seed)
+        yield graph
+
+
+@contextlib.contextmanager
+def continue_trace(graph: tf.Graph, shards: int | None = None) -> Iterator[tf.Graph]:
+    """Enters a traced graph again, under the conditions of ``trace_graph``."""
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(graph.as_default())
+        stack.enter_context(_control_flow_v2())
+        stack.enter_context(tf.variable_creator_scope(_resource_variable))
+        if shards is not None:
+            stack.enter_context(tpu_shard_context(shards))
+        yield graph
+
+
+@contextlib.contextmanager
+def _control_flow_v2() -> Iterator[None]:
+    # Functional loops and branches lift as single nodes; Switch and Merge are islands at best.
+    if tf.compat.v1.control_flow_v2_enabled():
+        yield
+        return
+    tf.compat.v1.enable_control_flow_v2()
+    try:
+        yield
+    finally:
+        tf.compat.v1.disable_control_flow_v2()
+
+
+def _resource_variable(next_creator, **kwargs):
+    # A reference variable is a buffer inside its graph; only a resource can be owned outside.
+    kwargs["use_resource"] = True
+    variable = next_creator(**kwargs)
+
+    def initialized_value():
+        # Reference variables had it, resource variables raise NotImplementedError.
+        with tf.init_scope():
+            return tf.cond(
+                tf.compat.v1.is_variable_initialized(variable),
+                variable.read_value,
+                lambda: variable.initial_value,
+            )
+
+    variable.initialized_value = initialized_value
+    return variable

@@ -1,0 +1,143 @@
+"""Which accelerator a program means: a TPU, or CPU cores that stand in for one."""
+
+from __future__ import annotations
+
+import os
+import re
+
+import tensorflow as tf
+
+from estimator_bridge.errors import AcceleratorNotFoundError, TooLateError
+from estimator_bridge.tensorflow_private import eager_mode
+
+__all__ = [
+    "EmulatedClusterResolver",
+    "TPUClusterResolver",
+    "emulate_cores",
+    "parse_emulated",
+    "tpu_present",
+]
+
+_EMULATED = re.compile(r"emulated:(.*)")
+# What the Cloud TPU images, Colab and GKE set where a TPU belongs to the machine.
+_TPU_VARIABLES = ("TPU_NAME", "COLAB_TPU_ADDR", "KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS")
+_TPU_DEVICE_FILES = ("/dev/accel0", "/dev/vfio/0")
+
+
+class EmulatedClusterResolver:
+    """CPU cores of this process in the place of TPU cores, for tests and small runs.
+
+    Args:
+      cores: how many; each is one replica.
+    """
+
+    def __init__(self, cores: int):
+        self.cores = cores
+
+    def master(self, task_type=None, task_id=None, rpc_layer=None) -> str:
+        """The name that ``RunConfig(master=)`` takes too: 'emulated:N'."""
+        del task_type, task_id, rpc_layer
+        return f"emulated:{self.cores}"
+
+    get_master = master
+
+    def cluster_spec(self) -> None:
+        """There is no cluster: the cores are in this process."""
+
+    def num_accelerators(self, task_type=None, task_id=None, config_proto=None) -> dict[str, int]:
+        """The cores, by the kind that they stand for."""
+        del task_type, task_id, config_proto
+        return {"TPU": self.cores}
+
+
+def parse_emulated(name: str | None) -> int | None:
+    """The N of 'emulated:N'; None for any other name.
+
+    Raises:
+      ValueError: N is no positive whole number.
+    """
+    match = _EMULATED.fullmatch(name or "")
+    if not match:
+        return None
+    if not re.fullmatch(r"[1-9]\d*", match[1]):
+        raise ValueError(
+            f"The number of emulated cores in {name!r} must be a positive whole number, got "
+            f"{match[1]!r}. Write for example 'emulated:8'."
+        )
+    return int(match[1])
+
+
+def TPUClusterResolver(  # noqa: N802 - a class's name in TensorFlow, and in every program
+    tpu=None, zone=None, project=None, **kwargs
+):
+    """TensorFlow's TPUClusterResolver for a TPU, or emulated cores.
+
+    Args:
+      tpu: a TPU's name or address ('grpc://...'), 'local' for the TPU of this machine, or
+        'emulated:N'. None and '' take the TPU that the environment names and otherwise give
+        None, as TF1 programs expect that say "no TPU" by it.
+      zone: the zone of the named TPU.
+      project: the project of the named TPU.
+      **kwargs: what else TensorFlow's class takes.
+
+    Returns:
+      A resolver, or None: no TPU.
+
+    Raises:
+      AcceleratorNotFoundError: a TPU was named that cannot be found.
+      ValueError: 'emulated:N' with an N that is no positive number.
+    """
+    cores = parse_emulated(tpu) if isinstance(tpu, str) or tpu is None else None
+    if cores:
+        return EmulatedClusterResolver(cores)
+    if not tpu and not tpu_present():
+        return None
+    try:
+        return tf.distribute.cluster_resolver.TPUClusterResolver(
+            tpu or None, zone=zone, project=project, **kwargs
+        )
+    except Exception as error:  # it raises a dozen kinds, from the metadata service and below
+        raise _not_found(tpu, error) from error
+
+
+def _not_found(tpu, reason) -> AcceleratorNotFoundError:
+    return AcceleratorNotFoundError(
+        f"No TPU {tpu!r} was found: {str(reason).strip() or type(reason).__name__}\n"
+        "Check the name, zone and project, and that this machine can reach it. "
+        "To run on CPU cores instead, name them: 'emulated:8' (--tpu=emulated:8)."
+    )
+
+
+def tpu_present() -> bool:
+    """Whether this machine has a TPU, or its environment names one."""
+    return any(os.environ.get(name) for name in _TPU_VARIABLES) or any(
+        os.path.exists(path) for path in _TPU_DEVICE_FILES
+    )
+
+
+def emulate_cores(cores: int) -> list[str]:
+    """Makes the CPU at least ``cores`` logical devices.
+
+    Returns:
+      The names of the first ``cores`` of them.
+
+    Raises:
+      TooLateError: TensorFlow has already fixed its devices with fewer.
+    """
+    with eager_mode():
+        physical = tf.config.list_physical_devices("CPU")[0]
+        configured = tf.config.get_logical_device_configuration(physical) or ()
+        if len(configured) < cores:
+            try:
+                tf.config.set_logical_device_configuration(
+                    physical, [tf.config.LogicalDeviceConfiguration()] * cores
+                )
+            except RuntimeError as error:
+                raise TooLateError(
+                    f"{cores} emulated cores were asked for, but TensorFlow has already started "
+                    f"with {max(len(configured), 1)} CPU device(s), and cannot add any. Ask for "
+                    "them before the first TensorFlow operation runs: make the "
+                    f"TPUClusterResolver('emulated:{cores}') and the TPUEstimator first, or call "
+                    f"estimator_bridge.runtime.emulate_cores({cores}) at the program's top."
+                ) from error
+        return [device.name for device in tf.config.list_logical_devices("CPU")[:cores]]

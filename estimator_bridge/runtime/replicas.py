@@ -1,0 +1,86 @@
+"""What passes between the host and the replicas: split batches, sums, gathered results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import tensorflow as tf
+
+from estimator_bridge.tensorflow_private import PerReplica
+
+__all__ = ["gather", "join_replicas", "mean_over_replicas", "replica_id", "split_batch"]
+
+
+def split_batch(
+    tensors: Sequence[tf.Tensor], replicas: int, axes: Sequence[int | None] | None = None
+) -> list:
+    """A host's batch as per-replica values for strategy.run, in the order of the examples.
+
+    Args:
+      tensors: the flat components of a batch; the batch dimension of each is divisible by
+        ``replicas``.
+      replicas: how many parts.
+      axes: the batch dimension of each component; None for one that every replica gets whole.
+        By default all are 0.
+    """
+    axes = axes if axes is not None else [0] * len(tensors)
+    return [
+        PerReplica(tuple(tf.split(t, replicas, axis=axis) if axis is not None else [t] * replicas))
+        for t, axis in zip(tensors, axes)
+    ]
+
+
+def gather(strategy: tf.distribute.Strategy, value) -> tf.Tensor:
+    """The values of all replicas, concatenated along their first dimension."""
+    parts = strategy.experimental_local_results(value)
+    return tf.concat(parts, axis=0) if len(parts) > 1 else tf.identity(parts[0])
+
+
+def mean_over_replicas(strategy: tf.distribute.Strategy, value) -> tf.Tensor:
+    """The mean of a scalar over the replicas, float32."""
+    parts = [tf.cast(p, tf.float32) for p in strategy.experimental_local_results(value)]
+    return tf.add_n(parts) / len(parts) if len(parts) > 1 else parts[0]
+
+
+def replica_id() -> int | tf.Tensor:
+    """This replica's number: an int where it is known while tracing, else an int32 scalar."""
+    number = tf.distribute.get_replica_context().replica_id_in_sync_group
+    static = tf.get_static_value(number) if tf.is_tensor(number) else number
+    return number if static is None else int(static)
+
+
+def join_replicas(values: Sequence[tuple[tf.Tensor, np.ndarray | None]]) -> list[tf.Tensor]:
+    """Adds over the replicas, or over each group of replicas, inside strategy.run.
+
+    Args:
+      values: this replica's value and the groups: int32 [groups, replicas of a group], or None
+        for one group of all.
+    """
+    context = tf.distribute.get_replica_context()
+    if context.num_replicas_in_sync == 1:
+        return [tf.identity(value) for value, _ in values]
+    whole = [value for value, groups in values if groups is None]
+    totals = iter(context.all_reduce(tf.distribute.ReduceOp.SUM, whole) if whole else [])
+    return [
+        next(totals) if groups is None else _sum_in_group(context, value, groups)
+        for value, groups in values
+    ]
+
+
+def _sum_in_group(context, value: tf.Tensor, groups: np.ndarray) -> tf.Tensor:
+    replicas = context.num_replicas_in_sync
+    if sorted(groups.flatten()) != list(range(replicas)):
+        raise ValueError(
+            f"group_assignment {groups.tolist()} must name each of the {replicas} replicas once."
+        )
+    # Every replica puts its value into its own row; the sum over all of them then holds all.
+    number = context.replica_id_in_sync_group
+    mine = tf.one_hot(number, replicas, dtype=value.dtype)
+    rows = tf.reshape(mine, [replicas] + [1] * value.shape.rank) * value[tf.newaxis]
+    rows = context.all_reduce(tf.distribute.ReduceOp.SUM, rows)
+    group_of = np.zeros(replicas, np.int32)
+    for i, members in enumerate(groups):
+        group_of[members] = i
+    members = tf.gather(tf.constant(groups, tf.int32), tf.gather(group_of, number))
+    return tf.reduce_sum(tf.gather(rows, members), axis=0)

@@ -1,0 +1,91 @@
+"""The tf.distribute strategy for what a program asked for."""
+
+from __future__ import annotations
+
+import tensorflow as tf
+
+from estimator_bridge.errors import AcceleratorNotFoundError
+from estimator_bridge.runtime.accelerators import (
+    EmulatedClusterResolver,
+    TPUClusterResolver,
+    emulate_cores,
+    parse_emulated,
+    tpu_present,
+)
+from estimator_bridge.tensorflow_private import eager_mode
+
+__all__ = ["default_strategy", "is_tpu_strategy", "tpu_strategy"]
+
+# A TPU system is initialized once: doing it again would drop what is on it.
+_made: dict[object, tf.distribute.Strategy] = {}
+
+
+def default_strategy() -> tf.distribute.Strategy:
+    """One replica, on the first GPU where there is one, else on the CPU."""
+    with eager_mode():
+        gpus = tf.config.list_logical_devices("GPU")
+        return _once(("one", bool(gpus)), lambda: _one_device("/gpu:0" if gpus else "/cpu:0"))
+
+
+def tpu_strategy(cluster=None, master: str | None = None) -> tf.distribute.Strategy:
+    """The strategy of TPU mode.
+
+    Args:
+      cluster: a TPUClusterResolver, TensorFlow's or an emulated one.
+      master: a TPU's name or 'emulated:N', where no cluster is given.
+
+    Returns:
+      TPUStrategy, or one with a replica for each emulated core.
+
+    Raises:
+      AcceleratorNotFoundError: the TPU is not there, or none was named and none is present.
+      TooLateError: emulated cores were asked for after TensorFlow had started.
+    """
+    if cluster is None:
+        cores = parse_emulated(master)
+        if cores is None and not master and not tpu_present():
+            raise AcceleratorNotFoundError(
+                "use_tpu=True, but no TPU was named and this machine has none. Name one "
+                "(RunConfig(cluster=TPUClusterResolver('my-tpu'))), ask for emulated CPU cores "
+                "(RunConfig(master='emulated:8')), or pass use_tpu=False."
+            )
+        cluster = EmulatedClusterResolver(cores) if cores else TPUClusterResolver(master)
+    with eager_mode():
+        if isinstance(cluster, EmulatedClusterResolver):
+            return _once(("emulated", cluster.cores), lambda: _emulated(cluster.cores))
+        return _once(id(cluster), lambda: _on_tpu(cluster))
+
+
+def is_tpu_strategy(strategy: tf.distribute.Strategy) -> bool:
+    """Whether the replicas are real TPU cores."""
+    return isinstance(
+        strategy, (tf.distribute.TPUStrategy, tf.distribute.experimental.TPUStrategy)
+    )
+
+
+def _once(key, make) -> tf.distribute.Strategy:
+    if key not in _made:
+        _made[key] = make()
+    return _made[key]
+
+
+def _one_device(device: str) -> tf.distribute.Strategy:
+    return tf.distribute.OneDeviceStrategy(device)
+
+
+def _emulated(cores: int) -> tf.distribute.Strategy:
+    devices = emulate_cores(cores)
+    return tf.distribute.MirroredStrategy(devices) if cores > 1 else _one_device(devices[0])
+
+
+def _on_tpu(cluster) -> tf.distribute.Strategy:
+    try:
+        tf.config.experimental_connect_to_cluster(cluster)
+        tf.tpu.experimental.initialize_tpu_system(cluster)
+    except (tf.errors.OpError, RuntimeError, ValueError) as error:
+        raise AcceleratorNotFoundError(
+            f"The TPU at {cluster.master()!r} could not be initialised: {error}\n"
+            "Check that it is running and that its TensorFlow version is that of this machine "
+            f"({tf.__version__}). To run on CPU cores instead, name them: 'emulated:8'."
+        ) from error
+    return tf.distribute.TPUStrategy(cluster)
