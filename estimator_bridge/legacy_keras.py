@@ -22,6 +22,9 @@ __all__ = ["use_legacy_keras"]
 
 _SWITCH = "TF_USE_LEGACY_KERAS"
 
+# By the end of a namespace's module name: its attributes that TensorFlow resolves to Keras, with
+# where Keras 2 has them. There are several copies of a namespace, as TensorFlow's package and its
+# `import tensorflow.compat.v1` each load their own; a program may hold any of them.
 _V2 = {
     "keras": "tf_keras.api._v2.keras",
     "losses": "tf_keras.api._v2.keras.losses",
@@ -29,15 +32,21 @@ _V2 = {
     "optimizers": "tf_keras.api._v2.keras.optimizers",
     "initializers": "tf_keras.api._v2.keras.initializers",
 }
-# Namespace -> its attributes that TensorFlow resolves to Keras -> where Keras 2 has them.
-_KERAS_2 = {
+_V1 = {
+    "keras": "tf_keras.api._v1.keras",
+    "layers": "tf_keras.api._v1.keras.__internal__.legacy.layers",
+}
+_ATTRIBUTES = {
     "": _V2,
     "compat.v2": _V2,
-    "compat.v1": {
-        "keras": "tf_keras.api._v1.keras",
-        "layers": "tf_keras.api._v1.keras.__internal__.legacy.layers",
-    },
+    "compat.v1": _V1,
     "compat.v1.nn": {"rnn_cell": "tf_keras.api._v1.keras.__internal__.legacy.rnn_cell"},
+}
+# Folders within tf_keras/api that TensorFlow searches for its namespaces' Keras submodules.
+_FOLDERS = {
+    "": ["_v2"],
+    "compat.v2": ["_v2"],
+    "compat.v1": [os.path.join("_v1", "keras", "__internal__", "legacy"), "_v1"],
 }
 
 
@@ -57,11 +66,11 @@ def use_legacy_keras() -> None:
             stacklevel=3,
         )
     os.environ[_SWITCH] = "1"
-    tensorflow = sys.modules.get("tensorflow")
-    if tensorflow is None:
+    if "tensorflow" not in sys.modules:
         return
-    _mend_search_paths(tensorflow)
-    mended = _mend_attributes(tensorflow) + _forget_submodules()
+    namespaces = _loaded_namespaces()
+    _mend_search_paths(namespaces)
+    mended = _mend_attributes(namespaces) + _forget_submodules()
     if mended:
         warnings.warn(
             f"Keras 3 was in use before estimator_bridge was imported ({', '.join(mended)}). "
@@ -73,10 +82,13 @@ def use_legacy_keras() -> None:
         )
 
 
-def _namespace(tensorflow: ModuleType, dotted: str) -> ModuleType:
-    for part in filter(None, dotted.split(".")):
-        tensorflow = getattr(tensorflow, part)
-    return tensorflow
+def _loaded_namespaces() -> list[tuple[str, ModuleType]]:
+    found = []
+    for name, module in sys.modules.items():
+        match = re.fullmatch(r"tensorflow(?:\..+)?\.(compat\.v2|compat\.v1(?:\.nn)?)", name)
+        if match or name == "tensorflow":
+            found.append((match[1] if match else "", module))
+    return found
 
 
 def _keras_2_folder() -> str:
@@ -89,34 +101,28 @@ def _keras_2_folder() -> str:
     return package.submodule_search_locations[0]
 
 
-def _mend_search_paths(tensorflow: ModuleType) -> None:
+def _mend_search_paths(namespaces: list[tuple[str, ModuleType]]) -> None:
     """Puts tf-keras in front on the paths that ``import tensorflow.keras`` is searched on.
 
     TensorFlow does the same where it is imported with the switch already on.
     """
     root = os.path.join(_keras_2_folder(), "api")
-    for dotted, folders in {
-        "": ["_v2"],
-        "compat.v2": ["_v2"],
-        "compat.v1": [os.path.join("_v1", "keras", "__internal__", "legacy"), "_v1"],
-    }.items():
-        namespace = _namespace(tensorflow, dotted)
-        first = [os.path.join(root, folder) for folder in folders]
-        path = list(namespace.__path__)
-        namespace.__path__ = first + [entry for entry in path if entry not in first]
+    for ending, namespace in namespaces:
+        first = [os.path.join(root, folder) for folder in _FOLDERS.get(ending, [])]
+        others = [entry for entry in namespace.__path__ if entry not in first]
+        namespace.__path__ = first + others
 
 
-def _mend_attributes(tensorflow: ModuleType) -> list[str]:
+def _mend_attributes(namespaces: list[tuple[str, ModuleType]]) -> list[str]:
     """Replaces the attributes that are bound to Keras 3 already; returns their names."""
-    mended = []
-    for dotted, attributes in _KERAS_2.items():
-        namespace = _namespace(tensorflow, dotted)
-        for name, replacement in attributes.items():
+    mended = {}  # a dict for an ordered set
+    for ending, namespace in namespaces:
+        for name, replacement in _ATTRIBUTES[ending].items():
             # vars(), since getattr() would make TensorFlow resolve what is still open.
             if _is_keras_3(vars(namespace).get(name)):
                 setattr(namespace, name, importlib.import_module(replacement))
-                mended.append(".".join(filter(None, ("tf", dotted, name))))
-    return mended
+                mended[".".join(filter(None, ("tf", ending, name)))] = True
+    return list(mended)
 
 
 def _is_keras_3(value: object) -> bool:
