@@ -7,6 +7,7 @@ RUN := $(VENV)/bin/python
 
 .PHONY: help train test lint bench clean
 .DELETE_ON_ERROR:
+.NOTPARALLEL:
 
 help:
 	@echo 'make train   train the digit classifier, on a TPU or on 8 emulated cores'
@@ -46,7 +47,7 @@ $(VENV)/with-models $(VENV)/with-tests: setup.py | $(RUN)
 
 $(RUN):
 	@echo '== Making $(VENV) with $(PYTHON)'
-	@$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

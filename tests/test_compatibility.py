@@ -1,7 +1,9 @@
 """Which versions are let through, and what the others are told."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -62,6 +64,24 @@ def test_installed_versions_are_found():
     found = installed_versions()
     assert "tf-keras" in found
     assert any(name.startswith(("tensorflow", "tf-nightly")) for name in found)
+
+
+def test_importing_the_library_beside_a_foreign_tf_keras_ends_with_our_message(tmp_path):
+    foreign = tmp_path / "tf_keras-2.3.0.dist-info"
+    foreign.mkdir()
+    (foreign / "METADATA").write_text("Metadata-Version: 2.1\nName: tf_keras\nVersion: 2.3.0\n")
+    root = str(Path(compatibility.__file__).parent.parent)
+    done = subprocess.run(
+        [sys.executable, "-c", "import estimator_bridge"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), root])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("ImportError: estimator_bridge needs the tf-keras (Keras 2)")
+    assert "tf-keras 2.3.0" in last
 
 
 def test_the_check_loads_neither_tensorflow_nor_keras():
