@@ -1,0 +1,11 @@
+"""Runs tf.estimator and TPUEstimator programs on today's TensorFlow."""
+
+from estimator_bridge.compatibility import check_versions
+from estimator_bridge.legacy_keras import use_legacy_keras
+from estimator_bridge.version import __version__
+
+# Before anything below imports TensorFlow: its search paths are fixed while it is imported.
+check_versions()
+use_legacy_keras()
+
+__all__ = ["__version__"]

@@ -1,0 +1,44 @@
+"""How a model is described: what model_fn is told, what it returns, and how it is to run."""
+
+from estimator_bridge.model.cluster import Cluster, TaskType, parse_cluster
+from estimator_bridge.model.counts import IterationsPerLoop, parse_iterations_per_loop
+from estimator_bridge.model.estimator_spec import EstimatorSpec
+from estimator_bridge.model.export_outputs import (
+    ClassificationOutput,
+    ExportOutput,
+    PredictOutput,
+    RegressionOutput,
+)
+from estimator_bridge.model.fn_args import fn_args
+from estimator_bridge.model.host_calls import HostCallHook, call_host_fn
+from estimator_bridge.model.modes import ModeKeys
+from estimator_bridge.model.run_config import RunConfig
+from estimator_bridge.model.session_config import default_session_config
+from estimator_bridge.model.tf_config import read_tf_config
+from estimator_bridge.model.tpu_config import InputPipelineConfig, TPUConfig
+from estimator_bridge.model.tpu_run_config import RunConfig as TPURunConfig
+from estimator_bridge.model.tpu_spec import TPUEstimatorSpec
+
+__all__ = [
+    "ClassificationOutput",
+    "Cluster",
+    "EstimatorSpec",
+    "ExportOutput",
+    "HostCallHook",
+    "InputPipelineConfig",
+    "IterationsPerLoop",
+    "ModeKeys",
+    "PredictOutput",
+    "RegressionOutput",
+    "RunConfig",
+    "TPUConfig",
+    "TPUEstimatorSpec",
+    "TPURunConfig",
+    "TaskType",
+    "call_host_fn",
+    "default_session_config",
+    "fn_args",
+    "parse_cluster",
+    "parse_iterations_per_loop",
+    "read_tf_config",
+]

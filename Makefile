@@ -1,0 +1,54 @@
+# `make train` and `make test` are all that a fresh clone needs; each makes what it stands on.
+# Paths are relative and programs are run as modules, so that a clone works at any path.
+
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin/python
+
+.PHONY: help train test lint bench clean
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+
+help:
+	@echo 'make train   train the digit classifier, on a TPU or on 8 emulated cores'
+	@echo 'make test    linters, type checker and tests'
+	@echo 'make lint    linters and type checker alone'
+	@echo 'make bench   measure the step loop against a hand-written one'
+	@echo 'make clean   remove the virtual environment, caches and build folders'
+	@echo 'PYTHON=python3.12 picks the Python of a new $(VENV)'
+
+train: $(VENV)/with-models
+	@echo '== Training'
+	@$(RUN) train.py --use_tpu
+
+test: lint
+	@echo '== Tests'
+	@$(RUN) -m pytest
+
+lint: $(VENV)/with-tests
+	@echo '== Linters'
+	@$(RUN) -m ruff check --quiet .
+	@$(RUN) -m ruff format --check --quiet .
+	@echo '== Type checker'
+	@$(RUN) -m mypy
+
+bench: $(VENV)/with-models
+	@echo '== Benchmark of the step loop'
+	@$(RUN) -m benchmarks.step_loop
+
+# A stamp for each set of extras: newer than setup.py means that they are installed.
+$(VENV)/with-models: EXTRAS := models
+$(VENV)/with-tests: EXTRAS := models,tests,tools
+
+$(VENV)/with-models $(VENV)/with-tests: setup.py | $(RUN)
+	@echo '== Installing [$(EXTRAS)] into $(VENV) (TensorFlow is about 2 GB; once)'
+	@$(RUN) -m pip install -qq --disable-pip-version-check --editable '.[$(EXTRAS)]'
+	@touch $@
+
+$(RUN):
+	@echo '== Making $(VENV) with $(PYTHON)'
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,61 @@
+"""The command `estimator-bridge`: one sub-command each for what people do outside a program."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from estimator_bridge.version import __version__
+
+__all__ = ["main"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the command line.
+
+    Args:
+        argv: Arguments without the program's name; by default those of this process.
+
+    Returns:
+        The process's exit code: 0 for success, 1 for a problem found, 2 for wrong usage.
+    """
+    parser = _parser()
+    arguments = parser.parse_args(argv)
+    if arguments.run is None:
+        parser.print_help(sys.stderr)
+        return 2
+    return arguments.run(arguments)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="estimator-bridge",
+        description="Runs tf.estimator and TPUEstimator programs on today's TensorFlow.",
+        epilog="`estimator-bridge COMMAND --help` explains one command.",
+    )
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    parser.set_defaults(run=None)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    doctor = commands.add_parser(
+        "doctor",
+        help="show versions, devices and TPUs, and what the flag --tpu would do here",
+        description="Shows the versions of what estimator_bridge stands on, the devices that "
+        "TensorFlow sees, the environment variables that name a TPU or a cluster, and what each "
+        "value of the flag --tpu would do on this machine. Connects to nothing. "
+        "Ends with exit code 1 if something has to be mended first.",
+    )
+    doctor.set_defaults(run=_doctor)
+    return parser
+
+
+def _doctor(_: argparse.Namespace) -> int:
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # the report is the news, not the start-up
+    from estimator_bridge.doctor import examine
+
+    return examine()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,120 @@
+"""Checks that the installed TensorFlow and tf-keras are supported, and belong together.
+
+tf-keras (Keras 2) has one release for each minor version of TensorFlow. A pair that does not match
+fails deep inside with a message that names neither; this check names both, and imports nothing.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import re
+import warnings
+from collections.abc import Mapping
+
+__all__ = [
+    "FIRST_UNTESTED_TENSORFLOW",
+    "OLDEST_TENSORFLOW",
+    "check_versions",
+    "installed_versions",
+]
+
+OLDEST_TENSORFLOW = (2, 16)
+FIRST_UNTESTED_TENSORFLOW = (2, 22)
+
+_TENSORFLOW = (  # TensorFlow's names on the package index: all of them install the same folder
+    "tensorflow",
+    "tensorflow-cpu",
+    "tensorflow-intel",
+    "tensorflow-macos",
+    "tensorflow-rocm",
+    "tensorflow-tpu",
+    "tf-nightly",
+    "tf-nightly-cpu",
+)
+_TF_KERAS = ("tf-keras", "tf-keras-nightly")
+
+
+def installed_versions() -> dict[str, str]:
+    """Finds the installed TensorFlow and tf-keras distributions, without importing them.
+
+    Returns:
+        Distribution name to version, for those of TensorFlow's and tf-keras' names that are there.
+    """
+    found = {}
+    for name in _TENSORFLOW + _TF_KERAS:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def check_versions(installed: Mapping[str, str] | None = None) -> None:
+    """Checks that TensorFlow is one that this library supports, and that tf-keras belongs to it.
+
+    It reads the packages' metadata and imports nothing. A TensorFlow newer than the tested ones is
+    let through with a warning.
+
+    Args:
+        installed: Distribution name to version; by default what is installed.
+
+    Raises:
+        ImportError: TensorFlow or tf-keras is missing or too old, or they do not belong together.
+    """
+    installed = installed_versions() if installed is None else installed
+    tensorflow = {name: installed[name] for name in _TENSORFLOW if name in installed}
+    tf_keras = next((installed[name] for name in _TF_KERAS if name in installed), None)
+    if not tensorflow:
+        if importlib.util.find_spec("tensorflow") is not None:
+            return  # A build without metadata, its maker's affair.
+        raise ImportError(
+            f"estimator_bridge needs TensorFlow {_supported()}, and found none. "
+            f"Run: {_pip_install()}"
+        )
+    if len({_minor(version) for version in tensorflow.values()}) > 1:
+        both = ", ".join(f"{name} {version}" for name, version in tensorflow.items())
+        raise ImportError(
+            "estimator_bridge found several TensorFlows of different versions in one environment: "
+            f"{both}. They overwrite each other's files. Remove them all, then install one: "
+            f"pip uninstall -y {' '.join(tensorflow)} && {_pip_install()}"
+        )
+    name, version = next(iter(tensorflow.items()))
+    minor = _minor(version)
+    if minor < OLDEST_TENSORFLOW:
+        raise ImportError(
+            f"estimator_bridge needs TensorFlow {_supported()}, and found {name} {version}, which "
+            f"still has tf.estimator itself. Use that, or run: {_pip_install()}"
+        )
+    # Nightlies of TensorFlow and tf-keras are numbered independently for some days a release.
+    if tf_keras is None or (_minor(tf_keras) != minor and "nightly" not in name):
+        has = "no tf-keras" if tf_keras is None else f"tf-keras {tf_keras}"
+        wanted = f"{minor[0]}.{minor[1]}"
+        raise ImportError(
+            "estimator_bridge needs the tf-keras (Keras 2) that belongs to the installed "
+            f"TensorFlow: found {name} {version} with {has}, wanted tf-keras {wanted}. "
+            f'Run: pip install "tf-keras~={wanted}.0"'
+        )
+    if minor >= FIRST_UNTESTED_TENSORFLOW:
+        warnings.warn(
+            f"estimator_bridge is tested with TensorFlow {_supported()}, and found {name} "
+            f"{version}. It may work; if it does not, run: {_pip_install()}",
+            stacklevel=3,
+        )
+
+
+def _minor(version: str) -> tuple[int, int]:
+    match = re.match(r"(\d+)\.(\d+)", version)
+    if match is None:
+        raise ImportError(f"estimator_bridge cannot read the version {version!r}; wanted 2.N.")
+    return int(match[1]), int(match[2])
+
+
+def _supported() -> str:
+    oldest, newest = OLDEST_TENSORFLOW, FIRST_UNTESTED_TENSORFLOW
+    return f"{oldest[0]}.{oldest[1]} to {newest[0]}.{newest[1] - 1}"
+
+
+def _pip_install() -> str:
+    wanted = "<{}.{}".format(*FIRST_UNTESTED_TENSORFLOW)
+    return f'pip install --upgrade "tensorflow{wanted}" "tf-keras{wanted}"'

@@ -1,0 +1,142 @@
+"""`estimator-bridge doctor`: what is installed, which devices there are, what --tpu will do."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+from collections.abc import Callable, Iterable, Mapping
+
+from estimator_bridge.compatibility import check_versions, installed_versions
+from estimator_bridge.version import __version__
+
+__all__ = ["examine", "explain_tpu_values", "find_tpu"]
+
+# Where Cloud TPU VMs, Kubernetes and Colab name their TPU; the first one that is set counts.
+_NAMES_A_TPU = (
+    "TPU_NAME",
+    "KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS",
+    "COLAB_TPU_ADDR",
+    "TPU_ACCELERATOR_TYPE",
+)
+_ENVIRONMENT = (
+    *_NAMES_A_TPU,
+    "TPU_WORKER_HOSTNAMES",
+    "TPU_WORKER_ID",
+    "TPU_LIBRARY_PATH",
+    "TF_CONFIG",
+    "CUDA_VISIBLE_DEVICES",
+)
+
+Write = Callable[[str], object]
+
+
+def examine(write: Write = print, environ: Mapping[str, str] | None = None) -> int:
+    """Writes a report on this installation and this machine, in sections.
+
+    Args:
+        write: Takes the report line by line.
+        environ: Environment variables; by default this process's.
+
+    Returns:
+        0, or 1 if something was found that has to be mended before a program can run.
+    """
+    environ = os.environ if environ is None else environ
+    _section(write, "Versions", _versions())
+    problems = _problems()
+    if not problems:
+        import tensorflow as tf  # after the versions: where it fails to load, they tell why
+
+        devices = [
+            (device.device_type, device.name) for device in tf.config.list_physical_devices()
+        ]
+        _section(write, "Devices", devices)
+    else:
+        devices = []
+        write("Devices\n  not looked for: TensorFlow is not loaded with the problem below\n")
+    set_here = [(name, environ[name]) for name in _ENVIRONMENT if environ.get(name)]
+    _section(write, "Environment", set_here or [("none of", ", ".join(_ENVIRONMENT))])
+    tpu = find_tpu(environ, [kind for kind, _ in devices])
+    _section(write, "What --use_tpu --tpu=... would do here", explain_tpu_values(tpu))
+    remarks = [("to mend", problem) for problem in problems] + [
+        ("to know", note) for note in _notes()
+    ]
+    _section(write, "Problems", remarks or [("none", "")])
+    return 1 if problems else 0
+
+
+def find_tpu(environ: Mapping[str, str], device_types: Iterable[str]) -> str | None:
+    """Looks for a TPU, without connecting to it.
+
+    Args:
+        environ: Environment variables.
+        device_types: Types of the devices that TensorFlow sees, such as "CPU" or "TPU".
+
+    Returns:
+        What speaks for a TPU, to be shown; None where nothing does.
+    """
+    chips = sum(kind == "TPU" for kind in device_types)
+    if chips:
+        return f"{chips} TPU core{'s' if chips > 1 else ''} attached"
+    name = next((name for name in _NAMES_A_TPU if environ.get(name)), None)
+    return f"{name}={environ[name]}" if name else None
+
+
+def explain_tpu_values(tpu: str | None) -> list[tuple[str, str]]:
+    """Says what each kind of value of the flag --tpu would do.
+
+    Args:
+        tpu: What `find_tpu` returned.
+
+    Returns:
+        Pairs of a flag's value and what it does.
+    """
+    automatic = (
+        f"trains on the TPU that was found ({tpu})"
+        if tpu
+        else "finds no TPU, says so in one line, and trains on 8 emulated cores of this CPU"
+    )
+    return [
+        ("auto", automatic),
+        ("NAME", "connects to the TPU of that name or address; if it is not there, stops: no CPU"),
+        ("emulated:8", "8 TPU cores played by this CPU: the same steps and numbers, for tests"),
+        ("''", "no TPU: this machine's own devices, as with --nouse_tpu"),
+    ]
+
+
+def _versions() -> list[tuple[str, str]]:
+    rows = [("python", platform.python_version()), ("estimator-bridge", __version__)]
+    rows += installed_versions().items()
+    for name in ("keras", "numpy"):
+        try:
+            rows.append((name, importlib.metadata.version(name)))
+        except importlib.metadata.PackageNotFoundError:
+            rows.append((name, "not installed"))
+    return rows
+
+
+def _problems() -> list[str]:
+    try:
+        check_versions()
+    except ImportError as error:
+        return [str(error)]
+    return []
+
+
+def _notes() -> list[str]:
+    twins = [name for name in installed_versions() if name.startswith("tensorflow")]
+    if len(twins) <= 1:
+        return []
+    return [
+        f"{' and '.join(twins)} install the same files: to update or remove one damages the other. "
+        "Remove both, then install tensorflow, the one that tf-keras requires."
+    ]
+
+
+def _section(write: Write, title: str, rows: Iterable[tuple[str, str]]) -> None:
+    rows = list(rows)
+    width = max(len(name) for name, _ in rows)
+    write(title)
+    for name, value in rows:
+        write(f"  {name:<{width}}  {value}".rstrip())
+    write("")

@@ -1,0 +1,149 @@
+"""Makes TensorFlow's Keras names those of Keras 2, before or after TensorFlow was imported.
+
+TensorFlow 2.16 made Keras 3 the default, which has no ``tf.compat.v1.layers`` and no graph mode.
+Keras 2 lives on as tf-keras, and ``TF_USE_LEGACY_KERAS=1`` makes TensorFlow use it. TensorFlow
+reads that switch at two times: while it is imported, for the search path behind
+``import tensorflow.keras``, and when an attribute such as ``tf.keras`` or
+``tf.compat.v1.layers`` is first used. So a program may import TensorFlow before this library as
+long as it has not used Keras yet, and most of what it has used can be mended.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import re
+import sys
+import warnings
+from types import ModuleType
+
+__all__ = ["use_legacy_keras"]
+
+_SWITCH = "TF_USE_LEGACY_KERAS"
+
+# By the end of a namespace's module name: its attributes that TensorFlow resolves to Keras, with
+# where Keras 2 has them. There are several copies of a namespace, as TensorFlow's package and its
+# `import tensorflow.compat.v1` each load their own; a program may hold any of them.
+_V2 = {
+    "keras": "tf_keras.api._v2.keras",
+    "losses": "tf_keras.api._v2.keras.losses",
+    "metrics": "tf_keras.api._v2.keras.metrics",
+    "optimizers": "tf_keras.api._v2.keras.optimizers",
+    "initializers": "tf_keras.api._v2.keras.initializers",
+}
+_V1 = {
+    "keras": "tf_keras.api._v1.keras",
+    "layers": "tf_keras.api._v1.keras.__internal__.legacy.layers",
+}
+_ATTRIBUTES = {
+    "": _V2,
+    "compat.v2": _V2,
+    "compat.v1": _V1,
+    "compat.v1.nn": {"rnn_cell": "tf_keras.api._v1.keras.__internal__.legacy.rnn_cell"},
+}
+# Folders within tf_keras/api that TensorFlow searches for its namespaces' Keras submodules.
+_FOLDERS = {
+    "": ["_v2"],
+    "compat.v2": ["_v2"],
+    "compat.v1": [os.path.join("_v1", "keras", "__internal__", "legacy"), "_v1"],
+}
+
+
+def use_legacy_keras() -> None:
+    """Makes TensorFlow's Keras names (``tf.keras``, ``tf.compat.v1.layers``) those of tf-keras.
+
+    Cheap, and complete, when called before TensorFlow is imported or before its Keras is used.
+    Later, the names in TensorFlow are set to tf-keras', with a warning, because objects that the
+    program took from Keras 3 stay what they are.
+    """
+    previous = os.environ.get(_SWITCH)
+    if previous is not None and previous not in ("1", "true", "True", ""):
+        warnings.warn(
+            f"{_SWITCH}={previous} is set, but Estimator programs need Keras 2 (Keras 3 has no "
+            f"graph mode): estimator_bridge sets it to 1. Remove {_SWITCH} from the environment "
+            "to silence this.",
+            stacklevel=3,
+        )
+    os.environ[_SWITCH] = "1"
+    if "tensorflow" not in sys.modules:
+        return
+    namespaces = _loaded_namespaces()
+    _mend_search_paths(namespaces)
+    mended = _mend_attributes(namespaces) + _forget_submodules()
+    if mended:
+        warnings.warn(
+            f"Keras 3 was in use before estimator_bridge was imported ({', '.join(mended)}). "
+            "These names of TensorFlow are Keras 2 (tf-keras) from here on, but what the program "
+            "took from them before is still of Keras 3 and will not work in a model_fn. Move "
+            "`import estimator_bridge` above the first use of Keras; best, above `import "
+            "tensorflow`.",
+            stacklevel=3,
+        )
+
+
+def _loaded_namespaces() -> list[tuple[str, ModuleType]]:
+    found = []
+    for name, module in sys.modules.items():
+        match = re.fullmatch(r"tensorflow(?:\..+)?\.(compat\.v2|compat\.v1(?:\.nn)?)", name)
+        if match or name == "tensorflow":
+            found.append((match[1] if match else "", module))
+    return found
+
+
+def _keras_2_folder() -> str:
+    package = importlib.util.find_spec("tf_keras")
+    if package is None or not package.submodule_search_locations:
+        raise ImportError(
+            "estimator_bridge needs Keras 2, which is the package tf-keras, and found none. "
+            "Run: pip install tf-keras"
+        )
+    return package.submodule_search_locations[0]
+
+
+def _mend_search_paths(namespaces: list[tuple[str, ModuleType]]) -> None:
+    """Puts tf-keras in front on the paths that ``import tensorflow.keras`` is searched on.
+
+    TensorFlow does the same where it is imported with the switch already on.
+    """
+    root = os.path.join(_keras_2_folder(), "api")
+    for ending, namespace in namespaces:
+        first = [os.path.join(root, folder) for folder in _FOLDERS.get(ending, [])]
+        others = [entry for entry in namespace.__path__ if entry not in first]
+        namespace.__path__ = first + others
+
+
+def _mend_attributes(namespaces: list[tuple[str, ModuleType]]) -> list[str]:
+    """Replaces the attributes that are bound to Keras 3 already; returns their names."""
+    mended = {}  # a dict for an ordered set
+    for ending, namespace in namespaces:
+        for name, replacement in _ATTRIBUTES[ending].items():
+            # vars(), since getattr() would make TensorFlow resolve what is still open.
+            if _is_keras_3(vars(namespace).get(name)):
+                setattr(namespace, name, importlib.import_module(replacement))
+                mended[".".join(filter(None, ("tf", ending, name)))] = True
+    return list(mended)
+
+
+def _is_keras_3(value: object) -> bool:
+    known = vars(value) if isinstance(value, ModuleType) else {}
+    name = str(known.get("__name__", ""))
+    if name.startswith("tensorflow."):  # imported as tensorflow.keras: the file tells whose it is
+        return not str(known.get("__file__", "")).startswith(os.path.join(_keras_2_folder(), ""))
+    return name.partition(".")[0] == "keras"
+
+
+def _forget_submodules() -> list[str]:
+    """Drops Keras 3 modules imported as ``tensorflow.keras...``, so the next import finds Keras 2.
+
+    Returns:
+        The dropped modules' common name, if there were any.
+    """
+    names = [
+        name
+        for name, module in sys.modules.items()
+        if re.match(r"tensorflow\.keras(\.|$)", name) and _is_keras_3(module)
+    ]
+    for name in names:
+        del sys.modules[name]
+    return ["tensorflow.keras"] if names else []

@@ -1,0 +1,200 @@
+"""Where this process stands in a cluster, as the TF_CONFIG environment variable tells it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import tensorflow as tf
+
+__all__ = ["Cluster", "TaskType", "parse_cluster"]
+
+
+class TaskType:
+    """The jobs that a cluster may have."""
+
+    MASTER = "master"
+    PS = "ps"
+    WORKER = "worker"
+    CHIEF = "chief"
+    EVALUATOR = "evaluator"
+
+
+@dataclasses.dataclass(frozen=True)
+class Cluster:
+    """A process's place: which task it is, of what cluster, and whom it talks to.
+
+    The defaults are those of a program that runs alone.
+    """
+
+    cluster_spec: tf.train.ClusterSpec = dataclasses.field(
+        default_factory=lambda: tf.train.ClusterSpec({})
+    )
+    task_type: str = TaskType.WORKER
+    task_id: int = 0
+    is_chief: bool = True
+    master: str = ""
+    evaluation_master: str = ""
+    num_ps_replicas: int = 0
+    num_worker_replicas: int = 1
+    global_id_in_cluster: int | None = 0
+    service: dict[str, Any] | None = None
+
+
+def parse_cluster(tf_config: Mapping[str, Any], collective: bool = False) -> Cluster:
+    """Finds this process's place in the cluster of `tf_config`.
+
+    Args:
+      tf_config: the content of TF_CONFIG.
+      collective: the workers train by all_reduce under a ``tf.distribute`` strategy. Such a
+        cluster needs no chief: where it has none, worker 0 is the chief.
+
+    Returns:
+      The place. An evaluator is told nothing of the training cluster, of which it is no part.
+
+    Raises:
+      ValueError: the cluster has no chief, or more than one, or not this task.
+      TypeError: the service is no dict.
+    """
+    service = tf_config.get("service")
+    if service is not None and not isinstance(service, dict):
+        raise TypeError(
+            f'If "service" is set in TF_CONFIG, it must be a dict. Given {type(service)}: '
+            f"{service!r}."
+        )
+    task = tf_config.get("task", {})
+    spec = tf.train.ClusterSpec(tf_config.get("cluster", {}))
+    if not spec:
+        return _alone(tf_config, task, service)
+
+    chief = _chief_job(spec, task, collective)
+    task_type, task_id = _task(spec, task)
+    if task_type == TaskType.EVALUATOR:
+        if chief == TaskType.MASTER:
+            raise ValueError(
+                "If `master` node exists in `cluster`, task_type `evaluator` is not supported. "
+                "Name the job `chief` in TF_CONFIG to have an evaluator beside it."
+            )
+        return Cluster(
+            task_type=task_type,
+            task_id=task_id,
+            is_chief=False,
+            evaluation_master=tf_config.get("eval_session_master", ""),
+            num_worker_replicas=0,
+            global_id_in_cluster=None,
+            service=service,
+        )
+    jobs = spec.as_dict()
+    workers = {TaskType.WORKER, chief}
+    return Cluster(
+        cluster_spec=spec,
+        task_type=task_type,
+        task_id=task_id,
+        is_chief=task_type == chief and task_id == 0,
+        master=tf_config.get("session_master", _address(spec, task_type, task_id)),
+        num_ps_replicas=len(jobs.get(TaskType.PS, ())),
+        num_worker_replicas=sum(len(jobs.get(job, ())) for job in workers),
+        global_id_in_cluster=_global_id(spec, chief, task_type, task_id),
+        service=service,
+    )
+
+
+def _alone(
+    tf_config: Mapping[str, Any], task: Mapping[str, Any], service: dict[str, Any] | None
+) -> Cluster:
+    task_type, task_id = task.get("type", TaskType.WORKER), int(task.get("index", 0))
+    if task_type != TaskType.WORKER:
+        raise ValueError(
+            'If "cluster" is not set in TF_CONFIG, task type must be WORKER. '
+            f"Given task type {task_type!r}: add the cluster, or leave the task out."
+        )
+    if task_id != 0:
+        raise ValueError(
+            'If "cluster" is not set in TF_CONFIG, task index must be 0. '
+            f"Given task index {task_id}: add the cluster, or leave the task out."
+        )
+    return Cluster(
+        master=tf_config.get("session_master", ""),
+        evaluation_master=tf_config.get("eval_session_master", ""),
+        service=service,
+    )
+
+
+def _chief_job(spec: tf.train.ClusterSpec, task: Mapping[str, Any], collective: bool) -> str:
+    """Names the job that leads: `master` was the name of `chief` before TensorFlow 1.4."""
+    if TaskType.MASTER in spec.jobs:
+        if TaskType.CHIEF in spec.jobs:
+            raise ValueError(
+                "If `master` node exists in `cluster`, job `chief` is not supported. "
+                "Name the leading node in TF_CONFIG once, as `chief`."
+            )
+        chief = TaskType.MASTER
+    elif TaskType.CHIEF not in spec.jobs and collective:
+        if TaskType.WORKER not in spec.jobs and task.get("type") != TaskType.EVALUATOR:
+            raise ValueError(
+                f"The cluster in TF_CONFIG has neither chief nor worker: {spec.as_dict()}."
+            )
+        return TaskType.WORKER
+    else:
+        chief = TaskType.CHIEF
+    if chief not in spec.jobs:
+        raise ValueError(
+            f'If "cluster" is set in TF_CONFIG, it must have one "{chief}" node. '
+            f"Given jobs {sorted(spec.jobs)}."
+        )
+    if spec.num_tasks(chief) > 1:
+        raise ValueError(
+            f'The "cluster" in TF_CONFIG must have only one "{chief}" node. '
+            f"Given {spec.job_tasks(chief)}: list the others as workers."
+        )
+    return chief
+
+
+def _task(spec: tf.train.ClusterSpec, task: Mapping[str, Any]) -> tuple[str, int]:
+    task_type, index = task.get("type"), task.get("index")
+    if not task_type:
+        raise ValueError(
+            'If "cluster" is set in TF_CONFIG, task type must be set. '
+            f"Given task {dict(task)}: add 'type', one of {sorted(spec.jobs)} or 'evaluator'."
+        )
+    if index is None:
+        raise ValueError(
+            'If "cluster" is set in TF_CONFIG, task index must be set. '
+            f"Given task {dict(task)}: add 'index', which counts from 0 within the job."
+        )
+    task_id = int(index)
+    if task_id < 0:
+        raise ValueError(f"Task index must be non-negative number. Given {task_id} in TF_CONFIG.")
+    if task_type == TaskType.EVALUATOR:
+        return task_type, task_id
+    if task_type not in spec.jobs:
+        raise ValueError(
+            f"{task_type} is not a valid task_type in the cluster_spec: its jobs are "
+            f"{sorted(spec.jobs)}. Both come from the TF_CONFIG environment variable."
+        )
+    if task_id not in spec.task_indices(task_type):
+        raise ValueError(
+            f"{task_id} is not a valid task_id for task_type {task_type} in the cluster_spec: "
+            f"its indices are {spec.task_indices(task_type)}. Both come from the TF_CONFIG "
+            "environment variable."
+        )
+    return task_type, task_id
+
+
+def _address(spec: tf.train.ClusterSpec, task_type: str, task_id: int) -> str:
+    """The address of a task's server; '' for a cluster of one node, which needs no server."""
+    if sum(spec.num_tasks(job) for job in spec.jobs) == 1:
+        return ""
+    return "grpc://" + spec.task_address(task_type, task_id)
+
+
+def _global_id(spec: tf.train.ClusterSpec, chief: str, task_type: str, task_id: int) -> int:
+    """Counts the chief first, the parameter servers last, other jobs by name between them."""
+    between = sorted(set(spec.jobs) - {chief, TaskType.PS})
+    before = 0
+    for job in (chief, *between, TaskType.PS):
+        if job == task_type:
+            break
+        before += spec.num_tasks(job)
+    return before + task_id

@@ -1,0 +1,55 @@
+"""Counts that users give, and times in place of them."""
+
+from __future__ import annotations
+
+import numbers
+import re
+from typing import Any, NamedTuple
+
+__all__ = ["IterationsPerLoop", "check_positive_integer", "parse_iterations_per_loop"]
+
+_ITERATIONS = re.compile(r"(?P<value>[1-9][0-9]*)(?P<unit>[smh]?)")
+_SECONDS = {"s": 1, "m": 60, "h": 3600}
+
+
+class IterationsPerLoop(NamedTuple):
+    """A parsed `iterations_per_loop`: so many steps ("count"), or so many "seconds"."""
+
+    value: int
+    unit: str
+
+
+def parse_iterations_per_loop(iterations_per_loop: int | str) -> IterationsPerLoop:
+    """Reads a number of steps, or a time such as "30s", "5m" and "1h".
+
+    Args:
+      iterations_per_loop: a positive integer, or a positive integer with a unit of time.
+
+    Returns:
+      The value and its unit, times in seconds.
+
+    Raises:
+      ValueError: it is neither.
+    """
+    match = _ITERATIONS.fullmatch(str(iterations_per_loop))
+    if match is None:
+        raise ValueError(
+            "Invalid TPUConfig `iterations_per_loop` value. Value must be positive integer value "
+            "or time-based value `<N><s|m|h>`, as `3600s`, `60m` or `1h`; got "
+            f"{iterations_per_loop!r}."
+        )
+    value, unit = int(match["value"]), match["unit"]
+    return IterationsPerLoop(value * _SECONDS.get(unit, 1), "seconds" if unit else "count")
+
+
+def check_positive_integer(value: Any, name: str) -> None:
+    """Checks a count.
+
+    Raises:
+      TypeError: `value` is no integer.
+      ValueError: it is 0 or less.
+    """
+    if not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} must be int, got {type(value)}: {value!r}")
+    if value <= 0:
+        raise ValueError(f"{name} must be positive, got {value}")

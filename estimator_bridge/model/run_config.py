@@ -1,0 +1,208 @@
+"""How an estimator runs: where it saves, how often, and what machines it shares the work with."""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Mapping
+from typing import Any, Callable
+
+import tensorflow as tf
+
+from estimator_bridge.model.cluster import Cluster, parse_cluster
+from estimator_bridge.model.config_checks import (
+    SAVE_CHECKPOINTS_ERROR,
+    check_model_dir,
+    check_settings,
+)
+from estimator_bridge.model.session_config import cluster_session_config
+from estimator_bridge.model.settings import Place, Setting
+from estimator_bridge.model.strategies import merge_strategies
+from estimator_bridge.model.tf_config import read_tf_config
+
+__all__ = ["RunConfig"]
+
+
+class _Unset:
+    """Tells "not given" from None, which for the checkpoint cadences means "never"."""
+
+    def __repr__(self) -> str:
+        return "<unset>"
+
+
+_UNSET: Any = _Unset()
+_DEFAULT_SAVE_CHECKPOINTS_SECS = 600
+
+
+class RunConfig:
+    """The configuration of an `Estimator`'s run; read-only, see `replace`.
+
+    A program may set attributes of its own on it; they reach model_fn and survive `replace`.
+
+    Args:
+      model_dir: where checkpoints, the graph and summaries go; a path-like object is resolved.
+        None leaves the choice to TF_CONFIG's ``model_dir``, then to the estimator.
+      tf_random_seed: the graph's seed. None draws other initial weights in each run.
+      save_summary_steps: steps between summaries.
+      save_checkpoints_steps: steps between checkpoints; at most one of it and the next.
+      save_checkpoints_secs: seconds between checkpoints, 600 if neither is given. None for both
+        turns checkpoints off.
+      session_config: a ``tf.compat.v1.ConfigProto``.
+      keep_checkpoint_max: how many recent checkpoints stay; 0 or None keeps all.
+      keep_checkpoint_every_n_hours: one checkpoint in so many hours stays for good.
+      log_step_count_steps: steps between log lines of loss and speed.
+      train_distribute: the ``tf.distribute`` strategy to train under.
+      device_fn: takes an operation ``op``, returns its device.
+      protocol: of the servers in a cluster, "grpc" or "grpc+verbs".
+      eval_distribute: the strategy to evaluate under.
+      experimental_distribute: an object with ``train_distribute`` and ``eval_distribute``, in
+        place of those two arguments.
+      experimental_max_worker_delay_secs: the longest that a worker waits before it starts.
+      session_creation_timeout_secs: the longest that a worker waits for the chief.
+      checkpoint_save_graph_def: whether ``graph.pbtxt`` and ``.meta`` files are written.
+
+    Raises:
+      ValueError: an argument, or TF_CONFIG, is not valid, or both checkpoint cadences are set.
+      TypeError: an argument that counts something is no number.
+    """
+
+    # Whether a cluster's workers see the parameter servers and themselves only.
+    _has_device_filters = True
+
+    model_dir = Setting("Where checkpoints, the graph and summaries go; None if not set yet.")
+    tf_random_seed = Setting("The graph's seed, or None.")
+    save_summary_steps = Setting("Steps between summaries.")
+    save_checkpoints_steps = Setting("Steps between checkpoints, or None.")
+    save_checkpoints_secs = Setting("Seconds between checkpoints, or None.")
+    session_config = Setting("The ConfigProto, or None.")
+    keep_checkpoint_max = Setting("How many recent checkpoints stay.")
+    keep_checkpoint_every_n_hours = Setting("One checkpoint in so many hours stays for good.")
+    log_step_count_steps = Setting("Steps between log lines.")
+    train_distribute = Setting("The strategy to train under, or None.")
+    device_fn = Setting("Takes an operation, returns its device; or None.")
+    protocol = Setting("The protocol of the cluster's servers, or None.")
+    eval_distribute = Setting("The strategy to evaluate under, or None.")
+    experimental_distribute = Setting("What held the two strategies, or None.")
+    experimental_max_worker_delay_secs = Setting("The longest wait before a worker starts.")
+    session_creation_timeout_secs = Setting("The longest wait for the chief.")
+    checkpoint_save_graph_def = Setting("Whether the graph is written beside checkpoints.")
+
+    cluster_spec = Place("The cluster; empty for a program that runs alone, and an evaluator.")
+    task_type = Place("This process's job, as 'chief' or 'worker'.")
+    task_id = Place("This process's number within its job.")
+    is_chief = Place("Whether this process saves checkpoints and writes summaries.")
+    master = Place("The address of the server that trains; '' for this process.")
+    evaluation_master = Place("The address of the server that evaluates; '' for this process.")
+    num_ps_replicas = Place("How many parameter servers the cluster has.")
+    num_worker_replicas = Place("How many workers the cluster has, the chief included.")
+    global_id_in_cluster = Place("This process's number among all; None for an evaluator.")
+    service = Place("TF_CONFIG's service dict, or None.")
+
+    def __init__(
+        self,
+        model_dir: str | os.PathLike[str] | None = None,
+        tf_random_seed: int | None = None,
+        save_summary_steps: int | None = 100,
+        save_checkpoints_steps: int | None = _UNSET,
+        save_checkpoints_secs: float | None = _UNSET,
+        session_config: tf.compat.v1.ConfigProto | None = None,
+        keep_checkpoint_max: int | None = 5,
+        keep_checkpoint_every_n_hours: float = 10000,
+        log_step_count_steps: int | None = 100,
+        train_distribute: tf.distribute.Strategy | None = None,
+        device_fn: Callable[[tf.Operation], str] | None = None,
+        protocol: str | None = None,
+        eval_distribute: tf.distribute.Strategy | None = None,
+        experimental_distribute: Any = None,
+        experimental_max_worker_delay_secs: int | None = None,
+        session_creation_timeout_secs: float = 7200,
+        checkpoint_save_graph_def: bool = True,
+    ):
+        if save_checkpoints_secs is _UNSET:
+            never_said = save_checkpoints_steps is _UNSET
+            save_checkpoints_secs = _DEFAULT_SAVE_CHECKPOINTS_SECS if never_said else None
+        if save_checkpoints_steps is _UNSET:
+            save_checkpoints_steps = None
+        tf_config = read_tf_config()
+        path = model_dir if model_dir is None else os.fsdecode(model_dir)
+        strategies = merge_strategies(train_distribute, eval_distribute, experimental_distribute)
+        self._settings: dict[str, Any] = {
+            "model_dir": check_model_dir(path, tf_config),
+            "tf_random_seed": tf_random_seed,
+            "save_summary_steps": save_summary_steps,
+            "save_checkpoints_steps": save_checkpoints_steps,
+            "save_checkpoints_secs": save_checkpoints_secs,
+            "session_config": session_config,
+            "keep_checkpoint_max": keep_checkpoint_max,
+            "keep_checkpoint_every_n_hours": keep_checkpoint_every_n_hours,
+            "log_step_count_steps": log_step_count_steps,
+            "train_distribute": strategies[0],
+            "device_fn": device_fn,
+            "protocol": protocol,
+            "eval_distribute": strategies[1],
+            "experimental_distribute": experimental_distribute,
+            "experimental_max_worker_delay_secs": experimental_max_worker_delay_secs,
+            "session_creation_timeout_secs": session_creation_timeout_secs,
+            "checkpoint_save_graph_def": checkpoint_save_graph_def,
+        }
+        check_settings(self._settings, self._settings)
+        self._cluster_place: Cluster = self._find_place(tf_config)
+
+    def replace(self, **kwargs: Any) -> RunConfig:
+        """Copies this config with some settings changed.
+
+        Setting one of save_checkpoints_steps and save_checkpoints_secs clears the other.
+
+        Args:
+          **kwargs: settings by the names of the constructor's arguments.
+
+        Returns:
+          The copy, the user's own attributes with it.
+
+        Raises:
+          ValueError: a name is no setting, or a value is not valid.
+          TypeError: a setting that counts something is no number.
+        """
+        unknown = [name for name in kwargs if name not in self._settings]
+        if unknown:
+            raise ValueError(
+                f"Replacing {', '.join(unknown)} is not supported. Allowed properties are "
+                f"{list(self._settings)}."
+            )
+        steps, secs = kwargs.get("save_checkpoints_steps"), kwargs.get("save_checkpoints_secs")
+        if steps is not None and secs is not None:
+            raise ValueError(SAVE_CHECKPOINTS_ERROR.format(steps, secs))
+        changed = dict(kwargs)
+        if changed.get("model_dir") is not None:
+            changed["model_dir"] = os.fsdecode(changed["model_dir"])
+        if steps is not None:
+            changed["save_checkpoints_secs"] = None
+        if secs is not None:
+            changed["save_checkpoints_steps"] = None
+        config = copy.deepcopy(self)
+        config._settings.update(changed)
+        check_settings(config._settings, changed)
+        return config
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> RunConfig:
+        # A copied strategy is another strategy: variables made under the one are foreign to the
+        # other. What stands for machines is shared, the rest is copied.
+        for shared in self._shared():
+            memo[id(shared)] = shared
+        config = type(self).__new__(type(self))
+        memo[id(self)] = config
+        config.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        return config
+
+    def _shared(self) -> list[Any]:
+        """Lists what a copy of this config has in common with it."""
+        names = ("train_distribute", "eval_distribute", "experimental_distribute", "device_fn")
+        return [self._settings[name] for name in names]
+
+    def _find_place(self, tf_config: Mapping[str, Any]) -> Cluster:
+        strategy = self._settings["train_distribute"]
+        collective = strategy is not None and not type(strategy).__name__.startswith("TPUStrategy")
+        place = parse_cluster(tf_config, collective=collective)
+        if self._has_device_filters and not collective and not self._settings["session_config"]:
+            self._settings["session_config"] = cluster_session_config(place)
+        return place

@@ -1,0 +1,63 @@
+"""Which distribution strategies a RunConfig may be given, and in which arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+__all__ = ["check_strategy", "merge_strategies"]
+
+
+def check_strategy(name: str, strategy: Any) -> None:
+    """Refuses, as `name`, what cannot distribute an Estimator.
+
+    Raises:
+      TypeError: `strategy` is no ``tf.distribute`` strategy.
+      ValueError: it is the TF2 parameter server strategy, which needs its own training loop.
+    """
+    if strategy is None:
+        return
+    if not callable(getattr(strategy, "scope", None)):
+        raise TypeError(
+            f"{name} must be a tf.distribute strategy, as tf.distribute.MirroredStrategy(), "
+            f"got {strategy!r}."
+        )
+    if type(strategy) is tf.distribute.experimental.ParameterServerStrategy:
+        raise ValueError(
+            "Please use `tf.compat.v1.distribute.experimental.ParameterServerStrategy` for "
+            f"parameter server strategy with estimator: {name} was given the TF2 one, which needs "
+            "a coordinator's own loop. MultiWorkerMirroredStrategy trains on the same machines."
+        )
+
+
+def merge_strategies(train: Any, evaluate: Any, both: Any) -> tuple[Any, Any]:
+    """Settles which strategy trains, and which evaluates.
+
+    Args:
+      train: RunConfig's `train_distribute`.
+      evaluate: its `eval_distribute`.
+      both: its `experimental_distribute`, which may hold either in their place.
+
+    Returns:
+      The strategy to train under and the one to evaluate under, each may be None.
+
+    Raises:
+      ValueError: one is given twice, or a client is to drive remote workers.
+    """
+    if both is None:
+        return train, evaluate
+    if getattr(both, "remote_cluster", None):
+        raise ValueError(
+            "experimental_distribute.remote_cluster, one client that drives all workers, is not "
+            "supported. Start one process a worker, each with its TF_CONFIG."
+        )
+    merged = []
+    for name, given in (("train_distribute", train), ("eval_distribute", evaluate)):
+        other = getattr(both, name, None)
+        if given is not None and other is not None:
+            raise ValueError(
+                f"Either `{name}` or `experimental_distribute.{name}` can be set, got both."
+            )
+        merged.append(other if given is None else given)
+    return merged[0], merged[1]

@@ -1,0 +1,166 @@
+"""How a TPUEstimator divides its work: steps into loops, batches over hosts and cores."""
+
+from __future__ import annotations
+
+import collections
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from estimator_bridge.model.counts import check_positive_integer, parse_iterations_per_loop
+from estimator_bridge.model.tf_config import read_tf_config
+
+__all__ = ["InputPipelineConfig", "TPUConfig"]
+
+_logger = logging.getLogger(__name__)
+
+_CORES_PER_REPLICA = (1, 2, 4, 8, 16, 32, 64, 128)
+
+
+class InputPipelineConfig:
+    """How often input_fn is called, and what part of the global batch each call makes."""
+
+    PER_SHARD_V1 = 1  # once a core, for that core's batch
+    PER_HOST_V1 = 2  # once a host, for the host's batch, which is split over its cores
+    PER_HOST_V2 = 3  # once a host, for a core's batch, drawn once for each core
+    BROADCAST = 4  # once, for the global batch, which every core gets whole
+    SLICED = 5  # once, for the global batch, which is split over all cores
+
+
+_Fields = collections.namedtuple(
+    "_Fields",
+    [
+        "iterations_per_loop",
+        "num_shards",
+        "num_cores_per_replica",
+        "per_host_input_for_training",
+        "tpu_job_name",
+        "initial_infeed_sleep_secs",
+        "input_partition_dims",
+        "eval_training_input_configuration",
+        "experimental_host_call_every_n_steps",
+        "experimental_allow_per_host_v2_parallel_get_next",
+        "experimental_feed_hook",
+    ],
+)
+
+
+class TPUConfig(_Fields):
+    """The TPU part of a `tpu.RunConfig`: a tuple with names.
+
+    Args:
+      iterations_per_loop: train steps in one call into the accelerator, between which hooks run
+        and checkpoints are saved; or a time, as "30s", from which the steps are found.
+      num_shards: how many replicas there are; they are counted if it is None.
+      num_cores_per_replica: how many cores one replica of the model is spread over.
+      per_host_input_for_training: an `InputPipelineConfig` value; True is PER_HOST_V1, False is
+        PER_SHARD_V1. It says what part of the global batch ``params['batch_size']`` is.
+      tpu_job_name: the job of the TPU workers in the cluster.
+      initial_infeed_sleep_secs: seconds to wait before the first batch is fed.
+      input_partition_dims: for features, or for features and labels, how each tensor is cut over
+        the cores of one replica.
+      eval_training_input_configuration: SLICED calls input_fn once in evaluation too, and splits
+        its batch; PER_HOST_V1 does as `per_host_input_for_training` says.
+      experimental_host_call_every_n_steps: steps between host_calls in a loop.
+      experimental_allow_per_host_v2_parallel_get_next: batches may reach cores in any order.
+      experimental_feed_hook: a class of hook that replaces the one that feeds a TPU.
+
+    Raises:
+      ValueError: an argument is out of its range, or needs another that is not given.
+      TypeError: a count is no integer.
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls,
+        iterations_per_loop: int | str = 2,
+        num_shards: int | None = None,
+        num_cores_per_replica: int | None = None,
+        per_host_input_for_training: bool | int = True,
+        tpu_job_name: str | None = None,
+        initial_infeed_sleep_secs: int | None = None,
+        input_partition_dims: Sequence[Any] | None = None,
+        eval_training_input_configuration: int = InputPipelineConfig.PER_HOST_V1,
+        experimental_host_call_every_n_steps: int = 1,
+        experimental_allow_per_host_v2_parallel_get_next: bool = False,
+        experimental_feed_hook: type | None = None,
+    ) -> TPUConfig:
+        """Checks the arguments, which the class describes."""
+        parse_iterations_per_loop(iterations_per_loop)
+        if num_shards is not None:
+            check_positive_integer(num_shards, "TPUConfig num_shards")
+        if initial_infeed_sleep_secs:
+            check_positive_integer(initial_infeed_sleep_secs, "TPUConfig initial_infeed_sleep_secs")
+        check_positive_integer(
+            experimental_host_call_every_n_steps, "TPUConfig experimental_host_call_every_n_steps"
+        )
+        pipeline = _pipeline(per_host_input_for_training)
+        if num_cores_per_replica is not None and num_cores_per_replica not in _CORES_PER_REPLICA:
+            raise ValueError(
+                f"num_cores_per_replica must be {', '.join(map(str, _CORES_PER_REPLICA))}; got "
+                f"{num_cores_per_replica!r}"
+            )
+        if input_partition_dims is not None:
+            _check_partition(input_partition_dims, pipeline, num_cores_per_replica)
+        allowed = (InputPipelineConfig.PER_HOST_V1, InputPipelineConfig.SLICED)
+        if eval_training_input_configuration not in allowed:
+            raise ValueError(
+                "eval_training_input_configuration must be PER_HOST_V1 or SLICED; got "
+                f"{eval_training_input_configuration!r}"
+            )
+        return super().__new__(
+            cls,
+            iterations_per_loop,
+            num_shards,
+            num_cores_per_replica,
+            pipeline,
+            tpu_job_name or _job_name_in_tf_config(),
+            initial_infeed_sleep_secs,
+            input_partition_dims,
+            eval_training_input_configuration,
+            experimental_host_call_every_n_steps,
+            experimental_allow_per_host_v2_parallel_get_next,
+            experimental_feed_hook,
+        )
+
+    def _replace(self, **kwargs: Any) -> TPUConfig:
+        """Copies with some fields changed, and checked again."""
+        return type(self)(**{**self._asdict(), **kwargs})
+
+
+def _pipeline(per_host_input_for_training: bool | int) -> int:
+    # True == 1 == PER_SHARD_V1, yet means PER_HOST_V1: ask for identity.
+    if per_host_input_for_training is True:
+        return InputPipelineConfig.PER_HOST_V1
+    if per_host_input_for_training is False:
+        return InputPipelineConfig.PER_SHARD_V1
+    names = {v: k for k, v in vars(InputPipelineConfig).items() if isinstance(v, int)}
+    if per_host_input_for_training not in names:
+        raise ValueError(
+            "per_host_input_for_training must be True, False or one of InputPipelineConfig."
+            f"{{{', '.join(names.values())}}}; got {per_host_input_for_training!r}"
+        )
+    return per_host_input_for_training
+
+
+def _check_partition(dims: Sequence[Any], pipeline: int, cores: int | None) -> None:
+    if not isinstance(dims, (list, tuple)) or len(dims) not in (1, 2):
+        raise ValueError(
+            "input_partition_dims must be a list/tuple with one or two elements: for features, "
+            f"or for features and labels; got {dims!r}"
+        )
+    if pipeline != InputPipelineConfig.PER_HOST_V2:
+        raise ValueError(
+            "input_partition_dims is only supported in PER_HOST_V2 mode. "
+            "Set per_host_input_for_training=InputPipelineConfig.PER_HOST_V2."
+        )
+    if cores is None:
+        raise ValueError("input_partition_dims requires setting num_cores_per_replica.")
+
+
+def _job_name_in_tf_config() -> str | None:
+    name = (read_tf_config().get("service") or {}).get("tpu_worker_job_name")
+    if name:
+        _logger.info("TPU job name from TF_CONFIG: %s", name)
+    return name

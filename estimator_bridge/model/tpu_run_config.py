@@ -1,0 +1,141 @@
+"""A RunConfig that also says which TPU, and how a TPUEstimator divides its work on it."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.model import run_config
+from estimator_bridge.model.cluster import TaskType
+from estimator_bridge.model.tpu_config import TPUConfig
+
+__all__ = ["RunConfig"]
+
+
+class RunConfig(run_config.RunConfig):
+    """The configuration of a `TPUEstimator`'s run.
+
+    Args:
+      tpu_config: how steps and batches are divided; `TPUConfig()` by default.
+      evaluation_master: where to evaluate; `master` by default.
+      master: where to train: a TPU worker's address, or "emulated:8" for eight cores emulated on
+        this machine's CPU.
+      cluster: a TPU cluster resolver, in place of `master`. It is asked for ``master()`` and
+        ``cluster_spec()``.
+      **kwargs: the settings of `estimator_bridge.RunConfig`, by name.
+
+    Raises:
+      ValueError: both `master` and `cluster` are given, or both `cluster` and a session_config
+        that has a cluster_def; or a setting is not valid.
+      TypeError: `tpu_config` is no `TPUConfig`, `cluster` no resolver, or a master no string.
+    """
+
+    # One client drives all the TPU's workers, so it has to see all of them.
+    _has_device_filters = False
+
+    def __init__(
+        self,
+        tpu_config: TPUConfig | None = None,
+        evaluation_master: str | None = None,
+        master: str | None = None,
+        cluster: Any = None,
+        **kwargs: Any,
+    ):
+        if master is not None and cluster is not None:
+            raise ValueError(
+                f"Both master and cluster are set. Given master={master!r} and cluster="
+                f"{cluster!r}: leave one of them out, or pass None."
+            )
+        _check_tpu_config(tpu_config)
+        for name, address in (("master", master), ("evaluation_master", evaluation_master)):
+            if address is not None and not isinstance(address, str):
+                raise TypeError(
+                    f"{name} must be a string, as 'grpc://10.0.0.2:8470' or 'emulated:8', got "
+                    f"{address!r}. A cluster resolver goes into cluster=."
+                )
+        super().__init__(**kwargs)
+        self._tpu_config = tpu_config or TPUConfig()
+        self._cluster = cluster
+        if cluster is not None:
+            master = self._join(cluster)
+        place = self._cluster_place
+        if master is not None:
+            place = dataclasses.replace(place, master=master)
+        if evaluation_master is None:
+            evaluation_master = place.evaluation_master
+            # An evaluator evaluates where its cluster manager's TF_CONFIG says, if only locally.
+            if not evaluation_master and place.task_type != TaskType.EVALUATOR:
+                evaluation_master = place.master
+        self._cluster_place = dataclasses.replace(place, evaluation_master=evaluation_master)
+
+    @property
+    def tpu_config(self) -> TPUConfig:
+        """How steps and batches are divided."""
+        return self._tpu_config
+
+    @property
+    def cluster(self) -> Any:
+        """The TPU cluster resolver, or None."""
+        return self._cluster
+
+    def replace(self, **kwargs: Any) -> RunConfig:
+        """Copies this config with some settings changed; `tpu_config` may be one of them.
+
+        Args:
+          **kwargs: as `estimator_bridge.RunConfig.replace` takes, and `tpu_config`.
+
+        Returns:
+          The copy.
+
+        Raises:
+          ValueError: a name is no setting, or a value is not valid.
+          TypeError: `tpu_config` is no `TPUConfig`, or a setting that counts is no number.
+        """
+        tpu_config = kwargs.pop("tpu_config", self._tpu_config)
+        _check_tpu_config(tpu_config)
+        config = super().replace(**kwargs)
+        assert isinstance(config, RunConfig)  # it is a copy of self
+        config._tpu_config = tpu_config or TPUConfig()
+        return config
+
+    def _shared(self) -> list[Any]:
+        # A resolver holds a connection to its TPU.
+        return [*super()._shared(), self._cluster]
+
+    def _join(self, cluster: Any) -> str:
+        """Takes the cluster's nodes into this config, and returns its master."""
+        for method in ("master", "cluster_spec"):
+            if not callable(getattr(cluster, method, None)):
+                raise TypeError(
+                    f"cluster must be a TPU cluster resolver, but {cluster!r} has no {method}(). "
+                    "Pass tpu.TPUClusterResolver(...), or an address as master=."
+                )
+        session_config = tf.compat.v1.ConfigProto()
+        if self.session_config is None:
+            session_config.allow_soft_placement = True
+            session_config.isolate_session_state = True
+        else:
+            session_config.CopyFrom(self.session_config)
+        if session_config.HasField("cluster_def"):
+            raise ValueError(
+                "You cannot provide a ClusterResolver and session_config.cluster_def. "
+                "Leave one of them out."
+            )
+        spec = cluster.cluster_spec()
+        if spec:
+            session_config.cluster_def.CopyFrom(spec.as_cluster_def())
+        self._settings["session_config"] = session_config
+        self._cluster_place = dataclasses.replace(
+            self._cluster_place, cluster_spec=spec or tf.train.ClusterSpec({})
+        )
+        return cluster.master()
+
+
+def _check_tpu_config(tpu_config: Any) -> None:
+    if tpu_config is not None and not isinstance(tpu_config, TPUConfig):
+        raise TypeError(
+            f"tpu_config must be a TPUConfig, as tpu.TPUConfig(iterations_per_loop=100), got "
+            f"{tpu_config!r}."
+        )

@@ -1,0 +1,41 @@
+"""One TensorFlow for the whole session: quiet, with Keras 2, and with eight cores on one CPU.
+
+TensorFlow fixes its devices at first use, so the cores are made the moment that it is imported,
+by whichever test that is. Tests that do not need TensorFlow do not pay for its import.
+"""
+
+import importlib.abc
+import importlib.machinery
+import os
+import sys
+
+CORES = 8
+
+os.environ["TF_USE_LEGACY_KERAS"] = "1"
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+
+
+class _EightCores(importlib.abc.MetaPathFinder):
+    """Finds TensorFlow as usual, and splits its CPU as soon as it has been loaded."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "tensorflow":
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        if spec is None or spec.loader is None:
+            return spec
+        load = spec.loader.exec_module
+
+        def load_and_split(module):
+            load(module)
+            config = sys.modules[name].config
+            config.set_logical_device_configuration(
+                config.list_physical_devices("CPU")[0],
+                [config.LogicalDeviceConfiguration() for _ in range(CORES)],
+            )
+
+        spec.loader.exec_module = load_and_split
+        return spec
+
+
+sys.meta_path.insert(0, _EightCores())

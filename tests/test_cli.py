@@ -1,0 +1,99 @@
+"""The command line: its help, its exit codes, and what doctor tells."""
+
+import subprocess
+import sys
+
+import pytest
+
+from estimator_bridge import doctor
+from estimator_bridge.cli import main
+from estimator_bridge.version import __version__
+
+
+def test_help_names_the_commands(capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["--help"])
+    assert stopped.value.code == 0
+    assert "doctor" in capsys.readouterr().out
+
+
+def test_no_command_shows_the_help_and_fails(capsys):
+    assert main([]) == 2
+    assert "usage: estimator-bridge" in capsys.readouterr().err
+
+
+def test_unknown_command_is_one_clear_error(capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["docter"])
+    assert stopped.value.code == 2
+    assert "'docter'" in capsys.readouterr().err
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert capsys.readouterr().out == f"estimator-bridge {__version__}\n"
+
+
+def test_doctor_as_a_command():
+    done = subprocess.run(
+        [sys.executable, "-m", "estimator_bridge.cli", "doctor"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "/physical_device:CPU:0" in done.stdout
+    for value in ("auto", "NAME", "emulated:8", "''"):
+        assert f"\n  {value} " in done.stdout
+
+
+def report(environ):
+    lines = []
+    code = doctor.examine(lines.append, environ)
+    return code, "\n".join(lines)
+
+
+def test_doctor_shows_the_environment_that_names_a_tpu():
+    _, text = report({"TPU_NAME": "my-tpu", "UNRELATED": "secret"})
+    assert "TPU_NAME  my-tpu" in text
+    assert "secret" not in text
+    assert "auto        trains on the TPU that was found (TPU_NAME=my-tpu)" in text
+
+
+def test_doctor_without_a_tpu_foretells_emulated_cores():
+    code, text = report({})
+    assert code == 0
+    assert "8 emulated cores" in text
+
+
+def test_doctor_shows_a_problem_and_fails_without_loading_tensorflow(monkeypatch):
+    def broken():
+        raise ImportError("tensorflow 2.21.0 with tf-keras 2.16.0")
+
+    monkeypatch.setattr(doctor, "check_versions", broken)
+    code, text = report({})
+    assert code == 1
+    assert "to mend  tensorflow 2.21.0 with tf-keras 2.16.0" in text
+    assert "physical_device" not in text
+
+
+def test_doctor_tells_of_two_distributions_of_tensorflow(monkeypatch):
+    both = {"tensorflow": "2.21.0", "tensorflow-cpu": "2.21.0", "tf-keras": "2.21.0"}
+    monkeypatch.setattr(doctor, "installed_versions", lambda: both)
+    _, text = report({})
+    assert "tensorflow and tensorflow-cpu install the same files" in text
+
+
+@pytest.mark.parametrize(
+    ("environ", "devices", "found"),
+    [
+        ({}, ["CPU", "GPU"], None),
+        ({}, ["CPU", "TPU"], "1 TPU core attached"),
+        ({"TPU_NAME": "x"}, ["CPU"] + ["TPU"] * 8, "8 TPU cores attached"),
+        ({"COLAB_TPU_ADDR": "10.0.0.2:8470"}, ["CPU"], "COLAB_TPU_ADDR=10.0.0.2:8470"),
+        ({"TPU_NAME": ""}, ["CPU"], None),
+    ],
+)
+def test_find_tpu(environ, devices, found):
+    assert doctor.find_tpu(environ, devices) == found

@@ -1,0 +1,185 @@
+"""The repository keeps its own rules: packaging, rooms, private imports, nothing of one machine."""
+
+import ast
+import importlib
+import importlib.util
+import itertools
+import re
+import runpy
+import sysconfig
+from pathlib import Path
+
+import pytest
+import setuptools
+
+from estimator_bridge import compatibility
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("estimator_bridge", "models", "flags")
+MADE_BY_TOOLS = re.compile(
+    r"\.git|\.venv|\.hypothesis|build|dist|runs|__pycache__|\..*_cache|.*\.egg-info"
+)
+
+# The house's floors. A room imports rooms of lower floors only; rooms on one floor are strangers,
+# but for the face, which is one floor in several rooms. What is not a room carries all of them.
+FOUNDATION = {"compatibility", "errors", "legacy_keras", "tensorflow_private", "version"}
+FLOORS = [{"model"}, {"graph"}, {"checkpoint", "data", "runtime"}, {"training"}]
+FACE = {"", "cli", "doctor", "experimental", "export", "inputs", "legacy", "migrate", "tpu"}
+LIBRARY_MAY_IMPORT = {"absl", "estimator_bridge", "google", "numpy", "tensorflow", "tf_keras"}
+MIGRATE_MAY_IMPORT = LIBRARY_MAY_IMPORT | {"libcst", "yaml"}
+
+
+def files(pattern="*"):
+    return [
+        path
+        for path in sorted(ROOT.rglob(pattern))
+        if path.is_file()
+        and not any(MADE_BY_TOOLS.fullmatch(part) for part in path.relative_to(ROOT).parts)
+    ]
+
+
+def modules(*folders):
+    return [path for folder in folders for path in files("*.py") if ROOT / folder in path.parents]
+
+
+def imports(path):
+    """Names that a module imports, absolute: `from a import b` counts as a.b."""
+    package = path.relative_to(ROOT).parent.parts
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else ()
+            prefix = ".".join([*base, *filter(None, [node.module])])
+            yield from (f"{prefix}.{name.name}" for name in node.names)
+
+
+def in_python_itself(name):
+    spec = importlib.util.find_spec(name)
+    if spec is None:
+        return False
+    origin = Path(spec.origin or "")
+    library = Path(sysconfig.get_paths()["stdlib"])
+    return not spec.has_location or (
+        library in origin.parents and "site-packages" not in str(origin)
+    )
+
+
+def room(module):
+    """The room of a dotted name within estimator_bridge; "" is its front door."""
+    names = FOUNDATION | FACE | set().union(*FLOORS)
+    part = module.partition(".")[2].partition(".")[0]
+    return part if part in names else ""
+
+
+def floor(name):
+    if name in FOUNDATION:
+        return -1
+    return next((i for i, rooms in enumerate(FLOORS) if name in rooms), len(FLOORS))
+
+
+@pytest.fixture(scope="module")
+def metadata():
+    captured = {}
+    patched = pytest.MonkeyPatch()
+    with patched.context() as patch:
+        patch.setattr(setuptools, "setup", lambda **given: captured.update(given))
+        patch.chdir(ROOT)
+        runpy.run_path(str(ROOT / "setup.py"))
+    return captured
+
+
+def test_setup_names_every_package(metadata):
+    folders = {path.parent.relative_to(ROOT) for path in modules(*PACKAGES)}
+    assert set(metadata["packages"]) == {".".join(folder.parts) for folder in folders}
+
+
+def test_setup_and_package_have_one_version(metadata):
+    version = importlib.import_module("estimator_bridge").__version__
+    assert metadata["version"] == version
+    assert re.fullmatch(r"\d+\.\d+\.\d+", version)
+
+
+def test_console_script_leads_to_a_function(metadata):
+    (script,) = metadata["entry_points"]["console_scripts"]
+    name, target = script.split("=")
+    module, function = target.split(":")
+    assert name == "estimator-bridge"
+    assert callable(getattr(importlib.import_module(module), function))
+
+
+@pytest.mark.parametrize("name", ["tensorflow", "tf-keras"])
+def test_setup_requires_the_versions_that_the_check_supports(metadata, name):
+    oldest = "{}.{}".format(*compatibility.OLDEST_TENSORFLOW)
+    untested = "{}.{}".format(*compatibility.FIRST_UNTESTED_TENSORFLOW)
+    assert f"{name}>={oldest},<{untested}" in metadata["install_requires"]
+
+
+def test_tensorflow_is_required_under_one_name(metadata):
+    required = [
+        *metadata["install_requires"],
+        *itertools.chain(*metadata["extras_require"].values()),
+    ]
+    assert sum(name.startswith("tensorflow") for name in required) == 1
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_folder_with_modules_is_a_package(package):
+    for path in modules(package):
+        assert (path.parent / "__init__.py").exists(), f"{path.parent} has no __init__.py"
+
+
+@pytest.mark.parametrize("path", modules("estimator_bridge"), ids=str)
+def test_rooms_import_only_rooms_below(path):
+    module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    here = room(module.removesuffix(".__init__"))
+    for name in imports(path):
+        if name.partition(".")[0] != "estimator_bridge" or room(name) == here:
+            continue
+        there = room(name)
+        allowed = floor(there) < floor(here) or (here in FACE and there in FACE)
+        assert allowed, f"{module} ({here or 'the face'}) imports {name} ({there or 'the face'})"
+
+
+def test_every_room_has_a_floor():
+    known = FOUNDATION | FACE | set().union(*FLOORS)
+    for path in modules("estimator_bridge"):
+        first = path.relative_to(ROOT / "estimator_bridge").parts[0].removesuffix(".py")
+        assert first == "__init__" or first in known, (
+            f"give {first} a floor in {Path(__file__).name}"
+        )
+
+
+@pytest.mark.parametrize("path", modules("estimator_bridge"), ids=str)
+def test_the_library_imports_only_what_it_requires(path):
+    allowed = MIGRATE_MAY_IMPORT if "migrate" in path.parts else LIBRARY_MAY_IMPORT
+    for name in imports(path):
+        top = name.partition(".")[0]
+        assert top in allowed or in_python_itself(top), f"{path} imports {name}"
+
+
+def test_private_tensorflow_names_are_imported_in_one_file():
+    private = re.compile(r"tensorflow\.(python|core|compiler|lite)(\.|$)")
+    naming = {
+        path.relative_to(ROOT).as_posix()
+        for path in [*modules(*PACKAGES), *files("train.py")]
+        if any(private.match(name) for name in imports(path))
+    }
+    assert naming <= {"estimator_bridge/tensorflow_private.py"}
+
+
+def test_flags_do_not_load_tensorflow_on_import():
+    for path in modules("flags"):
+        body = ast.parse(path.read_text(encoding="utf-8")).body
+        top = [ast.unparse(node) for node in body if isinstance(node, (ast.Import, ast.ImportFrom))]
+        assert not [line for line in top if re.search(r"tensorflow|estimator_bridge", line)], path
+
+
+def test_no_file_names_a_place_on_one_machine():
+    place = re.compile(rb"/(?:home|root|Users|work|opt)/[\w.-]+|file:/{3}|--(?:extra-)?index[-]url")
+    found = {
+        str(path.relative_to(ROOT)): match.group().decode()
+        for path in files()
+        if (match := place.search(path.read_bytes()))
+    }
+    assert found == {}
