@@ -1,0 +1,5 @@
+"""From an input_fn to the batches that a step is given."""
+
+from estimator_bridge.data.inputs import GraphInput, call_input_fn, placeholders
+
+__all__ = ["GraphInput", "call_input_fn", "placeholders"]

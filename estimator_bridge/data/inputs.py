@@ -11,12 +11,12 @@ from collections.abc import Callable
 
 import tensorflow as tf
 
-from estimator_bridge.data.arguments import call_with_accepted
 from estimator_bridge.graph import Lifted, LiftedSession, Snapshot
 from estimator_bridge.graph.snapshot import node_name, tensor_ref
+from estimator_bridge.model.fn_args import fn_args
 from estimator_bridge.tensorflow_private import eager_mode
 
-__all__ = ["GraphInput", "call_input_fn"]
+__all__ = ["GraphInput", "call_input_fn", "placeholders"]
 
 _QUEUES = ("QueueDequeueV2", "QueueDequeueManyV2", "QueueDequeueUpToV2", "ReaderReadV2")
 
@@ -38,8 +38,9 @@ def call_input_fn(input_fn: Callable, graph: tf.Graph, **offered) -> GraphInput:
             f"input_fn must be a function that returns a tf.data.Dataset or (features, labels), "
             f"got {type(input_fn).__name__}: {input_fn!r}."
         )
+    accepted = {name: offered[name] for name in fn_args(input_fn) if name in offered}
     with tf.device("/cpu:0"):
-        return GraphInput(graph, call_with_accepted(input_fn, offered))
+        return GraphInput(graph, input_fn(**accepted))
 
 
 class GraphInput:
@@ -149,8 +150,8 @@ def _type_spec(tensor):
     return None if tensor is None else tf.type_spec_from_value(tensor)
 
 
-def _lifted_dataset(session: LiftedSession, variant: str, spec) -> tf.data.Dataset:
-    (value,) = session.evaluate([variant])
+def _lifted_dataset(session: LiftedSession, variant: str, spec, added=()) -> tf.data.Dataset:
+    (value,) = session.evaluate([variant], added=added)
     return tf.data.experimental.from_variant(value, spec)
 
 
@@ -166,7 +167,6 @@ def _dataset_of_tensors(session: LiftedSession, tensors) -> tf.data.Dataset:
         datasets.append(dataset)
         given += outputs
     owners = session.resources.owners
-    snapshot = Snapshot.of(session.graph)
     lifted = Lifted(snapshot, refs, {f"{n}:0" for n in owners} | set(given), owners)
     session.resources.prepare(lifted.given)
 
@@ -214,9 +214,10 @@ def _behind_iterator(session: LiftedSession, get_next: str):
     )
     outputs = [f"{get_next}:{i}" for i in range(len(spec))]
     iterator = node_name(node.input[0])
-    variant = None
+    variant, added = None, ()
     if snapshot.nodes[iterator].op == "OneShotIterator":
-        variant = _call_dataset_factory(session.graph, snapshot.nodes[iterator])
+        call = _dataset_factory_call(snapshot.nodes[iterator])
+        variant, added = call.name + ":0", (call,)
     else:
         for other in snapshot.nodes.values():
             if other.op == "MakeIterator" and node_name(other.input[1]) == iterator:
@@ -228,16 +229,13 @@ def _behind_iterator(session: LiftedSession, get_next: str):
             "the tf.data.Dataset itself, or make the iterator with make_one_shot_iterator or "
             "make_initializable_iterator."
         )
-    return _lifted_dataset(session, variant, spec), outputs
+    return _lifted_dataset(session, variant, spec, added), outputs
 
 
-def _call_dataset_factory(graph: tf.Graph, iterator) -> str:
+def _dataset_factory_call(iterator):
+    """The node that makes a one-shot iterator's dataset, which is a function of no arguments."""
     call = tf.compat.v1.NodeDef(name="dataset_of_" + iterator.name, op="PartitionedCall")
     call.attr["f"].func.CopyFrom(iterator.attr["dataset_factory"].func)
     call.attr["Tin"].list.SetInParent()
     call.attr["Tout"].list.type.append(tf.variant.as_datatype_enum)
-    with graph.as_default():
-        (made,) = tf.graph_util.import_graph_def(
-            tf.compat.v1.GraphDef(node=[call]), return_elements=[call.name + ":0"], name=""
-        )
-    return made.name
+    return call

@@ -84,7 +84,10 @@ class Lifted:
           The fetches in their order: tensors, and operations for '^a'.
         """
         capture = tf.compat.v1.get_default_graph().capture  # of what an outer function made
-        known = {ref: capture(values[ref]) for ref in self.given}
+        known = {
+            ref: values[ref] if ref.startswith("^") else capture(values[ref])
+            for ref in self.given
+        }
         if self.is_random:
             known[DRAW + ":0"] = capture(tf.convert_to_tensor(draw, tf.int64))
             known[REPLICA_KEY + ":0"] = replica_key(replica)

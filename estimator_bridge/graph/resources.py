@@ -31,11 +31,18 @@ class Resources:
     Args:
       graph: the traced graph; it may grow.
       strategy: who places the copies of variables.
+      shared: of another trace of the same model; variables of the same name are the same.
     """
 
-    def __init__(self, graph: tf.Graph, strategy: tf.distribute.Strategy):
+    def __init__(
+        self,
+        graph: tf.Graph,
+        strategy: tf.distribute.Strategy,
+        shared: Resources | None = None,
+    ):
         self._graph = graph
         self._strategy = strategy
+        self._shared = shared
         self._scope = f"estimator_bridge_{next(_scopes)}"
         self.variables: dict[str, tf.Variable] = {}
         self._hosted: dict[str, tf.Tensor] = {}
@@ -58,7 +65,10 @@ class Resources:
             name = ref[: -len(":0")]
             if name in self.owners and name not in self.variables and name not in self._hosted:
                 if nodes[name].op == "VarHandleOp":
-                    self.variables[name] = self._make_variable(nodes[name])
+                    shared = self._shared.variables if self._shared else {}
+                    self.variables[name] = (
+                        shared[name] if name in shared else self._make_variable(nodes[name])
+                    )
                 else:
                     self._hosted[name] = self._make_hosted(name)
 
@@ -120,15 +130,11 @@ class Resources:
     def _make_hosted(self, name: str) -> tf.Tensor:
         # Sessions had a resource manager each; here all share one, so names are made unique.
         snapshot = Snapshot.of(self._graph)
-        renamed = Snapshot(tf.compat.v1.GraphDef(library=snapshot.library))
-        renamed.versions = snapshot.versions
-        renamed.nodes = dict(snapshot.nodes)
         node = tf.compat.v1.NodeDef()
         node.CopyFrom(snapshot.nodes[name])
         shared = node.attr["shared_name"].s.decode() or name
         node.attr["shared_name"].s = f"{self._scope}/{shared}".encode()
-        renamed.nodes[name] = node
-        lifted = Lifted(renamed, [name])
+        lifted = Lifted(snapshot.with_nodes([node]), [name])
         with eager_mode(), tf.device(host_device()):
             return tf.function(lambda: lifted({}, _no_join)[0], autograph=False)()
 

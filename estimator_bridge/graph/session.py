@@ -27,15 +27,21 @@ class LiftedSession(SessionInterface):
     Args:
       graph: the traced graph; it may grow between runs.
       strategy: who places the variables.
+      shared: resources of another trace of the same model, whose variables are used.
 
     Attributes:
       resources: the variables and tables behind the graph.
     """
 
-    def __init__(self, graph: tf.Graph, strategy: tf.distribute.Strategy):
+    def __init__(
+        self,
+        graph: tf.Graph,
+        strategy: tf.distribute.Strategy,
+        shared: Resources | None = None,
+    ):
         self._graph = graph
         self._strategy = strategy
-        self.resources = Resources(graph, strategy)
+        self.resources = Resources(graph, strategy, shared)
         self._functions: dict[tuple, _HostFunction] = {}
         self._contexts: list = []
 
@@ -73,16 +79,24 @@ class LiftedSession(SessionInterface):
         values = [None if r.startswith("^") else _to_numpy(next(tensors)) for r in parsed.refs]
         return parsed.build(values)
 
-    def evaluate(self, refs: list[str], feeds: dict[str, np.ndarray] | None = None) -> list:
-        """Computes references; returns the eager tensors of those that are no operations."""
+    def evaluate(
+        self, refs: list[str], feeds: dict[str, np.ndarray] | None = None, added=()
+    ) -> list:
+        """Computes references; returns the eager tensors of those that are no operations.
+
+        Args:
+          refs: tensor references ('a:0') and operations ('^a').
+          feeds: values by tensor reference.
+          added: NodeDefs to compute as if they were part of the graph.
+        """
         if self._graph is None:
             raise RuntimeError("Attempted to use a closed Session.")
         feeds = feeds or {}
-        key = (tuple(refs), tuple(sorted(feeds)))
+        key = (tuple(refs), tuple(sorted(feeds)), tuple(node.name for node in added))
         function = self._functions.get(key)
         if function is None:
             function = self._functions[key] = _HostFunction(
-                self._graph, self._strategy, self.resources, refs, sorted(feeds)
+                self._graph, self._strategy, self.resources, refs, sorted(feeds), added
             )
         return function(feeds)
 
@@ -149,10 +163,10 @@ class LiftedSession(SessionInterface):
 class _HostFunction:
     """One set of fetches and feeds, compiled."""
 
-    def __init__(self, graph, strategy, resources: Resources, refs, feed_names):
+    def __init__(self, graph, strategy, resources: Resources, refs, feed_names, added):
         owners = resources.owners
         given = {f"{name}:0" for name in owners} | set(feed_names)
-        snapshot = Snapshot.of(graph)
+        snapshot = Snapshot.of(graph).with_nodes(added)
         lifted = self._lifted = Lifted(snapshot, refs, given, owners)
         _check_fed(snapshot, lifted, refs)
         self._graph = graph  # py_function's callables live as long as their graph

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Iterable
 
 import tensorflow as tf
 
@@ -39,16 +40,23 @@ class Snapshot:
       versions: the GraphDef's versions.
     """
 
-    def __init__(self, graph_def: tf.compat.v1.GraphDef):
-        self.nodes = {node.name: node for node in graph_def.node}
-        self.library = graph_def.library
-        self.versions = graph_def.versions
+    def __init__(self, nodes: dict[str, tf.compat.v1.NodeDef], library, versions):
+        self.nodes = nodes
+        self.library = library
+        self.versions = versions
 
     @classmethod
     def of(cls, graph: tf.Graph) -> Snapshot:
         """The snapshot of a graph as it stands now; the same object until the graph grows."""
         version, snapshot = _taken.get(graph, (None, None))
         if version != graph.version:
-            version, snapshot = graph.version, cls(graph.as_graph_def())
-            _taken[graph] = version, snapshot
+            graph_def = graph.as_graph_def()
+            nodes = {node.name: node for node in graph_def.node}
+            snapshot = cls(nodes, graph_def.library, graph_def.versions)
+            _taken[graph] = graph.version, snapshot
         return snapshot
+
+    def with_nodes(self, added: Iterable[tf.compat.v1.NodeDef]) -> Snapshot:
+        """A snapshot in which these nodes are added, or stand in the place of their namesakes."""
+        nodes = {**self.nodes, **{node.name: node for node in added}}
+        return Snapshot(nodes, self.library, self.versions)

@@ -7,13 +7,15 @@ from estimator_bridge.runtime.accelerators import (
     parse_emulated,
     tpu_present,
 )
-from estimator_bridge.runtime.loop import HostStage, LoopResult, StepLoop
+from estimator_bridge.runtime.loop import LoopResult, StepLoop
+from estimator_bridge.runtime.step import HostStage, ReplicaStep
 from estimator_bridge.runtime.strategies import default_strategy, is_tpu_strategy, tpu_strategy
 
 __all__ = [
     "EmulatedClusterResolver",
     "HostStage",
     "LoopResult",
+    "ReplicaStep",
     "StepLoop",
     "TPUClusterResolver",
     "default_strategy",

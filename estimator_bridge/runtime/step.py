@@ -1,0 +1,104 @@
+"""One step of a traced graph: the same on every replica, then the host's part."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import tensorflow as tf
+
+from estimator_bridge.graph import Lifted, LiftedSession, Snapshot, host_device
+from estimator_bridge.runtime.replicas import gather, join_replicas, replica_id, split_batch
+
+__all__ = ["HostStage", "ReplicaStep"]
+
+
+@dataclasses.dataclass(frozen=True)
+class HostStage:
+    """What the host computes after each step from what the replicas gathered.
+
+    Attributes:
+      inputs: for each placeholder that the host's operations read, the tensor of the step whose
+        per-replica values are concatenated into it.
+      operations: what to run, '^name' each.
+    """
+
+    inputs: dict[str, str]
+    operations: tuple[str, ...]
+
+
+class ReplicaStep:
+    """A step, for use inside a tf.function.
+
+    Args:
+      session: of the traced graph.
+      strategy: runs the replicas.
+      inputs: the graph's tensors that a batch's flat components stand for.
+      operations: what a step runs, '^name' each.
+      tensors: references of what a call returns.
+      host: what the host does afterwards.
+      axes: see ``split_batch``.
+    """
+
+    def __init__(
+        self,
+        session: LiftedSession,
+        strategy: tf.distribute.Strategy,
+        inputs: Sequence[str],
+        operations: Sequence[str],
+        tensors: Sequence[str],
+        host: HostStage | None = None,
+        axes: Sequence[int | None] | None = None,
+    ):
+        self._graph = session.graph  # py_function's callables live as long as their graph
+        self._strategy = strategy
+        self._resources = session.resources
+        self._inputs, self._axes, self._host = list(inputs), axes, host
+        self._gathered = list(dict.fromkeys(host.inputs.values())) if host else []
+        self._tensors = list(dict.fromkeys([*tensors, *self._gathered]))
+        snapshot, owners = Snapshot.of(session.graph), self._resources.owners
+        handles = {f"{name}:0" for name in owners}
+        self._lifted = Lifted(
+            snapshot, [*self._tensors, *operations], handles | set(inputs), owners
+        )
+        self._resources.prepare(self._lifted.given)
+        self._host_lifted = None
+        if host:
+            offered = handles | set(host.inputs)
+            self._host_lifted = Lifted(snapshot, host.operations, offered, owners)
+            self._resources.prepare(self._host_lifted.given)
+
+    def __call__(self, batch, draw) -> dict:
+        """Runs the step.
+
+        Args:
+          batch: a host's batch, split evenly over the replicas.
+          draw: the position in the random streams.
+
+        Returns:
+          The wanted tensors' per-replica values by reference.
+        """
+        replicas = self._strategy.num_replicas_in_sync
+        flat = tf.nest.flatten(batch, expand_composites=True)
+        parts = split_batch(flat, replicas, self._axes) if replicas > 1 else flat
+
+        def on_replica(*components):
+            values = self._resources.handles(self._lifted.given)
+            values.update(zip(self._inputs, components))
+            results = self._lifted(values, join_replicas, replica_id(), draw)
+            return [tf.identity(result) for result in results[: len(self._tensors)]]
+
+        results = self._strategy.run(
+            tf.autograph.experimental.do_not_convert(on_replica), args=tuple(parts)
+        )
+        values = dict(zip(self._tensors, results))
+        if self._host_lifted:
+            self._run_host(values, draw)
+        return values
+
+    def _run_host(self, values: dict, draw) -> None:
+        with tf.device(host_device()):
+            gathered = {ref: gather(self._strategy, values[ref]) for ref in self._gathered}
+            given = self._resources.handles(self._host_lifted.given)
+            given.update({p: gathered[ref] for p, ref in self._host.inputs.items()})
+            self._host_lifted(given, lambda sums: [value for value, _ in sums], draw=draw)
