@@ -1,5 +1,6 @@
 import copy
 import json
+import types
 
 import pytest
 import tensorflow as tf
@@ -53,6 +54,17 @@ def test_a_resolver_without_nodes_is_local(spec):
     assert not config.session_config.HasField("cluster_def")
 
 
+def test_a_resolver_of_tensorflow_1_names_its_master_otherwise():
+    class Old:
+        def get_master(self):
+            return "grpc://old:1"
+
+        def cluster_spec(self):
+            return None
+
+    assert TPURunConfig(cluster=Old()).master == "grpc://old:1"
+
+
 def test_a_users_session_config_is_added_to_and_not_changed(resolver):
     given = tf.compat.v1.ConfigProto(inter_op_parallelism_threads=3)
     config = TPURunConfig(cluster=resolver, session_config=given)
@@ -94,6 +106,8 @@ def test_wrong_types_are_named(resolver):
         TPURunConfig(master=resolver)
     with pytest.raises(TypeError, match=r"'tpu-1' has no master\(\)"):
         TPURunConfig(cluster="tpu-1")
+    with pytest.raises(TypeError, match=r"has no cluster_spec\(\)"):
+        TPURunConfig(cluster=types.SimpleNamespace(master=lambda: "m"))
 
 
 def test_an_evaluator_keeps_its_own_master(monkeypatch):
