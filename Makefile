@@ -47,6 +47,9 @@ $(VENV)/with-models $(VENV)/with-tests: setup.py | $(RUN)
 
 $(RUN):
 	@echo '== Making $(VENV) with $(PYTHON)'
+	@$(PYTHON) -c 'import sys; (3, 9) <= sys.version_info < (3, 14) or sys.exit( \
+	  "$(PYTHON) is Python %d.%d; TensorFlow 2.16 to 2.21 needs 3.9 to 3.13. " \
+	  "Name one: make $(MAKECMDGOALS) PYTHON=python3.12" % sys.version_info[:2])'
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
 clean:

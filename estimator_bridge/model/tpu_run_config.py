@@ -106,10 +106,15 @@ class RunConfig(run_config.RunConfig):
 
     def _join(self, cluster: Any) -> str:
         """Takes the cluster's nodes into this config, and returns its master."""
-        for method in ("master", "cluster_spec"):
-            if not callable(getattr(cluster, method, None)):
+        # Resolvers of TensorFlow 1 called it get_master.
+        master: Any = getattr(cluster, "master", None) or getattr(cluster, "get_master", None)
+        for name, method in (
+            ("master", master),
+            ("cluster_spec", getattr(cluster, "cluster_spec", None)),
+        ):
+            if not callable(method):
                 raise TypeError(
-                    f"cluster must be a TPU cluster resolver, but {cluster!r} has no {method}(). "
+                    f"cluster must be a TPU cluster resolver, but {cluster!r} has no {name}(). "
                     "Pass tpu.TPUClusterResolver(...), or an address as master=."
                 )
         session_config = tf.compat.v1.ConfigProto()
@@ -130,7 +135,7 @@ class RunConfig(run_config.RunConfig):
         self._cluster_place = dataclasses.replace(
             self._cluster_place, cluster_spec=spec or tf.train.ClusterSpec({})
         )
-        return cluster.master()
+        return master()
 
 
 def _check_tpu_config(tpu_config: Any) -> None:
