@@ -126,7 +126,7 @@ class StepLoop:
     def _many_steps(self, iterator, steps, draw, limit):
         def go_on(state):
             more = (state["done"] < steps) & ~state["ended"] & ~tf.math.is_nan(state["loss"])
-            return more & (state["short_size"] == 0) & self._is_below(limit)
+            return more & tf.equal(state["short_size"], 0) & self._is_below(limit)
 
         def body(state):
             batch = iterator.get_next_as_optional()
@@ -137,7 +137,7 @@ class StepLoop:
                 size, components = batch.get_value()
                 flat = tf.nest.flatten(components, expand_composites=True)
                 return tf.cond(
-                    size == self._full_batch,
+                    tf.equal(size, self._full_batch),
                     lambda: self._stepped(state, flat, steps, draw),
                     lambda: {**state, "short_size": size, "short_batch": flat},
                 )
@@ -172,7 +172,7 @@ class StepLoop:
             local = self._strategy.experimental_local_results
             first = {ref: local(values[ref])[0] for ref in self._deferred.needs}
             new["fetched"] = tf.cond(
-                new["done"] == steps, lambda: self._deferred(first), lambda: state["fetched"]
+                tf.equal(new["done"], steps), lambda: self._deferred(first), lambda: state["fetched"]
             )
         return new
 
