@@ -24,12 +24,19 @@ from tensorflow.python.ops.resource_variable_ops import UninitializedVariable
 # TensorFlow's and users' CrossShardOptimizer read the number of shards from this context.
 from tensorflow.python.tpu.tpu_function import get_tpu_context, tpu_shard_context
 
+# The original reads the global step through this before model_fn runs; the op-level seeds of all
+# that follows count its operations.
+from tensorflow.python.training.training_util import (
+    _get_or_create_global_step_read as global_step_read,
+)
+
 __all__ = [
     "PerReplica",
     "SessionInterface",
     "UninitializedVariable",
     "eager_mode",
     "get_tpu_context",
+    "global_step_read",
     "op_def",
     "tpu_shard_context",
 ]

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 
 from estimator_bridge.graph.snapshot import Snapshot, node_name, tensor_ref
 
-__all__ = ["V1_CONTROL_FLOW", "Plan", "Stage", "make_plan"]
+__all__ = ["READS", "V1_CONTROL_FLOW", "Plan", "Stage", "function_names", "make_plan"]
 
 V1_CONTROL_FLOW = frozenset(
     "Switch RefSwitch Merge RefMerge Enter RefEnter Exit RefExit NextIteration RefNextIteration "
@@ -24,7 +24,7 @@ V1_CONTROL_FLOW = frozenset(
 _BACK_EDGES = ("NextIteration", "RefNextIteration")
 _SUM = "CrossReplicaSum"
 _PASSES_RESOURCE = frozenset({"Identity", "IdentityN", "Enter", "Switch", "Merge", "Exit"})
-_READS = frozenset(
+READS = frozenset(
     "ReadVariableOp VarIsInitializedOp VariableShape ResourceGather ResourceGatherNd "
     "LookupTableFindV2 LookupTableSizeV2 LookupTableExportV2".split()
 )
@@ -84,7 +84,7 @@ def make_plan(
     writes = {
         resource
         for name in order
-        if snapshot.nodes[name].op not in _READS | _PASSES_RESOURCE
+        if snapshot.nodes[name].op not in READS | _PASSES_RESOURCE
         for resource in touched.get(name, ())
     }
     return Plan(stages, used, writes, v1_control_flow)
@@ -170,7 +170,7 @@ def _stages(snapshot: Snapshot, order: list[str], touched: dict[str, set[str]]) 
             source = node_name(ref)
             if source in stage:
                 level = max(level, stage[source] + (snapshot.nodes[source].op == _SUM))
-        reads = node.op in _READS
+        reads = node.op in READS
         for owner in touched.get(name, ()):
             level = max(level, (last_write if reads else last_access).get(owner, 0))
         for owner in touched.get(name, ()):

@@ -76,7 +76,7 @@ class ReplicaStep:
           draw: the position in the random streams.
 
         Returns:
-          The wanted tensors' per-replica values by reference.
+          The wanted tensors' per-replica values by reference, and the host's inputs, gathered.
         """
         replicas = self._strategy.num_replicas_in_sync
         flat = tf.nest.flatten(batch, expand_composites=True)
@@ -92,13 +92,14 @@ class ReplicaStep:
             tf.autograph.experimental.do_not_convert(on_replica), args=tuple(parts)
         )
         values = dict(zip(self._tensors, results))
-        if self._host_lifted:
-            self._run_host(values, draw)
+        if self._host:
+            values.update(self._run_host(values, draw))
         return values
 
-    def _run_host(self, values: dict, draw) -> None:
+    def _run_host(self, values: dict, draw) -> dict:
         with tf.device(host_device()):
             gathered = {ref: gather(self._strategy, values[ref]) for ref in self._gathered}
-            given = self._resources.handles(self._host_lifted.given)
-            given.update({p: gathered[ref] for p, ref in self._host.inputs.items()})
+            inputs = {p: gathered[ref] for p, ref in self._host.inputs.items()}
+            given = {**self._resources.handles(self._host_lifted.given), **inputs}
             self._host_lifted(given, lambda sums: [value for value, _ in sums], draw=draw)
+        return inputs
