@@ -21,10 +21,12 @@ class HostStage:
       inputs: for each placeholder that the host's operations read, the tensor of the step whose
         per-replica values are concatenated into it.
       operations: what to run, '^name' each.
+      first_replica_only: whether the first replica's values are taken instead of all.
     """
 
     inputs: dict[str, str]
     operations: tuple[str, ...]
+    first_replica_only: bool = False
 
 
 class ReplicaStep:
@@ -98,7 +100,8 @@ class ReplicaStep:
 
     def _run_host(self, values: dict, draw) -> dict:
         with tf.device(host_device()):
-            gathered = {ref: gather(self._strategy, values[ref]) for ref in self._gathered}
+            most = 1 if self._host.first_replica_only else None
+            gathered = {ref: gather(self._strategy, values[ref], most) for ref in self._gathered}
             inputs = {p: gathered[ref] for p, ref in self._host.inputs.items()}
             given = {**self._resources.handles(self._host_lifted.given), **inputs}
             self._host_lifted(given, lambda sums: [value for value, _ in sums], draw=draw)

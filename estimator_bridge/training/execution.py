@@ -11,6 +11,7 @@ import tensorflow as tf
 from estimator_bridge.data import GraphInput, call_input_fn
 from estimator_bridge.graph import LiftedSession
 from estimator_bridge.model import EstimatorSpec, ModeKeys, RunConfig, TPUEstimatorSpec
+from estimator_bridge.model.host_calls import HostCallHook, SummaryWritersHook
 from estimator_bridge.runtime import HostStage
 from estimator_bridge.training.metrics import add_loss_metric
 from estimator_bridge.training.model_call import call_model_fn
@@ -103,14 +104,15 @@ class Execution:
     ) -> TracedModel:
         """Calls model_fn in the default graph."""
         spec = call_model_fn(model_fn, features, labels, mode, params, self.config)
+        host_call = []
         if isinstance(spec, TPUEstimatorSpec):
-            spec = spec.as_estimator_spec()
+            spec, host_call = _with_host_call_in_step(spec.as_estimator_spec())
         if mode == ModeKeys.TRAIN:
-            return TracedModel(spec, [reference(spec.train_op)], spec.loss.name)
+            return TracedModel(spec, [reference(spec.train_op), *host_call], spec.loss.name)
         if mode == ModeKeys.EVAL:
             spec = add_loss_metric(spec, spec.loss)
             updates = [update for _, update in spec.eval_metric_ops.values()]
-            operations = [reference(u) for u in tf.nest.flatten(updates)]
+            operations = [reference(u) for u in tf.nest.flatten(updates)] + host_call
             return TracedModel(spec, operations, spec.loss.name)
         outputs = spec.predictions
         if not isinstance(outputs, Mapping):
@@ -122,3 +124,18 @@ def reference(element: Any) -> str:
     """What lifts an operation, or computes a tensor for its effects."""
     operation = element if isinstance(element, tf.Operation) else element.op
     return "^" + operation.name
+
+
+def _with_host_call_in_step(spec: EstimatorSpec) -> tuple[EstimatorSpec, list[str]]:
+    """Takes a host_call out of the hooks, which run one step a call, into the step itself."""
+    operations: list[str] = []
+    changed = {}
+    for field in ("training_hooks", "evaluation_hooks", "prediction_hooks"):
+        hooks = []
+        for hook in getattr(spec, field):
+            if isinstance(hook, HostCallHook):
+                operations = [reference(e) for e in tf.nest.flatten(hook.fetches)]
+                hook = SummaryWritersHook()
+            hooks.append(hook)
+        changed[field] = tuple(hooks)
+    return spec._replace(**changed), operations

@@ -73,10 +73,14 @@ class Program:
             self.traced.loss,
             fetches,
             self.traced.host,
-            axes=self.execution.batch_axes(self.input),
+            axes=self._axes(),
             limit_variable=step if self.mode == ModeKeys.TRAIN else None,
             full_batch=self.execution.full_batch(self.input, self.mode),
         )
+
+    def _axes(self) -> list[int | None] | None:
+        axes = self.execution.batch_axes(self.input)
+        return axes if axes is None else [*axes, *[None] * (len(self.inputs) - len(axes))]
 
     def close(self) -> None:
         """Frees the variables."""
@@ -118,7 +122,11 @@ def trace_program(
         batch = execution.batch_tensors(graph_input, mode)
         inputs = [t.name for t in tf.nest.flatten(batch, expand_composites=True)]
         features, labels = split_batch_structure(batch)
+        if mode == ModeKeys.PREDICT:
+            labels = None
         traced = execution.trace(model_fn, features, labels, mode, params)
+        if traced.valid_size is not None:
+            inputs.append(traced.valid_size.name)
         if after_model:
             after_model()
         if mode == ModeKeys.TRAIN:
