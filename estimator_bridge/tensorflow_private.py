@@ -22,7 +22,7 @@ from tensorflow.python.framework.op_def_registry import get as op_def
 from tensorflow.python.ops.resource_variable_ops import UninitializedVariable
 
 # TensorFlow's and users' CrossShardOptimizer read the number of shards from this context.
-from tensorflow.python.tpu.tpu_function import get_tpu_context, tpu_shard_context
+from tensorflow.python.tpu.tpu_function import get_tpu_context
 
 # The original reads the global step through this before model_fn runs; the op-level seeds of all
 # that follows count its operations.
@@ -38,5 +38,4 @@ __all__ = [
     "get_tpu_context",
     "global_step_read",
     "op_def",
-    "tpu_shard_context",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import tensorflow as tf
 
@@ -99,7 +99,7 @@ class StepLoop:
         self._batch_tensors = [graph.get_tensor_by_name(ref) for ref in inputs]
         self._fetched = [ref for ref in fetches if not ref.startswith("^")]
         self._fetched_tensors = [graph.get_tensor_by_name(ref) for ref in self._fetched]
-        self._function = tf.function(self._many_steps, autograph=False)
+        self._compiled: list[tuple[object, Callable]] = []
 
     def __call__(
         self, iterator, steps: int, draw: int = 0, limit: int | None = None
@@ -113,7 +113,7 @@ class StepLoop:
           limit: the value of the limit variable at which to end.
         """
         with eager_mode(), tf.device(host_device()):
-            state = self._function(
+            state = self._function(iterator)(
                 iterator,
                 tf.constant(steps, tf.int64),
                 tf.constant(draw, tf.int64),
@@ -128,6 +128,17 @@ class StepLoop:
                 fetched=dict(zip(self._fetched, state["fetched"])) if whole else None,
                 short_batch=[t[:size] for t in state["short_batch"]] if size else None,
             )
+
+    def _function(self, iterator) -> Callable:
+        """The compiled loop for iterators of this kind."""
+        for spec, function in self._compiled:
+            if spec == iterator.element_spec:
+                return function
+        number = tf.TensorSpec([], tf.int64)
+        function = tf.function(self._many_steps, autograph=False)
+        concrete = function.get_concrete_function(iterator, number, number, number)
+        self._compiled.append((iterator.element_spec, concrete))
+        return concrete
 
     def _many_steps(self, iterator, steps, draw, limit):
         def go_on(state):

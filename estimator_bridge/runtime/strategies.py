@@ -75,7 +75,12 @@ def _one_device(device: str) -> tf.distribute.Strategy:
 
 def _emulated(cores: int) -> tf.distribute.Strategy:
     devices = emulate_cores(cores)
-    return tf.distribute.MirroredStrategy(devices) if cores > 1 else _one_device(devices[0])
+    if cores == 1:
+        return _one_device(devices[0])
+    # Collectives, the default, tell groups apart by a number that each strategy counts from 1, so
+    # strategies of 2 and of 8 cores could not live in one process.
+    reduction = tf.distribute.ReductionToOneDevice()
+    return tf.distribute.MirroredStrategy(devices, cross_device_ops=reduction)
 
 
 def _on_tpu(cluster) -> tf.distribute.Strategy:
