@@ -167,10 +167,20 @@ def _strip_placement(target, node) -> None:
 def _import_here(graph_def, part: _Part, known: dict) -> list:
     return tf.graph_util.import_graph_def(
         graph_def,
-        input_map={ref: known[ref] for ref in part.outside},
+        input_map={ref: _as_tensor(known[ref]) for ref in part.outside},
         return_elements=[ref.lstrip("^") for ref in part.wanted],
         name="",
     )
+
+
+def _as_tensor(element):
+    """A tensor that stands for an operation, as import_graph_def refuses one for '^a' too."""
+    if isinstance(element, tf.Tensor):
+        return element
+    if element.outputs:
+        return element.outputs[0]
+    with tf.control_dependencies([element]):
+        return tf.constant(True)
 
 
 def _import_island(graph_def, part: _Part, known: dict) -> list:
