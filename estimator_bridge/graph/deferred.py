@@ -70,9 +70,7 @@ def defer(
     put_off_set = set(put_off)
     inputs = [tensor_ref(i) for name in put_off for i in snapshot.nodes[name].input]
     needs = list(
-        dict.fromkeys(
-            ref for ref in [*inputs, *fetches] if node_name(ref) not in put_off_set
-        )
+        dict.fromkeys(ref for ref in [*inputs, *fetches] if node_name(ref) not in put_off_set)
     )
     deferred = Deferred(snapshot, fetches, needs)
     return [*stateful, *needs], deferred

@@ -68,6 +68,16 @@ class ReplicaStep:
             self._host_lifted = Lifted(snapshot, host.operations, offered, owners)
             self._resources.prepare(self._host_lifted.given)
 
+    def check_ready(self) -> None:
+        """Checks, eagerly, that the variables that a step reads are initialized.
+
+        Raises:
+          FailedPreconditionError: one is not.
+        """
+        self._resources.check_values(self._lifted.reads_first)
+        if self._host_lifted:
+            self._resources.check_values(self._host_lifted.reads_first)
+
     def __call__(self, batch, draw) -> dict:
         """Runs the step.
 
@@ -92,13 +102,13 @@ class ReplicaStep:
             tf.autograph.experimental.do_not_convert(on_replica), args=tuple(parts)
         )
         values = dict(zip(self._tensors, results))
-        if self._host_lifted:
-            self._run_host(values, draw)
+        if self._host and self._host_lifted:
+            self._run_host(self._host, self._host_lifted, values, draw)
         return values
 
-    def _run_host(self, values: dict, draw) -> None:
+    def _run_host(self, host: HostStage, lifted: Lifted, values: dict, draw) -> None:
         with tf.device(host_device()):
             gathered = {ref: gather(self._strategy, values[ref]) for ref in self._gathered}
-            given = self._resources.handles(self._host_lifted.given)
-            given.update({p: gathered[ref] for p, ref in self._host.inputs.items()})
-            self._host_lifted(given, lambda sums: [value for value, _ in sums], draw=draw)
+            given = self._resources.handles(lifted.given)
+            given.update({p: gathered[ref] for p, ref in host.inputs.items()})
+            lifted(given, lambda sums: [value for value, _ in sums], draw=draw)
