@@ -15,6 +15,9 @@ from tensorflow.python.distribute.values import PerReplica
 # tf.compat.v1.disable_v2_behavior(); there is no public switch for one block of code.
 from tensorflow.python.eager.context import eager_mode
 
+# What Session.run returns for IndexedSlices; it never had a public name.
+from tensorflow.python.framework.indexed_slices import IndexedSlicesValue
+
 # Whether an op is stateful and what it returns; the public raw_ops do not tell.
 from tensorflow.python.framework.op_def_registry import get as op_def
 
@@ -31,6 +34,7 @@ from tensorflow.python.training.training_util import (
 )
 
 __all__ = [
+    "IndexedSlicesValue",
     "PerReplica",
     "SessionInterface",
     "UninitializedVariable",

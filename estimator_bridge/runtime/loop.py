@@ -101,9 +101,7 @@ class StepLoop:
         self._fetched_tensors = [graph.get_tensor_by_name(ref) for ref in self._fetched]
         self._compiled: list[tuple[object, Callable]] = []
 
-    def __call__(
-        self, iterator, steps: int, draw: int = 0, limit: int | None = None
-    ) -> LoopResult:
+    def __call__(self, iterator, steps: int, draw: int = 0, limit: int | None = None) -> LoopResult:
         """Runs up to ``steps`` steps.
 
         Args:
@@ -113,6 +111,7 @@ class StepLoop:
           limit: the value of the limit variable at which to end.
         """
         with eager_mode(), tf.device(host_device()):
+            self._step.check_ready()
             state = self._function(iterator)(
                 iterator,
                 tf.constant(steps, tf.int64),
@@ -189,7 +188,9 @@ class StepLoop:
             local = self._strategy.experimental_local_results
             first = {ref: local(values[ref])[0] for ref in self._deferred.needs}
             new["fetched"] = tf.cond(
-                tf.equal(new["done"], steps), lambda: self._deferred(first), lambda: state["fetched"]
+                tf.equal(new["done"], steps),
+                lambda: self._deferred(first),
+                lambda: state["fetched"],
             )
         return new
 

@@ -70,6 +70,16 @@ class ReplicaStep:
             self._host_lifted = Lifted(snapshot, host.operations, offered, owners)
             self._resources.prepare(self._host_lifted.given)
 
+    def check_ready(self) -> None:
+        """Checks, eagerly, that the variables that a step reads are initialized.
+
+        Raises:
+          FailedPreconditionError: one is not.
+        """
+        self._resources.check_values(self._lifted.reads_first)
+        if self._host_lifted:
+            self._resources.check_values(self._host_lifted.reads_first)
+
     def __call__(self, batch, draw) -> dict:
         """Runs the step.
 
@@ -94,15 +104,15 @@ class ReplicaStep:
             tf.autograph.experimental.do_not_convert(on_replica), args=tuple(parts)
         )
         values = dict(zip(self._tensors, results))
-        if self._host:
-            values.update(self._run_host(values, draw))
+        if self._host and self._host_lifted:
+            values.update(self._run_host(self._host, self._host_lifted, values, draw))
         return values
 
-    def _run_host(self, values: dict, draw) -> dict:
+    def _run_host(self, host: HostStage, lifted: Lifted, values: dict, draw) -> dict:
         with tf.device(host_device()):
-            most = 1 if self._host.first_replica_only else None
+            most = 1 if host.first_replica_only else None
             gathered = {ref: gather(self._strategy, values[ref], most) for ref in self._gathered}
-            inputs = {p: gathered[ref] for p, ref in self._host.inputs.items()}
-            given = {**self._resources.handles(self._host_lifted.given), **inputs}
-            self._host_lifted(given, lambda sums: [value for value, _ in sums], draw=draw)
+            inputs = {p: gathered[ref] for p, ref in host.inputs.items()}
+            given = {**self._resources.handles(lifted.given), **inputs}
+            lifted(given, lambda sums: [value for value, _ in sums], draw=draw)
         return inputs
