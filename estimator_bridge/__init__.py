@@ -9,12 +9,13 @@ check_versions()
 use_legacy_keras()
 
 from estimator_bridge import data, errors, export, runtime, tpu, training
-from estimator_bridge.model import EstimatorSpec, ModeKeys, RunConfig
+from estimator_bridge.model import EstimatorSpec, Model, ModeKeys, RunConfig
 from estimator_bridge.training import Estimator
 
 __all__ = [
     "Estimator",
     "EstimatorSpec",
+    "Model",
     "ModeKeys",
     "RunConfig",
     "__version__",
