@@ -36,7 +36,7 @@ def engine_loop(model: Model):
         program.scaffold.finalize()
         initialize_session(program.session, program.scaffold, None)
     loop = program.make_loop()
-    iterator = iter(execution.dataset(program.input, program.session, program.mode))
+    iterator = iter(program.dataset())
     return lambda steps: loop(iterator, steps, limit=1 << 40)
 
 

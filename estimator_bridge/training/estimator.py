@@ -59,7 +59,7 @@ class Estimator:
         self._model_fn = model_fn
         self._params = copy.deepcopy(params or {})
         self._warm_start_settings = _warm_start_settings(warm_start_from)
-        self._evaluations: dict[Any, Program] = {}
+        self._evaluation: Program | None = None  # traced once, used again
 
     @property
     def model_dir(self) -> str:
@@ -159,15 +159,16 @@ class Estimator:
         execution = self._execution(ModeKeys.EVAL)
         execution.check(ModeKeys.EVAL)
         path = self._checkpoint_for(checkpoint_path, "evaluate")
-        program, is_kept = self._evaluation_program(execution, input_fn, hooks, path)
+        program = self._evaluation_program(execution, input_fn, bool(hooks), path)
         try:
-            return evaluate_program(program, self.eval_dir(name), hooks, steps, path)
+            results = evaluate_program(program, self.eval_dir(name), hooks, steps, path)
         except BaseException:
-            is_kept = False
+            self._evaluation = None
             raise
-        finally:
-            if not is_kept:
-                self._forget(program)
+        # Hooks add operations of their own to a graph, and expect to do so once.
+        is_kept = path and not hooks and not program.spec.evaluation_hooks
+        self._evaluation = program if is_kept else None
+        return results
 
     def predict(
         self,
@@ -273,13 +274,15 @@ class Estimator:
             )
         return latest
 
-    def _evaluation_program(self, execution, input_fn, hooks, path) -> tuple[Program, bool]:
-        """A program for this input, traced before if one of the same kind was."""
-        return self._trace(execution, input_fn, ModeKeys.EVAL, path), False
-
-    def _forget(self, program: Program) -> None:
-        self._evaluations = {k: p for k, p in self._evaluations.items() if p is not program}
-        program.close()
+    def _evaluation_program(
+        self, execution: Execution, input_fn: Callable, has_hooks: bool, path: str | None
+    ) -> Program:
+        """A program for this input: the last evaluation's, where that was traced for its like."""
+        if self._evaluation and path and not has_hooks:
+            program = self._evaluation.with_input(input_fn, self.params)
+            if program:
+                return program
+        return self._trace(execution, input_fn, ModeKeys.EVAL, path)
 
     def _refuse_overridden_members(self) -> None:
         members = {m for m in Estimator.__dict__ if not m.startswith("_")}

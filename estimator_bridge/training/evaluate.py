@@ -62,7 +62,7 @@ def evaluate_program(
 def _run(program: Program, hooks: list[Any], steps: int | None) -> int:
     execution = program.execution
     with eager_mode():
-        iterator = iter(execution.dataset(program.input, program.session, program.mode))
+        iterator = iter(program.dataset())
     loop = HookedLoop(
         program.session,
         hooks,

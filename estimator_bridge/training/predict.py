@@ -84,8 +84,7 @@ def predict_program(
                 hook.after_create_session(program.session, coordinator)
             step = program.global_step
         with eager_mode():
-            dataset = execution.dataset(program.input, program.session, program.mode)
-            iterator = iter(dataset)
+            iterator = iter(program.dataset())
         loop = HookedLoop(program.session, all_hooks, program.make_loop, None, Pace(steps=1))
         done, ended = 0, False
         while not (ended or loop.should_stop):

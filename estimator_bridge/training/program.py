@@ -31,7 +31,9 @@ class Program:
       mode: one of ModeKeys.
       graph: the traced graph.
       session: over it.
-      input: what the input_fn returned that it was traced with.
+      input: what the input_fn returned.
+      input_session: over the graph in which the input_fn was called; ``session`` unless the
+        program is used again for another input.
       inputs: the graph's tensors that a batch's flat components stand for, by reference.
       traced: the model_fn's result.
       scaffold: the model's, or a default one.
@@ -43,10 +45,32 @@ class Program:
     graph: tf.Graph
     session: LiftedSession
     input: GraphInput
+    input_session: LiftedSession
     inputs: list[str]
     traced: TracedModel
     scaffold: Any
     results: dict[str, Any]
+
+    def dataset(self) -> tf.data.Dataset:
+        """The input's batches as the compiled loop takes them; the session is initialised."""
+        if self.input_session is not self.session:
+            with self.input_session.graph.as_default():
+                self.input_session.run(_v1.tables_initializer())
+        return self.execution.dataset(self.input, self.input_session, self.mode)
+
+    def with_input(self, input_fn: Callable, params: Mapping[str, Any]) -> Program | None:
+        """The same program for what another input_fn, or another call of it, returns.
+
+        Returns:
+          None where that has another structure than the program was traced for.
+        """
+        with trace_graph(self.execution.config.tf_random_seed, self.execution.shards) as graph:
+            _v1.train.create_global_step(graph)
+            graph_input = self.execution.call_input_fn(input_fn, graph, self.mode, params)
+        if graph_input.spec != self.input.spec:
+            return None
+        session = LiftedSession(graph, self.execution.strategy)
+        return dataclasses.replace(self, input=graph_input, input_session=session)
 
     @property
     def spec(self) -> EstimatorSpec:
@@ -136,7 +160,7 @@ def trace_program(
         prepare_saver(scaffold, config.keep_checkpoint_max, config.keep_checkpoint_every_n_hours)
     session = LiftedSession(graph, execution.strategy, shared)
     return Program(
-        execution, mode, graph, session, graph_input, inputs, traced, scaffold, results
+        execution, mode, graph, session, graph_input, session, inputs, traced, scaffold, results
     )
 
 

@@ -70,8 +70,7 @@ def _run(program: Program, hooks: list[Any], start: int, limit: int | None) -> f
     observers = [hook for hook in hooks if hasattr(hook, "observe")]
     examples = execution.examples_per_step(program.input)
     with eager_mode():
-        dataset = execution.dataset(program.input, program.session, program.mode)
-        iterator = iter(dataset)
+        iterator = iter(program.dataset())
     loop = HookedLoop(
         program.session,
         hooks,
