@@ -29,7 +29,7 @@ def check_static(spec: Any, allow_partial_batch: bool) -> None:
             )
         shape = leaf.shape
         if shape.rank is not None and shape.rank > 0:
-            unknown = [i for i, size in enumerate(shape) if size is None]
+            unknown = [i for i, size in enumerate(shape.as_list()) if size is None]
             if not unknown or (allow_partial_batch and unknown == [0]):
                 continue
         elif shape.rank == 0:
@@ -65,7 +65,7 @@ def batch_size_of(spec: Any, axes: Sequence[int | None]) -> int | None:
     sizes = {}
     for (_, path, leaf), axis in zip(_leaves(spec), axes):
         if axis is not None:
-            sizes[path] = leaf.shape[axis]
+            sizes[path] = leaf.shape.as_list()[axis]
     if len(set(sizes.values())) > 1:
         raise ValueError(
             "All tensors that input_fn returns must have the same batch size, got "
@@ -132,7 +132,7 @@ def pad_batches(dataset: tf.data.Dataset, full_batch: int) -> tf.data.Dataset:
                 lambda tensor=tensor: tensor,
                 lambda tensor=tensor: tf.gather(tensor, index),
             )
-            padded.append(tf.ensure_shape(whole, [full_batch, *tensor.shape[1:]]))
+            padded.append(tf.ensure_shape(whole, [full_batch, *tensor.shape.as_list()[1:]]))
         structure = batch if len(batch) > 1 else batch[0]
         return size, tf.nest.pack_sequence_as(structure, padded)
 

@@ -96,8 +96,9 @@ class Execution:
     def examples_per_step(self, graph_input: GraphInput) -> int | None:
         """The size of a global batch, where it is known."""
         specs = tf.nest.flatten(graph_input.spec, expand_composites=True)
-        shapes = [spec.shape for spec in specs if isinstance(spec, tf.TensorSpec)]
-        return shapes[0][0] if shapes and shapes[0].rank else None
+        # as_list, as a shape's items are Dimensions where v2 behavior is off.
+        shapes = [s.shape.as_list() for s in specs if isinstance(s, tf.TensorSpec) and s.shape.rank]
+        return shapes[0][0] if shapes else None
 
     def trace(
         self, model_fn: Callable, features: Any, labels: Any, mode: str, params: Mapping[str, Any]
