@@ -16,9 +16,29 @@ from estimator_bridge.runtime import LoopResult, StepLoop
 from estimator_bridge.training.cadence import catch_up, due
 from estimator_bridge.training.pace import Pace
 
-__all__ = ["HookedLoop"]
+__all__ = ["HookedLoop", "NanLossError"]
 
 _train = tf.compat.v1.train
+
+
+class NanLossError(_train.NanLossDuringTrainingError):
+    """The loss became NaN.
+
+    Args:
+      step: at which global step.
+    """
+
+    def __init__(self, step: int):
+        super().__init__()
+        self.step = step
+
+    def __str__(self) -> str:
+        return (
+            f"NaN loss during training, at global step {self.step}. The checkpoints in model_dir "
+            "are from before it. Lower the learning rate, clip the gradients "
+            "(tf.clip_by_global_norm), or look for log(0) and division by 0 in the loss and for "
+            "NaN in the input (tf.debugging.check_numerics)."
+        )
 
 
 class HookedLoop:
@@ -79,7 +99,7 @@ class HookedLoop:
         if result.fetched is not None and result.steps == steps:
             self._after(requests, fetches, result.fetched)
         if _is_nan(result):
-            self._tell_of_nan(result.loss)
+            self._tell_of_nan(result.loss, step + result.steps)
         return result
 
     def _loop(self, refs: Sequence[str]) -> StepLoop:
@@ -118,14 +138,17 @@ class HookedLoop:
             )
             self.should_stop |= context.stop_requested
 
-    def _tell_of_nan(self, loss: float) -> None:
+    def _tell_of_nan(self, loss: float, step: int) -> None:
         values = _train.SessionRunValues(loss, options=None, run_metadata=None)
         context = _train.SessionRunContext(
             original_args=_train.SessionRunArgs(None), session=self._session
         )
         for hook in self._hooks:
             if isinstance(hook, _train.NanTensorHook) and hook._loss_tensor is self._loss:
-                hook.after_run(context, values)
+                try:
+                    hook.after_run(context, values)
+                except _train.NanLossDuringTrainingError as error:
+                    raise NanLossError(step) from error
         self.should_stop |= context.stop_requested
 
 
