@@ -8,4 +8,21 @@ from estimator_bridge.version import __version__
 check_versions()
 use_legacy_keras()
 
-__all__ = ["__version__"]
+from estimator_bridge import data, errors, export, runtime, tpu, training
+from estimator_bridge.model import EstimatorSpec, Model, ModeKeys, RunConfig
+from estimator_bridge.training import Estimator
+
+__all__ = [
+    "Estimator",
+    "EstimatorSpec",
+    "Model",
+    "ModeKeys",
+    "RunConfig",
+    "__version__",
+    "data",
+    "errors",
+    "export",
+    "runtime",
+    "tpu",
+    "training",
+]

@@ -8,19 +8,13 @@ import platform
 from collections.abc import Callable, Iterable, Mapping
 
 from estimator_bridge.compatibility import check_versions, installed_versions
+from estimator_bridge.tpu_presence import NAMES_A_TPU, find_tpu
 from estimator_bridge.version import __version__
 
-__all__ = ["examine", "explain_tpu_values", "find_tpu"]
+__all__ = ["examine", "explain_tpu_values"]
 
-# Where Cloud TPU VMs, Kubernetes and Colab name their TPU; the first one that is set counts.
-_NAMES_A_TPU = (
-    "TPU_NAME",
-    "KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS",
-    "COLAB_TPU_ADDR",
-    "TPU_ACCELERATOR_TYPE",
-)
 _ENVIRONMENT = (
-    *_NAMES_A_TPU,
+    *NAMES_A_TPU,
     "TPU_WORKER_HOSTNAMES",
     "TPU_WORKER_ID",
     "TPU_LIBRARY_PATH",
@@ -63,23 +57,6 @@ def examine(write: Write = print, environ: Mapping[str, str] | None = None) -> i
     ]
     _section(write, "Problems", remarks or [("none", "")])
     return 1 if problems else 0
-
-
-def find_tpu(environ: Mapping[str, str], device_types: Iterable[str]) -> str | None:
-    """Looks for a TPU, without connecting to it.
-
-    Args:
-        environ: Environment variables.
-        device_types: Types of the devices that TensorFlow sees, such as "CPU" or "TPU".
-
-    Returns:
-        What speaks for a TPU, to be shown; None where nothing does.
-    """
-    chips = sum(kind == "TPU" for kind in device_types)
-    if chips:
-        return f"{chips} TPU core{'s' if chips > 1 else ''} attached"
-    name = next((name for name in _NAMES_A_TPU if environ.get(name)), None)
-    return f"{name}={environ[name]}" if name else None
 
 
 def explain_tpu_values(tpu: str | None) -> list[tuple[str, str]]:

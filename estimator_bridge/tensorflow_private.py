@@ -15,6 +15,9 @@ from tensorflow.python.distribute.values import PerReplica
 # tf.compat.v1.disable_v2_behavior(); there is no public switch for one block of code.
 from tensorflow.python.eager.context import eager_mode
 
+# What Session.run returns for IndexedSlices; it never had a public name.
+from tensorflow.python.framework.indexed_slices import IndexedSlicesValue
+
 # Whether an op is stateful and what it returns; the public raw_ops do not tell.
 from tensorflow.python.framework.op_def_registry import get as op_def
 
@@ -22,14 +25,21 @@ from tensorflow.python.framework.op_def_registry import get as op_def
 from tensorflow.python.ops.resource_variable_ops import UninitializedVariable
 
 # TensorFlow's and users' CrossShardOptimizer read the number of shards from this context.
-from tensorflow.python.tpu.tpu_function import get_tpu_context, tpu_shard_context
+from tensorflow.python.tpu.tpu_function import get_tpu_context
+
+# The original reads the global step through this before model_fn runs; the op-level seeds of all
+# that follows count its operations.
+from tensorflow.python.training.training_util import (
+    _get_or_create_global_step_read as global_step_read,
+)
 
 __all__ = [
+    "IndexedSlicesValue",
     "PerReplica",
     "SessionInterface",
     "UninitializedVariable",
     "eager_mode",
     "get_tpu_context",
+    "global_step_read",
     "op_def",
-    "tpu_shard_context",
 ]

@@ -83,17 +83,3 @@ def test_doctor_tells_of_two_distributions_of_tensorflow(monkeypatch):
     monkeypatch.setattr(doctor, "installed_versions", lambda: both)
     _, text = report({})
     assert "tensorflow and tensorflow-cpu install the same files" in text
-
-
-@pytest.mark.parametrize(
-    ("environ", "devices", "found"),
-    [
-        ({}, ["CPU", "GPU"], None),
-        ({}, ["CPU", "TPU"], "1 TPU core attached"),
-        ({"TPU_NAME": "x"}, ["CPU"] + ["TPU"] * 8, "8 TPU cores attached"),
-        ({"COLAB_TPU_ADDR": "10.0.0.2:8470"}, ["CPU"], "COLAB_TPU_ADDR=10.0.0.2:8470"),
-        ({"TPU_NAME": ""}, ["CPU"], None),
-    ],
-)
-def test_find_tpu(environ, devices, found):
-    assert doctor.find_tpu(environ, devices) == found

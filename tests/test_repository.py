@@ -22,7 +22,14 @@ MADE_BY_TOOLS = re.compile(
 
 # The house's floors. A room imports rooms of lower floors only; rooms on one floor are strangers,
 # but for the face, which is one floor in several rooms. What is not a room carries all of them.
-FOUNDATION = {"compatibility", "errors", "legacy_keras", "tensorflow_private", "version"}
+FOUNDATION = {
+    "compatibility",
+    "errors",
+    "legacy_keras",
+    "tensorflow_private",
+    "tpu_presence",
+    "version",
+}
 FLOORS = [{"model"}, {"graph"}, {"checkpoint", "data", "runtime"}, {"training"}]
 FACE = {"", "cli", "doctor", "experimental", "export", "inputs", "legacy", "migrate", "tpu"}
 LIBRARY_MAY_IMPORT = {"absl", "estimator_bridge", "google", "numpy", "tensorflow", "tf_keras"}

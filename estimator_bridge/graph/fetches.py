@@ -1,12 +1,15 @@
-"""Session.run's fetches: any nesting of tensors, operations, names and composite tensors."""
+"""Session.run's fetches and feeds: any nesting of tensors, operations, names and composites."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import tensorflow as tf
 
-__all__ = ["Fetches"]
+from estimator_bridge.tensorflow_private import IndexedSlicesValue
+
+__all__ = ["Fetches", "flat_feed"]
 
 
 class Fetches:
@@ -38,11 +41,11 @@ class Fetches:
     def _parse(self, item) -> Callable[[list], object]:
         if isinstance(item, (list, tuple)) and not hasattr(item, "_fields"):
             parts = [self._parse(i) for i in item]
-            kind = type(item)
-            return lambda values: kind(part(values) for part in parts)
+            sequence: Any = type(item)
+            return lambda values: sequence(part(values) for part in parts)
         if hasattr(item, "_fields") and isinstance(item, tuple):
             parts = [self._parse(i) for i in item]
-            kind = type(item)
+            kind: Any = type(item)
             return lambda values: kind(*(part(values) for part in parts))
         if isinstance(item, Mapping):
             named = {key: self._parse(value) for key, value in item.items()}
@@ -86,6 +89,28 @@ class Fetches:
         return (lambda values: None) if is_operation else (lambda values: values[position])
 
 
+def flat_feed(key, value) -> Iterator[tuple]:
+    """A feed's key and value as pairs of a tensor (or its name) and a value.
+
+    Args:
+      key: a tensor, its name, a composite tensor, or a tuple of these.
+      value: the same composition of values; for composite tensors, what a fetch of one gives.
+    """
+    if isinstance(key, tuple):
+        if len(key) != len(value):
+            raise ValueError(f"feed_dict has {len(value)} values for the {len(key)} of {key}.")
+        for one, its_value in zip(key, value):
+            yield from flat_feed(one, its_value)
+    elif isinstance(key, tf.RaggedTensor):
+        yield key.flat_values, value.flat_values
+        yield from zip(key.nested_row_splits, value.nested_row_splits)
+    elif type(key) in _COMPOSITES:
+        parts_of, value_of = _COMPOSITES[type(key)]
+        yield from zip(parts_of(key), parts_of(value_of(*value)))
+    else:
+        yield key, value
+
+
 def _mapping(make, named, values):
     result = make()
     for key, part in named.items():
@@ -103,7 +128,7 @@ def _slices_parts(item):
 
 
 def _slices_value(values, indices, dense_shape=None):
-    return tf.compat.v1.IndexedSlicesValue(values, indices, dense_shape)
+    return IndexedSlicesValue(values, indices, dense_shape)
 
 
 _COMPOSITES = {

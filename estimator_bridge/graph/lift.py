@@ -42,7 +42,8 @@ class Lifted:
       given: those of ``given`` that are used.
       names: the nodes that a call imports.
       writes: names of the resources that may be written.
-      is_random: whether a call needs its number (``draw``).
+      reads_first: names of the resources that must have a value before a call.
+      random_names: the nodes for which the number of a call (``draw``) counts.
       has_sums: whether replicas meet in it.
     """
 
@@ -56,11 +57,11 @@ class Lifted:
         self._fetches = [tensor_ref(f) for f in fetches]
         self._snapshot = snapshot
         plan = make_plan(snapshot, self._fetches, given, set(resources))
-        self.given, self.writes = plan.given, plan.writes
+        self.given, self.writes, self.reads_first = plan.given, plan.writes, plan.reads_first
         self.names = [n for s in plan.stages for n in (*s.body, *s.sums)]
         self._is_island = plan.has_v1_control_flow
         self._randomness = Randomness(snapshot, self.names)
-        self.is_random = bool(self._randomness.stateless)
+        self.random_names = self._randomness.stateless
         self._parts = self._make_parts(plan)
         self.has_sums = any(part.sums for part in self._parts)
 
@@ -85,10 +86,9 @@ class Lifted:
         """
         capture = tf.compat.v1.get_default_graph().capture  # of what an outer function made
         known = {
-            ref: values[ref] if ref.startswith("^") else capture(values[ref])
-            for ref in self.given
+            ref: values[ref] if ref.startswith("^") else capture(values[ref]) for ref in self.given
         }
-        if self.is_random:
+        if self.random_names:
             known[DRAW + ":0"] = capture(tf.convert_to_tensor(draw, tf.int64))
             known[REPLICA_KEY + ":0"] = replica_key(replica)
         static_replica = replica if isinstance(replica, int) else 0
@@ -110,8 +110,7 @@ class Lifted:
                 wanted[stage_of[node_name(ref)]][ref] = None
         for name, level in stage_of.items():
             is_sum = nodes[name].op == "CrossReplicaSum"
-            inputs = nodes[name].input[:1] if is_sum else nodes[name].input
-            for ref in map(tensor_ref, inputs):
+            for ref in plan.inputs[name][:1] if is_sum else plan.inputs[name]:
                 source = node_name(ref)
                 comes_in = ref in plan.given or nodes[source].op == "CrossReplicaSum"
                 if not comes_in and (is_sum or stage_of[source] != level):
@@ -125,11 +124,13 @@ class Lifted:
                 versions=self._snapshot.versions, library=self._snapshot.library
             )
             for name in stage.body:
-                if name in self._randomness.stateless:
-                    graph_def.node.extend(self._randomness.rewritten(nodes[name]))
+                node = _without_placement(nodes[name])
+                node.input[:] = plan.inputs[name]
+                if name in self.random_names:
+                    graph_def.node.extend(self._randomness.rewritten(node))
                     out.update({DRAW + ":0": None, REPLICA_KEY + ":0": None})
                 else:
-                    _strip_placement(graph_def.node.add(), nodes[name])
+                    graph_def.node.append(node)
             sums = [(n, tensor_ref(nodes[n].input[0]), self._groups(n)) for n in stage.sums]
             parts.append(_Part(graph_def, list(out), list(want), sums))
         return parts
@@ -156,12 +157,14 @@ class Lifted:
                 known["^" + node_name(ref)] = element.op
 
 
-def _strip_placement(target, node) -> None:
-    """Copies a node without its device and colocation: each replica places its own copy."""
-    target.CopyFrom(node)
-    target.device = ""
-    if "_class" in target.attr:
-        del target.attr["_class"]
+def _without_placement(node):
+    """A copy of a node with no device and colocation: each replica places its own."""
+    copy = tf.compat.v1.NodeDef()
+    copy.CopyFrom(node)
+    copy.device = ""
+    if "_class" in copy.attr:
+        del copy.attr["_class"]
+    return copy
 
 
 def _import_here(graph_def, part: _Part, known: dict) -> list:
@@ -192,12 +195,8 @@ def _import_island(graph_def, part: _Part, known: dict) -> list:
 
     def body():
         graph = tf.compat.v1.get_default_graph()
-        inside = {
-            ref: graph.capture(known[ref]) for ref in part.outside if not ref.startswith("^")
-        }
-        got = _import_here(
-            graph_def, dataclasses.replace(part, outside=list(inside)), inside
-        )
+        inside = {ref: graph.capture(known[ref]) for ref in part.outside if not ref.startswith("^")}
+        got = _import_here(graph_def, dataclasses.replace(part, outside=list(inside)), inside)
         operations = [e for e in got if isinstance(e, tf.Operation)]
         with tf.control_dependencies(operations):
             tensors = [tf.identity(e) for e in got if isinstance(e, tf.Tensor)]

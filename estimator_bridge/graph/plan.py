@@ -10,23 +10,54 @@ the stage of the access before it.
 from __future__ import annotations
 
 import dataclasses
-import heapq
 from collections.abc import Iterable
 
+from estimator_bridge.graph.library import called_functions, functions_where
 from estimator_bridge.graph.snapshot import Snapshot, node_name, tensor_ref
 
-__all__ = ["V1_CONTROL_FLOW", "Plan", "Stage", "make_plan"]
+__all__ = ["READS", "V1_CONTROL_FLOW", "Plan", "Stage", "make_plan"]
 
 V1_CONTROL_FLOW = frozenset(
-    "Switch RefSwitch Merge RefMerge Enter RefEnter Exit RefExit NextIteration RefNextIteration "
-    "LoopCond".split()
+    {
+        "Switch",
+        "RefSwitch",
+        "Merge",
+        "RefMerge",
+        "Enter",
+        "RefEnter",
+        "Exit",
+        "RefExit",
+        "NextIteration",
+        "RefNextIteration",
+        "LoopCond",
+    }
 )
 _BACK_EDGES = ("NextIteration", "RefNextIteration")
 _SUM = "CrossReplicaSum"
+# Where values come in: an edge that waits for one of them waits for nothing where it is given.
+_PLACES = ("Placeholder", "PlaceholderV2", "IteratorGetNext")
 _PASSES_RESOURCE = frozenset({"Identity", "IdentityN", "Enter", "Switch", "Merge", "Exit"})
-_READS = frozenset(
-    "ReadVariableOp VarIsInitializedOp VariableShape ResourceGather ResourceGatherNd "
-    "LookupTableFindV2 LookupTableSizeV2 LookupTableExportV2".split()
+READS = frozenset(
+    {
+        "ReadVariableOp",
+        "VarIsInitializedOp",
+        "VariableShape",
+        "ResourceGather",
+        "ResourceGatherNd",
+        "LookupTableFindV2",
+        "LookupTableSizeV2",
+        "LookupTableExportV2",
+    }
+)
+# Types (their beginnings) that fail, or compute nonsense, on a variable without a value.
+_NEEDS_VALUE = (
+    "ReadVariableOp",
+    "ResourceGather",
+    "ResourceApply",
+    "ResourceSparseApply",
+    "ResourceScatter",
+    "AssignAdd",
+    "AssignSub",
 )
 
 
@@ -44,14 +75,18 @@ class Plan:
 
     Attributes:
       stages: at least one.
+      inputs: by node, the references ('a:0', '^a') that it takes or waits for.
       given: the tensor references among those offered that are really used.
       writes: the resource nodes that some node of the plan may write.
+      reads_first: the resource nodes whose value is used before the plan gives them one.
       has_v1_control_flow: whether Switch, Merge, Enter, ... are among the nodes.
     """
 
     stages: list[Stage]
+    inputs: dict[str, list[str]]
     given: set[str]
     writes: set[str]
+    reads_first: set[str]
     has_v1_control_flow: bool
 
 
@@ -67,13 +102,13 @@ def make_plan(
       resources: names of the nodes that own a resource (variables, tables).
 
     Raises:
-      NotImplementedError: a CrossReplicaSum where the stages cannot be cut: in a function's body,
-        or in a graph with v1 control flow.
+      NotImplementedError: a CrossReplicaSum where the stages cannot be cut: in a branch or
+        loop, or in a graph with v1 control flow.
     """
-    needed, used = _needed(snapshot, fetches, set(given))
-    order = _ordered(snapshot, needed)
-    touched = _touched(snapshot, order, resources)
-    stage_of = _stages(snapshot, order, touched)
+    inputs, used = _needed(snapshot, fetches, set(given), resources)
+    order = _ordered(snapshot, inputs)
+    touched = _touched(snapshot, order, inputs, resources)
+    stage_of = _stages(snapshot, order, inputs, touched)
     stages = [Stage([], []) for _ in range(max(stage_of.values(), default=0) + 1)]
     for name in order:
         stage = stages[stage_of[name]]
@@ -84,16 +119,27 @@ def make_plan(
     writes = {
         resource
         for name in order
-        if snapshot.nodes[name].op not in _READS | _PASSES_RESOURCE
+        if snapshot.nodes[name].op not in READS | _PASSES_RESOURCE
         for resource in touched.get(name, ())
     }
-    return Plan(stages, used, writes, v1_control_flow)
+    reads_first = set() if v1_control_flow else _reads_first(snapshot, order, touched)
+    return Plan(stages, inputs, used, writes, reads_first, v1_control_flow)
 
 
 def _needed(
-    snapshot: Snapshot, fetches: Iterable[str], given: set[str]
-) -> tuple[set[str], set[str]]:
-    needed: set[str] = set()
+    snapshot: Snapshot, fetches: Iterable[str], given: set[str], resources: set[str]
+) -> tuple[dict[str, list[str]], set[str]]:
+    """The nodes to compute, each with its inputs, and the given references that they use."""
+
+    def waits_for_nothing(ref: str) -> bool:
+        name = ref[1:]
+        return (
+            ref.startswith("^")
+            and f"{name}:0" in given
+            and (name in resources or snapshot.nodes[name].op in _PLACES)
+        )
+
+    needed: dict[str, list[str]] = {}
     used: set[str] = set()
     waiting = [tensor_ref(f) for f in fetches]
     while waiting:
@@ -105,72 +151,76 @@ def _needed(
         if name not in needed:
             if name not in snapshot.nodes:
                 raise KeyError(f"The graph has no operation named {name!r}.")
-            needed.add(name)
-            waiting += map(tensor_ref, snapshot.nodes[name].input)
+            refs = map(tensor_ref, snapshot.nodes[name].input)
+            needed[name] = [ref for ref in refs if not waits_for_nothing(ref)]
+            waiting += needed[name]
     return needed, used
 
 
-def _ordered(snapshot: Snapshot, needed: set[str]) -> list[str]:
-    """The needed nodes in creation order, or, where later edges forbid it, as near as can be."""
-    order = [name for name in snapshot.nodes if name in needed]
-    position = {name: i for i, name in enumerate(order)}
-    forward = {
-        name: {
-            node_name(i)
-            for i in snapshot.nodes[name].input
-            if node_name(i) in needed and snapshot.nodes[node_name(i)].op not in _BACK_EDGES
-        }
-        for name in order
-    }
-    if all(position[i] < position[name] for name in order for i in forward[name]):
-        return order
-    users: dict[str, list[str]] = {name: [] for name in order}
-    missing = {name: len(forward[name]) for name in order}
-    for name in order:
-        for i in forward[name]:
-            users[i].append(name)
-    ready = [position[name] for name in order if not missing[name]]
-    heapq.heapify(ready)
-    result = []
-    while ready:
-        name = order[heapq.heappop(ready)]
-        result.append(name)
-        for user in users[name]:
-            missing[user] -= 1
-            if not missing[user]:
-                heapq.heappush(ready, position[user])
-    return result
+def _ordered(snapshot: Snapshot, inputs: dict[str, list[str]]) -> list[str]:
+    """The needed nodes in creation order, but each after all of its inputs.
+
+    An input that was made after its user is drawn ahead, as the gradient of a loop adds stacks to
+    the loop; were the loop put off instead, it would read variables that were written meanwhile.
+    """
+    position = {name: i for i, name in enumerate(snapshot.nodes) if name in inputs}
+    order: list[str] = []
+    done: set[str] = set()
+    for first in position:
+        waiting = [first]
+        while waiting:
+            name = waiting[-1]
+            missing = {
+                source
+                for source in map(node_name, inputs[name])
+                if source in inputs
+                and source not in done
+                and snapshot.nodes[source].op not in _BACK_EDGES
+            }
+            if missing and name not in done:
+                waiting += sorted(missing, key=position.__getitem__, reverse=True)
+                continue
+            waiting.pop()
+            if name not in done:
+                done.add(name)
+                order.append(name)
+    return order
 
 
-def _touched(snapshot: Snapshot, order: list[str], resources: set[str]) -> dict[str, set[str]]:
+def _touched(
+    snapshot: Snapshot, order: list[str], inputs: dict[str, list[str]], resources: set[str]
+) -> dict[str, set[str]]:
     """By node, the resource owners whose handles reach its inputs."""
     carried: dict[str, set[str]] = {name: {name} for name in resources}
     touched: dict[str, set[str]] = {}
     for name in order:
-        node = snapshot.nodes[name]
         owners = set()
-        for ref in node.input:
+        for ref in inputs[name]:
             if not ref.startswith("^"):
                 owners |= carried.get(node_name(ref), set())
         if owners:
             touched[name] = owners
-            if node.op in _PASSES_RESOURCE:
+            if snapshot.nodes[name].op in _PASSES_RESOURCE:
                 carried[name] = owners
     return touched
 
 
-def _stages(snapshot: Snapshot, order: list[str], touched: dict[str, set[str]]) -> dict[str, int]:
+def _stages(
+    snapshot: Snapshot,
+    order: list[str],
+    inputs: dict[str, list[str]],
+    touched: dict[str, set[str]],
+) -> dict[str, int]:
     stage: dict[str, int] = {}
     last_write: dict[str, int] = {}
     last_access: dict[str, int] = {}
     for name in order:
-        node = snapshot.nodes[name]
         level = 0
-        for ref in node.input:
+        for ref in inputs[name]:
             source = node_name(ref)
             if source in stage:
                 level = max(level, stage[source] + (snapshot.nodes[source].op == _SUM))
-        reads = node.op in _READS
+        reads = snapshot.nodes[name].op in READS
         for owner in touched.get(name, ()):
             level = max(level, (last_write if reads else last_access).get(owner, 0))
         for owner in touched.get(name, ()):
@@ -179,6 +229,20 @@ def _stages(snapshot: Snapshot, order: list[str], touched: dict[str, set[str]]) 
                 last_write[owner] = level
         stage[name] = level
     return stage
+
+
+def _reads_first(snapshot: Snapshot, order: list[str], touched: dict[str, set[str]]) -> set[str]:
+    reads: set[str] = set()
+    decided: set[str] = set()
+    for name in order:
+        op = snapshot.nodes[name].op
+        if op in _PASSES_RESOURCE or op in ("VarIsInitializedOp", "VariableShape"):
+            continue
+        owners = touched.get(name, set())
+        if op.startswith(_NEEDS_VALUE):
+            reads |= owners - decided
+        decided |= owners
+    return reads
 
 
 def _check_sums(snapshot: Snapshot, order: list[str], v1_control_flow: bool) -> None:
@@ -190,31 +254,12 @@ def _check_sums(snapshot: Snapshot, order: list[str], v1_control_flow: bool) -> 
             "flow on; remove the program's call of tf.compat.v1.disable_control_flow_v2() inside "
             "model_fn."
         )
-    hiding = {
-        function.signature.name
-        for function in snapshot.library.function
-        if any(node.op == _SUM for node in function.node_def)
-    }
-    if not hiding:
-        return
+    hiding = functions_where(snapshot.library, lambda node: node.op == _SUM)
     for name in order:
-        for called in function_names(snapshot.nodes[name]):
-            if called in hiding:
-                raise NotImplementedError(
-                    f"A cross-replica sum stands inside the function {called!r} that operation "
-                    f"{name!r} ({snapshot.nodes[name].op}) calls: a tf.cond or tf.while_loop "
-                    "branch, or a tf.function. Compute the sum (CrossShardOptimizer's "
-                    "apply_gradients, cross_replica_sum) outside of it and use its result inside."
-                )
-
-
-def function_names(node) -> set[str]:
-    """The library functions that a NodeDef names in its attributes."""
-    names = set()
-    for attr in node.attr.values():
-        kind = attr.WhichOneof("value")
-        if kind == "func":
-            names.add(attr.func.name)
-        elif kind == "list":
-            names.update(function.name for function in attr.list.func)
-    return names
+        for called in called_functions(snapshot.nodes[name]) & hiding:
+            raise NotImplementedError(
+                f"A cross-replica sum stands inside the function {called!r} that operation "
+                f"{name!r} ({snapshot.nodes[name].op}) calls: a branch or a loop, which replicas "
+                "may run differently often. Compute the sum (CrossShardOptimizer's "
+                "apply_gradients, cross_replica_sum) outside of it and use its result inside."
+            )

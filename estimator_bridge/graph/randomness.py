@@ -21,7 +21,7 @@ import random
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.graph.plan import function_names
+from estimator_bridge.graph.library import called_functions, functions_where
 from estimator_bridge.graph.snapshot import Snapshot, is_stateful
 
 __all__ = ["DRAW", "REPLICA_KEY", "Randomness", "replica_key"]
@@ -56,7 +56,7 @@ class Randomness:
 
     def __init__(self, snapshot: Snapshot, names: list[str]):
         self._library = {f.signature.name: f for f in snapshot.library.function}
-        self._random_functions = self._find_random_functions()
+        self._random_functions = functions_where(snapshot.library, _is_seeded)
         self.stateless = {n for n in names if snapshot.nodes[n].op in _STATELESS}
         self._entropy = random.SystemRandom()
 
@@ -89,20 +89,6 @@ class Randomness:
         drawn.attr["dtype"].CopyFrom(node.attr[kind])
         return [*made.nodes, drawn]
 
-    def _find_random_functions(self) -> set[str]:
-        """The library functions in which, at any depth, a seeded stateful op stands."""
-        found: set[str] = set()
-        grew = True
-        while grew:
-            grew = False
-            for name, function in self._library.items():
-                if name not in found and any(
-                    _is_seeded(node) or function_names(node) & found for node in function.node_def
-                ):
-                    found.add(name)
-                    grew = True
-        return found
-
     def for_replica(self, graph_def, replica: int):
         """A copy of the GraphDef in which what stays stateful draws another stream.
 
@@ -111,7 +97,7 @@ class Randomness:
           replica: the replica's number; 0 returns the GraphDef itself.
         """
         affected = any(
-            _is_seeded(n) or function_names(n) & self._random_functions for n in graph_def.node
+            _is_seeded(n) or called_functions(n) & self._random_functions for n in graph_def.node
         )
         if not replica or not affected:
             return graph_def
@@ -131,11 +117,11 @@ class Randomness:
         if _is_seeded(node) and (node.attr["seed"].i or node.attr["seed2"].i):
             mixed = (node.attr["seed2"].i ^ (replica * _GOLDEN)) & (_MASK >> 1)
             node.attr["seed2"].i = mixed or 1
+        if node.op in self._random_functions:
+            node.op = _clone_name(node.op, replica)
         for attr in node.attr.values():
             kind = attr.WhichOneof("value")
-            called = (
-                [attr.func] if kind == "func" else attr.list.func if kind == "list" else []
-            )
+            called = [attr.func] if kind == "func" else attr.list.func if kind == "list" else []
             for function in called:
                 if function.name in self._random_functions:
                     function.name = _clone_name(function.name, replica)

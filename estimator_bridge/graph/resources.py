@@ -47,6 +47,7 @@ class Resources:
         self.variables: dict[str, tf.Variable] = {}
         self._hosted: dict[str, tf.Tensor] = {}
         self._owners: set[str] = set()
+        self._have_values: set[str] = set()
         self._seen_version = -1
 
     @property
@@ -65,10 +66,11 @@ class Resources:
             name = ref[: -len(":0")]
             if name in self.owners and name not in self.variables and name not in self._hosted:
                 if nodes[name].op == "VarHandleOp":
-                    shared = self._shared.variables if self._shared else {}
-                    self.variables[name] = (
-                        shared[name] if name in shared else self._make_variable(nodes[name])
-                    )
+                    if self._shared and name in self._shared.owners:
+                        self._shared.prepare({ref})
+                        self.variables[name] = self._shared.variables[name]
+                    else:
+                        self.variables[name] = self._make_variable(nodes[name])
                 else:
                     self._hosted[name] = self._make_hosted(name)
 
@@ -79,14 +81,33 @@ class Resources:
         that of the first.
         """
         capture = tf.compat.v1.get_default_graph().capture
+        on_host = tf.distribute.in_cross_replica_context()  # session.run() below strategy.scope()
         found = {}
         for ref in refs:
             name = ref[: -len(":0")]
             if name in self.variables:
-                found[ref] = capture(self.variables[name].handle)
+                variable = self.first_copy(name) if on_host else self.variables[name]
+                found[ref] = capture(variable.handle)
             elif name in self._hosted:
                 found[ref] = capture(self._hosted[name])
         return found
+
+    def check_values(self, names: set[str]) -> None:
+        """Checks, eagerly, that variables are initialized; a variable that is stays so.
+
+        Raises:
+          FailedPreconditionError: one is not. Reading it would give an empty tensor.
+        """
+        for name in sorted((names & self.variables.keys()) - self._have_values):
+            if not self.first_copy(name).is_initialized():
+                raise tf.errors.FailedPreconditionError(
+                    None,
+                    None,
+                    f"Attempting to use uninitialized value {name!r}. Run its initializer "
+                    "(global_variables_initializer(), or local_variables_initializer() for a "
+                    "local variable), or give it to the Scaffold's init_op or local_init_op.",
+                )
+            self._have_values.add(name)
 
     def first_copy(self, name: str) -> tf.Variable:
         """The copy of the variable that checkpoints and sessions see: the first replica's."""
@@ -103,6 +124,7 @@ class Resources:
                 tf.raw_ops.DestroyResourceOp(resource=handle, ignore_lookup_error=True)
         self._hosted.clear()
         self.variables.clear()
+        self._have_values.clear()
 
     def _make_variable(self, node) -> tf.Variable:
         def uninitialized(next_creator, **kwargs):

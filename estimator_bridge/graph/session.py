@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.graph.fetches import Fetches
+from estimator_bridge.graph.fetches import Fetches, flat_feed
 from estimator_bridge.graph.lift import Lifted
 from estimator_bridge.graph.resources import Resources, host_device
 from estimator_bridge.graph.snapshot import Snapshot
@@ -43,6 +43,7 @@ class LiftedSession(SessionInterface):
         self._strategy = strategy
         self.resources = Resources(graph, strategy, shared)
         self._functions: dict[tuple, _HostFunction] = {}
+        self._draws: dict[str, int] = {}  # by random operation, how many times it has run
         self._contexts: list = []
 
     @property
@@ -74,6 +75,7 @@ class LiftedSession(SessionInterface):
           RuntimeError: the session is closed.
         """
         del options, run_metadata
+        self._check_open()
         parsed = Fetches(self._graph, fetches)
         tensors = iter(self.evaluate(parsed.refs, self._feeds(feed_dict or {})))
         values = [None if r.startswith("^") else _to_numpy(next(tensors)) for r in parsed.refs]
@@ -89,8 +91,7 @@ class LiftedSession(SessionInterface):
           feeds: values by tensor reference.
           added: NodeDefs to compute as if they were part of the graph.
         """
-        if self._graph is None:
-            raise RuntimeError("Attempted to use a closed Session.")
+        self._check_open()
         feeds = feeds or {}
         key = (tuple(refs), tuple(sorted(feeds)), tuple(node.name for node in added))
         function = self._functions.get(key)
@@ -98,7 +99,10 @@ class LiftedSession(SessionInterface):
             function = self._functions[key] = _HostFunction(
                 self._graph, self._strategy, self.resources, refs, sorted(feeds), added
             )
-        return function(feeds)
+        # Operations that run together are at one position, no less than that of any of them.
+        draw = max((self._draws.get(name, 0) for name in function.random_names), default=0)
+        self._draws.update(dict.fromkeys(function.random_names, draw + 1))
+        return function(feeds, draw)
 
     def as_default(self):
         """A context in which this is the default session (and its graph the default graph)."""
@@ -134,6 +138,7 @@ class LiftedSession(SessionInterface):
         return self._graph is None
 
     def __enter__(self) -> LiftedSession:
+        self._check_open()
         graph, session = self._graph.as_default(), self.as_default()
         graph.__enter__()
         session.__enter__()
@@ -145,17 +150,23 @@ class LiftedSession(SessionInterface):
         session.__exit__(*error)
         graph.__exit__(*error)
 
+    def _check_open(self) -> None:
+        if self._graph is None:
+            raise RuntimeError("Attempted to use a closed Session.")
+
     def _feeds(self, feed_dict) -> dict[str, np.ndarray]:
         feeds = {}
         for key, value in feed_dict.items():
-            if isinstance(key, tf.SparseTensor):
-                parts = zip((key.indices, key.values, key.dense_shape), value)
-            else:
-                parts = iter([(key, value)])
-            for target, part in parts:
-                tensor = self._graph.as_graph_element(
-                    target, allow_tensor=True, allow_operation=False
-                )
+            for target, part in flat_feed(key, value):
+                try:
+                    tensor = self._graph.as_graph_element(
+                        target, allow_tensor=True, allow_operation=False
+                    )
+                except (TypeError, ValueError, KeyError) as error:
+                    raise TypeError(
+                        f"Cannot interpret feed_dict key {target!r} as a tensor of this "
+                        f"session's graph: {error}"
+                    ) from error
                 feeds[tensor.name] = _fed_value(tensor, part)
         return feeds
 
@@ -175,7 +186,8 @@ class _HostFunction:
         self._replicas = strategy.num_replicas_in_sync
         written = [n for n in lifted.writes if n in resources.variables]
         self._stale = written if self._replicas > 1 else []
-        self._draws = 0
+        self._restored = _written_in_any_shape(graph, snapshot, lifted) & resources.variables.keys()
+        self.random_names = lifted.random_names
         keep = [i for i, ref in enumerate(refs) if not ref.startswith("^")]
 
         def function(draw, *fed):
@@ -191,12 +203,14 @@ class _HostFunction:
             compiled = tf.function(function, autograph=False)
             self._function = compiled.get_concrete_function(*signature)
 
-    def __call__(self, feeds):
+    def __call__(self, feeds, draw: int):
         names = sorted(feeds)
         with eager_mode(), tf.device(host_device()):
+            self._resources.check_values(self._lifted.reads_first)
             fed = [tf.convert_to_tensor(feeds[n]) for n in names]
-            results = self._function(tf.constant(self._draws, tf.int64), *fed)
-            self._draws += 1
+            results = self._function(tf.constant(draw, tf.int64), *fed)
+            for name in self._restored:
+                _check_shape(self._resources.first_copy(name), name)
             for name in self._stale:
                 first, *others = self._resources.copies(name)
                 if first.is_initialized():
@@ -224,6 +238,31 @@ def _check_fed(snapshot: Snapshot, lifted: Lifted, refs) -> None:
                 f"You must feed a value for placeholder tensor {name!r} to compute {refs}: pass "
                 f"feed_dict={{{name + ':0'!r}: value}}.",
             )
+
+
+def _written_in_any_shape(graph: tf.Graph, snapshot: Snapshot, lifted: Lifted) -> set[str]:
+    """Names of the variables that are assigned a value whose shape the graph does not tell."""
+    assigned = set()
+    for name in lifted.names:
+        if snapshot.nodes[name].op != "AssignVariableOp":
+            continue
+        operation = graph.get_operation_by_name(name)
+        if not operation.inputs[1].shape.is_fully_defined():
+            assigned.add(operation.inputs[0].op.name)
+    return assigned
+
+
+def _check_shape(variable: tf.Variable, name: str) -> None:
+    # The kernel takes any shape, and programs would fail later, or broadcast and never fail.
+    value = variable.read_value()
+    if not variable.shape.is_compatible_with(value.shape):
+        raise tf.errors.InvalidArgumentError(
+            None,
+            None,
+            f"Variable {name!r} has shape {variable.shape} in this graph, and was assigned a value "
+            f"of shape {value.shape}. A checkpoint of another model or of other sizes? "
+            "tf.train.list_variables(path) shows what it holds.",
+        )
 
 
 def _spec_of(tensor: tf.Tensor) -> tf.TensorSpec:

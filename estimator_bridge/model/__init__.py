@@ -11,7 +11,7 @@ from estimator_bridge.model.export_outputs import (
     PredictOutput,
     RegressionOutput,
 )
-from estimator_bridge.model.fn_args import fn_args
+from estimator_bridge.model.fn_args import describe_fn, fn_args
 from estimator_bridge.model.host_calls import HostCallHook, call_host_fn
 from estimator_bridge.model.modes import ModeKeys
 from estimator_bridge.model.run_config import RunConfig
@@ -42,6 +42,7 @@ __all__ = [
     "call_host_fn",
     "cross_replica_sum",
     "default_session_config",
+    "describe_fn",
     "fn_args",
     "parse_cluster",
     "parse_iterations_per_loop",

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import socket
+from collections.abc import Iterator
 
 import tensorflow as tf
 
 from estimator_bridge.errors import AcceleratorNotFoundError, TooLateError
 from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tpu_presence import default_tpu_name, find_tpu
 
 __all__ = [
     "EmulatedClusterResolver",
     "TPUClusterResolver",
+    "bounded_waits",
+    "check_reachable",
     "emulate_cores",
     "parse_emulated",
     "tpu_present",
 ]
 
 _EMULATED = re.compile(r"emulated:(.*)")
-# What the Cloud TPU images, Colab and GKE set where a TPU belongs to the machine.
-_TPU_VARIABLES = ("TPU_NAME", "COLAB_TPU_ADDR", "KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS")
-_TPU_DEVICE_FILES = ("/dev/accel0", "/dev/vfio/0")
+_ADDRESS = re.compile(r"grpc://\[?(?P<host>[^/]+?)\]?:(?P<port>\d+)/?")
+_PATIENCE = 10.0  # seconds
 
 
 class EmulatedClusterResolver:
@@ -67,9 +72,7 @@ def parse_emulated(name: str | None) -> int | None:
     return int(match[1])
 
 
-def TPUClusterResolver(  # noqa: N802 - a class's name in TensorFlow, and in every program
-    tpu=None, zone=None, project=None, **kwargs
-):
+def TPUClusterResolver(tpu=None, zone=None, project=None, **kwargs):
     """TensorFlow's TPUClusterResolver for a TPU, or emulated cores.
 
     Args:
@@ -92,12 +95,47 @@ def TPUClusterResolver(  # noqa: N802 - a class's name in TensorFlow, and in eve
         return EmulatedClusterResolver(cores)
     if not tpu and not tpu_present():
         return None
+    tpu = tpu or default_tpu_name(os.environ)
     try:
-        return tf.distribute.cluster_resolver.TPUClusterResolver(
-            tpu or None, zone=zone, project=project, **kwargs
-        )
+        with bounded_waits():
+            return tf.distribute.cluster_resolver.TPUClusterResolver(
+                tpu, zone=zone, project=project, **kwargs
+            )
     except Exception as error:  # it raises a dozen kinds, from the metadata service and below
         raise _not_found(tpu, error) from error
+
+
+@contextlib.contextmanager
+def bounded_waits() -> Iterator[None]:
+    """Gives a deadline to network calls that have none of their own.
+
+    TensorFlow asks the cloud's metadata service and its TPU API with the process's default
+    timeout, which is to wait for ever where the network swallows what is sent.
+    """
+    before = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(before or _PATIENCE)
+    try:
+        yield
+    finally:
+        socket.setdefaulttimeout(before)
+
+
+def check_reachable(master: str) -> None:
+    """Tries to connect to a TPU's address: TensorFlow itself would go on trying for ever.
+
+    Args:
+      master: 'grpc://host:port'; anything else names no address and is not tried.
+
+    Raises:
+      AcceleratorNotFoundError: nothing answers there.
+    """
+    address = _ADDRESS.fullmatch(master)
+    if not address:
+        return
+    try:
+        socket.create_connection((address["host"], int(address["port"])), _PATIENCE).close()
+    except OSError as error:
+        raise _not_found(master, error) from error
 
 
 def _not_found(tpu, reason) -> AcceleratorNotFoundError:
@@ -110,9 +148,7 @@ def _not_found(tpu, reason) -> AcceleratorNotFoundError:
 
 def tpu_present() -> bool:
     """Whether this machine has a TPU, or its environment names one."""
-    return any(os.environ.get(name) for name in _TPU_VARIABLES) or any(
-        os.path.exists(path) for path in _TPU_DEVICE_FILES
-    )
+    return find_tpu(os.environ) is not None
 
 
 def emulate_cores(cores: int) -> list[str]:

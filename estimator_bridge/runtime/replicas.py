@@ -31,9 +31,9 @@ def split_batch(
     ]
 
 
-def gather(strategy: tf.distribute.Strategy, value) -> tf.Tensor:
-    """The values of all replicas, concatenated along their first dimension."""
-    parts = strategy.experimental_local_results(value)
+def gather(strategy: tf.distribute.Strategy, value, most: int | None = None) -> tf.Tensor:
+    """The values of all replicas (or the first ``most``), concatenated along dimension 0."""
+    parts = strategy.experimental_local_results(value)[:most]
     return tf.concat(parts, axis=0) if len(parts) > 1 else tf.identity(parts[0])
 
 
@@ -75,9 +75,10 @@ def _sum_in_group(context, value: tf.Tensor, groups: np.ndarray) -> tf.Tensor:
             f"group_assignment {groups.tolist()} must name each of the {replicas} replicas once."
         )
     # Every replica puts its value into its own row; the sum over all of them then holds all.
+    # Rows are chosen, not multiplied by 0: a NaN of one group is no affair of the others.
     number = context.replica_id_in_sync_group
-    mine = tf.one_hot(number, replicas, dtype=value.dtype)
-    rows = tf.reshape(mine, [replicas] + [1] * value.shape.rank) * value[tf.newaxis]
+    nothing = tf.zeros_like(value)
+    rows = tf.stack([tf.where(tf.equal(number, i), value, nothing) for i in range(replicas)])
     rows = context.all_reduce(tf.distribute.ReduceOp.SUM, rows)
     group_of = np.zeros(replicas, np.int32)
     for i, members in enumerate(groups):

@@ -21,10 +21,12 @@ class HostStage:
       inputs: for each placeholder that the host's operations read, the tensor of the step whose
         per-replica values are concatenated into it.
       operations: what to run, '^name' each.
+      first_replica_only: whether the first replica's values are taken instead of all.
     """
 
     inputs: dict[str, str]
     operations: tuple[str, ...]
+    first_replica_only: bool = False
 
 
 class ReplicaStep:
@@ -68,6 +70,16 @@ class ReplicaStep:
             self._host_lifted = Lifted(snapshot, host.operations, offered, owners)
             self._resources.prepare(self._host_lifted.given)
 
+    def check_ready(self) -> None:
+        """Checks, eagerly, that the variables that a step reads are initialized.
+
+        Raises:
+          FailedPreconditionError: one is not.
+        """
+        self._resources.check_values(self._lifted.reads_first)
+        if self._host_lifted:
+            self._resources.check_values(self._host_lifted.reads_first)
+
     def __call__(self, batch, draw) -> dict:
         """Runs the step.
 
@@ -76,7 +88,7 @@ class ReplicaStep:
           draw: the position in the random streams.
 
         Returns:
-          The wanted tensors' per-replica values by reference.
+          The wanted tensors' per-replica values by reference, and the host's inputs, gathered.
         """
         replicas = self._strategy.num_replicas_in_sync
         flat = tf.nest.flatten(batch, expand_composites=True)
@@ -92,13 +104,15 @@ class ReplicaStep:
             tf.autograph.experimental.do_not_convert(on_replica), args=tuple(parts)
         )
         values = dict(zip(self._tensors, results))
-        if self._host_lifted:
-            self._run_host(values, draw)
+        if self._host and self._host_lifted:
+            values.update(self._run_host(self._host, self._host_lifted, values, draw))
         return values
 
-    def _run_host(self, values: dict, draw) -> None:
+    def _run_host(self, host: HostStage, lifted: Lifted, values: dict, draw) -> dict:
         with tf.device(host_device()):
-            gathered = {ref: gather(self._strategy, values[ref]) for ref in self._gathered}
-            given = self._resources.handles(self._host_lifted.given)
-            given.update({p: gathered[ref] for p, ref in self._host.inputs.items()})
-            self._host_lifted(given, lambda sums: [value for value, _ in sums], draw=draw)
+            most = 1 if host.first_replica_only else None
+            gathered = {ref: gather(self._strategy, values[ref], most) for ref in self._gathered}
+            inputs = {p: gathered[ref] for p, ref in host.inputs.items()}
+            given = {**self._resources.handles(lifted.given), **inputs}
+            lifted(given, lambda sums: [value for value, _ in sums], draw=draw)
+        return inputs

@@ -8,6 +8,8 @@ from estimator_bridge.errors import AcceleratorNotFoundError
 from estimator_bridge.runtime.accelerators import (
     EmulatedClusterResolver,
     TPUClusterResolver,
+    bounded_waits,
+    check_reachable,
     emulate_cores,
     parse_emulated,
     tpu_present,
@@ -58,9 +60,7 @@ def tpu_strategy(cluster=None, master: str | None = None) -> tf.distribute.Strat
 
 def is_tpu_strategy(strategy: tf.distribute.Strategy) -> bool:
     """Whether the replicas are real TPU cores."""
-    return isinstance(
-        strategy, (tf.distribute.TPUStrategy, tf.distribute.experimental.TPUStrategy)
-    )
+    return isinstance(strategy, (tf.distribute.TPUStrategy, tf.distribute.experimental.TPUStrategy))
 
 
 def _once(key, make) -> tf.distribute.Strategy:
@@ -75,16 +75,31 @@ def _one_device(device: str) -> tf.distribute.Strategy:
 
 def _emulated(cores: int) -> tf.distribute.Strategy:
     devices = emulate_cores(cores)
-    return tf.distribute.MirroredStrategy(devices) if cores > 1 else _one_device(devices[0])
+    if cores == 1:
+        return _one_device(devices[0])
+    # Collectives, the default, tell groups apart by a number that each strategy counts from 1, so
+    # strategies of 2 and of 8 cores could not live in one process.
+    reduction = tf.distribute.ReductionToOneDevice()
+    return tf.distribute.MirroredStrategy(devices, cross_device_ops=reduction)
 
 
 def _on_tpu(cluster) -> tf.distribute.Strategy:
+    try:
+        with bounded_waits():
+            master = cluster.master()
+    except Exception as error:  # whatever the TPU API, its client or the network raise
+        raise AcceleratorNotFoundError(
+            f"The TPU's address could not be found out: {error}\n"
+            "Check its name, zone and project, and that it is running. To run on CPU cores "
+            "instead, name them: 'emulated:8'."
+        ) from error
+    check_reachable(master)
     try:
         tf.config.experimental_connect_to_cluster(cluster)
         tf.tpu.experimental.initialize_tpu_system(cluster)
     except (tf.errors.OpError, RuntimeError, ValueError) as error:
         raise AcceleratorNotFoundError(
-            f"The TPU at {cluster.master()!r} could not be initialised: {error}\n"
+            f"The TPU at {master or 'local'!r} could not be initialised: {error}\n"
             "Check that it is running and that its TensorFlow version is that of this machine "
             f"({tf.__version__}). To run on CPU cores instead, name them: 'emulated:8'."
         ) from error

@@ -1,0 +1,81 @@
+"""Function calls spread out into the graph, where replicas meet inside of them.
+
+A CrossReplicaSum cuts the graph into stages, and a function's body cannot be cut. So a call of a
+tf.function in whose body a sum stands is replaced by the body's nodes, below the call's name; the
+call itself becomes the IdentityN of the results, so that whoever names it still finds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import tensorflow as tf
+
+from estimator_bridge.graph.library import functions_where
+from estimator_bridge.tensorflow_private import op_def
+
+__all__ = ["inline_sums"]
+
+_CALLS = ("PartitionedCall", "StatefulPartitionedCall")
+
+
+def inline_sums(graph_def: tf.compat.v1.GraphDef) -> Iterator[tf.compat.v1.NodeDef]:
+    """The nodes of a graph in their order, calls of functions with a sum inlined."""
+    hiding = functions_where(graph_def.library, lambda node: node.op == "CrossReplicaSum")
+    functions = {f.signature.name: f for f in graph_def.library.function}
+    for node in graph_def.node:
+        yield from _expanded(node, functions, hiding)
+
+
+def _expanded(node, functions, hiding) -> Iterator:
+    called = node.attr["f"].func.name if node.op in _CALLS else node.op
+    if called not in hiding:
+        yield node
+        return
+    function = functions[called]
+    controls = [ref for ref in node.input if ref.startswith("^")]
+    arguments = (ref for ref in node.input if not ref.startswith("^"))
+    known = dict(zip((arg.name for arg in function.signature.input_arg), arguments))
+    bodies = {inner.name: inner for inner in function.node_def}
+
+    def outer(ref: str) -> str:
+        """A reference of the body ('arg', 'node:output:1', '^node') as one of the graph."""
+        if ref.startswith("^"):
+            return f"^{node.name}/{ref[1:]}"
+        if ref in known:
+            return known[ref]
+        name, output, index = ref.split(":")
+        position = _position(bodies[name], output, functions) + int(index)
+        return f"{node.name}/{name}:{position}"
+
+    for inner in function.node_def:
+        made = tf.compat.v1.NodeDef()
+        made.CopyFrom(inner)
+        made.name = f"{node.name}/{inner.name}"
+        made.input[:] = [*map(outer, inner.input), *controls]
+        yield from _expanded(made, functions, hiding)
+
+    results = function.signature.output_arg
+    call = tf.compat.v1.NodeDef(name=node.name, op="IdentityN" if results else "NoOp")
+    call.input.extend(outer(function.ret[result.name]) for result in results)
+    call.input.extend(outer(f"^{name}") for name in function.control_ret.values())
+    call.input.extend(controls)
+    if results:
+        call.attr["T"].list.type.extend(result.type for result in results)
+    yield call
+
+
+def _position(node, output: str, functions) -> int:
+    """How many flat outputs of a node stand before the first of a named one."""
+    signature = functions[node.op].signature if node.op in functions else op_def(node.op)
+    before = 0
+    for arg in signature.output_arg:
+        if arg.name == output:
+            break
+        if arg.number_attr:
+            before += node.attr[arg.number_attr].i
+        elif arg.type_list_attr:
+            before += len(node.attr[arg.type_list_attr].list.type)
+        else:
+            before += 1
+    return before

@@ -1,0 +1,65 @@
+"""Whether this machine has a TPU, told by its environment and device files alone.
+
+Needs no TensorFlow, so that `estimator-bridge doctor` can tell where TensorFlow does not load.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+
+__all__ = ["NAMES_A_TPU", "default_tpu_name", "find_tpu"]
+
+# Where Cloud TPU VMs, Kubernetes and Colab name their TPU; the first one that is set counts.
+NAMES_A_TPU = (
+    "TPU_NAME",
+    "KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS",
+    "COLAB_TPU_ADDR",
+    "TPU_ACCELERATOR_TYPE",
+)
+# The first chip's file: the one up to TPU v4, the other from v5 on.
+_DEVICE_FILES = ("/dev/accel0", "/dev/vfio/0")
+
+
+def find_tpu(
+    environ: Mapping[str, str],
+    device_types: Iterable[str] = (),
+    exists: Callable[[str], bool] = os.path.exists,
+) -> str | None:
+    """Looks for a TPU, without connecting to it.
+
+    Args:
+      environ: environment variables.
+      device_types: types of the devices that TensorFlow sees, such as "CPU" or "TPU", where it
+        was asked.
+      exists: whether there is a file of this path.
+
+    Returns:
+      What speaks for a TPU, to be shown; None where nothing does.
+    """
+    cores = sum(kind == "TPU" for kind in device_types)
+    if cores:
+        return f"{cores} TPU core{'s' if cores > 1 else ''} attached"
+    name = next((name for name in NAMES_A_TPU if environ.get(name)), None)
+    if name:
+        return f"{name}={environ[name]}"
+    return next((path for path in _DEVICE_FILES if exists(path)), None)
+
+
+def default_tpu_name(environ: Mapping[str, str]) -> str:
+    """What to call the TPU that ``find_tpu`` found, where the program named none.
+
+    Args:
+      environ: environment variables.
+
+    Returns:
+      The name or address that the environment gives, or 'local': the chips of this machine.
+    """
+    if environ.get("TPU_NAME"):
+        return environ["TPU_NAME"]
+    if environ.get("KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS"):
+        return environ["KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS"]
+    colab = environ.get("COLAB_TPU_ADDR")
+    if colab:  # an address without a scheme
+        return colab if colab.startswith("grpc://") else f"grpc://{colab}"
+    return "local"

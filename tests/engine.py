@@ -1,0 +1,132 @@
+"""What the tests of graph/ and runtime/ share: traces, runs side by side, runs on replicas."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import tensorflow as tf
+
+from estimator_bridge.graph import LiftedSession, trace_graph
+from estimator_bridge.runtime import ReplicaStep, default_strategy, tpu_strategy
+from estimator_bridge.tensorflow_private import eager_mode
+
+v1 = tf.compat.v1
+
+
+def ref(element) -> str:
+    """What the engine calls a tensor, a variable's handle or an operation."""
+    return f"^{element.name}" if isinstance(element, tf.Operation) else element.name
+
+
+def lifted_session(graph, strategy=None, initialize=True):
+    session = LiftedSession(graph, strategy or default_strategy())
+    if initialize:
+        initialize_all(session)
+    return session
+
+
+def initialize_all(session):
+    """Runs the initializers of all variables and tables, as Scaffold's defaults do."""
+    with session.graph.as_default():
+        init = [
+            v1.global_variables_initializer(),
+            v1.local_variables_initializer(),
+            v1.tables_initializer(),
+        ]
+    session.run(init[0])
+    session.run(init[1:])
+
+
+def same_as_v1(build, runs=1, seed=None, feeds=({},), rtol=1e-6):
+    """Asserts that a program gives the same numbers lifted as in a v1.Session of its graph.
+
+    Args:
+      build: makes the program in the default graph and returns fetches, or a function of the
+        number of a run that does.
+      runs: how many times the fetches are run in one session.
+      seed: the graph's seed.
+      feeds: feed_dicts by name; run r takes the r-th, in turns.
+
+    Returns:
+      The fetched values of each run.
+    """
+    with trace_graph(seed) as graph:
+        fetches = build()
+    outcomes = []
+    for session in (v1.Session(graph=graph), lifted_session(graph, initialize=False)):
+        initialize_all(session)
+        outcomes.append([session.run(fetches, feeds[i % len(feeds)]) for i in range(runs)])
+        session.close()
+    expected, got = outcomes
+    tf.nest.map_structure(
+        lambda a, b: (
+            np.testing.assert_allclose(a, b, rtol=rtol, atol=1e-7)
+            if np.asarray(a).dtype.kind in "fc"
+            else np.testing.assert_array_equal(a, b)
+        ),
+        expected,
+        got,
+    )
+    return got
+
+
+class Replicas:
+    """Runs steps of a traced graph on emulated cores, one call each.
+
+    Args:
+      graph: the traced graph.
+      cores: how many.
+      tensors: what a call returns.
+      operations: what else it runs.
+      inputs: what a call's batch stands for.
+      **step: further arguments of ReplicaStep.
+    """
+
+    def __init__(self, graph, cores, tensors, operations=(), inputs=(), **step):
+        self.strategy = tpu_strategy(master=f"emulated:{cores}")
+        self.session = lifted_session(graph, self.strategy)
+        self._names = [ref(t) for t in tensors]
+        self._step = ReplicaStep(
+            self.session,
+            self.strategy,
+            [ref(i) for i in inputs],
+            [ref(o) for o in operations],
+            self._names,
+            **step,
+        )
+        self._function = tf.function(
+            lambda draw, *batch: self._step(list(batch), draw), autograph=False
+        )
+
+    def __call__(self, *batch, draw=0):
+        """One list a wanted tensor, of its value on each replica."""
+        with eager_mode():
+            values = self._function(tf.constant(draw, tf.int64), *map(tf.constant, batch))
+            local = self.strategy.experimental_local_results
+            return [[part.numpy() for part in local(values[name])] for name in self._names]
+
+    def copies(self, variable):
+        """A variable's value on each replica."""
+        with eager_mode():
+            return [c.numpy() for c in self.session.resources.copies(variable.op.name)]
+
+
+def run_program(source, **environment):
+    """Runs a program in a process of its own; returns what it wrote, one string a line."""
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(source)],
+        env={
+            **os.environ,
+            "TF_USE_LEGACY_KERAS": "1",
+            "TF_CPP_MIN_LOG_LEVEL": "3",
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+            **environment,
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()

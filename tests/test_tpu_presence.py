@@ -1,0 +1,37 @@
+"""Whether there is a TPU, by environment variables, devices and device files."""
+
+import pytest
+
+from estimator_bridge.tpu_presence import default_tpu_name, find_tpu
+
+
+@pytest.mark.parametrize(
+    ("environ", "devices", "files", "found"),
+    [
+        ({}, ["CPU", "GPU"], [], None),
+        ({}, ["CPU", "TPU"], [], "1 TPU core attached"),
+        ({"TPU_NAME": "x"}, ["CPU"] + ["TPU"] * 8, [], "8 TPU cores attached"),
+        ({"COLAB_TPU_ADDR": "10.0.0.2:8470"}, ["CPU"], [], "COLAB_TPU_ADDR=10.0.0.2:8470"),
+        ({"TPU_NAME": ""}, ["CPU"], [], None),
+        ({}, [], ["/dev/accel0"], "/dev/accel0"),
+        ({}, [], ["/dev/vfio/0"], "/dev/vfio/0"),
+        ({"TPU_NAME": "x"}, [], ["/dev/accel0"], "TPU_NAME=x"),
+    ],
+)
+def test_find_tpu(environ, devices, files, found):
+    assert find_tpu(environ, devices, exists=files.__contains__) == found
+
+
+@pytest.mark.parametrize(
+    ("environ", "name"),
+    [
+        ({"TPU_NAME": "mine", "COLAB_TPU_ADDR": "10.0.0.2:8470"}, "mine"),
+        ({"KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS": "grpc://10.0.0.3:8470"}, "grpc://10.0.0.3:8470"),
+        ({"COLAB_TPU_ADDR": "10.0.0.2:8470"}, "grpc://10.0.0.2:8470"),
+        ({"COLAB_TPU_ADDR": "grpc://10.0.0.2:8470"}, "grpc://10.0.0.2:8470"),
+        ({"TPU_ACCELERATOR_TYPE": "v5e-8"}, "local"),
+        ({}, "local"),
+    ],
+)
+def test_default_tpu_name(environ, name):
+    assert default_tpu_name(environ) == name
