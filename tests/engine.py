@@ -17,7 +17,9 @@ v1 = tf.compat.v1
 
 def ref(element) -> str:
     """What the engine calls a tensor, a variable's handle or an operation."""
-    return f"^{element.name}" if isinstance(element, tf.Operation) else element.name
+    if isinstance(element, tf.Operation):
+        return f"^{element.name}"
+    return element.graph.as_graph_element(element).name
 
 
 def lifted_session(graph, strategy=None, initialize=True):
