@@ -12,6 +12,12 @@ import numpy as np
 import tensorflow as tf
 from absl import logging
 
+from estimator_bridge.checkpoint import (
+    check_writable,
+    latest_checkpoint,
+    list_variables,
+    load_variable,
+)
 from estimator_bridge.model import ModeKeys, RunConfig, default_session_config
 from estimator_bridge.runtime import default_strategy
 from estimator_bridge.training.arguments import check_hooks, check_listeners, check_steps
@@ -116,7 +122,7 @@ class Estimator:
         check_steps(steps=steps, max_steps=max_steps)
         hooks, listeners = check_hooks(hooks), check_listeners(saving_listeners)
         execution = self._execution(ModeKeys.TRAIN)
-        execution.check(ModeKeys.TRAIN)
+        check_writable(self._model_dir)
         latest = self.latest_checkpoint()
         if max_steps is not None and latest and _step_of(latest) >= max_steps:
             logging.info("Skipping training since max_steps has already saved.")
@@ -157,7 +163,7 @@ class Estimator:
         check_steps(steps=steps)
         hooks = check_hooks(hooks)
         execution = self._execution(ModeKeys.EVAL)
-        execution.check(ModeKeys.EVAL)
+        check_writable(self._model_dir)
         path = self._checkpoint_for(checkpoint_path, "evaluate")
         program = self._evaluation_program(execution, input_fn, bool(hooks), path)
         try:
@@ -197,7 +203,6 @@ class Estimator:
         hooks = check_hooks(hooks)
         keys = [predict_keys] if isinstance(predict_keys, str) else predict_keys
         execution = self._execution(ModeKeys.PREDICT)
-        execution.check(ModeKeys.PREDICT)
         path = self._checkpoint_for(checkpoint_path, "predict")
         program = self._trace(execution, input_fn, ModeKeys.PREDICT, path)
         yield from predict_program(program, hooks, keys, path, yield_single_examples)
@@ -208,7 +213,7 @@ class Estimator:
 
     def latest_checkpoint(self) -> str | None:
         """The newest checkpoint in model_dir, without its file ending; None if there is none."""
-        return tf.train.latest_checkpoint(self._model_dir)
+        return latest_checkpoint(self._model_dir)
 
     def get_variable_names(self) -> list[str]:
         """The names of the variables in the latest checkpoint.
@@ -216,8 +221,7 @@ class Estimator:
         Raises:
           ValueError: there is no checkpoint yet.
         """
-        self._require_checkpoint()
-        return [name for name, _ in tf.train.list_variables(self._model_dir)]
+        return [name for name, _ in list_variables(self._require_checkpoint())]
 
     def get_variable_value(self, name: str) -> np.ndarray:
         """A variable's value in the latest checkpoint.
@@ -225,15 +229,16 @@ class Estimator:
         Raises:
           ValueError: there is no checkpoint yet.
         """
-        self._require_checkpoint()
-        return tf.train.load_variable(self._model_dir, name)
+        return load_variable(self._require_checkpoint(), name)
 
-    def _require_checkpoint(self) -> None:
-        if not self.latest_checkpoint():
+    def _require_checkpoint(self) -> str:
+        latest = self.latest_checkpoint()
+        if not latest:
             raise ValueError(
                 f"Could not find trained model in model_dir: {self._model_dir}: it has no "
                 "checkpoint. Call train() first, or name the folder that train() wrote to."
             )
+        return latest
 
     def _execution(self, mode: str) -> Execution:
         del mode
@@ -333,4 +338,4 @@ def _warm_start_settings(warm_start_from: Any) -> Any:
 
 
 def _step_of(checkpoint: str) -> int:
-    return int(tf.train.load_variable(checkpoint, tf.compat.v1.GraphKeys.GLOBAL_STEP))
+    return int(load_variable(checkpoint, tf.compat.v1.GraphKeys.GLOBAL_STEP))

@@ -55,9 +55,6 @@ class Execution:
         self.strategy = strategy
         self.config = config
 
-    def check(self, mode: str) -> None:
-        """Raises an error where the mode cannot run with the estimator's settings."""
-
     def call_input_fn(
         self, input_fn: Callable, graph: tf.Graph, mode: str, params: Mapping[str, Any]
     ) -> GraphInput:

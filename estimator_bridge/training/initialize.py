@@ -5,6 +5,7 @@ from __future__ import annotations
 import tensorflow as tf
 from absl import logging
 
+from estimator_bridge.checkpoint import check_checkpoint, describe_variables, reading
 from estimator_bridge.graph import LiftedSession
 
 __all__ = ["initialize_session", "prepare_saver"]
@@ -38,11 +39,14 @@ def initialize_session(
       checkpoint_path: restored from; None runs the model's own initialisation.
 
     Raises:
+      CheckpointError: the checkpoint is damaged, or belongs to another model.
       RuntimeError: variables are left without a value.
     """
     if checkpoint_path:
+        check_checkpoint(checkpoint_path, _saved_variables(scaffold.saver))
         logging.info("Restoring parameters from %s", checkpoint_path)
-        scaffold.saver.restore(session, checkpoint_path)
+        with reading(checkpoint_path):
+            scaffold.saver.restore(session, checkpoint_path)
     else:
         session.run(scaffold.init_op, feed_dict=scaffold.init_feed_dict)
         if scaffold.init_fn:
@@ -56,3 +60,15 @@ def initialize_session(
             f"{getattr(scaffold.init_op, 'name', scaffold.init_op)}, init fn: {scaffold.init_fn}, "
             f"checkpoint: {checkpoint_path}."
         )
+
+
+def _saved_variables(saver) -> dict:
+    """(shape, dtype) by name of what a saver restores, as far as it tells."""
+    listed = saver._var_list or []
+    named = listed.items() if isinstance(listed, dict) else ((None, item) for item in listed)
+    described = {}
+    for name, item in named:
+        if isinstance(item, tf.Variable):
+            ((own_name, described_as),) = describe_variables([item]).items()
+            described[name or own_name] = described_as
+    return described
