@@ -13,7 +13,7 @@ from typing import Any
 
 import tensorflow as tf
 
-__all__ = ["NEVER", "Due", "catch_up", "due"]
+__all__ = ["NEVER", "Due", "due", "skip"]
 
 _train = tf.compat.v1.train
 
@@ -66,19 +66,19 @@ _BY_GLOBAL_STEP = (
 )
 
 
-def catch_up(hook: Any, step: int, steps: int) -> None:
-    """Tells a hook that counts its calls of the steps that ran without it.
+def skip(hook: Any, steps: int, step: int) -> None:
+    """Tells a hook that counts its calls of steps that ran without it.
 
     Args:
-      hook: the hook, which is called at the last of the steps.
-      step: the global step before them.
-      steps: how many there are.
+      hook: the hook.
+      steps: how many there were.
+      step: the global step after them.
     """
     kind = type(hook)
     if _inherits(kind, _train.LoggingTensorHook):
-        hook._iter_count += steps - 1
+        hook._iter_count += steps
     elif _inherits(kind, _train.SummarySaverHook) and hook._next_step is not None:
-        hook._next_step = step + steps
+        hook._next_step = step + 1
 
 
 def _inherits(kind: type, known: type) -> bool:

@@ -13,7 +13,7 @@ import tensorflow as tf
 from estimator_bridge.graph import LiftedSession
 from estimator_bridge.graph.fetches import Fetches
 from estimator_bridge.runtime import LoopResult, StepLoop
-from estimator_bridge.training.cadence import catch_up, due
+from estimator_bridge.training.cadence import due, skip
 from estimator_bridge.training.pace import Pace
 
 __all__ = ["HookedLoop", "NanLossError"]
@@ -96,6 +96,9 @@ class HookedLoop:
             result = loop(iterator, steps - ahead, draw + ahead, limit)
             result = dataclasses.replace(result, steps=result.steps + ahead)
         self._pace.observe(result.steps, time.perf_counter() - started)
+        for hook in self._hooks:
+            if hook not in called:
+                skip(hook, result.steps, step + result.steps)
         if result.fetched is not None and result.steps == steps:
             self._after(requests, fetches, result.fetched)
         if _is_nan(result):
@@ -114,7 +117,7 @@ class HookedLoop:
     def _before(self, called, step, steps):
         requests = []
         for hook in called:
-            catch_up(hook, step, steps)
+            skip(hook, steps - 1, step + steps - 1)
             context = _train.SessionRunContext(
                 original_args=_train.SessionRunArgs(None), session=self._session
             )
