@@ -75,7 +75,11 @@ def _one_device(device: str) -> tf.distribute.Strategy:
 
 def _emulated(cores: int) -> tf.distribute.Strategy:
     devices = emulate_cores(cores)
-    return tf.distribute.MirroredStrategy(devices) if cores > 1 else _one_device(devices[0])
+    if cores == 1:
+        return _one_device(devices[0])
+    # The cores share one memory: plain addition is up to twice as fast here as the collectives
+    # between devices, and strategies of different sizes can live in one process.
+    return tf.distribute.MirroredStrategy(devices, tf.distribute.ReductionToOneDevice())
 
 
 def _on_tpu(cluster) -> tf.distribute.Strategy:
