@@ -93,21 +93,15 @@ def test_statistics_of_statistics(cores):
         np.testing.assert_allclose(variance[replica], batch.var(0), atol=1e-5)
         np.testing.assert_allclose(skew[replica], (expected**3).mean(0), atol=1e-4)
     np.testing.assert_allclose(np.concatenate(normal), expected, atol=1e-5)
-    (alone,) = on_replicas(1, build_with_one(build), batch, [3])
+    (alone,) = on_replicas(1, gradient_through_the_whole_batch, batch, [3])
     np.testing.assert_allclose(np.concatenate(gradient), alone[0], atol=1e-4)
 
 
-def build_with_one(build):
-    """The same program where the sums of one replica are the whole, as cross_shard means say."""
-
-    def whole(x):
-        center = tf.reduce_mean(x, axis=0)
-        variance = tf.reduce_mean((x - center) ** 2, axis=0)
-        normal = (x - center) / tf.sqrt(variance + 1e-3)
-        return tf.gradients(tf.reduce_sum(normal * x), x)
-
-    del build
-    return whole
+def gradient_through_the_whole_batch(x):
+    center = tf.reduce_mean(x, axis=0)
+    variance = tf.reduce_mean((x - center) ** 2, axis=0)
+    normal = (x - center) / tf.sqrt(variance + 1e-3)
+    return tf.gradients(tf.reduce_sum(normal * x), x)
 
 
 def test_a_sum_of_what_needs_control_edges_only():
