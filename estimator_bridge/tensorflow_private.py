@@ -13,6 +13,9 @@ from tensorflow.python.distribute.values import PerReplica
 
 # The TF2 side (datasets, strategies, tf.function) runs eagerly even where the program called
 # tf.compat.v1.disable_v2_behavior(); there is no public switch for one block of code.
+# Functions that a lifted graph calls are made known to it too: import_graph_def makes them known
+# to the graph alone, which runs as long as nothing but that graph's own program calls them.
+from tensorflow.python.eager.context import context as eager_context
 from tensorflow.python.eager.context import eager_mode
 
 # What Session.run returns for IndexedSlices; it never had a public name.
@@ -38,6 +41,7 @@ __all__ = [
     "PerReplica",
     "SessionInterface",
     "UninitializedVariable",
+    "eager_context",
     "eager_mode",
     "get_tpu_context",
     "global_step_read",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-__all__ = ["called_functions", "functions_where"]
+from estimator_bridge.tensorflow_private import eager_context
+
+__all__ = ["called_functions", "functions_where", "make_known", "reached"]
 
 
 def called_functions(node) -> set[str]:
@@ -38,3 +40,34 @@ def functions_where(library, test: Callable[[Any], bool]) -> set[str]:
                 found.add(name)
                 grew = True
     return found
+
+
+def reached(library, nodes: Iterable):
+    """The part of a library that some nodes need, at any depth of calls."""
+    functions = {f.signature.name: f for f in library.function}
+    gradients = {g.function_name: g for g in library.gradient}
+    part = type(library)()
+    found: set[str] = set()
+    waiting = list(nodes)
+    while waiting:
+        called = called_functions(waiting.pop())
+        called |= {gradients[name].gradient_func for name in called & gradients.keys()}
+        for name in (called & functions.keys()) - found:
+            found.add(name)
+            waiting += functions[name].node_def
+    part.function.extend(f for name, f in functions.items() if name in found)
+    part.gradient.extend(g for name, g in gradients.items() if name in found)
+    return part
+
+
+def make_known(library) -> None:
+    """Lets the runtime find these functions, as it does the functions of a tf.function's own.
+
+    A function that a program made by tf.function or tf.cond is known already; one that was
+    imported from a file, or copied for a replica, is not.
+    """
+    runtime = eager_context()
+    runtime.ensure_initialized()
+    for function in library.function:
+        if not runtime.has_function(function.signature.name):
+            runtime.add_function_def(function)

@@ -9,6 +9,7 @@ from typing import Optional
 import numpy as np
 import tensorflow as tf
 
+from estimator_bridge.graph.library import make_known, reached
 from estimator_bridge.graph.plan import make_plan
 from estimator_bridge.graph.randomness import DRAW, REPLICA_KEY, Randomness, replica_key
 from estimator_bridge.graph.snapshot import Snapshot, node_name, tensor_ref
@@ -121,7 +122,8 @@ class Lifted:
         parts = []
         for stage, want, out in zip(plan.stages, wanted, outside):
             graph_def = tf.compat.v1.GraphDef(
-                versions=self._snapshot.versions, library=self._snapshot.library
+                versions=self._snapshot.versions,
+                library=reached(self._snapshot.library, (nodes[n] for n in stage.body)),
             )
             for name in stage.body:
                 node = _without_placement(nodes[name])
@@ -137,7 +139,11 @@ class Lifted:
 
     def _groups(self, name: str) -> np.ndarray | None:
         """The group assignment of a CrossReplicaSum; None where all replicas are one group."""
-        source = self._snapshot.nodes[node_name(self._snapshot.nodes[name].input[1])]
+        nodes = self._snapshot.nodes
+        ref = tensor_ref(nodes[name].input[1])
+        while nodes[node_name(ref)].op in ("Identity", "IdentityN"):  # as inlining leaves behind
+            ref = tensor_ref(nodes[node_name(ref)].input[int(ref.split(":")[1])])
+        source = nodes[node_name(ref)]
         if source.op != "Const":
             raise ValueError(
                 f"The group_assignment of CrossReplicaSum {name!r} must be a constant list of "
@@ -150,6 +156,7 @@ class Lifted:
         if not part.graph_def.node:
             return
         graph_def = self._randomness.for_replica(part.graph_def, replica)
+        make_known(graph_def.library)
         importer = _import_island if self._is_island else _import_here
         for ref, element in zip(part.wanted, importer(graph_def, part, known)):
             known[ref] = element
@@ -170,15 +177,18 @@ def _without_placement(node):
 def _import_here(graph_def, part: _Part, known: dict) -> list:
     return tf.graph_util.import_graph_def(
         graph_def,
-        input_map={ref: _as_tensor(known[ref]) for ref in part.outside},
+        input_map={
+            ref: _waitable(known[ref]) if ref.startswith("^") else known[ref]
+            for ref in part.outside
+        },
         return_elements=[ref.lstrip("^") for ref in part.wanted],
         name="",
     )
 
 
-def _as_tensor(element):
-    """A tensor that stands for an operation, as import_graph_def refuses one for '^a' too."""
-    if isinstance(element, tf.Tensor):
+def _waitable(element) -> tf.Tensor:
+    """A tensor that is there when an operation is done: import_graph_def maps edges to tensors."""
+    if not isinstance(element, tf.Operation):
         return element
     if element.outputs:
         return element.outputs[0]
@@ -192,16 +202,21 @@ def _import_island(graph_def, part: _Part, known: dict) -> list:
     tf.function would tie stateful ops inside a v1 loop or branch to ops outside of it, which the
     executor refuses (they stand in different frames) or never runs (they wait for a dead branch).
     """
+    awaited = [known[ref] for ref in part.outside if ref.startswith("^")]
 
     def body():
         graph = tf.compat.v1.get_default_graph()
-        inside = {ref: graph.capture(known[ref]) for ref in part.outside if not ref.startswith("^")}
-        got = _import_here(graph_def, dataclasses.replace(part, outside=list(inside)), inside)
+        inside = {
+            ref: tf.constant(True) if ref.startswith("^") else graph.capture(known[ref])
+            for ref in part.outside
+        }
+        got = _import_here(graph_def, part, inside)
         operations = [e for e in got if isinstance(e, tf.Operation)]
         with tf.control_dependencies(operations):
             tensors = [tf.identity(e) for e in got if isinstance(e, tf.Tensor)]
             return [*tensors, tf.constant(True)]
 
-    *tensors, done = tf.compat.v1.wrap_function(body, [])()
+    with tf.control_dependencies(awaited):
+        *tensors, done = tf.compat.v1.wrap_function(body, [])()
     waiting = iter(tensors)
     return [done.op if ref.startswith("^") else next(waiting) for ref in part.wanted]

@@ -55,7 +55,6 @@ class Randomness:
     """
 
     def __init__(self, snapshot: Snapshot, names: list[str]):
-        self._library = {f.signature.name: f for f in snapshot.library.function}
         self._random_functions = functions_where(snapshot.library, _is_seeded)
         self.stateless = {n for n in names if snapshot.nodes[n].op in _STATELESS}
         self._entropy = random.SystemRandom()
@@ -105,12 +104,13 @@ class Randomness:
         copy.CopyFrom(graph_def)
         for node in copy.node:
             self._reseed(node, replica)
-        for name in self._random_functions:
-            clone = copy.library.function.add()
-            clone.CopyFrom(self._library[name])
-            clone.signature.name = _clone_name(name, replica)
-            for node in clone.node_def:
-                self._reseed(node, replica)
+        for function in graph_def.library.function:
+            if function.signature.name in self._random_functions:
+                clone = copy.library.function.add()
+                clone.CopyFrom(function)
+                clone.signature.name = _clone_name(function.signature.name, replica)
+                for node in clone.node_def:
+                    self._reseed(node, replica)
         return copy
 
     def _reseed(self, node, replica: int) -> None:

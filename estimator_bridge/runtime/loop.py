@@ -189,10 +189,17 @@ class StepLoop:
             first = {ref: local(values[ref])[0] for ref in self._deferred.needs}
             new["fetched"] = tf.cond(
                 tf.equal(new["done"], steps),
-                lambda: self._deferred(first),
+                lambda: self._shaped(self._deferred(first)),
                 lambda: state["fetched"],
             )
         return new
+
+    def _shaped(self, fetched: list) -> list:
+        """Gives tensors the shapes that they had while tracing; a GraphDef forgets set_shape."""
+        return [
+            tf.ensure_shape(value, traced.shape)
+            for value, traced in zip(fetched, self._fetched_tensors)
+        ]
 
     def _is_below(self, limit):
         if self._limit_variable is None:
