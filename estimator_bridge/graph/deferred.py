@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import tensorflow as tf
 
 from estimator_bridge.graph.lift import Lifted
-from estimator_bridge.graph.plan import READS
+from estimator_bridge.graph.op_kinds import READS
 from estimator_bridge.graph.snapshot import Snapshot, is_stateful, node_name, tensor_ref
 
 __all__ = ["Deferred", "Division", "defer"]
