@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 import uuid
 
 import tensorflow as tf
+from absl import logging
 
 from estimator_bridge.errors import CheckpointError
 
 __all__ = ["check_writable", "latest_checkpoint", "missing_files"]
-
-_log = logging.getLogger("estimator_bridge")
 
 
 def latest_checkpoint(model_dir: str) -> str | None:
@@ -47,8 +45,7 @@ def latest_checkpoint(model_dir: str) -> str | None:
         for place in (path, os.path.join(model_dir, os.path.basename(path))):
             if not missing_files(place):
                 if path != newest:
-                    _log.warning("%s names %s, which is not there; taking %s", state_file, newest,
-                                 place)  # fmt: skip
+                    logging.warning("%s: %s is not there; taking %s", state_file, newest, place)
                 return place
     raise CheckpointError(
         f"{state_file} names checkpoints that are not there: {', '.join((newest, *older))} "

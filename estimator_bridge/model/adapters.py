@@ -59,8 +59,8 @@ class Model:
         Estimator(model.model_fn, ...)
         TPUEstimator(model.tpu_model_fn, ...)
 
-    Batches are global on `Estimator` with one device; else each replica has its own part of them,
-    and so its own loss, whose mean over the replicas is minimized.
+    A function sees one replica's batch, which is the global batch where there is one replica. So
+    each replica has a loss of its own; the mean of them is minimized.
 
     What the layers bring along is seen to: the updates of batch norm (of tf_keras layers, and all
     in ``UPDATE_OPS``) run with each training step, regularisation losses are added to the loss,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import tensorflow as tf
@@ -10,11 +10,12 @@ import tensorflow as tf
 __all__ = ["ancestors"]
 
 
-def ancestors(targets: Iterable[Any]) -> set[tf.Operation]:
+def ancestors(targets: Iterable[Any], known: Collection[Any] = ()) -> set[tf.Operation]:
     """Finds all operations that run before tensors or operations, and those of the targets.
 
     Args:
       targets: tensors and operations of one graph.
+      known: operations that are not looked behind.
 
     Returns:
       The operations.
@@ -23,8 +24,10 @@ def ancestors(targets: Iterable[Any]) -> set[tf.Operation]:
     found: set[tf.Operation] = set()
     while waiting:
         operation = waiting.pop()
-        if operation not in found:
-            found.add(operation)
+        if operation in found:
+            continue
+        found.add(operation)
+        if operation not in known:
             waiting += [tensor.op for tensor in operation.inputs]
             waiting += operation.control_inputs
     return found
