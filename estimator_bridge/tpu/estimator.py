@@ -124,6 +124,9 @@ class TPUEstimator(Estimator):
             )
         return strategy
 
+    def _export_execution(self) -> Execution:
+        return CPUExecution(default_strategy(), self._config, batch_size=None)
+
     def _execution(self, mode: str) -> Execution:
         size = self._batch_sizes[mode]
         on_tpu = self._use_tpu and (mode != ModeKeys.EVAL or self._eval_on_tpu)

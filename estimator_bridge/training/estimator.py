@@ -18,6 +18,7 @@ from estimator_bridge.checkpoint import (
     list_variables,
     load_variable,
 )
+from estimator_bridge.export.saved_model import export_saved_model
 from estimator_bridge.model import ModeKeys, RunConfig, default_session_config
 from estimator_bridge.runtime import default_strategy
 from estimator_bridge.training.arguments import check_hooks, check_listeners, check_steps
@@ -207,6 +208,69 @@ class Estimator:
         program = self._trace(execution, input_fn, ModeKeys.PREDICT, path)
         yield from predict_program(program, hooks, keys, path, yield_single_examples)
 
+    def export_saved_model(
+        self,
+        export_dir_base: str | os.PathLike[str],
+        serving_input_receiver_fn: Callable[[], Any],
+        assets_extra: Mapping[str, str] | None = None,
+        as_text: bool = False,
+        checkpoint_path: str | None = None,
+        experimental_mode: str = ModeKeys.PREDICT,
+    ) -> bytes:
+        """Writes the model and a checkpoint's values as a SavedModel.
+
+        Args:
+          export_dir_base: each export is a new folder in it, named by the time.
+          serving_input_receiver_fn: returns a ServingInputReceiver: what the model is sent, and
+            the features made of it.
+          assets_extra: files to copy beside the model, by where they go in 'assets.extra'.
+          as_text: whether to write the graph as text.
+          checkpoint_path: by default the latest.
+          experimental_mode: PREDICT.
+
+        Returns:
+          The new folder's path, as bytes.
+
+        Raises:
+          ValueError: there is no checkpoint, or the model has nothing to serve.
+          NotImplementedError: another mode than PREDICT.
+        """
+        if experimental_mode != ModeKeys.PREDICT:
+            raise NotImplementedError(
+                f"export_saved_model exports mode {ModeKeys.PREDICT!r}, got {experimental_mode!r}. "
+                "Leave experimental_mode out."
+            )
+        if not callable(serving_input_receiver_fn):
+            raise ValueError(
+                "serving_input_receiver_fn must be defined: a function without arguments that "
+                f"returns a ServingInputReceiver, got {serving_input_receiver_fn!r}."
+            )
+        path = checkpoint_path or (
+            self.latest_checkpoint() if self._warm_start_settings else self._require_checkpoint()
+        )
+
+        def trace():
+            tf.compat.v1.set_random_seed(self._config.tf_random_seed)
+            tf.compat.v1.train.create_global_step()
+            receiver = serving_input_receiver_fn()
+            traced = self._export_execution().trace(
+                self._model_fn, receiver.features, None, ModeKeys.PREDICT, self.params
+            )
+            if not path:
+                self._warm_start()
+            return traced.spec, receiver
+
+        return export_saved_model(
+            os.fspath(export_dir_base), trace, path, assets_extra, as_text
+        )
+
+    def export_savedmodel(self, *args: Any, **kwargs: Any) -> bytes:
+        """Renamed: use ``export_saved_model``."""
+        raise AttributeError(
+            "`export_savedmodel` was renamed. Please use `export_saved_model`, which takes the "
+            "same arguments without strip_default_attrs."
+        )
+
     def eval_dir(self, name: str | None = None) -> str:
         """The folder of an evaluation's event files."""
         return os.path.join(self._model_dir, "eval" if not name else f"eval_{name}")
@@ -243,6 +307,10 @@ class Estimator:
     def _execution(self, mode: str) -> Execution:
         del mode
         return Execution(default_strategy(), self._config)
+
+    def _export_execution(self) -> Execution:
+        """The layout of an exported model, which serves batches of any size on one replica."""
+        return self._execution(ModeKeys.PREDICT)
 
     def _trace(
         self, execution: Execution, input_fn: Callable, mode: str, checkpoint: str | None
