@@ -19,7 +19,7 @@ def data():
 
 def receiver():
     x = v1.placeholder(tf.float32, [None, 3])
-    return eb.export.ServingInputReceiver(x, {"x": x})
+    return eb.export.TensorServingInputReceiver(x, {"x": x})
 
 
 def model_fn(features, labels, mode, params):
