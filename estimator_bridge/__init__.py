@@ -9,14 +9,14 @@ check_versions()
 use_legacy_keras()
 
 from estimator_bridge import data, errors, export, runtime, tpu, training
-from estimator_bridge.model import EstimatorSpec, Model, ModeKeys, RunConfig
+from estimator_bridge.model import EstimatorSpec, ModeKeys, Model, RunConfig
 from estimator_bridge.training import Estimator
 
 __all__ = [
     "Estimator",
     "EstimatorSpec",
-    "Model",
     "ModeKeys",
+    "Model",
     "RunConfig",
     "__version__",
     "data",

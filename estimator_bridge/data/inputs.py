@@ -209,7 +209,8 @@ def _behind_iterator(session: LiftedSession, get_next: str):
     )
     outputs = [f"{get_next}:{i}" for i in range(len(spec))]
     iterator = node_name(node.input[0])
-    variant, added = None, ()
+    variant: str | None = None
+    added: tuple = ()
     if snapshot.nodes[iterator].op == "OneShotIterator":
         call = _dataset_factory_call(snapshot.nodes[iterator])
         variant, added = call.name + ":0", (call,)

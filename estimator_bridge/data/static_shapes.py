@@ -75,16 +75,14 @@ def batch_size_of(spec: Any, axes: Sequence[int | None]) -> int | None:
     return next(iter(sizes.values()), None)
 
 
-def replica_spec(
-    spec: Any, axes: Sequence[int | None], replicas: int, full_batch: int | None
-) -> Any:
+def replica_spec(spec: Any, axes: Sequence[int | None], replicas: int, full_batch: int) -> Any:
     """The specs of one replica's part of a host's batch.
 
     Args:
       spec: of the host's batch.
       axes: each flat component's batch dimension; None for one that goes to all replicas whole.
       replicas: how many share the batch.
-      full_batch: the host's batch size, where the specs do not tell it.
+      full_batch: the host's batch size, for specs that do not tell it.
 
     Raises:
       ValueError: the batch size is not divisible by the number of replicas.
@@ -143,9 +141,7 @@ def _leaves(spec: Any) -> list[tuple[str, str, Any]]:
     """Role, path for people and spec of each component."""
     is_pair = isinstance(spec, (tuple, list)) and not hasattr(spec, "_fields")
     parts = [("features", spec[0]), ("labels", spec[1])] if is_pair else [("features", spec)]
-    return [
-        (role, path, leaf) for role, part in parts for path, leaf in _named(role, part)
-    ]
+    return [(role, path, leaf) for role, part in parts for path, leaf in _named(role, part)]
 
 
 def _named(path: str, part: Any) -> list[tuple[str, Any]]:

@@ -84,7 +84,9 @@ def defer(
     step_names = set(Lifted(snapshot, [*base, *forced], given, owners).names)
     put_off = {name for name in everything.names if name not in step_names}
     tensors = [f for f in fetches if not f.startswith("^")]
-    inputs = [tensor_ref(i) for n in everything.names if n in put_off for i in snapshot.nodes[n].input]
+    inputs = [
+        tensor_ref(i) for n in everything.names if n in put_off for i in snapshot.nodes[n].input
+    ]
     needs = [ref for ref in dict.fromkeys([*inputs, *tensors]) if node_name(ref) not in put_off]
     changes = any(snapshot.nodes[name].op not in READS for name in stateful)
     return Division(

@@ -105,7 +105,6 @@ def _needed(
     snapshot: Snapshot, fetches: Iterable[str], given: set[str], resources: set[str]
 ) -> tuple[dict[str, list[str]], set[str]]:
     """The nodes to compute, each with its inputs, and the given references that they use."""
-
     effects = nodes_with_effects(snapshot)
 
     def waits_for_nothing(ref: str) -> bool:

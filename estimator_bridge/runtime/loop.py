@@ -90,9 +90,7 @@ class StepLoop:
             base = [*operations, *tensors, *(host.inputs.values() if host else ())]
             division = defer(snapshot, base, fetches, given, owners)
             self._deferred, self.has_effects = division.deferred, division.has_effects
-            tensors += [
-                ref for ref in division.in_step if ref not in on_host and ref[0] != "^"
-            ]
+            tensors += [ref for ref in division.in_step if ref not in on_host and ref[0] != "^"]
             operations = [*operations, *(r for r in division.in_step if r.startswith("^"))]
         self._step = ReplicaStep(session, strategy, inputs, operations, tensors, host, axes)
         graph = session.graph

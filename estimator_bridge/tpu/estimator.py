@@ -55,6 +55,7 @@ class TPUEstimator(Estimator):
       AcceleratorNotFoundError: use_tpu, and the TPU is not there.
     """
 
+    _config: TPURunConfig
     _rate_tags = ("global_step/sec", "examples/sec")
 
     def __init__(
@@ -89,9 +90,9 @@ class TPUEstimator(Estimator):
         for key in _RESERVED:
             if params is not None and key in params:
                 raise ValueError(
-                    f"{key} are reserved keys but existed in params: {key!r} is set by TPUEstimator "
-                    f"for each call, got params[{key!r}] = {params[key]!r}. Remove it, and pass "
-                    "train_batch_size, eval_batch_size and predict_batch_size instead."
+                    f"{key} are reserved keys but existed in params: {key!r} is set by "
+                    f"TPUEstimator for each call, got params[{key!r}] = {params[key]!r}. Remove it, "
+                    "and pass train_batch_size, eval_batch_size and predict_batch_size instead."
                 )
         self._batch_sizes = {
             ModeKeys.TRAIN: train_batch_size,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -65,7 +66,7 @@ class TPUExecution(Execution):
         batch_axis: Any = None,
     ):
         super().__init__(strategy, config)
-        self.shards = strategy.num_replicas_in_sync
+        self.shards = self._replicas = strategy.num_replicas_in_sync
         self._model_fn, self._params = model_fn, params
         self._batch_size, self._batch_axis = batch_size, batch_axis
         self._is_whole = config.tpu_config.per_host_input_for_training == (
@@ -86,14 +87,14 @@ class TPUExecution(Execution):
             )
         calls = 1
         if mode == ModeKeys.TRAIN and self._pipeline == InputPipelineConfig.PER_SHARD_V1:
-            calls = self.shards
+            calls = self._replicas
         inputs = []
         for call in range(calls):
             given = dict(params)
             given["batch_size"] = self._batch_size // calls
             given["use_tpu"] = True
             given["context"] = TPUContext(
-                self.shards, invocation_index=call, total_invocations=calls
+                self._replicas, invocation_index=call, total_invocations=calls
             )
             inputs.append(
                 call_input_fn(input_fn, graph, mode=mode, params=given, config=self.config)
@@ -126,7 +127,7 @@ class TPUExecution(Execution):
         check_static(graph_input.spec, allow_partial_batch=mode != ModeKeys.TRAIN)
         axes = self.batch_axes(graph_input)
         self._is_size_known = not self._may_be_short(graph_input) and not self._first_replica_only
-        spec = replica_spec(graph_input.spec, axes, self.shards, self._batch_size)
+        spec = replica_spec(graph_input.spec, axes, self._replicas, self._batch_size)
         self._valid_size = None
         if mode == ModeKeys.PREDICT and not self._is_size_known:
             self._valid_size = tf.compat.v1.placeholder(tf.int64, [], name="valid_size")
@@ -155,7 +156,7 @@ class TPUExecution(Execution):
     def trace(self, model_fn, features, labels, mode, params) -> TracedModel:
         """Calls model_fn for one replica, and metric_fn and host_call for the host."""
         given = dict(params)
-        given["batch_size"] = self._batch_size // (1 if self._is_whole else self.shards)
+        given["batch_size"] = self._batch_size // (1 if self._is_whole else self._replicas)
         given["use_tpu"] = True
         spec = call_model_fn(model_fn, features, labels, mode, given, self.config)
         if mode == ModeKeys.TRAIN:
@@ -215,10 +216,10 @@ class TPUExecution(Execution):
                 loss=spec.loss,
                 train_op=spec.train_op,
                 training_hooks=spec.training_hooks,
-                scaffold_fn=(lambda s=spec.scaffold: s) if spec.scaffold else None,
+                scaffold_fn=functools.partial(_same, spec.scaffold) if spec.scaffold else None,
             )
         self._require_cross_shard_optimizer()
-        gathered = Gathered(self.shards, is_size_known=True)
+        gathered = Gathered(self._replicas, is_size_known=True)
         host, hooks = self._host_call(spec, gathered)
         whole = EstimatorSpec(
             spec.mode,
@@ -231,7 +232,7 @@ class TPUExecution(Execution):
         return TracedModel(whole, [reference(spec.train_op)], spec.loss.name, host=stage)
 
     def _trace_evaluation(self, spec: TPUEstimatorSpec) -> TracedModel:
-        gathered = Gathered(self.shards, is_size_known=self._is_size_known)
+        gathered = Gathered(self._replicas, is_size_known=self._is_size_known)
         operations, hooks = self._host_call(spec, gathered)
         metrics = {}
         if spec.eval_metrics:
@@ -257,7 +258,7 @@ class TPUExecution(Execution):
                 "TPUEstimatorSpec.predictions must be dict of Tensors, got "
                 f"{type(spec.predictions).__name__}. Return {{'predictions': tensor}}."
             )
-        gathered = Gathered(self.shards, is_size_known=True)
+        gathered = Gathered(self._replicas, is_size_known=True)
         outputs = {
             key: gathered.tensor(f"predictions[{key!r}]", tensor)
             for key, tensor in spec.predictions.items()
@@ -271,7 +272,6 @@ class TPUExecution(Execution):
         return TracedModel(
             whole, [], None, outputs, self._valid_size, HostStage(gathered.inputs, ())
         )
-
 
     def _host_call(self, spec: TPUEstimatorSpec, gathered: Gathered) -> tuple[list[str], list]:
         """What the host runs for the host_call, and the hook that keeps its summary writers."""
@@ -290,10 +290,10 @@ class TPUExecution(Execution):
 
     def _require_cross_shard_optimizer(self) -> None:
         operations = tf.compat.v1.get_default_graph().get_operations()
-        if self.shards > 1 and not any(op.type == "CrossReplicaSum" for op in operations):
+        if self._replicas > 1 and not any(op.type == "CrossReplicaSum" for op in operations):
             raise ValueError(
                 "CrossShardOptimizer must be used for model training on TPUs: the model has no "
-                f"sum over its {self.shards} replicas, so their weights would drift apart. Wrap "
+                f"sum over its {self._replicas} replicas, so their weights would drift apart. Wrap "
                 "the optimizer: optimizer = estimator_bridge.tpu.CrossShardOptimizer(optimizer)."
             )
 
@@ -302,13 +302,14 @@ class _ShortBatch(TPUExecution):
     """The layout of one evaluation batch that is smaller than the others."""
 
     def __init__(self, whole: TPUExecution, size: int):
-        super().__init__(
-            whole.strategy, whole.config, whole._model_fn, whole._params, size
-        )
-        if size % self.shards:
+        super().__init__(whole.strategy, whole.config, whole._model_fn, whole._params, size)
+        if size % self._replicas:
             self._is_whole = self._first_replica_only = True
+
+
+def _same(scaffold: Any) -> Any:
+    return scaffold
 
 
 def _size_last(size: tf.Tensor, batch: Any) -> tuple[Any, tf.Tensor]:
     return batch, size
-

@@ -29,8 +29,9 @@ class ShardedInput(GraphInput):
         for i, part in enumerate(parts):
             if part.spec != first:
                 raise ValueError(
-                    f"input_fn returned {part.spec} when it was called for replica {i}, and {first} "
-                    "for replica 0. All replicas need batches of the same structure and shape."
+                    f"input_fn returned {part.spec} when it was called for replica {i}, and "
+                    f"{first} for replica 0. All replicas need batches of the same structure and "
+                    "shape."
                 )
         self.spec = tf.nest.map_structure(lambda spec: _times(spec, len(parts)), first)
 

@@ -81,7 +81,7 @@ def skip(hook: Any, steps: int, step: int) -> None:
         hook._next_step = step + 1
 
 
-def _inherits(kind: type, known: type) -> bool:
+def _inherits(kind: Any, known: Any) -> bool:
     """Whether a hook class runs this known class's own before_run and after_run."""
     same_after = kind.after_run is known.after_run
     return kind.before_run is known.before_run and same_after

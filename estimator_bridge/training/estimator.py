@@ -53,7 +53,7 @@ class Estimator:
 
     def __init__(
         self,
-        model_fn: Callable[..., Any],
+        model_fn: Callable[..., Any] | None,
         model_dir: str | os.PathLike[str] | None = None,
         config: RunConfig | None = None,
         params: Mapping[str, Any] | None = None,
@@ -62,8 +62,7 @@ class Estimator:
         self._refuse_overridden_members()
         self._config = _config_with_folder(config, model_dir)
         self._model_dir: str = self._config.model_dir
-        check_model_fn(model_fn, params)
-        self._model_fn = model_fn
+        self._model_fn = check_model_fn(model_fn, params)
         self._params = copy.deepcopy(params or {})
         self._warm_start_settings = _warm_start_settings(warm_start_from)
         self._evaluation: Program | None = None  # traced once, used again
@@ -260,9 +259,7 @@ class Estimator:
                 self._warm_start()
             return traced.spec, receiver
 
-        return export_saved_model(
-            os.fspath(export_dir_base), trace, path, assets_extra, as_text
-        )
+        return export_saved_model(os.fspath(export_dir_base), trace, path, assets_extra, as_text)
 
     def export_savedmodel(self, *args: Any, **kwargs: Any) -> bytes:
         """Renamed: use ``export_saved_model``."""

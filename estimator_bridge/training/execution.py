@@ -69,10 +69,12 @@ class Execution:
     def batch_axes(self, graph_input: GraphInput) -> list[int | None] | None:
         """The batch dimension of each flat component; None for the first of all."""
         del graph_input
+        return None
 
     def full_batch(self, graph_input: GraphInput, mode: str) -> int | None:
         """The size that a batch must have for the traced step; None if any will do."""
         del graph_input, mode
+        return None
 
     def dataset(
         self, graph_input: GraphInput, session: LiftedSession, mode: str
@@ -102,7 +104,7 @@ class Execution:
     ) -> TracedModel:
         """Calls model_fn in the default graph."""
         spec = call_model_fn(model_fn, features, labels, mode, params, self.config)
-        host_call = []
+        host_call: list[str] = []
         if isinstance(spec, TPUEstimatorSpec):
             spec, host_call = _with_host_call_in_step(spec.as_estimator_spec())
         if mode == ModeKeys.TRAIN:
@@ -133,7 +135,7 @@ def _with_host_call_in_step(spec: EstimatorSpec) -> tuple[EstimatorSpec, list[st
         for hook in getattr(spec, field):
             if isinstance(hook, HostCallHook):
                 operations = [reference(e) for e in tf.nest.flatten(hook.fetches)]
-                hook = SummaryWritersHook()
-            hooks.append(hook)
+            is_host_call = isinstance(hook, HostCallHook)
+            hooks.append(SummaryWritersHook() if is_host_call else hook)
         changed[field] = tuple(hooks)
     return spec._replace(**changed), operations

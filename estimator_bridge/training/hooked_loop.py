@@ -19,9 +19,10 @@ from estimator_bridge.training.pace import Pace
 __all__ = ["HookedLoop", "NanLossError"]
 
 _train = tf.compat.v1.train
+_NanLossDuringTrainingError: Any = _train.NanLossDuringTrainingError
 
 
-class NanLossError(_train.NanLossDuringTrainingError):
+class NanLossError(_NanLossDuringTrainingError):
     """The loss became NaN.
 
     Args:
@@ -141,7 +142,7 @@ class HookedLoop:
             )
             self.should_stop |= context.stop_requested
 
-    def _tell_of_nan(self, loss: float, step: int) -> None:
+    def _tell_of_nan(self, loss: float | None, step: int) -> None:
         values = _train.SessionRunValues(loss, options=None, run_metadata=None)
         context = _train.SessionRunContext(
             original_args=_train.SessionRunArgs(None), session=self._session

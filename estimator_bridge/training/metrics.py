@@ -43,9 +43,7 @@ def metric_values(spec: EstimatorSpec) -> dict[str, Any]:
     return values
 
 
-def write_results(
-    directory: str, results: Mapping[str, Any], checkpoint_path: str | None
-) -> None:
+def write_results(directory: str, results: Mapping[str, Any], checkpoint_path: str | None) -> None:
     """Writes an evaluation's results as summaries at its global step.
 
     Args:
@@ -63,7 +61,9 @@ def write_results(
     writer = tf.compat.v1.summary.FileWriterCache.get(directory)
     writer.add_summary(summary, step)
     if checkpoint_path:
-        logging.info("Saving 'checkpoint_path' summary for global step %d: %s", step, checkpoint_path)
+        logging.info(
+            "Saving 'checkpoint_path' summary for global step %d: %s", step, checkpoint_path
+        )
         text = _summary()
         metadata = tf.compat.v1.SummaryMetadata(
             plugin_data=tf.compat.v1.SummaryMetadata.PluginData(plugin_name="text")
@@ -79,7 +79,7 @@ def write_results(
 
 def _add(summary, name: str, value: Any) -> None:
     if isinstance(value, (numbers.Number, np.number)) and not isinstance(value, complex):
-        summary.value.add(tag=name, simple_value=float(value))
+        summary.value.add(tag=name, simple_value=float(np.asarray(value)))
     elif _is_bytes(value):
         try:
             parsed = _summary.FromString(value)

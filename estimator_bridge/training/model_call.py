@@ -12,8 +12,11 @@ __all__ = ["call_model_fn", "check_model_fn"]
 _ARGUMENTS = ("features", "labels", "mode", "params", "config")
 
 
-def check_model_fn(model_fn: Callable, params: Mapping[str, Any] | None) -> None:
+def check_model_fn(model_fn: Callable | None, params: Mapping[str, Any] | None) -> Callable:
     """Checks a model_fn's signature before anything is built.
+
+    Returns:
+      The model_fn.
 
     Raises:
       ValueError: it is no function, lacks features, takes an argument that nobody will pass, or
@@ -38,6 +41,7 @@ def check_model_fn(model_fn: Callable, params: Mapping[str, Any] | None) -> None
             f"model_fn ({describe_fn(model_fn)}) has following not expected args: {unknown}. It "
             f"may take {list(_ARGUMENTS)}; bind others with functools.partial."
         )
+    return model_fn
 
 
 def call_model_fn(

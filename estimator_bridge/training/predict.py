@@ -109,7 +109,7 @@ def _examples(values: dict[str, Any], single: bool) -> Iterator[Any]:
     if size is not None:  # what was padded is no example
         values = {key: value[:size] for key, value in values.items()}
     if not single:
-        yield values[""] if "" in values else values
+        yield values.get("", values)
         return
     lengths = {key: len(value) if np.ndim(value) else None for key, value in values.items()}
     if len(set(lengths.values())) > 1 or None in lengths.values():
@@ -118,6 +118,5 @@ def _examples(values: dict[str, Any], single: bool) -> Iterator[Any]:
             "scalar). Give every prediction the batch as its first dimension, or pass "
             "yield_single_examples=False."
         )
-    (length,) = set(lengths.values())
-    for i in range(length):
+    for i in range(len(next(iter(values.values())))):
         yield values[""][i] if "" in values else {k: v[i] for k, v in values.items()}

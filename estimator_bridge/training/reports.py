@@ -6,6 +6,7 @@ import dataclasses
 import math
 import time
 from collections.abc import Callable
+from typing import Any
 
 import tensorflow as tf
 from absl import logging
@@ -13,6 +14,7 @@ from absl import logging
 __all__ = ["LogHook", "ProgressHook", "StepReport"]
 
 _v1 = tf.compat.v1
+_SessionRunHook: Any = _v1.train.SessionRunHook
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,7 +38,7 @@ class StepReport:
     seconds_left: float | None = None
 
 
-class _Observer(_v1.train.SessionRunHook):
+class _Observer(_SessionRunHook):
     """A hook that is told of chunks of steps instead of being called around each step."""
 
     def __init__(self, clock: Callable[[], float]):

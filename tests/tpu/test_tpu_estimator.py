@@ -20,8 +20,10 @@ def data(count=EXAMPLES):
 
 
 def train_input(params):
-    return tf.data.Dataset.from_tensor_slices(data(64)).repeat().batch(
-        params["batch_size"], drop_remainder=True
+    return (
+        tf.data.Dataset.from_tensor_slices(data(64))
+        .repeat()
+        .batch(params["batch_size"], drop_remainder=True)
     )
 
 
@@ -63,7 +65,7 @@ def estimator(model_dir, cores, **kwargs):
         tf_random_seed=3,
         tpu_config=eb.tpu.TPUConfig(iterations_per_loop=4),
     )
-    arguments = dict(train_batch_size=16, eval_batch_size=16, predict_batch_size=16)
+    arguments = {"train_batch_size": 16, "eval_batch_size": 16, "predict_batch_size": 16}
     return eb.tpu.TPUEstimator(model_fn, config=config, **{**arguments, **kwargs})
 
 

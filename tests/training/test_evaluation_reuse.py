@@ -19,9 +19,7 @@ class Recorder:
         self.modes.append(mode)
         weight = v1.get_variable("weight", [], initializer=v1.zeros_initializer())
         loss = tf.reduce_mean((features * weight - labels) ** 2)
-        train_op = v1.train.GradientDescentOptimizer(0.1).minimize(
-            loss, v1.train.get_global_step()
-        )
+        train_op = v1.train.GradientDescentOptimizer(0.1).minimize(loss, v1.train.get_global_step())
         return eb.EstimatorSpec(
             mode,
             predictions=features * weight,

@@ -36,9 +36,7 @@ def make(kind, model_dir):
     if kind == "Estimator":
         return eb.Estimator(model_fn, str(model_dir))
     config = eb.tpu.RunConfig(master="emulated:2", model_dir=str(model_dir))
-    return eb.tpu.TPUEstimator(
-        model_fn, config=config, train_batch_size=4, predict_batch_size=4
-    )
+    return eb.tpu.TPUEstimator(model_fn, config=config, train_batch_size=4, predict_batch_size=4)
 
 
 @pytest.mark.parametrize("kind", ["Estimator", "TPUEstimator"])

@@ -33,7 +33,7 @@ def trained(tmp_path):
 
 
 def test_checkpoint_of_another_model(trained):
-    with pytest.raises(eb.errors.CheckpointError, match="other/.*Use another model_dir"):
+    with pytest.raises(eb.errors.CheckpointError, match=r"other/.*Use another model_dir"):
         eb.Estimator(model(name="other"), str(trained)).train(ones, steps=1)
 
 
