@@ -91,7 +91,7 @@ class TPUEstimator(Estimator):
             if params is not None and key in params:
                 raise ValueError(
                     f"{key} are reserved keys but existed in params: {key!r} is set by "
-                    f"TPUEstimator for each call, got params[{key!r}] = {params[key]!r}. Remove it, "
+                    f"TPUEstimator for each call, got {params[key]!r}. Remove it, "
                     "and pass train_batch_size, eval_batch_size and predict_batch_size instead."
                 )
         self._batch_sizes = {
