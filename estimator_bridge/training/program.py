@@ -56,7 +56,9 @@ class Program:
         if self.input_session is not self.session:
             with self.input_session.graph.as_default():
                 self.input_session.run(_v1.tables_initializer())
-        return self.execution.dataset(self.input, self.input_session, self.mode)
+        # Datasets put their functions into the default graph too; the model's is finished.
+        with tf.Graph().as_default(), eager_mode():
+            return self.execution.dataset(self.input, self.input_session, self.mode)
 
     def with_input(self, input_fn: Callable, params: Mapping[str, Any]) -> Program | None:
         """The same program for what another input_fn, or another call of it, returns.
