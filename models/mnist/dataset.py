@@ -19,6 +19,10 @@ __all__ = ["DigitData", "examples", "make_dataset", "open_data"]
 _DIGITS_FOLDER = "digits"
 # Parsing is cheap, and the training step wants the other cores.
 _PARALLEL_CALLS = 2
+# A training set below this size is stretched by shifting each image one pixel to each side and
+# corner: of scikit-learn's few digits, that halves the errors on the test set.
+_FEW = 10_000
+_SHIFTS = 9
 # Bytes before the values of an IDX file: magic number and one number a dimension.
 _IMAGES_HEADER, _LABELS_HEADER = 16, 8
 
@@ -135,7 +139,8 @@ def make_dataset(
 
     Args:
         data: the data.
-        split: `"train"`: shuffled anew each epoch, without end; `"test"`: once, in order.
+        split: `"train"`: shuffled anew each epoch, without end, and where there are few images
+            each also shifted by a pixel to all sides; `"test"`: once, in order.
         shuffle_seed: the same seed gives the same order; None another one each run.
 
     Returns:
@@ -143,9 +148,19 @@ def make_dataset(
     """
     dataset = data.read(split)
     if split == "train":
+        size = data.sizes[split]
+        if size < _FEW:
+            dataset, size = dataset.flat_map(_shifted), size * _SHIFTS
         # Cached ready for use: a map of each single example would cost ten times the reading.
-        dataset = dataset.cache().shuffle(data.sizes[split], seed=shuffle_seed).repeat()
+        dataset = dataset.cache().shuffle(size, seed=shuffle_seed).repeat()
     return dataset
+
+
+def _shifted(image: tf.Tensor, label: tf.Tensor) -> tf.data.Dataset:
+    height, width, _ = image.shape
+    padded = tf.pad(image, [[1, 1], [1, 1], [0, 0]])
+    images = [padded[y : y + height, x : x + width] for y in range(3) for x in range(3)]
+    return tf.data.Dataset.from_tensor_slices((images, [label] * _SHIFTS))
 
 
 def examples(data: DigitData, split: str, count: int) -> tuple[np.ndarray, np.ndarray]:

@@ -60,19 +60,29 @@ def test_second_opening_writes_nothing(digits):
     assert os.listdir(os.path.dirname(digits.folder)) == ["digits"]
 
 
-def labels_of(digits, seed, count):
-    rows = dataset.make_dataset(digits, "train", shuffle_seed=seed).take(count)
-    return [int(label) for _, label in rows.as_numpy_iterator()]
+def training_batches(digits, seed, count):
+    rows = dataset.make_dataset(digits, "train", shuffle_seed=seed).batch(digits.sizes["train"])
+    return list(rows.take(count).as_numpy_iterator())
 
 
 def test_training_is_shuffled_by_the_seed_without_end(digits):
-    size = digits.sizes["train"]
-    two_epochs = labels_of(digits, 3, 2 * size)
-    assert two_epochs == labels_of(digits, 3, 2 * size)
-    assert two_epochs[:100] != labels_of(digits, 4, 100)
-    first, second = two_epochs[:size], two_epochs[size:]
-    assert first != second
-    assert collections.Counter(first) == collections.Counter(second)
+    # Nine batches of the training set's size are an epoch: each digit and its eight shifts.
+    labels = [labels for _, labels in training_batches(digits, 3, 18)]
+    again = [labels for _, labels in training_batches(digits, 3, 18)]
+    np.testing.assert_array_equal(labels, again)
+    assert (labels[0] != training_batches(digits, 4, 1)[0][1]).any()
+    first, second = np.concatenate(labels[:9]), np.concatenate(labels[9:])
+    assert (first != second).any()
+    np.testing.assert_array_equal(np.bincount(first), np.bincount(second))
+
+
+def test_few_images_are_also_shifted_to_all_sides(digits):
+    image = dataset.examples(digits, "train", 1)[0][0]
+    padded = np.pad(image, 1)
+    wanted = {padded[y : y + 8, x : x + 8].tobytes() for y in range(3) for x in range(3)}
+    assert len(wanted) == 9
+    epoch = np.concatenate([images for images, _ in training_batches(digits, 3, 9)])
+    assert wanted <= {image.tobytes() for image in epoch}
 
 
 def test_elements_are_what_the_model_takes(digits):
