@@ -146,7 +146,7 @@ def _sentence(report: Report) -> str:
     of_total = f"/{report.total_steps:,}" if report.total_steps else ""
     parts = [f"step {report.step:,}{of_total}"]
     if report.loss is not None:
-        parts.append(f"loss {report.loss:.4f}")
+        parts.append(f"loss {report.loss:.4f}" if report.loss < 1e4 else f"loss {report.loss:.4g}")
     if report.steps_per_sec is not None:
         parts.append(f"{report.steps_per_sec:,.0f} steps/s")
     if report.examples_per_sec is not None:

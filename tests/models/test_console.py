@@ -46,6 +46,12 @@ def test_unknown_parts_are_left_out():
     assert log.getvalue() == "step 7\n"
 
 
+def test_a_loss_out_of_bounds_stays_short():
+    log = io.StringIO()
+    Console(log).report(Report(7, loss=4.5e29))
+    assert "loss 4.5e+29  " in log.getvalue()
+
+
 def test_a_log_gets_a_line_each_tenth_of_the_run():
     lines = lines_of(range(10, 1001, 10), 0.1)
     assert [line.split()[1] for line in lines] == ["10/1,000"] + [
