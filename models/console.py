@@ -20,6 +20,8 @@ __all__ = ["Console", "Report", "duration"]
 
 _LINES = 10
 _LONGEST_SILENCE_SECS = 30.0
+# From here on a number is written with an exponent: it is a loss that has diverged.
+_LARGE = 1e9
 
 
 class Report(Protocol):
@@ -139,14 +141,19 @@ def _shown(value: object) -> str:
     if isinstance(value, str):
         return value
     number = float(value)  # type: ignore[arg-type]  # a number of Python's or of NumPy's
-    return f"{number:,.0f}" if number.is_integer() and abs(number) > 1 else f"{number:.4f}"
+    whole = number.is_integer() and 1 < abs(number) < _LARGE
+    return f"{number:,.0f}" if whole else _decimal(number)
+
+
+def _decimal(number: float) -> str:
+    return f"{number:.4f}" if abs(number) < _LARGE else f"{number:.4g}"
 
 
 def _sentence(report: Report) -> str:
     of_total = f"/{report.total_steps:,}" if report.total_steps else ""
     parts = [f"step {report.step:,}{of_total}"]
     if report.loss is not None:
-        parts.append(f"loss {report.loss:.4f}" if report.loss < 1e4 else f"loss {report.loss:.4g}")
+        parts.append(f"loss {_decimal(report.loss)}")
     if report.steps_per_sec is not None:
         parts.append(f"{report.steps_per_sec:,.0f} steps/s")
     if report.examples_per_sec is not None:

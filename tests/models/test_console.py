@@ -97,10 +97,17 @@ def test_a_long_message_stays_on_one_line():
 
 def test_the_table_holds_each_metric():
     log = io.StringIO()
-    Console(log).table("Test set", {"accuracy": 0.98764, "global_step": 1200, "name": "digits"})
+    Console(log).table(
+        "Test set", {"accuracy": 0.98764, "global_step": 1200, "name": "digits", "loss": 3e35}
+    )
     rows = log.getvalue().splitlines()
     assert rows[0].strip() == "Test set"
-    for name, value in (("accuracy", "0.9876"), ("global_step", "1,200"), ("name", "digits")):
+    for name, value in (
+        ("accuracy", "0.9876"),
+        ("global_step", "1,200"),
+        ("name", "digits"),
+        ("loss", "3e+35"),
+    ):
         assert any(name in row and value in row for row in rows)
 
 
