@@ -93,7 +93,7 @@ MODEL = eb.Model(
 
 def serving_input_receiver_fn(
     height: int, width: int
-) -> Callable[[], eb.export.ServingInputReceiver]:
+) -> Callable[[], eb.export.TensorServingInputReceiver]:
     """Describes what an exported model is sent: images as they come, of whole bytes.
 
     Args:
@@ -105,9 +105,9 @@ def serving_input_receiver_fn(
         [batch, height, width] from 0 (paper) to 255 (ink).
     """
 
-    def receive() -> eb.export.ServingInputReceiver:
+    def receive() -> eb.export.TensorServingInputReceiver:
         image = tf.compat.v1.placeholder(tf.uint8, [None, height, width], name="image")
         features = tf.cast(image[..., tf.newaxis], tf.float32) / 255.0
-        return eb.export.ServingInputReceiver(features, {"image": image})
+        return eb.export.TensorServingInputReceiver(features, {"image": image})
 
     return receive

@@ -82,7 +82,7 @@ def test_serving_takes_whole_bytes_and_gives_what_training_saw():
     with tf.Graph().as_default():
         receiver = serving_input_receiver_fn(2, 3)()
         (image,) = receiver.receiver_tensors.values()
-        (features,) = receiver.features.values()
+        features = receiver.features
         with tf.compat.v1.Session() as session:
             pixels = session.run(features, {image: np.full((1, 2, 3), 51, np.uint8)})
     np.testing.assert_allclose(pixels, np.full((1, 2, 3, 1), 0.2), rtol=1e-6)
