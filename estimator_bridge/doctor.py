@@ -77,6 +77,7 @@ def explain_tpu_values(tpu: str | None) -> list[tuple[str, str]]:
         ("auto", automatic),
         ("NAME", "connects to the TPU of that name or address; if it is not there, stops: no CPU"),
         ("emulated:8", "8 TPU cores played by this CPU: the same steps and numbers, for tests"),
+        ("gpu:2", "the same program on two GPUs of this machine, which have to be there"),
         ("''", "no TPU: this machine's own devices, as with --nouse_tpu"),
     ]
 

@@ -2,9 +2,10 @@
 
 from estimator_bridge.runtime.accelerators import (
     EmulatedClusterResolver,
+    GPUClusterResolver,
     TPUClusterResolver,
     emulate_cores,
-    parse_emulated,
+    parse_local,
     tpu_present,
 )
 from estimator_bridge.runtime.loop import LoopResult, StepLoop
@@ -13,6 +14,7 @@ from estimator_bridge.runtime.strategies import default_strategy, is_tpu_strateg
 
 __all__ = [
     "EmulatedClusterResolver",
+    "GPUClusterResolver",
     "HostStage",
     "LoopResult",
     "ReplicaStep",
@@ -21,7 +23,7 @@ __all__ = [
     "default_strategy",
     "emulate_cores",
     "is_tpu_strategy",
-    "parse_emulated",
+    "parse_local",
     "tpu_present",
     "tpu_strategy",
 ]

@@ -1,4 +1,4 @@
-"""Which accelerator a program means: a TPU, or CPU cores that stand in for one."""
+"""Which accelerator a program means: a TPU, or CPU cores or GPUs that stand in for one."""
 
 from __future__ import annotations
 
@@ -16,68 +16,86 @@ from estimator_bridge.tpu_presence import default_tpu_name, find_tpu
 
 __all__ = [
     "EmulatedClusterResolver",
+    "GPUClusterResolver",
+    "LocalClusterResolver",
     "TPUClusterResolver",
     "bounded_waits",
     "check_reachable",
     "emulate_cores",
-    "parse_emulated",
+    "parse_local",
     "tpu_present",
 ]
 
-_EMULATED = re.compile(r"emulated:(.*)")
+_LOCAL = re.compile(r"(emulated|gpu):(.*)")
 _ADDRESS = re.compile(r"grpc://\[?(?P<host>[^/]+?)\]?:(?P<port>\d+)/?")
 _PATIENCE = 10.0  # seconds
 
 
-class EmulatedClusterResolver:
-    """CPU cores of this process in the place of TPU cores, for tests and small runs.
+class LocalClusterResolver:
+    """Devices of this process in the place of TPU cores.
 
     Args:
-      cores: how many; each is one replica.
+      count: how many; each is one replica.
     """
 
-    def __init__(self, cores: int):
-        self.cores = cores
+    kind = ""
+
+    def __init__(self, count: int):
+        self.cores = count
 
     def master(self, task_type=None, task_id=None, rpc_layer=None) -> str:
-        """The name that ``RunConfig(master=)`` takes too: 'emulated:N'."""
+        """The name that ``RunConfig(master=)`` takes too: 'KIND:N'."""
         del task_type, task_id, rpc_layer
-        return f"emulated:{self.cores}"
+        return f"{self.kind}:{self.cores}"
 
     get_master = master
 
     def cluster_spec(self) -> None:
-        """There is no cluster: the cores are in this process."""
+        """There is no cluster: the devices are in this process."""
 
     def num_accelerators(self, task_type=None, task_id=None, config_proto=None) -> dict[str, int]:
-        """The cores, by the kind that they stand for."""
+        """The devices, by the kind that they stand for."""
         del task_type, task_id, config_proto
         return {"TPU": self.cores}
 
 
-def parse_emulated(name: str | None) -> int | None:
-    """The N of 'emulated:N'; None for any other name.
+class EmulatedClusterResolver(LocalClusterResolver):
+    """CPU cores that play TPU cores, for tests and small runs."""
+
+    kind = "emulated"
+
+
+class GPUClusterResolver(LocalClusterResolver):
+    """GPUs of this machine that run what is written for TPU cores."""
+
+    kind = "gpu"
+
+
+def parse_local(name: str | None) -> LocalClusterResolver | None:
+    """The resolver of 'emulated:N' or 'gpu:N'; None for any other name.
 
     Raises:
       ValueError: N is no positive whole number.
     """
-    match = _EMULATED.fullmatch(name or "")
+    match = _LOCAL.fullmatch(name or "")
     if not match:
         return None
-    if not re.fullmatch(r"[1-9]\d*", match[1]):
+    kind, count = match.groups()
+    if not re.fullmatch(r"[1-9]\d*", count):
         raise ValueError(
-            f"The number of emulated cores in {name!r} must be a positive whole number, got "
-            f"{match[1]!r}. Write for example 'emulated:8'."
+            f"The number of {kind} {'cores' if kind == 'emulated' else 'devices'} in {name!r} must "
+            f"be a positive whole number, got {count!r}. Write for example '{kind}:8'."
         )
-    return int(match[1])
+    resolver = EmulatedClusterResolver if kind == "emulated" else GPUClusterResolver
+    return resolver(int(count))
 
 
 def TPUClusterResolver(tpu=None, zone=None, project=None, **kwargs):
-    """TensorFlow's TPUClusterResolver for a TPU, or emulated cores.
+    """TensorFlow's TPUClusterResolver for a TPU, or devices that stand in for its cores.
 
     Args:
       tpu: a TPU's name or address ('grpc://...'), 'local' for the TPU of this machine, or
-        'emulated:N'. None and '' take the TPU that the environment names and otherwise give
+        'emulated:N' (CPU cores) or 'gpu:N' (GPUs of this machine). None and '' take the TPU that the environment names and otherwise give
         None, as TF1 programs expect that say "no TPU" by it.
       zone: the zone of the named TPU.
       project: the project of the named TPU.
@@ -88,11 +106,11 @@ def TPUClusterResolver(tpu=None, zone=None, project=None, **kwargs):
 
     Raises:
       AcceleratorNotFoundError: a TPU was named that cannot be found.
-      ValueError: 'emulated:N' with an N that is no positive number.
+      ValueError: 'emulated:N' or 'gpu:N' with an N that is no positive number.
     """
-    cores = parse_emulated(tpu) if isinstance(tpu, str) or tpu is None else None
-    if cores:
-        return EmulatedClusterResolver(cores)
+    local = parse_local(tpu) if isinstance(tpu, str) else None
+    if local:
+        return local
     if not tpu and not tpu_present():
         return None
     tpu = tpu or default_tpu_name(os.environ)

@@ -7,11 +7,12 @@ import tensorflow as tf
 from estimator_bridge.errors import AcceleratorNotFoundError
 from estimator_bridge.runtime.accelerators import (
     EmulatedClusterResolver,
+    GPUClusterResolver,
     TPUClusterResolver,
     bounded_waits,
     check_reachable,
     emulate_cores,
-    parse_emulated,
+    parse_local,
     tpu_present,
 )
 from estimator_bridge.tensorflow_private import eager_mode
@@ -33,29 +34,31 @@ def tpu_strategy(cluster=None, master: str | None = None) -> tf.distribute.Strat
     """The strategy of TPU mode.
 
     Args:
-      cluster: a TPUClusterResolver, TensorFlow's or an emulated one.
-      master: a TPU's name or 'emulated:N', where no cluster is given.
+      cluster: a TPUClusterResolver, TensorFlow's or one of 'emulated:N' or 'gpu:N'.
+      master: a TPU's name, 'emulated:N' or 'gpu:N', where no cluster is given.
 
     Returns:
-      TPUStrategy, or one with a replica for each emulated core.
+      TPUStrategy, or one with a replica for each emulated core or GPU.
 
     Raises:
-      AcceleratorNotFoundError: the TPU is not there, or none was named and none is present.
+      AcceleratorNotFoundError: the TPU or the GPUs are not there, or none was named and no TPU is
+        present.
       TooLateError: emulated cores were asked for after TensorFlow had started.
     """
     if cluster is None:
-        cores = parse_emulated(master)
-        if cores is None and not master and not tpu_present():
+        if not master and not tpu_present():
             raise AcceleratorNotFoundError(
                 "use_tpu=True, but no TPU was named and this machine has none. Name one "
                 "(RunConfig(cluster=TPUClusterResolver('my-tpu'))), ask for emulated CPU cores "
                 "(RunConfig(master='emulated:8')), or pass use_tpu=False."
             )
-        cluster = EmulatedClusterResolver(cores) if cores else TPUClusterResolver(master)
+        cluster = parse_local(master) or TPUClusterResolver(master)
     with eager_mode():
         if isinstance(cluster, EmulatedClusterResolver):
-            return _once(("emulated", cluster.cores), lambda: _emulated(cluster.cores))
-        return _once(id(cluster), lambda: _on_tpu(cluster))
+            return _once(cluster.master(), lambda: _emulated(cluster.cores))
+        if isinstance(cluster, GPUClusterResolver):
+            return _once(cluster.master(), lambda: _on_gpus(cluster.cores))
+        return _once(cluster, lambda: _on_tpu(cluster))
 
 
 def is_tpu_strategy(strategy: tf.distribute.Strategy) -> bool:
@@ -80,6 +83,19 @@ def _emulated(cores: int) -> tf.distribute.Strategy:
     # The cores share one memory: plain addition is up to twice as fast here as the collectives
     # between devices, and strategies of different sizes can live in one process.
     return tf.distribute.MirroredStrategy(devices, tf.distribute.ReductionToOneDevice())
+
+
+def _on_gpus(count: int) -> tf.distribute.Strategy:
+    found = [device.name for device in tf.config.list_logical_devices("GPU")]
+    if len(found) < count:
+        raise AcceleratorNotFoundError(
+            f"{count} GPU(s) were asked for by 'gpu:{count}', but TensorFlow sees {len(found)} "
+            f"({found}). Check nvidia-smi and CUDA_VISIBLE_DEVICES, and that this TensorFlow is "
+            "built for GPUs (pip install tensorflow[and-cuda]). To run on CPU cores instead, name "
+            "them: 'emulated:8'."
+        )
+    devices = found[:count]
+    return tf.distribute.MirroredStrategy(devices) if count > 1 else _one_device(devices[0])
 
 
 def _on_tpu(cluster) -> tf.distribute.Strategy:

@@ -302,7 +302,15 @@ class Estimator:
         return latest
 
     def _execution(self, mode: str) -> Execution:
-        del mode
+        train, evaluate = self._config.train_distribute, self._config.eval_distribute
+        strategy = train if mode == ModeKeys.TRAIN else evaluate
+        if strategy is not None:
+            raise NotImplementedError(
+                f"RunConfig's {'train' if strategy is train else 'eval'}_distribute "
+                f"({type(strategy).__name__}) is not supported. Write the model_fn for a "
+                "TPUEstimator (CrossShardOptimizer, TPUEstimatorSpec) and name its devices: "
+                "tpu.RunConfig(master='gpu:2') trains on two GPUs."
+            )
         return Execution(default_strategy(), self._config)
 
     def _export_execution(self) -> Execution:
