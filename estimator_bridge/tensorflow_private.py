@@ -30,6 +30,18 @@ from tensorflow.python.ops.resource_variable_ops import UninitializedVariable
 # TensorFlow's and users' CrossShardOptimizer read the number of shards from this context.
 from tensorflow.python.tpu.tpu_function import get_tpu_context, tpu_shard_context
 
+
+def keras_seed_source():
+    """Where tf-keras takes the seeds from that a layer's author did not give.
+
+    The public tf.keras.utils.set_random_seed sets it too, and with it the seeds of Python, NumPy
+    and TensorFlow for good.
+    """
+    from tf_keras.src import backend  # Keras takes a second to load; most imports need none
+
+    return backend._SEED_GENERATOR
+
+
 __all__ = [
     "IndexedSlicesValue",
     "PerReplica",
@@ -38,6 +50,7 @@ __all__ = [
     "eager_context",
     "eager_mode",
     "get_tpu_context",
+    "keras_seed_source",
     "op_def",
     "tpu_shard_context",
 ]
