@@ -4,6 +4,11 @@ A new TensorFlow release that moves one of them breaks this file and no other. I
 nothing else in the package may name ``tensorflow.python``.
 """
 
+import contextlib
+from collections.abc import Iterator
+
+import tensorflow as tf
+
 # Saver.save and the hooks of old programs check isinstance(session, SessionInterface).
 from tensorflow.python.client.session import SessionInterface
 
@@ -31,6 +36,24 @@ from tensorflow.python.ops.resource_variable_ops import UninitializedVariable
 from tensorflow.python.tpu.tpu_function import get_tpu_context, tpu_shard_context
 
 
+@contextlib.contextmanager
+def import_below_control_edges() -> Iterator[None]:
+    """Lets tf.graph_util.import_graph_def work below tf.control_dependencies, as a TPU's step is.
+
+    It looks there for an operation among the inputs of another, and to compare an operation with
+    a tensor builds an operation, which fails. Meanwhile tensors are compared by identity.
+    """
+    awaited = tf.compat.v1.get_default_graph()._current_control_dependencies()
+    if not awaited or not tf.Tensor._USE_EQUALITY:
+        yield
+        return
+    tf.compat.v1.disable_tensor_equality()
+    try:
+        yield
+    finally:
+        tf.compat.v1.enable_tensor_equality()
+
+
 def keras_seed_source():
     """Where tf-keras takes the seeds from that a layer's author did not give.
 
@@ -50,6 +73,7 @@ __all__ = [
     "eager_context",
     "eager_mode",
     "get_tpu_context",
+    "import_below_control_edges",
     "keras_seed_source",
     "op_def",
     "tpu_shard_context",

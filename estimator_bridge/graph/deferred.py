@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import tensorflow as tf
 
 from estimator_bridge.graph.lift import Lifted
-from estimator_bridge.graph.snapshot import Snapshot, is_stateful, node_name, tensor_ref
+from estimator_bridge.graph.plan import needed_nodes
+from estimator_bridge.graph.snapshot import Snapshot, is_stateful, node_name
 
 __all__ = ["Deferred", "defer"]
 
@@ -24,10 +25,17 @@ class Deferred:
       needs: references of the step's tensors that ``__call__`` takes.
     """
 
-    def __init__(self, snapshot: Snapshot, fetches: Sequence[str], needs: Sequence[str]):
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        fetches: Sequence[str],
+        needs: Sequence[str],
+        given: set[str],
+        owners: set[str],
+    ):
         self.needs = [ref for ref in needs if not ref.startswith("^")]
         self._order_only = [ref for ref in needs if ref.startswith("^")]
-        self._lifted = Lifted(snapshot, fetches, needs)
+        self._lifted = Lifted(snapshot, fetches, given.union(needs), owners)
 
     def __call__(self, values: Mapping[str, tf.Tensor]) -> list:
         """The fetches, from one replica's values of ``needs``."""
@@ -57,29 +65,31 @@ def defer(
       What the step has to compute in addition (references), and the deferred part.
     """
     given = set(given)
-    everything = Lifted(snapshot, [*operations, *fetches], given, owners)
-    in_step = set(Lifted(snapshot, operations, given, owners).names)
+
+    def needed(*wanted: str) -> dict[str, list[str]]:
+        return needed_nodes(snapshot, wanted, given, owners)[0]
+
+    everything = needed(*operations, *fetches)
+    in_step = needed(*operations)
     stateful = [
         "^" + name
-        for name in everything.names
+        for name, inputs in everything.items()
         if name not in in_step
-        and (is_stateful(snapshot.nodes[name].op) or _touches(snapshot, name, everything.given))
+        and (is_stateful(snapshot.nodes[name].op) or _touches(snapshot, name, inputs, owners))
     ]
-    in_step = set(Lifted(snapshot, [*operations, *stateful], given, owners).names)
-    put_off = [name for name in everything.names if name not in in_step]
+    in_step = needed(*operations, *stateful)
+    put_off = [name for name in snapshot.nodes if name in everything and name not in in_step]
     put_off_set = set(put_off)
-    inputs = [tensor_ref(i) for name in put_off for i in snapshot.nodes[name].input]
+    inputs = [ref for name in put_off for ref in everything[name]]
     needs = list(
         dict.fromkeys(ref for ref in [*inputs, *fetches] if node_name(ref) not in put_off_set)
     )
-    deferred = Deferred(snapshot, fetches, needs)
+    deferred = Deferred(snapshot, fetches, needs, given, owners)
     return [*stateful, *needs], deferred
 
 
-def _touches(snapshot: Snapshot, name: str, given: set[str]) -> bool:
-    """Whether a node takes a resource handle: a read is stateless by name, not by meaning."""
-    node = snapshot.nodes[name]
-    return node.op == "CrossReplicaSum" or any(
-        tensor_ref(i) in given and snapshot.nodes[node_name(i)].op == "VarHandleOp"
-        for i in node.input
+def _touches(snapshot: Snapshot, name: str, inputs: Sequence[str], owners: set[str]) -> bool:
+    """Whether a node takes a resource: a read is stateless by its type, not by its meaning."""
+    return snapshot.nodes[name].op == "CrossReplicaSum" or any(
+        node_name(ref) in owners for ref in inputs if not ref.startswith("^")
     )

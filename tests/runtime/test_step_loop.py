@@ -166,6 +166,27 @@ def test_summaries_and_tables_can_be_fetched(p):
     assert set(fetched[1].numpy()) == {b"three"}
 
 
+def test_a_fetch_that_waits_for_the_batch_and_a_variable(p):
+    with p.graph.as_default(), tf.control_dependencies([p.x, p.total]):
+        fetch = tf.constant(3.0) * 2.0
+    assert loop_of(p, fetches=[ref(fetch)])(batches(1, 2), 2).fetched[0] == 6.0
+
+
+def test_a_fetch_through_v1_control_flow(p):
+    with p.graph.as_default():
+        v1.disable_control_flow_v2()
+        try:
+            with tf.control_dependencies([p.add]):
+                fetch = tf.cond(p.loss > 1.0, lambda: p.loss * 10.0, lambda: p.loss)
+        finally:
+            v1.enable_control_flow_v2()
+    loop = loop_of(p, operations=[ref(p.train)], fetches=[ref(fetch)])
+    iterator = batches(*range(10))
+    assert loop(iterator, 2).fetched[0] == 1.0
+    assert loop(iterator, 2).fetched[0] == 30.0
+    assert p.session.run(p.step) == 4
+
+
 def sized(*sizes, full=4):
     """Batches of 1, 2, ... padded with -1, with their sizes."""
     rows = np.full([len(sizes), full], -1, np.float32)
