@@ -8,4 +8,21 @@ from estimator_bridge.version import __version__
 check_versions()
 use_legacy_keras()
 
-__all__ = ["__version__"]
+from estimator_bridge import data, errors, export, runtime, tpu, training
+from estimator_bridge.model import EstimatorSpec, ModeKeys, Model, RunConfig
+from estimator_bridge.training import Estimator
+
+__all__ = [
+    "Estimator",
+    "EstimatorSpec",
+    "ModeKeys",
+    "Model",
+    "RunConfig",
+    "__version__",
+    "data",
+    "errors",
+    "export",
+    "runtime",
+    "tpu",
+    "training",
+]

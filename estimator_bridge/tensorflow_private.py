@@ -33,7 +33,13 @@ from tensorflow.python.framework.op_def_registry import get as op_def
 from tensorflow.python.ops.resource_variable_ops import UninitializedVariable
 
 # TensorFlow's and users' CrossShardOptimizer read the number of shards from this context.
-from tensorflow.python.tpu.tpu_function import get_tpu_context, tpu_shard_context
+from tensorflow.python.tpu.tpu_function import get_tpu_context
+
+# The original reads the global step through this before model_fn runs; the op-level seeds of all
+# that follows count its operations.
+from tensorflow.python.training.training_util import (
+    _get_or_create_global_step_read as global_step_read,
+)
 
 
 @contextlib.contextmanager
@@ -73,8 +79,8 @@ __all__ = [
     "eager_context",
     "eager_mode",
     "get_tpu_context",
+    "global_step_read",
     "import_below_control_edges",
     "keras_seed_source",
     "op_def",
-    "tpu_shard_context",
 ]

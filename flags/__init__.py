@@ -1,0 +1,46 @@
+"""The absl flags that TPU programs share: defined, parsed and checked without TensorFlow."""
+
+from __future__ import annotations
+
+from absl import flags as absl_flags
+
+from flags.parse import parse_flags
+from flags.paths import define_path_flags
+from flags.tpu import Accelerator, choose_accelerator, define_tpu_flags
+from flags.training import define_training_flags, phases
+from flags.validate import FlagsError, check_flags
+
+__all__ = [
+    "Accelerator",
+    "FlagsError",
+    "check_flags",
+    "choose_accelerator",
+    "define_flags",
+    "define_path_flags",
+    "define_tpu_flags",
+    "define_training_flags",
+    "parse_flags",
+    "phases",
+]
+
+absl_flags.disclaim_key_flags()
+
+
+def define_flags(
+    flag_values: absl_flags.FlagValues = absl_flags.FLAGS,
+    *,
+    tpu: dict | None = None,
+    training: dict | None = None,
+    paths: dict | None = None,
+) -> None:
+    """Defines all shared flags.
+
+    Args:
+        flag_values: where to define them.
+        tpu: a model's own defaults, given to `define_tpu_flags`.
+        training: likewise, given to `define_training_flags`.
+        paths: likewise, given to `define_path_flags`.
+    """
+    define_tpu_flags(flag_values, **(tpu or {}))
+    define_training_flags(flag_values, **(training or {}))
+    define_path_flags(flag_values, **(paths or {}))

@@ -30,8 +30,8 @@ FOUNDATION = {
     "tpu_presence",
     "version",
 }
-FLOORS = [{"model"}, {"graph"}, {"checkpoint", "data", "runtime"}, {"training"}]
-FACE = {"", "cli", "doctor", "experimental", "export", "inputs", "legacy", "migrate", "tpu"}
+FLOORS = [{"model"}, {"graph"}, {"checkpoint", "data", "runtime"}, {"export"}, {"training"}]
+FACE = {"", "cli", "doctor", "experimental", "inputs", "legacy", "migrate", "tpu"}
 LIBRARY_MAY_IMPORT = {"absl", "estimator_bridge", "google", "numpy", "tensorflow", "tf_keras"}
 MIGRATE_MAY_IMPORT = LIBRARY_MAY_IMPORT | {"libcst", "yaml"}
 

@@ -56,7 +56,7 @@ class GraphInput:
         self._tensors = None
         if self._dataset is None:
             self._tensors = _checked_tensors(result)
-            self.spec = tf.nest.map_structure(_type_spec, self._tensors)
+            self.spec = tf.nest.map_structure(tf.type_spec_from_value, self._tensors)
         else:
             self.spec = self._dataset.element_spec
             _checked_length(self.spec)
@@ -122,11 +122,10 @@ def _checked_tensors(result):
             "(features, labels); is a return statement missing?"
         )
     _checked_length(result)
-    if isinstance(result, list):
-        result = tuple(result)
+    if isinstance(result, (tuple, list)) and not hasattr(result, "_fields"):
+        features, labels = result
+        result = features if labels is None else (features, labels)
     for leaf in tf.nest.flatten(result):
-        if leaf is None:
-            continue
         if isinstance(leaf, tf.data.Dataset):
             raise TypeError(
                 "input_fn returned a tuple with a dataset in it. Return one tf.data.Dataset whose "
@@ -138,16 +137,12 @@ def _checked_tensors(result):
                 f"tensors; got {type(leaf).__name__} ({leaf!r}) in it."
             )
     return tf.nest.map_structure(
-        lambda t: t if t is None or tf.is_tensor(t) else tf.convert_to_tensor(t), result
+        lambda t: t if tf.is_tensor(t) else tf.convert_to_tensor(t), result
     )
 
 
 def _is_plain(leaf) -> bool:
     return isinstance(leaf, (bool, int, float, str, bytes))
-
-
-def _type_spec(tensor):
-    return None if tensor is None else tf.type_spec_from_value(tensor)
 
 
 def _lifted_dataset(session: LiftedSession, variant: str, spec, added=()) -> tf.data.Dataset:
@@ -214,7 +209,8 @@ def _behind_iterator(session: LiftedSession, get_next: str):
     )
     outputs = [f"{get_next}:{i}" for i in range(len(spec))]
     iterator = node_name(node.input[0])
-    variant, added = None, ()
+    variant: str | None = None
+    added: tuple = ()
     if snapshot.nodes[iterator].op == "OneShotIterator":
         call = _dataset_factory_call(snapshot.nodes[iterator])
         variant, added = call.name + ":0", (call,)

@@ -7,15 +7,17 @@ functions of the step's values, is put off to where it is asked for.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
 import tensorflow as tf
 
 from estimator_bridge.graph.lift import Lifted
+from estimator_bridge.graph.op_kinds import READS
 from estimator_bridge.graph.plan import needed_nodes
 from estimator_bridge.graph.snapshot import Snapshot, is_stateful, node_name
 
-__all__ = ["Deferred", "defer"]
+__all__ = ["Deferred", "Division", "defer"]
 
 
 class Deferred:
@@ -45,47 +47,61 @@ class Deferred:
         return self._lifted(known, lambda sums: [value for value, _ in sums])
 
 
+@dataclasses.dataclass(frozen=True)
+class Division:
+    """Fetches divided between every step and the last one.
+
+    Attributes:
+      in_step: references that every step has to compute in addition.
+      deferred: what remains to be computed from them; None if nothing does.
+      has_effects: whether ``in_step`` changes state, so that it must not run in steps that
+        nobody asked it for.
+    """
+
+    in_step: list[str]
+    deferred: Deferred | None
+    has_effects: bool
+
+
 def defer(
     snapshot: Snapshot,
-    operations: Sequence[str],
+    base: Sequence[str],
     fetches: Sequence[str],
     given: Iterable[str],
     owners: set[str],
-) -> tuple[list[str], Deferred]:
+) -> Division:
     """Divides fetches between the step and its end.
 
     Args:
       snapshot: the traced graph.
-      operations: what the step computes in any case.
-      fetches: what is wanted of the last step: tensor references.
+      base: what the step computes in any case: references.
+      fetches: what is wanted of the last step: references; operations count as effects.
       given: references whose values come from outside the graph.
       owners: names of the nodes that own a resource.
-
-    Returns:
-      What the step has to compute in addition (references), and the deferred part.
     """
     given = set(given)
 
     def needed(*wanted: str) -> dict[str, list[str]]:
         return needed_nodes(snapshot, wanted, given, owners)[0]
 
-    everything = needed(*operations, *fetches)
-    in_step = needed(*operations)
+    everything, base_names = needed(*base, *fetches), needed(*base)
     stateful = [
-        "^" + name
+        name
         for name, inputs in everything.items()
-        if name not in in_step
+        if name not in base_names
         and (is_stateful(snapshot.nodes[name].op) or _touches(snapshot, name, inputs, owners))
     ]
-    in_step = needed(*operations, *stateful)
-    put_off = [name for name in snapshot.nodes if name in everything and name not in in_step]
-    put_off_set = set(put_off)
-    inputs = [ref for name in put_off for ref in everything[name]]
-    needs = list(
-        dict.fromkeys(ref for ref in [*inputs, *fetches] if node_name(ref) not in put_off_set)
+    forced = [f"^{name}" for name in stateful] + [f for f in fetches if f.startswith("^")]
+    put_off = everything.keys() - needed(*base, *forced).keys()
+    tensors = [f for f in fetches if not f.startswith("^")]
+    inputs = [ref for name in snapshot.nodes if name in put_off for ref in everything[name]]
+    needs = [ref for ref in dict.fromkeys([*inputs, *tensors]) if node_name(ref) not in put_off]
+    changes = any(snapshot.nodes[name].op not in READS for name in stateful)
+    return Division(
+        in_step=[*forced, *needs],
+        deferred=Deferred(snapshot, tensors, needs, given, owners) if tensors else None,
+        has_effects=changes or len(tensors) < len(fetches),
     )
-    deferred = Deferred(snapshot, fetches, needs, given, owners)
-    return [*stateful, *needs], deferred
 
 
 def _touches(snapshot: Snapshot, name: str, inputs: Sequence[str], owners: set[str]) -> bool:

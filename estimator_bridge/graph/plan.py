@@ -12,43 +12,18 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 
+from estimator_bridge.graph.idle_edges import nodes_with_effects
 from estimator_bridge.graph.library import called_functions, functions_where
+from estimator_bridge.graph.op_kinds import READS, V1_CONTROL_FLOW
 from estimator_bridge.graph.snapshot import Snapshot, node_name, tensor_ref
 
-__all__ = ["V1_CONTROL_FLOW", "Plan", "Stage", "make_plan", "needed_nodes"]
+__all__ = ["Plan", "Stage", "make_plan", "needed_nodes"]
 
-V1_CONTROL_FLOW = frozenset(
-    {
-        "Switch",
-        "RefSwitch",
-        "Merge",
-        "RefMerge",
-        "Enter",
-        "RefEnter",
-        "Exit",
-        "RefExit",
-        "NextIteration",
-        "RefNextIteration",
-        "LoopCond",
-    }
-)
 _BACK_EDGES = ("NextIteration", "RefNextIteration")
 _SUM = "CrossReplicaSum"
 # Where values come in: an edge that waits for one of them waits for nothing where it is given.
 _PLACES = ("Placeholder", "PlaceholderV2", "IteratorGetNext")
 _PASSES_RESOURCE = frozenset({"Identity", "IdentityN", "Enter", "Switch", "Merge", "Exit"})
-_READS = frozenset(
-    {
-        "ReadVariableOp",
-        "VarIsInitializedOp",
-        "VariableShape",
-        "ResourceGather",
-        "ResourceGatherNd",
-        "LookupTableFindV2",
-        "LookupTableSizeV2",
-        "LookupTableExportV2",
-    }
-)
 # Types (their beginnings) that fail, or compute nonsense, on a variable without a value.
 _NEEDS_VALUE = (
     "ReadVariableOp",
@@ -119,7 +94,7 @@ def make_plan(
     writes = {
         resource
         for name in order
-        if snapshot.nodes[name].op not in _READS | _PASSES_RESOURCE
+        if snapshot.nodes[name].op not in READS | _PASSES_RESOURCE
         for resource in touched.get(name, ())
     }
     reads_first = set() if v1_control_flow else _reads_first(snapshot, order, touched)
@@ -130,14 +105,14 @@ def needed_nodes(
     snapshot: Snapshot, fetches: Iterable[str], given: set[str], resources: set[str]
 ) -> tuple[dict[str, list[str]], set[str]]:
     """The nodes to compute, each with its inputs, and the given references that they use."""
+    effects = nodes_with_effects(snapshot)
 
     def waits_for_nothing(ref: str) -> bool:
         name = ref[1:]
-        return (
-            ref.startswith("^")
-            and f"{name}:0" in given
-            and (name in resources or snapshot.nodes[name].op in _PLACES)
-        )
+        if not ref.startswith("^"):
+            return False
+        is_place = name in resources or snapshot.nodes[name].op in _PLACES
+        return name not in effects or (f"{name}:0" in given and is_place)
 
     needed: dict[str, list[str]] = {}
     used: set[str] = set()
@@ -220,7 +195,7 @@ def _stages(
             source = node_name(ref)
             if source in stage:
                 level = max(level, stage[source] + (snapshot.nodes[source].op == _SUM))
-        reads = snapshot.nodes[name].op in _READS
+        reads = snapshot.nodes[name].op in READS
         for owner in touched.get(name, ()):
             level = max(level, (last_write if reads else last_access).get(owner, 0))
         for owner in touched.get(name, ()):

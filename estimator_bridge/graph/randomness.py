@@ -23,6 +23,7 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.graph.library import called_functions, functions_where
+from estimator_bridge.graph.op_kinds import DRAWS
 from estimator_bridge.graph.snapshot import Snapshot, is_stateful
 
 __all__ = ["DRAW", "REPLICA_KEY", "Randomness", "replica_key"]
@@ -30,12 +31,6 @@ __all__ = ["DRAW", "REPLICA_KEY", "Randomness", "replica_key"]
 DRAW = "estimator_bridge/draw"  # int64 scalar: how many times the step has run before
 REPLICA_KEY = "estimator_bridge/replica_key"  # uint64 [1]: 0 on the first replica
 
-_STATELESS = {
-    "RandomUniform": "StatelessRandomUniformV2",
-    "RandomUniformInt": "StatelessRandomUniformIntV2",
-    "RandomStandardNormal": "StatelessRandomNormalV2",
-    "TruncatedNormal": "StatelessTruncatedNormalV2",
-}
 _PHILOX = 1
 _STRIDE = 256
 _GOLDEN = 0x9E3779B97F4A7C15  # odd, so that distinct replicas get distinct keys
@@ -57,7 +52,7 @@ class Randomness:
 
     def __init__(self, snapshot: Snapshot, names: list[str]):
         self._random_functions = functions_where(snapshot.library, _is_seeded)
-        self.stateless = {n for n in names if snapshot.nodes[n].op in _STATELESS}
+        self.stateless = {n for n in names if snapshot.nodes[n].op in DRAWS}
         self._entropy = random.SystemRandom()
 
     def rewritten(self, node) -> list:
@@ -80,7 +75,7 @@ class Randomness:
             T=tf.uint64,
         )
         algorithm = made.const(np.int32(_PHILOX))
-        drawn = tf.compat.v1.NodeDef(name=node.name, op=_STATELESS[node.op])
+        drawn = tf.compat.v1.NodeDef(name=node.name, op=DRAWS[node.op])
         data = [i for i in node.input if not i.startswith("^")]
         drawn.input.extend([data[0], key, counter, algorithm, *data[1:]])
         drawn.input.extend(i for i in node.input if i.startswith("^"))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import keras_seed_source, tpu_shard_context
+from estimator_bridge.tensorflow_private import get_tpu_context, keras_seed_source
 
 __all__ = ["continue_trace", "trace_graph"]
 
@@ -38,8 +38,7 @@ def continue_trace(graph: tf.Graph, shards: int | None = None) -> Iterator[tf.Gr
         stack.enter_context(graph.as_default())
         stack.enter_context(_control_flow_v2())
         stack.enter_context(tf.variable_creator_scope(_resource_variable))
-        if shards is not None:
-            stack.enter_context(tpu_shard_context(shards))
+        stack.enter_context(_shards(shards))
         yield graph
 
 
@@ -61,6 +60,18 @@ def _keras_seeds(seed: int | None) -> Iterator[None]:
         yield
     finally:
         source.generator = before
+
+
+@contextlib.contextmanager
+def _shards(number: int | None) -> Iterator[None]:
+    # TensorFlow's own tpu_shard_context refuses to be nested; a trace may start inside another.
+    context = get_tpu_context()
+    before = context.number_of_shards
+    context.set_number_of_shards(number)
+    try:
+        yield
+    finally:
+        context.set_number_of_shards(before)
 
 
 @contextlib.contextmanager

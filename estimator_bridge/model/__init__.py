@@ -1,7 +1,9 @@
 """How a model is described: what model_fn is told, what it returns, and how it is to run."""
 
+from estimator_bridge.model.adapters import Model
 from estimator_bridge.model.cluster import Cluster, TaskType, parse_cluster
 from estimator_bridge.model.counts import IterationsPerLoop, parse_iterations_per_loop
+from estimator_bridge.model.cross_shard import CrossShardOptimizer, cross_replica_sum
 from estimator_bridge.model.estimator_spec import EstimatorSpec
 from estimator_bridge.model.export_outputs import (
     ClassificationOutput,
@@ -9,7 +11,7 @@ from estimator_bridge.model.export_outputs import (
     PredictOutput,
     RegressionOutput,
 )
-from estimator_bridge.model.fn_args import fn_args
+from estimator_bridge.model.fn_args import describe_fn, fn_args
 from estimator_bridge.model.host_calls import HostCallHook, call_host_fn
 from estimator_bridge.model.modes import ModeKeys
 from estimator_bridge.model.run_config import RunConfig
@@ -22,12 +24,14 @@ from estimator_bridge.model.tpu_spec import TPUEstimatorSpec
 __all__ = [
     "ClassificationOutput",
     "Cluster",
+    "CrossShardOptimizer",
     "EstimatorSpec",
     "ExportOutput",
     "HostCallHook",
     "InputPipelineConfig",
     "IterationsPerLoop",
     "ModeKeys",
+    "Model",
     "PredictOutput",
     "RegressionOutput",
     "RunConfig",
@@ -36,7 +40,9 @@ __all__ = [
     "TPURunConfig",
     "TaskType",
     "call_host_fn",
+    "cross_replica_sum",
     "default_session_config",
+    "describe_fn",
     "fn_args",
     "parse_cluster",
     "parse_iterations_per_loop",

@@ -10,7 +10,7 @@ import tensorflow as tf
 from estimator_bridge.model.fn_args import binding_error, describe_fn
 from estimator_bridge.model.spec_checks import check_graph
 
-__all__ = ["HostCallHook", "call_host_fn", "check_host_call"]
+__all__ = ["HostCallHook", "SummaryWritersHook", "call_host_fn", "check_host_call"]
 
 # Where TensorFlow's v1 graphs keep the operations that open summary writers.
 _SUMMARY_WRITERS = "_SUMMARY_WRITER_V2"
@@ -64,24 +64,10 @@ def call_host_fn(fn: Callable[..., Any], tensors: Any) -> Any:
     return fn(**tensors) if isinstance(tensors, Mapping) else fn(*tensors)
 
 
-class HostCallHook(tf.compat.v1.train.SessionRunHook):
-    """Runs what a host_call returned with each step, and opens and closes its summary writers.
+class SummaryWritersHook(tf.compat.v1.train.SessionRunHook):
+    """Opens and closes the graph's summary writers (those of create_file_writer)."""
 
-    Args:
-      fetches: tensors and operations, in any nesting that ``Session.run`` takes.
-
-    Raises:
-      TypeError: there are none.
-    """
-
-    def __init__(self, fetches: Any):
-        if fetches is None:
-            raise TypeError(
-                "The function of host_call returned None, so there is nothing to run. It must "
-                "return tensors or operations, for summaries "
-                "`return tf.compat.v1.summary.all_v2_summary_ops()`."
-            )
-        self._fetches = fetches
+    def __init__(self) -> None:
         self._open: list[tf.Operation] = []
         self._flush: list[tf.Operation] = []
 
@@ -94,13 +80,34 @@ class HostCallHook(tf.compat.v1.train.SessionRunHook):
         """Opens the writers."""
         session.run(self._open)
 
-    def before_run(self, run_context: Any) -> tf.compat.v1.train.SessionRunArgs:
-        """Asks for the host_call's results with this step."""
-        return tf.compat.v1.train.SessionRunArgs(self._fetches)
-
     def end(self, session: Any) -> None:
         """Writes out what the writers hold."""
         session.run(self._flush)
+
+
+class HostCallHook(SummaryWritersHook):
+    """Runs what a host_call returned with each step.
+
+    Args:
+      fetches: tensors and operations, in any nesting that ``Session.run`` takes.
+
+    Raises:
+      TypeError: there are none.
+    """
+
+    def __init__(self, fetches: Any):
+        super().__init__()
+        if fetches is None:
+            raise TypeError(
+                "The function of host_call returned None, so there is nothing to run. It must "
+                "return tensors or operations, for summaries "
+                "`return tf.compat.v1.summary.all_v2_summary_ops()`."
+            )
+        self.fetches = fetches
+
+    def before_run(self, run_context: Any) -> tf.compat.v1.train.SessionRunArgs:
+        """Asks for the host_call's results with this step."""
+        return tf.compat.v1.train.SessionRunArgs(self.fetches)
 
 
 def _check_binding(field: str, fn: Callable[..., Any], tensors: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import tensorflow as tf
 
@@ -27,8 +27,8 @@ class LoopResult:
       input_ended: whether the input had no batch for the next one.
       loss: the last step's, averaged over the replicas; None where no step ran or no loss is
         watched.
-      fetched: the extra fetches, of the first replica at the last step; None where the loop
-        ended before the last of the steps that it was asked for.
+      fetched: the extra fetches by reference, of the first replica at the last step; None where
+        the loop ended before the last of the steps that it was asked for.
       short_batch: the flat components of a batch that is smaller than the others, for which no
         step was run; None where there was none.
     """
@@ -36,7 +36,7 @@ class LoopResult:
     steps: int
     input_ended: bool
     loss: float | None
-    fetched: list | None
+    fetched: dict[str, tf.Tensor] | None
     short_batch: list | None
 
 
@@ -52,7 +52,8 @@ class StepLoop:
       inputs: the graph's tensors that a batch's flat components stand for, in their order.
       operations: what a step runs, '^name' each.
       loss: the scalar to watch; a NaN in it ends the loop after that step.
-      fetches: further tensors, computed in the last step of a call.
+      fetches: further references, computed in the last step of a call. Those that change state
+        (``has_effects``) may be asked for in calls of one step only.
       host: what the host does after each step.
       axes: see ``split_batch``.
       limit_variable: an integer variable (the global step); the loop ends when it has reached
@@ -82,18 +83,21 @@ class StepLoop:
         self._full_batch = full_batch
         snapshot, owners = Snapshot.of(session.graph), self._resources.owners
         tensors = [loss] if loss else []
-        self._deferred = None
+        self._deferred, self.has_effects = None, False
         if fetches:
-            given = {*inputs, *(f"{name}:0" for name in owners)}
+            on_host = set(host.inputs) if host else set()
+            given = {*inputs, *on_host, *(f"{name}:0" for name in owners)}
             base = [*operations, *tensors, *(host.inputs.values() if host else ())]
-            needs, self._deferred = defer(snapshot, base, fetches, given, owners)
-            tensors += self._deferred.needs
-            operations = [*operations, *(ref for ref in needs if ref.startswith("^"))]
+            division = defer(snapshot, base, fetches, given, owners)
+            self._deferred, self.has_effects = division.deferred, division.has_effects
+            tensors += [ref for ref in division.in_step if ref not in on_host and ref[0] != "^"]
+            operations = [*operations, *(r for r in division.in_step if r.startswith("^"))]
         self._step = ReplicaStep(session, strategy, inputs, operations, tensors, host, axes)
         graph = session.graph
         self._batch_tensors = [graph.get_tensor_by_name(ref) for ref in inputs]
-        self._fetched_tensors = [graph.get_tensor_by_name(ref) for ref in fetches]
-        self._function = tf.function(self._many_steps, autograph=False)
+        self._fetched = [ref for ref in fetches if not ref.startswith("^")]
+        self._fetched_tensors = [graph.get_tensor_by_name(ref) for ref in self._fetched]
+        self._compiled: list[tuple[object, Callable]] = []
 
     def __call__(self, iterator, steps: int, draw: int = 0, limit: int | None = None) -> LoopResult:
         """Runs up to ``steps`` steps.
@@ -106,21 +110,32 @@ class StepLoop:
         """
         with eager_mode(), tf.device(host_device()):
             self._step.check_ready()
-            state = self._function(
+            state = self._function(iterator)(
                 iterator,
                 tf.constant(steps, tf.int64),
                 tf.constant(draw, tf.int64),
                 tf.constant(_NO_LIMIT if limit is None else limit, tf.int64),
             )
             done, size = int(state["done"]), int(state["short_size"])
-            whole = self.fetches and done == steps
+            whole = done == steps
             return LoopResult(
                 steps=done,
                 input_ended=bool(state["ended"]),
                 loss=float(state["loss"]) if done and self._loss else None,
-                fetched=state["fetched"] if whole else None,
+                fetched=dict(zip(self._fetched, state["fetched"])) if whole else None,
                 short_batch=[t[:size] for t in state["short_batch"]] if size else None,
             )
+
+    def _function(self, iterator) -> Callable:
+        """The compiled loop for iterators of this kind."""
+        for spec, function in self._compiled:
+            if spec == iterator.element_spec:
+                return function
+        number = tf.TensorSpec([], tf.int64)
+        function = tf.function(self._many_steps, autograph=False)
+        concrete = function.get_concrete_function(iterator, number, number, number)
+        self._compiled.append((iterator.element_spec, concrete))
+        return concrete
 
     def _many_steps(self, iterator, steps, draw, limit):
         def go_on(state):

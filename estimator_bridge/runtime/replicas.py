@@ -31,9 +31,9 @@ def split_batch(
     ]
 
 
-def gather(strategy: tf.distribute.Strategy, value) -> tf.Tensor:
-    """The values of all replicas, concatenated along their first dimension."""
-    parts = strategy.experimental_local_results(value)
+def gather(strategy: tf.distribute.Strategy, value, most: int | None = None) -> tf.Tensor:
+    """The values of all replicas (or the first ``most``), concatenated along dimension 0."""
+    parts = strategy.experimental_local_results(value)[:most]
     return tf.concat(parts, axis=0) if len(parts) > 1 else tf.identity(parts[0])
 
 

@@ -21,10 +21,12 @@ class HostStage:
       inputs: for each placeholder that the host's operations read, the tensor of the step whose
         per-replica values are concatenated into it.
       operations: what to run, '^name' each.
+      first_replica_only: whether the first replica's values are taken instead of all.
     """
 
     inputs: dict[str, str]
     operations: tuple[str, ...]
+    first_replica_only: bool = False
 
 
 class ReplicaStep:
@@ -86,7 +88,7 @@ class ReplicaStep:
           draw: the position in the random streams.
 
         Returns:
-          The wanted tensors' per-replica values by reference.
+          The wanted tensors' per-replica values by reference, and the host's inputs, gathered.
         """
         replicas = self._strategy.num_replicas_in_sync
         flat = tf.nest.flatten(batch, expand_composites=True)
@@ -103,12 +105,14 @@ class ReplicaStep:
         )
         values = dict(zip(self._tensors, results))
         if self._host and self._host_lifted:
-            self._run_host(self._host, self._host_lifted, values, draw)
+            values.update(self._run_host(self._host, self._host_lifted, values, draw))
         return values
 
-    def _run_host(self, host: HostStage, lifted: Lifted, values: dict, draw) -> None:
+    def _run_host(self, host: HostStage, lifted: Lifted, values: dict, draw) -> dict:
         with tf.device(host_device()):
-            gathered = {ref: gather(self._strategy, values[ref]) for ref in self._gathered}
-            given = self._resources.handles(lifted.given)
-            given.update({p: gathered[ref] for p, ref in host.inputs.items()})
+            most = 1 if host.first_replica_only else None
+            gathered = {ref: gather(self._strategy, values[ref], most) for ref in self._gathered}
+            inputs = {p: gathered[ref] for p, ref in host.inputs.items()}
+            given = {**self._resources.handles(lifted.given), **inputs}
             lifted(given, lambda sums: [value for value, _ in sums], draw=draw)
+        return inputs

@@ -1,0 +1,6 @@
+"""The outer loop: training, evaluation, prediction, hooks."""
+
+from estimator_bridge.training.estimator import Estimator
+from estimator_bridge.training.reports import ProgressHook, StepReport
+
+__all__ = ["Estimator", "ProgressHook", "StepReport"]

@@ -55,6 +55,27 @@ def random_ops(model_dir: Path) -> dict[str, dict[str, object]]:
     }
 
 
+def numbers_of(program, estimator) -> tuple[dict[str, object], dict[str, np.ndarray]]:
+    """What a trained estimator evaluates to, its weights and its predictions."""
+    evaluation = estimator.evaluate(program.test_input)
+    predictions = observe.predictions(estimator.predict(program.predict_input))
+    weights = observe.weights(estimator.latest_checkpoint())
+    arrays = {f"weights/{key}": value for key, value in weights.items()}
+    arrays.update({f"predictions/{key}": value for key, value in predictions.items()})
+    return {key: value.item() for key, value in sorted(evaluation.items())}, arrays
+
+
+def uninterrupted(name: str) -> tuple[dict[str, object], dict[str, np.ndarray]]:
+    """The numbers of all steps in one run: losses after the first steps, evaluation, arrays."""
+    losses: list[float] = []
+    with tempfile.TemporaryDirectory() as folder:
+        estimator = build(name, tf.estimator, folder, losses)
+        steps = SCRATCH_STEPS + TRAIN_STEPS
+        estimator.train(PROGRAMS[name].uninterrupted_input, steps=steps)
+        evaluation, arrays = numbers_of(PROGRAMS[name], estimator)
+    return {"losses": losses[SCRATCH_STEPS:], "evaluation": evaluation}, arrays
+
+
 def make(name: str, out: Path) -> None:
     """Writes one program's folder."""
     program = PROGRAMS[name]
@@ -65,23 +86,23 @@ def make(name: str, out: Path) -> None:
         shutil.copytree(out / "model_dir", model_dir)
         estimator = build(name, tf.estimator, str(model_dir), losses, **RESUME_SETTINGS)
         estimator.train(program.train_input, steps=TRAIN_STEPS)
-        evaluation = estimator.evaluate(program.test_input)
-        predictions = observe.predictions(estimator.predict(program.predict_input))
+        evaluation, arrays = numbers_of(program, estimator)
         last = estimator.latest_checkpoint()
-        arrays = {f"weights/{key}": value for key, value in observe.weights(last).items()}
-        arrays.update({f"predictions/{key}": value for key, value in predictions.items()})
         record = {
             "tensorflow": tf.__version__,
             "graph_seed": GRAPH_SEED,
             "random_ops": random_ops(model_dir),
             "scratch_losses": scratch_losses,
             "losses": losses,
-            "evaluation": {key: value.item() for key, value in sorted(evaluation.items())},
+            "evaluation": evaluation,
             "checkpoint_list": observe.checkpoint_list(model_dir),
             "variables": observe.shapes(last),
             "files": observe.files(model_dir),
             "event_tags": observe.event_tags(model_dir),
         }
+    if program.is_random:
+        numbers, arrays = uninterrupted(name)
+        record.update(numbers)
     np.savez_compressed(out / "golden.npz", **arrays)
     (out / "golden.json").write_text(json.dumps(record, indent=1) + "\n")
 

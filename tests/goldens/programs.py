@@ -73,11 +73,17 @@ class Program(NamedTuple):
     make_model_fn: Callable[[ModuleType, list[float]], model_fns.ModelFn]
     make_data: Callable[[int, int], Any]
     tpu: bool = False
+    is_random: bool = False  # whether its steps draw random numbers
 
     def train_input(self, params):
         """Batches without end, always in the same order; features and labels."""
         data = tf.data.Dataset.from_tensor_slices(self.make_data(TRAIN_EXAMPLES, 1))
         return data.repeat().batch(params["batch_size"], drop_remainder=True)
+
+    def uninterrupted_input(self, params):
+        """The batches of a run of SCRATCH_STEPS and then of one that goes on from it."""
+        data = self.train_input(params)
+        return data.take(SCRATCH_STEPS).concatenate(data)
 
     def test_input(self, params):
         """Every test example once, the last batch short; features and labels."""
@@ -94,7 +100,7 @@ PROGRAMS = {
     "mlp": Program(model_fns.mlp, _vectors),
     "conv": Program(model_fns.conv, _images),
     "handwritten": Program(model_fns.handwritten, _tokens),
-    "dropout": Program(model_fns.dropout, _vectors),
+    "dropout": Program(model_fns.dropout, _vectors, is_random=True),
     "mlp_tpu": Program(model_fns.mlp_tpu, _vectors, tpu=True),
 }
 

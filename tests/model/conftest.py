@@ -7,6 +7,7 @@ import pytest
 import tensorflow as tf
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "goldens_signatures"))
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 
 @pytest.fixture(autouse=True)

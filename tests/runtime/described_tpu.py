@@ -95,8 +95,7 @@ def main(cores, batch=16):
         data = tf.data.Dataset.from_tensors(
             (tf.zeros([batch, 4, 4, 1]), tf.zeros([batch], "int64"))
         )
-        number = tf.TensorSpec([], tf.int64)
-        traced = loop._function.get_concrete_function(iter(data), number, number, number)
+        traced = loop._function(iter(data))
     graph_def = traced.graph.as_graph_def()
     nodes = list(graph_def.node)
     nodes += [n for function in graph_def.library.function for n in function.node_def]

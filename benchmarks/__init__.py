@@ -1,0 +1,1 @@
+"""Measurements: what a step costs here, beside what it costs elsewhere."""

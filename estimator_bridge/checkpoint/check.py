@@ -1,0 +1,108 @@
+"""Whether a checkpoint is whole and of this model, before it is restored."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.checkpoint.folder import data_files
+from estimator_bridge.checkpoint.reading import a_few, damaged, open_checkpoint
+from estimator_bridge.errors import CheckpointError
+
+__all__ = ["CheckpointMismatchError", "check_checkpoint", "describe_variables"]
+
+
+class CheckpointMismatchError(CheckpointError, tf.errors.InvalidArgumentError):
+    """A variable of a checkpoint has another shape or type than the model's."""
+
+    def __init__(self, message: str):
+        tf.errors.InvalidArgumentError.__init__(self, None, None, message)
+
+
+def describe_variables(variables: Iterable[tf.Variable]) -> dict[str, tuple[Any, tf.DType]]:
+    """What a checkpoint of some variables of a graph holds.
+
+    Args:
+      variables: of a ``tf.Graph``; the parts of a partitioned variable are saved as one.
+
+    Returns:
+      (shape, dtype) by the name in the checkpoint.
+    """
+    described = {}
+    for variable in variables:
+        part = getattr(variable, "_get_save_slice_info", lambda: None)()
+        name, shape = (part.full_name, part.full_shape) if part else (None, variable.shape)
+        described[name or variable.op.name] = (shape, variable.dtype.base_dtype)
+    return described
+
+
+def check_checkpoint(path: str, expected: Mapping[str, tuple[Any, Any]]) -> None:
+    """Checks that a checkpoint can be restored into a model's variables.
+
+    Its values are not read, so this costs little. Variables that the model does not have are no
+    error.
+
+    Args:
+      path: the common beginning of the files' names, as "model/model.ckpt-100".
+      expected: the model's variables: (shape, dtype) by name, as `describe_variables` gives them.
+
+    Raises:
+      CheckpointError: files are missing, damaged or too short, or variables are missing, which
+        are those of another model.
+      CheckpointMismatchError: a variable has another shape or type; both a CheckpointError and a
+        ``tf.errors.InvalidArgumentError``, which a restore would raise.
+    """
+    reader = open_checkpoint(path)
+    shapes = reader.get_variable_to_shape_map()
+    types = reader.get_variable_to_dtype_map()
+    _check_sizes(path, shapes, types)
+    _check_names(path, shapes, expected)
+    wrong = [
+        f"{name} is {tf.as_dtype(dtype).name} {tf.TensorShape(shape)} in the model and "
+        f"{types[name].name} {tf.TensorShape(shapes[name])} in the checkpoint"
+        for name, (shape, dtype) in expected.items()
+        if types[name] != tf.as_dtype(dtype)
+        or not tf.TensorShape(shape).is_compatible_with(shapes[name])
+    ]
+    if wrong:
+        raise CheckpointMismatchError(
+            "Restoring from checkpoint failed. This is most likely due to a mismatch between the "
+            f"model and the checkpoint {path}: {a_few(wrong, 3)}. Build the model with the sizes "
+            "that it was trained with, or use another model_dir."
+        )
+
+
+def _check_names(path: str, found: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
+    missing = sorted(set(expected) - set(found))
+    if missing:
+        others = sorted(set(found) - set(expected))
+        raise CheckpointError(
+            f"Key {missing[0]} not found in checkpoint {path}: it is of another model, or of this "
+            f"one before it was changed. It lacks {len(missing)} of the model's {len(expected)} "
+            f"variables ({a_few(missing)}), and has instead {a_few(others)}. Use another "
+            "model_dir; to take over the variables that both have, name the checkpoint in "
+            "WarmStartSettings."
+        )
+
+
+def _check_sizes(path: str, shapes: Mapping[str, Any], types: Mapping[str, tf.DType]) -> None:
+    """Compares the data files' sizes with those of the values that the index lists."""
+    files = data_files(path)
+    if not files:
+        return  # the single-file format of TensorFlow 0.x, which compresses
+    # Strings are of no known size, so this is a lower bound.
+    sizes = (
+        math.prod(shapes[name]) * dtype.size
+        for name, dtype in types.items()
+        if dtype.size and dtype not in (tf.string, tf.variant)
+    )
+    wanted, got = sum(sizes), sum(tf.io.gfile.stat(file).length for file in files)
+    if got < wanted:
+        raise damaged(
+            path,
+            f"its data file{'s have' if len(files) > 1 else ' has'} {got} bytes, and the values "
+            f"that its index lists need {wanted} ({', '.join(files)})",
+        )

@@ -1,0 +1,82 @@
+"""A dataset described once, and the input_fn of either estimator that is made of it."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import tensorflow as tf
+
+from estimator_bridge.model import ModeKeys
+from estimator_bridge.model.by_name import ByName
+
+__all__ = ["input_fn"]
+
+
+def input_fn(
+    make_dataset: Callable[..., tf.data.Dataset], training: bool, batch_size: int | None = None
+) -> Callable[..., tf.data.Dataset]:
+    """Makes an input_fn for `Estimator` and `TPUEstimator`.
+
+    ::
+
+        def digits():
+            return tf.data.Dataset.from_tensor_slices((images, labels))
+
+        estimator.train(input_fn(lambda: digits().shuffle(1000).repeat(), training=True), steps=100)
+        estimator.evaluate(input_fn(digits, training=False))
+
+    Args:
+      make_dataset: returns the examples, one by one: a Dataset of (features, labels), or of
+        features for predict. Shuffling and repeating are its affair. It may take ``params``, the
+        estimator's, and ``mode``, one of `ModeKeys`.
+      training: whether a last batch that is not full is dropped, as training on a TPU wants it;
+        otherwise every example is kept.
+      batch_size: of the batches where the estimator gives none as ``params["batch_size"]``, which
+        `TPUEstimator` always does.
+
+    Returns:
+      A function of ``params`` and ``mode``, both optional, that returns a Dataset of batches. A
+      batch is what the estimator asks for by ``params["batch_size"]``: a host's, or, with
+      per-core input, a replica's.
+
+    Raises:
+      TypeError: `make_dataset` is no function; when called, it returned no Dataset.
+      ValueError: it has an argument of another name, or `batch_size` is no positive whole number;
+        when called, neither gives a batch size.
+    """
+    make = ByName("make_dataset", make_dataset, ("mode", "params"))
+    if batch_size is not None:
+        _check_batch_size(batch_size, "input_fn(batch_size=...)")
+    usual_mode = ModeKeys.TRAIN if training else ModeKeys.EVAL
+
+    def batched(params: Any = None, mode: str | None = None) -> tf.data.Dataset:
+        size = _batch_size(params, batch_size)
+        dataset = make({"params": params, "mode": mode or usual_mode})
+        if not isinstance(dataset, tf.data.Dataset):
+            raise TypeError(
+                "make_dataset must return a tf.data.Dataset of single examples, got "
+                f"{type(dataset).__name__}. "
+                "tf.data.Dataset.from_tensor_slices((features, labels)) makes one of arrays."
+            )
+        return dataset.batch(size, drop_remainder=training).prefetch(tf.data.AUTOTUNE)
+
+    return batched
+
+
+def _batch_size(params: Any, usual: int | None) -> int:
+    if params and "batch_size" in params:
+        return _check_batch_size(params["batch_size"], "params['batch_size']")
+    if usual is None:
+        raise ValueError(
+            "No batch size: the estimator gave no params['batch_size'] (only TPUEstimator adds it "
+            "by itself), and input_fn(...) was made without batch_size=. Write "
+            "input_fn(make_dataset, training, batch_size=32), or "
+            "Estimator(..., params={'batch_size': 32})."
+        )
+    return usual
+
+
+def _check_batch_size(value: Any, where: str) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:
+        raise ValueError(f"{where} must be a positive whole number, got {value!r}.")
+    return int(value)

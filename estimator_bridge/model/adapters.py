@@ -1,0 +1,233 @@
+"""A model described once, and the two model_fns that are made of it."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Callable
+
+import tensorflow as tf
+
+from estimator_bridge.model.by_name import ByName
+from estimator_bridge.model.cross_shard import number_of_shards
+from estimator_bridge.model.estimator_spec import EstimatorSpec
+from estimator_bridge.model.gathered import GatheredCall
+from estimator_bridge.model.keras_layers import KerasLayers, watch_keras_layers
+from estimator_bridge.model.modes import ModeKeys, check_mode
+from estimator_bridge.model.spec_checks import check_loss
+from estimator_bridge.model.static_shapes import check_static_shapes
+from estimator_bridge.model.tpu_spec import TPUEstimatorSpec
+from estimator_bridge.model.training_op import make_train_op, with_regularization
+
+__all__ = ["Model"]
+
+_SETTINGS = ("mode", "training", "params", "config")
+_INPUTS = ("features", "labels", *_SETTINGS)
+_ALL = ("features", "labels", "outputs", "logits", *_SETTINGS)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Built:
+    """What one call of a model_fn made, but for the metrics."""
+
+    values: dict[str, Any]  # what the user's functions may be called with
+    predictions: Any = None
+    loss: tf.Tensor | None = None
+    train_op: tf.Operation | None = None
+
+
+class Model:
+    """A model, for `Estimator` and for `TPUEstimator`.
+
+    Each part is a function. It is called with what its arguments name, of:
+
+    - ``features``, ``labels``: what the input_fn gave; labels are None in PREDICT mode.
+    - ``outputs``, or ``logits``: what `inference` returned.
+    - ``mode``: one of `ModeKeys`; ``training``: whether it is TRAIN.
+    - ``params``, ``config``: the estimator's.
+
+    ::
+
+        def inference(features, training):
+            net = tf.keras.layers.Dense(64, activation="relu")(features["x"])
+            net = tf.keras.layers.Dropout(0.5)(net, training=training)
+            return tf.keras.layers.Dense(10)(net)
+
+        def loss(labels, logits):
+            return tf.compat.v1.losses.sparse_softmax_cross_entropy(labels, logits)
+
+        model = Model(inference, loss, optimizer=lambda params: Adam(params["learning_rate"]))
+        Estimator(model.model_fn, ...)
+        TPUEstimator(model.tpu_model_fn, ...)
+
+    A function sees one replica's batch, which is the global batch where there is one replica. So
+    each replica has a loss of its own; the mean of them is minimized.
+
+    What the layers bring along is seen to: the updates of batch norm (of tf_keras layers, and all
+    in ``UPDATE_OPS``) run with each training step, regularisation losses are added to the loss,
+    and layers with ``trainable=False`` stay as they are.
+
+    Args:
+      inference: from features to outputs, a tensor or a structure of tensors, batch first.
+      loss: a scalar tensor, the mean over the batch. TRAIN and EVAL need it.
+      metrics: for EVAL, a dict by name of ``tf.compat.v1.metrics`` pairs or of tf_keras metrics
+        after ``update_state``. On a TPU it gets what the replicas gathered: the global batch.
+      predictions: for PREDICT, a tensor or a dict of tensors, batch first; by default the outputs,
+        if they are a dict, and else {"outputs": outputs}.
+      optimizer: a ``tf.compat.v1.train.Optimizer`` or a tf_keras optimizer. TRAIN needs it. For a
+        TPU it becomes a `CrossShardOptimizer`.
+
+    Raises:
+      TypeError: a part is no function.
+      ValueError: an argument of one has a name that is not among the above.
+    """
+
+    def __init__(
+        self,
+        inference: Callable[..., Any],
+        loss: Callable[..., tf.Tensor] | None = None,
+        metrics: Callable[..., dict[str, Any]] | None = None,
+        predictions: Callable[..., Any] | None = None,
+        optimizer: Callable[..., Any] | None = None,
+    ):
+        self._inference = ByName("inference", inference, _INPUTS)
+        self._loss = _optional("loss", loss, _ALL)
+        self._metrics = _optional("metrics", metrics, _ALL)
+        self._predictions = _optional("predictions", predictions, _ALL)
+        self._optimizer = _optional("optimizer", optimizer, _SETTINGS)
+
+    def model_fn(
+        self, features: Any, labels: Any, mode: str, params: Any = None, config: Any = None
+    ) -> EstimatorSpec:
+        """Builds the model for an `Estimator`, in the default graph.
+
+        Args:
+          features: a batch's features, as the input_fn gave them.
+          labels: its labels, or None.
+          mode: one of `ModeKeys`.
+          params: the estimator's.
+          config: the estimator's RunConfig.
+
+        Returns:
+          The spec of that mode.
+
+        Raises:
+          ValueError: the mode needs a part that the model was not given.
+          TypeError: a part returned something of the wrong type.
+        """
+        built = self._build(features, labels, mode, params, config, for_tpu=False)
+        metrics = None
+        if self._metrics and mode == ModeKeys.EVAL:
+            metrics = self._metrics(built.values)
+        return EstimatorSpec(
+            mode,
+            predictions=built.predictions,
+            loss=built.loss,
+            train_op=built.train_op,
+            eval_metric_ops=metrics,
+        )
+
+    def tpu_model_fn(
+        self, features: Any, labels: Any, mode: str, params: Any = None, config: Any = None
+    ) -> TPUEstimatorSpec:
+        """Builds the model for a `TPUEstimator`, in the default graph.
+
+        Args:
+          features: the features of one replica's batch.
+          labels: its labels, or None.
+          mode: one of `ModeKeys`.
+          params: the estimator's.
+          config: the estimator's tpu.RunConfig.
+
+        Returns:
+          The spec of that mode.
+
+        Raises:
+          ValueError: the mode needs a part that the model was not given, or, in TPU mode, a shape
+            is not static.
+          TypeError: a part returned something of the wrong type.
+        """
+        built = self._build(features, labels, mode, params, config, for_tpu=True)
+        metrics = None
+        if self._metrics and mode == ModeKeys.EVAL:
+            gathered = GatheredCall(self._metrics, built.values)
+            metrics = (gathered, gathered.tensors)
+        return TPUEstimatorSpec(
+            mode,
+            predictions=built.predictions,
+            loss=built.loss,
+            train_op=built.train_op,
+            eval_metrics=metrics,
+        )
+
+    def _build(
+        self, features: Any, labels: Any, mode: str, params: Any, config: Any, for_tpu: bool
+    ) -> _Built:
+        check_mode(mode, "Model")
+        self._check_parts(mode)
+        on_tpu = for_tpu and number_of_shards() is not None
+        training = mode == ModeKeys.TRAIN
+        values = {
+            "features": features,
+            "labels": labels,
+            "mode": mode,
+            "training": training,
+            "params": params,
+            "config": config,
+        }
+        if on_tpu:
+            check_static_shapes("features", features)
+            check_static_shapes("labels", labels)
+        with watch_keras_layers(training) as layers:
+            values["outputs"] = values["logits"] = _returned(self._inference, values)
+            if on_tpu:
+                check_static_shapes("outputs", values["outputs"])
+            if mode == ModeKeys.PREDICT:
+                predictions = self._predict(values)
+                if on_tpu:
+                    check_static_shapes("predictions", predictions)
+                return _Built(values, predictions)
+            return self._train_or_evaluate(values, mode, layers, for_tpu)
+
+    def _predict(self, values: dict[str, Any]) -> Any:
+        if self._predictions:
+            return _returned(self._predictions, values)
+        outputs = values["outputs"]
+        return outputs if isinstance(outputs, dict) else {"outputs": outputs}
+
+    def _train_or_evaluate(
+        self, values: dict[str, Any], mode: str, layers: KerasLayers, for_tpu: bool
+    ) -> _Built:
+        assert self._loss
+        loss = check_loss(_returned(self._loss, values), mode)
+        loss = with_regularization(loss, layers)
+        if mode == ModeKeys.EVAL:
+            return _Built(values, loss=loss)
+        assert self._optimizer
+        optimizer = _returned(self._optimizer, values)
+        return _Built(values, loss=loss, train_op=make_train_op(optimizer, loss, layers, for_tpu))
+
+    def _check_parts(self, mode: str) -> None:
+        needed = {ModeKeys.TRAIN: ("loss", "optimizer"), ModeKeys.EVAL: ("loss",)}
+        for part in needed.get(mode, ()):
+            if getattr(self, f"_{part}") is None:
+                raise ValueError(
+                    f"This Model has no {part}, which mode {mode!r} needs. Give it one: "
+                    f"Model(inference, ..., {part}={_EXAMPLES[part]})."
+                )
+
+
+_EXAMPLES = {
+    "loss": "lambda labels, outputs: tf.compat.v1.losses.mean_squared_error(labels, outputs)",
+    "optimizer": "lambda params: tf.compat.v1.train.AdamOptimizer(params['learning_rate'])",
+}
+
+
+def _optional(role: str, fn: Callable[..., Any] | None, offered: tuple[str, ...]) -> ByName | None:
+    return None if fn is None else ByName(role, fn, offered)
+
+
+def _returned(part: ByName, values: dict[str, Any]) -> Any:
+    result = part(values)
+    if result is None:
+        raise TypeError(f"{part.role} returned None; is a return statement missing in it?")
+    return result

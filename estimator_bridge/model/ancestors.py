@@ -1,0 +1,33 @@
+"""What a tensor of a graph is computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+import tensorflow as tf
+
+__all__ = ["ancestors"]
+
+
+def ancestors(targets: Iterable[Any], known: Collection[Any] = ()) -> set[tf.Operation]:
+    """Finds all operations that run before tensors or operations, and those of the targets.
+
+    Args:
+      targets: tensors and operations of one graph.
+      known: operations that are not looked behind.
+
+    Returns:
+      The operations.
+    """
+    waiting = [target if isinstance(target, tf.Operation) else target.op for target in targets]
+    found: set[tf.Operation] = set()
+    while waiting:
+        operation = waiting.pop()
+        if operation in found:
+            continue
+        found.add(operation)
+        if operation not in known:
+            waiting += [tensor.op for tensor in operation.inputs]
+            waiting += operation.control_inputs
+    return found

@@ -1,0 +1,165 @@
+"""Gradients and other values summed over the replicas, in TPU mode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.model.keras_optimizer import as_graph_optimizer
+from estimator_bridge.tensorflow_private import get_tpu_context
+
+__all__ = ["CrossShardOptimizer", "cross_replica_sum", "number_of_shards"]
+
+_Reduction = tf.compat.v1.losses.Reduction
+
+
+def number_of_shards() -> int | None:
+    """The number of replicas that the model is being built for; None outside of TPU mode."""
+    return get_tpu_context().number_of_shards
+
+
+def cross_replica_sum(
+    x: Any, group_assignment: Sequence[Sequence[int]] | None = None, name: str | None = None
+) -> tf.Tensor:
+    """Adds up a value over the replicas.
+
+    Args:
+      x: each replica's own value, of one shape and type on all.
+      group_assignment: the replicas' numbers, a list for each group that is summed by itself; all
+        replicas are one group by default.
+      name: of the operation.
+
+    Returns:
+      The sum, on each replica. Outside of TPU mode, where there is one replica, `x`.
+    """
+    if number_of_shards() is None:
+        return tf.identity(x, name=name)
+    return tf.compat.v1.tpu.cross_replica_sum(x, group_assignment, name)
+
+
+class CrossShardOptimizer(tf.compat.v1.train.Optimizer):
+    """An optimizer that applies the gradients of all replicas' batches, the same on each replica.
+
+    `compute_gradients` gives the replica's own gradients, scaled, so that a model can clip them;
+    `apply_gradients` sums them over the replicas. Outside of TPU mode it does what `opt` does.
+
+    Args:
+      opt: a ``tf.compat.v1.train.Optimizer`` or a tf_keras optimizer.
+      reduction: MEAN where the loss is a mean over the replica's batch, SUM where it is a sum.
+      name: a name for the optimizer.
+      group_assignment: the replicas' numbers, a list for each group that shares its gradients;
+        all replicas are one group by default.
+
+    Raises:
+      ValueError: the reduction is neither MEAN nor SUM.
+      TypeError: `opt` is no optimizer.
+    """
+
+    def __init__(
+        self,
+        opt: Any,
+        reduction: str = _Reduction.MEAN,
+        name: str = "CrossShardOptimizer",
+        group_assignment: Sequence[Sequence[int]] | None = None,
+    ):
+        if reduction not in (_Reduction.SUM, _Reduction.MEAN):
+            raise ValueError(
+                f"Argument `reduction` should be one of {(_Reduction.SUM, _Reduction.MEAN)}, the "
+                f"values of tf.compat.v1.losses.Reduction.SUM and MEAN. Received: {reduction!r}"
+            )
+        super().__init__(use_locking=False, name=name)
+        self._opt = as_graph_optimizer(opt)
+        self._reduction = reduction
+        self._groups = group_assignment
+
+    def compute_gradients(
+        self,
+        loss: tf.Tensor,
+        var_list: Sequence[tf.Variable] | None = None,
+        **kwargs: Any,
+    ) -> list[tuple[Any, tf.Variable]]:
+        """The replica's gradients, ready to be summed.
+
+        Args:
+          loss: the replica's own loss, a scalar.
+          var_list: with respect to these; by default all trainable variables.
+          **kwargs: what else `opt` takes.
+
+        Returns:
+          (gradient, variable) pairs. With MEAN, they are divided by the number of replicas.
+
+        Raises:
+          ValueError: the groups do not name each replica once, or differ in size.
+        """
+        shards = number_of_shards()
+        if shards is not None:
+            size = _group_size(self._groups, shards)
+            if self._reduction == _Reduction.MEAN and size > 1:
+                loss *= 1.0 / size
+        return self._opt.compute_gradients(loss, var_list=var_list, **kwargs)
+
+    def apply_gradients(
+        self,
+        grads_and_vars: Iterable[tuple[Any, tf.Variable]],
+        global_step: tf.Variable | None = None,
+        name: str | None = None,
+    ) -> tf.Operation:
+        """Sums the gradients over the replicas and applies them.
+
+        Args:
+          grads_and_vars: what `compute_gradients` returned, clipped or not.
+          global_step: incremented by `opt` afterwards.
+          name: of the operation.
+
+        Returns:
+          The operation of `opt`.
+        """
+        if number_of_shards() is not None:
+            grads_and_vars = [(self._sum(gradient), var) for gradient, var in grads_and_vars]
+        return self._opt.apply_gradients(grads_and_vars, global_step, name)
+
+    def get_slot(self, var: tf.Variable, name: str) -> tf.Variable | None:
+        """A slot of `opt`."""
+        return self._opt.get_slot(var, name)
+
+    def get_slot_names(self) -> list[str]:
+        """The names of the slots of `opt`."""
+        return self._opt.get_slot_names()
+
+    def variables(self) -> list[tf.Variable]:
+        """The variables of `opt`."""
+        return self._opt.variables()
+
+    def _sum(self, gradient: Any) -> tf.Tensor | None:
+        # Replicas touch different rows of an embedding, so its slices are summed as a whole.
+        return None if gradient is None else cross_replica_sum(gradient, self._groups)
+
+
+def _group_size(groups: Sequence[Sequence[int]] | None, shards: int) -> int:
+    """How many replicas are summed together.
+
+    Raises:
+      ValueError: the groups do not name each replica once, or differ in size.
+    """
+    if not groups:
+        return shards
+    lists = (list, tuple)
+    if not (isinstance(groups, lists) and all(isinstance(group, lists) for group in groups)):
+        raise ValueError(
+            f"Argument `group_assignment` must be a list of lists. Received: {groups!r}; for four "
+            "replicas in two groups, write [[0, 1], [2, 3]]."
+        )
+    if sorted(i for group in groups for i in group) != list(range(shards)):
+        raise ValueError(
+            f"Argument `group_assignment` must be a permutation of range({shards}): each of the "
+            f"{shards} replicas in one group. Received: {groups}"
+        )
+    sizes = {len(group) for group in groups}
+    if len(sizes) > 1:
+        raise ValueError(
+            f"The size of each subgroup in `group_assignment` must be equal. Received: {groups}, "
+            f"of sizes {[len(group) for group in groups]}."
+        )
+    return sizes.pop()

@@ -1,0 +1,124 @@
+"""What tf_keras layers bring along: updates, regularisation losses, frozen weights.
+
+A ``tf.layers`` function puts them into the graph's collections. A tf_keras layer keeps them to
+itself, and a model built inside a function is gone when that returns. So the layers are noted
+while the function runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import warnings
+from collections.abc import Iterator
+from typing import Any, Callable
+
+import tensorflow as tf
+
+from estimator_bridge.model.ancestors import ancestors
+
+__all__ = ["KerasLayers", "watch_keras_layers"]
+
+_HOOKS = ("add_weight", "add_loss", "add_update")
+
+
+class KerasLayers:
+    """The tf_keras layers that were at work in a graph.
+
+    Args:
+      graph: the graph.
+    """
+
+    def __init__(self, graph: tf.Graph):
+        self._graph = graph
+        self._layers: dict[int, Any] = {}  # by id, as layers may define equality
+        self._known = {operation.name for operation in _placeholders(graph)}
+
+    def note(self, layer: Any) -> None:
+        """Adds a layer that builds in the graph now, unless it uses the graph's collections."""
+        import tf_keras
+
+        others = (tf.compat.v1.layers.Layer, tf_keras.metrics.Metric)
+        if tf.compat.v1.get_default_graph() is self._graph and not isinstance(layer, others):
+            self._layers[id(layer)] = layer
+
+    def updates(self) -> list[Any]:
+        """What is to run with each training step, as the moving averages of batch norm."""
+        return self._usable(update for layer in self._all() for update in layer.updates)
+
+    def losses(self) -> list[tf.Tensor]:
+        """The regularisation and other added losses, each once."""
+        return self._usable(loss for layer in self._all() for loss in layer.losses)
+
+    def frozen(self) -> set[Any]:
+        """References (``variable.ref()``) of the weights of layers that are not ``trainable``."""
+        return {weight.ref() for layer in self._all() for weight in layer.non_trainable_weights}
+
+    def _all(self) -> list[Any]:
+        return list(self._layers.values())
+
+    def _usable(self, found: Iterator[Any]) -> list[Any]:
+        # A functional model is first built on placeholders of its own, which nothing feeds.
+        unfed = {p for p in _placeholders(self._graph) if p.name not in self._known}
+        distinct = {id(item): item for item in found}.values()
+        return [item for item in distinct if not (unfed and unfed & ancestors([item]))]
+
+
+@contextlib.contextmanager
+def watch_keras_layers(training: bool) -> Iterator[KerasLayers]:
+    """Notes the tf_keras layers that build in the default graph.
+
+    Args:
+      training: what layers take that are called without ``training=``.
+
+    Yields:
+      The layers, to be asked for what they brought along.
+    """
+    import tf_keras
+
+    noted = KerasLayers(tf.compat.v1.get_default_graph())
+    # The class of layers in graphs, which has no public name of its own.
+    owner = tf.compat.v1.layers.Layer.__base__
+    originals = {name: vars(owner)[name] for name in _HOOKS}
+    with contextlib.ExitStack() as stack:
+        for name, original in originals.items():
+            setattr(owner, name, _noting(noted, original))
+            stack.callback(setattr, owner, name, original)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it is deprecated for TF2, not for graphs
+            stack.enter_context(tf_keras.backend.learning_phase_scope(int(training)))
+        yield noted
+
+
+def _noting(noted: KerasLayers, method: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def wrapper(layer: Any, *args: Any, **kwargs: Any) -> Any:
+        noted.note(layer)
+        if method.__name__ == "add_loss" and args:
+            losses = tf.nest.map_structure(_made_once, args[0])
+            args = (losses, *args[1:])
+        return method(layer, *args, **kwargs)
+
+    return wrapper
+
+
+def _made_once(loss: Any) -> Any:
+    """Lets a loss that is a function return the same tensor each time that it is asked for.
+
+    Else it would be counted for a layer, for the model that holds it, and for the user's own sum.
+    """
+    if not callable(loss):
+        return loss
+    made: dict[tf.Graph, Any] = {}
+
+    def once() -> Any:
+        graph = tf.compat.v1.get_default_graph()
+        if graph not in made:
+            made[graph] = loss()
+        return made[graph]
+
+    return once
+
+
+def _placeholders(graph: tf.Graph) -> list[tf.Operation]:
+    return [operation for operation in graph.get_operations() if operation.type == "Placeholder"]

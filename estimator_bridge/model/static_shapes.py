@@ -1,0 +1,48 @@
+"""The shapes that a TPU's program is compiled for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.model.structures import named_leaves
+
+__all__ = ["check_static_shapes"]
+
+_MENDS = {
+    "features": "batch(..., drop_remainder=True) in input_fn, or tensor.set_shape([...]) in it",
+    "labels": "batch(..., drop_remainder=True) in input_fn, or tensor.set_shape([...]) in it",
+    "outputs": "tensor.set_shape([...]) in inference, or operations without dynamic shapes",
+    "predictions": "operations without dynamic shapes (tf.where with three arguments, top_k)",
+}
+
+
+def check_static_shapes(what: str, structure: Any) -> None:
+    """Checks that all sizes are known of what goes through a TPU.
+
+    Args:
+      what: "features", "labels", "outputs" or "predictions", for the error.
+      structure: any nesting of tensors.
+
+    Raises:
+      ValueError: one has an unknown size, or is sparse or ragged.
+    """
+    for label, tensor in named_leaves(what, structure):
+        if isinstance(tensor, (tf.SparseTensor, tf.RaggedTensor)):
+            raise ValueError(
+                f"{label} is a {type(tensor).__name__}, which a TPU cannot take; it needs dense "
+                "tensors of static shape. Convert it in input_fn: tf.sparse.to_dense(x), or "
+                "x.to_tensor(shape=[...])."
+            )
+        if tf.is_tensor(tensor) and not tensor.shape.is_fully_defined():
+            # The wording that each of them is known by.
+            said = (
+                f"The {what} to the model returned by input_fn must have static shape"
+                if what in ("features", "labels")
+                else f"{what} has dynamic shape (should be static)"
+            )
+            raise ValueError(
+                f"{said}: {label} is {tensor!r}, of shape {tensor.shape}. TPU mode needs to know "
+                f"each size beforehand. Use {_MENDS[what]}."
+            )

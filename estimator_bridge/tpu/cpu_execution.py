@@ -1,0 +1,59 @@
+"""A TPU model run with use_tpu=False: one replica on the whole batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.data import GraphInput
+from estimator_bridge.model import InputPipelineConfig, TPURunConfig
+from estimator_bridge.training.execution import Execution, TracedModel
+
+__all__ = ["CPUExecution"]
+
+
+class CPUExecution(Execution):
+    """As Execution, with what TPU programs expect in params.
+
+    Args:
+      strategy: with one replica.
+      config: the estimator's.
+      batch_size: the global batch of the mode, or None.
+
+    Raises:
+      ValueError: the input is SLICED, which needs several replicas.
+    """
+
+    config: TPURunConfig
+
+    def __init__(
+        self, strategy: tf.distribute.Strategy, config: TPURunConfig, batch_size: int | None
+    ):
+        super().__init__(strategy, config)
+        self._batch_size = batch_size
+        evaluation = config.tpu_config.eval_training_input_configuration
+        if evaluation == InputPipelineConfig.SLICED:
+            raise ValueError(
+                "InputPipelineConfig.SLICED is not supported with use_tpu=False: there is one "
+                "replica, so there is nothing to slice. Leave eval_training_input_configuration "
+                "out of TPUConfig."
+            )
+
+    def call_input_fn(
+        self, input_fn: Callable, graph: tf.Graph, mode: str, params: Mapping[str, Any]
+    ) -> GraphInput:
+        """Calls input_fn with params['batch_size']."""
+        return super().call_input_fn(input_fn, graph, mode, self._with_batch_size(params))
+
+    def trace(
+        self, model_fn: Callable, features: Any, labels: Any, mode: str, params: Mapping[str, Any]
+    ) -> TracedModel:
+        """Calls model_fn with params['batch_size'] and params['use_tpu']."""
+        given = {**self._with_batch_size(params), "use_tpu": False}
+        return super().trace(model_fn, features, labels, mode, given)
+
+    def _with_batch_size(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        known = {} if self._batch_size is None else {"batch_size": self._batch_size}
+        return {**params, **known}

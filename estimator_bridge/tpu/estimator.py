@@ -1,0 +1,152 @@
+"""The TPUEstimator."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.model import InputPipelineConfig, ModeKeys, TPURunConfig
+from estimator_bridge.model.counts import check_positive_integer
+from estimator_bridge.runtime import default_strategy, tpu_strategy
+from estimator_bridge.tpu.cpu_execution import CPUExecution
+from estimator_bridge.tpu.execution import TPUExecution
+from estimator_bridge.training import Estimator
+from estimator_bridge.training.execution import Execution
+
+__all__ = ["TPUEstimator"]
+
+_RESERVED = ("batch_size", "context")
+_BATCH_SIZE_ARGUMENT = {
+    ModeKeys.TRAIN: "train_batch_size",
+    ModeKeys.EVAL: "eval_batch_size",
+    ModeKeys.PREDICT: "predict_batch_size",
+}
+
+
+class TPUEstimator(Estimator):
+    """An Estimator whose steps run on all cores of a TPU, each on its part of the batch.
+
+    Args:
+      model_fn: returns a TPUEstimatorSpec for one replica's batch.
+      model_dir: see Estimator.
+      config: a tpu.RunConfig; its cluster or master says which TPU, 'emulated:N' for CPU cores.
+      params: handed to model_fn and input_fn, with 'batch_size' (input_fn: of the host's batch,
+        or a replica's where input_fn is called per replica; model_fn: of a replica's) and for
+        input_fn 'context' added.
+      use_tpu: False runs the same model_fn with one replica, on the whole batch.
+      train_batch_size: the global batch in training, divisible by the number of replicas.
+      eval_batch_size: the global batch in evaluation. The last batch may be smaller.
+      predict_batch_size: the global batch in prediction. The last batch may be smaller.
+      batch_axis: the batch dimension of each tensor that input_fn returns; None: all 0.
+      eval_on_tpu: False evaluates with one replica.
+      export_to_tpu: accepted; an export runs on CPUs, GPUs and TPUs alike.
+      export_to_cpu: accepted, likewise.
+      warm_start_from: see Estimator.
+      embedding_config_spec: not supported.
+      export_saved_model_api_version: accepted; one format is written.
+
+    Raises:
+      ValueError: config is no tpu.RunConfig, params has a reserved key, or num_shards is not the
+        number of replicas.
+      TypeError: a batch size is no integer.
+      AcceleratorNotFoundError: use_tpu, and the TPU is not there.
+    """
+
+    _config: TPURunConfig
+    _rate_tags = ("global_step/sec", "examples/sec")
+
+    def __init__(
+        self,
+        model_fn: Callable[..., Any] | None = None,
+        model_dir: str | os.PathLike[str] | None = None,
+        config: TPURunConfig | None = None,
+        params: Mapping[str, Any] | None = None,
+        use_tpu: bool = True,
+        train_batch_size: int | None = None,
+        eval_batch_size: int | None = None,
+        predict_batch_size: int | None = None,
+        batch_axis: Any = None,
+        eval_on_tpu: bool = True,
+        export_to_tpu: bool = True,
+        export_to_cpu: bool = True,
+        warm_start_from: Any = None,
+        embedding_config_spec: Any = None,
+        export_saved_model_api_version: Any = None,
+    ):
+        del export_to_tpu, export_to_cpu, export_saved_model_api_version
+        if not isinstance(config, TPURunConfig):
+            raise ValueError(
+                "`config` must be provided with type `tpu.RunConfig`, got "
+                f"{type(config).__name__}. Write config=estimator_bridge.tpu.RunConfig(...)."
+            )
+        if embedding_config_spec is not None:
+            raise NotImplementedError(
+                "embedding_config_spec (TPU embeddings) is not supported. Use tf.Variable tables "
+                "with tf.nn.embedding_lookup in model_fn."
+            )
+        for key in _RESERVED:
+            if params is not None and key in params:
+                raise ValueError(
+                    f"{key} are reserved keys but existed in params: {key!r} is set by "
+                    f"TPUEstimator for each call, got {params[key]!r}. Remove it, "
+                    "and pass train_batch_size, eval_batch_size and predict_batch_size instead."
+                )
+        self._batch_sizes = {
+            ModeKeys.TRAIN: train_batch_size,
+            ModeKeys.EVAL: eval_batch_size,
+            ModeKeys.PREDICT: predict_batch_size,
+        }
+        for mode, size in self._batch_sizes.items():
+            if size is not None:
+                check_positive_integer(size, _BATCH_SIZE_ARGUMENT[mode])
+        self._use_tpu, self._eval_on_tpu = use_tpu, eval_on_tpu
+        self._batch_axis = batch_axis
+        super().__init__(model_fn, model_dir, config, params, warm_start_from)
+        self._strategy = self._make_strategy(config) if use_tpu else default_strategy()
+
+    def _make_strategy(self, config: TPURunConfig) -> tf.distribute.Strategy:
+        tpu_config = config.tpu_config
+        if tpu_config.num_cores_per_replica and tpu_config.num_cores_per_replica > 1:
+            raise NotImplementedError(
+                "num_cores_per_replica > 1 (a model split over several cores) is not supported, "
+                f"got {tpu_config.num_cores_per_replica}. Leave it out."
+            )
+        # A resolver's address is only for messages; 'emulated:N' is a name like a TPU's.
+        strategy = tpu_strategy(config.cluster, config.master)
+        replicas = strategy.num_replicas_in_sync
+        if tpu_config.num_shards not in (None, replicas):
+            raise ValueError(
+                "TPUConfig.num_shards is not set correctly. According to the TPU "
+                f"({config.master or 'local'!r}), num_replicas should be ({replicas}), got "
+                f"({tpu_config.num_shards}). Leave num_shards out, or name that many cores."
+            )
+        return strategy
+
+    def _export_execution(self) -> Execution:
+        return CPUExecution(default_strategy(), self._config, batch_size=None)
+
+    def _execution(self, mode: str) -> Execution:
+        size = self._batch_sizes[mode]
+        on_tpu = self._use_tpu and (mode != ModeKeys.EVAL or self._eval_on_tpu)
+        if not on_tpu:
+            return CPUExecution(default_strategy(), self._config, size)
+        argument = _BATCH_SIZE_ARGUMENT[mode]
+        if size is None:
+            raise ValueError(
+                f"`{argument}` cannot be `None` in mode {mode!r} on a TPU: pass the global batch "
+                f"size as TPUEstimator({argument}=...)."
+            )
+        replicas = self._strategy.num_replicas_in_sync
+        pipeline = self._config.tpu_config.per_host_input_for_training
+        if size % replicas and pipeline != InputPipelineConfig.BROADCAST:
+            raise ValueError(
+                f"{argument.replace('_', ' ')} {size} must be divisible by number of replicas "
+                f"{replicas}; the next sizes that are: {size - size % replicas or replicas} and "
+                f"{size + replicas - size % replicas}."
+            )
+        return TPUExecution(
+            self._strategy, self._config, self._model_fn, self.params, size, self._batch_axis
+        )

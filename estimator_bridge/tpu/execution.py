@@ -1,0 +1,315 @@
+"""A TPU model laid out over replicas: static shapes, per-replica batches, the host's part."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.data import GraphInput, call_input_fn, placeholders
+from estimator_bridge.data.static_shapes import (
+    batch_size_of,
+    check_static,
+    pad_batches,
+    replica_spec,
+)
+from estimator_bridge.graph import LiftedSession
+from estimator_bridge.model import (
+    EstimatorSpec,
+    InputPipelineConfig,
+    ModeKeys,
+    TPUEstimatorSpec,
+    TPURunConfig,
+    call_host_fn,
+    describe_fn,
+    fn_args,
+    parse_iterations_per_loop,
+)
+from estimator_bridge.model.host_calls import SummaryWritersHook
+from estimator_bridge.runtime import HostStage, StepLoop
+from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tpu.context import TPUContext
+from estimator_bridge.tpu.host_stage import Gathered
+from estimator_bridge.tpu.sharded_input import ShardedInput
+from estimator_bridge.training.execution import Execution, TracedModel, reference
+from estimator_bridge.training.metrics import add_loss_metric
+from estimator_bridge.training.model_call import call_model_fn
+from estimator_bridge.training.pace import Pace
+from estimator_bridge.training.program import Program, trace_program
+
+__all__ = ["TPUExecution"]
+
+
+class TPUExecution(Execution):
+    """Replicas that each see their part of the batch.
+
+    Args:
+      strategy: with any number of replicas.
+      config: the estimator's.
+      model_fn: the user's, to trace again for a short last batch.
+      params: the user's.
+      batch_size: the global batch of the mode.
+      batch_axis: the batch dimension of each of input_fn's tensors; None: all 0.
+    """
+
+    config: TPURunConfig
+
+    def __init__(
+        self,
+        strategy: tf.distribute.Strategy,
+        config: TPURunConfig,
+        model_fn: Callable,
+        params: Mapping[str, Any],
+        batch_size: int,
+        batch_axis: Any = None,
+    ):
+        super().__init__(strategy, config)
+        self.shards = self._replicas = strategy.num_replicas_in_sync
+        self._model_fn, self._params = model_fn, params
+        self._batch_size, self._batch_axis = batch_size, batch_axis
+        self._is_whole = config.tpu_config.per_host_input_for_training == (
+            InputPipelineConfig.BROADCAST
+        )
+        self._is_size_known = True  # whether all batches of an evaluation are of the traced size
+        self._first_replica_only = False
+        self._valid_size: tf.Tensor | None = None
+        self._short_steps: dict[int, tuple[Program, StepLoop]] = {}
+
+    def call_input_fn(self, input_fn, graph, mode, params) -> GraphInput:
+        """Calls input_fn with params['batch_size'], 'use_tpu' and 'context'."""
+        if "params" not in fn_args(input_fn):
+            raise ValueError(
+                f"input_fn ({describe_fn(input_fn)}) does not include params argument, required by "
+                'TPUEstimator to pass batch size as params["batch_size"]. Write '
+                "def input_fn(params) and batch the dataset by params['batch_size']."
+            )
+        calls = 1
+        if mode == ModeKeys.TRAIN and self._pipeline == InputPipelineConfig.PER_SHARD_V1:
+            calls = self._replicas
+        inputs = []
+        for call in range(calls):
+            given = dict(params)
+            given["batch_size"] = self._batch_size // calls
+            given["use_tpu"] = True
+            given["context"] = TPUContext(
+                self._replicas, invocation_index=call, total_invocations=calls
+            )
+            inputs.append(
+                call_input_fn(input_fn, graph, mode=mode, params=given, config=self.config)
+            )
+        return inputs[0] if calls == 1 else ShardedInput(inputs)
+
+    def batch_axes(self, graph_input: GraphInput) -> list[int | None]:
+        """The batch dimension of each flat component; None for one that is not split."""
+        count = len(tf.nest.flatten(graph_input.spec))
+        if self._is_whole:
+            axes: list[int | None] = [None] * count
+        elif self._batch_axis is not None:
+            axes = tf.nest.flatten(self._batch_axis)
+        else:
+            axes = [0] * count
+        if len(axes) != count:
+            raise ValueError(
+                f"batch_axis {self._batch_axis} has {len(axes)} entries, but input_fn returned "
+                f"{count} tensors: {graph_input.spec}. Give one for each."
+            )
+        return axes
+
+    def full_batch(self, graph_input: GraphInput, mode: str) -> int | None:
+        """The size of a full batch, in an evaluation whose last batch may be short."""
+        is_short = mode == ModeKeys.EVAL and self._may_be_short(graph_input)
+        return self._batch_size if is_short else None
+
+    def batch_tensors(self, graph_input: GraphInput, mode: str) -> Any:
+        """Placeholders of one replica's static shapes."""
+        check_static(graph_input.spec, allow_partial_batch=mode != ModeKeys.TRAIN)
+        axes = self.batch_axes(graph_input)
+        self._is_size_known = not self._may_be_short(graph_input) and not self._first_replica_only
+        spec = replica_spec(graph_input.spec, axes, self._replicas, self._batch_size)
+        self._valid_size = None
+        if mode == ModeKeys.PREDICT and not self._is_size_known:
+            self._valid_size = tf.compat.v1.placeholder(tf.int64, [], name="valid_size")
+        return placeholders(spec)
+
+    def dataset(self, graph_input, session: LiftedSession, mode: str) -> tf.data.Dataset:
+        """The host's batches, read ahead; padded to one size where the last may be short."""
+        dataset = graph_input.dataset(session)
+        if mode != ModeKeys.TRAIN and self._may_be_short(graph_input):
+            dataset = pad_batches(dataset, self._batch_size)
+        if mode == ModeKeys.PREDICT and self._may_be_short(graph_input):
+            dataset = dataset.map(_size_last)
+        return dataset.prefetch(tf.data.AUTOTUNE)
+
+    def pace(self, mode: str) -> Pace:
+        """In training iterations_per_loop, as steps or as seconds."""
+        if mode != ModeKeys.TRAIN:
+            return Pace()
+        loop = parse_iterations_per_loop(self.config.tpu_config.iterations_per_loop)
+        return Pace(seconds=loop.value) if loop.unit == "seconds" else Pace(steps=loop.value)
+
+    def examples_per_step(self, graph_input: GraphInput) -> int | None:
+        """The global batch."""
+        return self._batch_size
+
+    def trace(self, model_fn, features, labels, mode, params) -> TracedModel:
+        """Calls model_fn for one replica, and metric_fn and host_call for the host."""
+        given = dict(params)
+        given["batch_size"] = self._batch_size // (1 if self._is_whole else self._replicas)
+        given["use_tpu"] = True
+        spec = call_model_fn(model_fn, features, labels, mode, given, self.config)
+        if mode == ModeKeys.TRAIN:
+            return self._trace_training(spec)
+        if not isinstance(spec, TPUEstimatorSpec):
+            raise RuntimeError(
+                f"The spec that model_fn returns in mode {mode!r} must have type "
+                f"`TPUEstimatorSpec` in TPU mode. Got {type(spec).__name__}. Return "
+                "estimator_bridge.tpu.TPUEstimatorSpec, with eval_metrics=(metric_fn, tensors) in "
+                "the place of eval_metric_ops."
+            )
+        if mode == ModeKeys.EVAL:
+            return self._trace_evaluation(spec)
+        return self._trace_prediction(spec)
+
+    def evaluate_short_batch(self, program: Program, batch: list[tf.Tensor]) -> None:
+        """Evaluates the last batch at its own size, with the model traced for that size.
+
+        Its examples are divided over the replicas where they can be; else each replica sees all
+        of them, and one replica's results count.
+        """
+        size = int(batch[0].shape[0])
+        structure = tf.nest.pack_sequence_as(program.input.spec, batch)
+        with eager_mode():
+            elements = tf.data.Dataset.from_tensors(structure)
+        if size not in self._short_steps:
+            short = trace_program(
+                _ShortBatch(self, size),
+                self._model_fn,
+                lambda params: elements,
+                ModeKeys.EVAL,
+                self._params,
+                shared=program.session.resources,
+            )
+            self._short_steps[size] = short, short.make_loop()
+        _, step = self._short_steps[size]
+        with eager_mode():
+            step(iter(elements), 1)
+
+    @property
+    def _pipeline(self) -> int:
+        return self.config.tpu_config.per_host_input_for_training
+
+    def _may_be_short(self, graph_input: GraphInput) -> bool:
+        axes = self.batch_axes(graph_input)
+        return not self._is_whole and batch_size_of(graph_input.spec, axes) is None
+
+    def _trace_training(self, spec: Any) -> TracedModel:
+        if isinstance(spec, EstimatorSpec):
+            if spec.training_chief_hooks:
+                raise ValueError(
+                    "training_chief_hooks returned by EstimatorSpec is not supported in "
+                    "TPUEstimator. Put them into training_hooks."
+                )
+            spec = TPUEstimatorSpec(
+                spec.mode,
+                loss=spec.loss,
+                train_op=spec.train_op,
+                training_hooks=spec.training_hooks,
+                scaffold_fn=functools.partial(_same, spec.scaffold) if spec.scaffold else None,
+            )
+        self._require_cross_shard_optimizer()
+        gathered = Gathered(self._replicas, is_size_known=True)
+        host, hooks = self._host_call(spec, gathered)
+        whole = EstimatorSpec(
+            spec.mode,
+            loss=spec.loss,
+            train_op=spec.train_op,
+            training_hooks=(*spec.training_hooks, *hooks),
+            scaffold=spec.scaffold_fn() if spec.scaffold_fn else None,
+        )
+        stage = HostStage(gathered.inputs, tuple(host)) if host else None
+        return TracedModel(whole, [reference(spec.train_op)], spec.loss.name, host=stage)
+
+    def _trace_evaluation(self, spec: TPUEstimatorSpec) -> TracedModel:
+        gathered = Gathered(self._replicas, is_size_known=self._is_size_known)
+        operations, hooks = self._host_call(spec, gathered)
+        metrics = {}
+        if spec.eval_metrics:
+            function, tensors = spec.eval_metrics
+            metrics = call_host_fn(function, gathered.structure("eval_metrics[1]", tensors))
+        losses = gathered.tensor("loss", tf.reshape(spec.loss, [1]))
+        whole = EstimatorSpec(
+            spec.mode,
+            loss=spec.loss,
+            eval_metric_ops=metrics,
+            evaluation_hooks=(*spec.evaluation_hooks, *hooks),
+            scaffold=spec.scaffold_fn() if spec.scaffold_fn else None,
+        )
+        whole = add_loss_metric(whole, tf.reduce_mean(losses))
+        updates = [update for _, update in whole.eval_metric_ops.values()]
+        operations += [reference(update) for update in tf.nest.flatten(updates)]
+        stage = HostStage(gathered.inputs, tuple(operations), self._first_replica_only)
+        return TracedModel(whole, [], None, host=stage)
+
+    def _trace_prediction(self, spec: TPUEstimatorSpec) -> TracedModel:
+        if not isinstance(spec.predictions, Mapping):
+            raise TypeError(
+                "TPUEstimatorSpec.predictions must be dict of Tensors, got "
+                f"{type(spec.predictions).__name__}. Return {{'predictions': tensor}}."
+            )
+        gathered = Gathered(self._replicas, is_size_known=True)
+        outputs = {
+            key: gathered.tensor(f"predictions[{key!r}]", tensor)
+            for key, tensor in spec.predictions.items()
+        }
+        whole = EstimatorSpec(
+            spec.mode,
+            predictions=spec.predictions,
+            prediction_hooks=spec.prediction_hooks,
+            scaffold=spec.scaffold_fn() if spec.scaffold_fn else None,
+        )
+        return TracedModel(
+            whole, [], None, outputs, self._valid_size, HostStage(gathered.inputs, ())
+        )
+
+    def _host_call(self, spec: TPUEstimatorSpec, gathered: Gathered) -> tuple[list[str], list]:
+        """What the host runs for the host_call, and the hook that keeps its summary writers."""
+        if not spec.host_call:
+            return [], []
+        function, tensors = spec.host_call
+        result = call_host_fn(function, gathered.structure("host_call[1]", tensors))
+        if result is None:
+            raise TypeError(
+                f"host_call's function ({describe_fn(function)}) returned None, so there is "
+                "nothing to run. Return its operations, for summaries "
+                "tf.compat.v1.summary.all_v2_summary_ops()."
+            )
+        elements = tf.nest.flatten(result)
+        return [reference(element) for element in elements], [SummaryWritersHook()]
+
+    def _require_cross_shard_optimizer(self) -> None:
+        operations = tf.compat.v1.get_default_graph().get_operations()
+        if self._replicas > 1 and not any(op.type == "CrossReplicaSum" for op in operations):
+            raise ValueError(
+                "CrossShardOptimizer must be used for model training on TPUs: the model has no "
+                f"sum over its {self._replicas} replicas, so their weights would drift apart. Wrap "
+                "the optimizer: optimizer = estimator_bridge.tpu.CrossShardOptimizer(optimizer)."
+            )
+
+
+class _ShortBatch(TPUExecution):
+    """The layout of one evaluation batch that is smaller than the others."""
+
+    def __init__(self, whole: TPUExecution, size: int):
+        super().__init__(whole.strategy, whole.config, whole._model_fn, whole._params, size)
+        if size % self._replicas:
+            self._is_whole = self._first_replica_only = True
+
+
+def _same(scaffold: Any) -> Any:
+    return scaffold
+
+
+def _size_last(size: tf.Tensor, batch: Any) -> tuple[Any, tf.Tensor]:
+    return batch, size

@@ -1,0 +1,58 @@
+"""The host's part of a replicated step: placeholders for what the replicas gather."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import tensorflow as tf
+
+__all__ = ["Gathered"]
+
+
+class Gathered:
+    """Collects the tensors of a replica that the host reads, and their gathered counterparts.
+
+    Args:
+      replicas: how many are concatenated.
+      is_size_known: whether every step gathers a full batch; else the first dimension of the
+        gathered tensors is unknown.
+    """
+
+    def __init__(self, replicas: int, is_size_known: bool):
+        self._replicas = replicas
+        self._is_size_known = is_size_known
+        self.inputs: dict[str, str] = {}
+
+    def structure(self, field: str, tensors: Any) -> Any:
+        """The gathered counterparts of a list or dict of tensors."""
+        if isinstance(tensors, Mapping):
+            return {k: self.tensor(f"{field}[{k!r}]", t) for k, t in tensors.items()}
+        return [self.tensor(f"{field}[{i}]", t) for i, t in enumerate(tensors)]
+
+    def tensor(self, name: str, tensor: Any) -> tf.Tensor:
+        """The gathered counterpart of one tensor: a placeholder [global batch, ...].
+
+        Raises:
+          ValueError: it is a scalar, or its shape is not static; names it and the mend.
+        """
+        tensor = tf.convert_to_tensor(tensor)
+        if tensor.shape.rank == 0:
+            raise ValueError(
+                "All tensors outfed from TPU should preserve batch size dimension, but got scalar "
+                f"{name} ({tensor.name}). It is concatenated over the replicas: give it a first "
+                "dimension, as in tf.reshape(x, [1])."
+            )
+        if not tensor.shape.is_fully_defined():
+            raise ValueError(
+                f"{name} has dynamic shape (should be static): {tensor.name}, shape "
+                f"{tensor.shape}. Use operations with static results on a TPU (tf.where, masks "
+                "instead of tf.boolean_mask), or x.set_shape([...])."
+            )
+        shape = tensor.shape.as_list()
+        shape[0] = shape[0] * self._replicas if self._is_size_known else None
+        placeholder = tf.compat.v1.placeholder(
+            tensor.dtype, shape, name="gathered/" + tensor.op.name
+        )
+        self.inputs[placeholder.name] = tensor.name
+        return placeholder

@@ -1,0 +1,57 @@
+"""Inputs of an input_fn that is called once for each replica."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.data import GraphInput
+from estimator_bridge.graph import LiftedSession
+
+__all__ = ["ShardedInput"]
+
+
+class ShardedInput(GraphInput):
+    """Several calls' batches, put together to a host's batch in the order of the replicas.
+
+    Args:
+      parts: what the calls returned.
+
+    Raises:
+      ValueError: their shapes or types differ.
+    """
+
+    def __init__(self, parts: Sequence[GraphInput]):
+        self._parts = parts
+        first = parts[0].spec
+        for i, part in enumerate(parts):
+            if part.spec != first:
+                raise ValueError(
+                    f"input_fn returned {part.spec} when it was called for replica {i}, and "
+                    f"{first} for replica 0. All replicas need batches of the same structure and "
+                    "shape."
+                )
+        self.spec = tf.nest.map_structure(lambda spec: _times(spec, len(parts)), first)
+
+    @property
+    def is_eager(self) -> bool:
+        """Whether the datasets were made outside of any graph."""
+        return all(part.is_eager for part in self._parts)
+
+    def dataset(self, session: LiftedSession) -> tf.data.Dataset:
+        """The batches of the host."""
+        datasets = tuple(part.dataset(session) for part in self._parts)
+        return tf.data.Dataset.zip(datasets).map(_concatenate)
+
+
+def _times(spec: tf.TensorSpec, count: int) -> tf.TensorSpec:
+    shape = spec.shape.as_list()
+    if shape and shape[0] is not None:
+        shape[0] *= count
+    return tf.TensorSpec(shape, spec.dtype)
+
+
+def _concatenate(*parts: Any) -> Any:
+    return tf.nest.map_structure(lambda *tensors: tf.concat(tensors, axis=0), *parts)

@@ -1,0 +1,56 @@
+"""Checks of what train, evaluate and predict are called with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+
+__all__ = ["check_hooks", "check_listeners", "check_steps"]
+
+_train = tf.compat.v1.train
+
+
+def check_steps(**counts: int | None) -> None:
+    """Checks steps and max_steps.
+
+    Raises:
+      ValueError: one is 0 or less, or both are given.
+    """
+    for name, value in counts.items():
+        if value is not None and value <= 0:
+            raise ValueError(f"Must specify {name} > 0, given: {value}.")
+    given = [name for name, value in counts.items() if value is not None]
+    if len(given) > 1:
+        raise ValueError(
+            "Can not provide both steps and max_steps: steps is how many steps to train more, "
+            f"max_steps the global step to train to. Got {counts}."
+        )
+
+
+def check_hooks(hooks: Sequence[Any] | None) -> list[Any]:
+    """The hooks as a list.
+
+    Raises:
+      TypeError: one is no SessionRunHook.
+    """
+    return _checked(hooks, _train.SessionRunHook, "Hooks must be a SessionRunHook")
+
+
+def check_listeners(listeners: Sequence[Any] | None) -> list[Any]:
+    """The listeners as a list.
+
+    Raises:
+      TypeError: one is no CheckpointSaverListener.
+    """
+    kind = _train.CheckpointSaverListener
+    return _checked(listeners, kind, "saving_listeners must be a list of CheckpointSaverListener")
+
+
+def _checked(items: Sequence[Any] | None, kind: type, wanted: str) -> list[Any]:
+    checked = list(items or ())
+    for item in checked:
+        if not isinstance(item, kind):
+            raise TypeError(f"{wanted}, given: {item!r} ({type(item).__name__}).")
+    return checked

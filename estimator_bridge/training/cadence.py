@@ -1,0 +1,100 @@
+"""When a session-run hook next has to be called, so that a loop may run on until then.
+
+A hook's ``before_run`` and ``after_run`` used to be called around every step. TensorFlow's own
+hooks do something only now and then, and say when by their timers. Hooks of other types are
+called at every step.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import tensorflow as tf
+
+__all__ = ["NEVER", "Due", "due", "skip"]
+
+_train = tf.compat.v1.train
+
+
+@dataclasses.dataclass(frozen=True)
+class Due:
+    """When a hook's next call is due.
+
+    Attributes:
+      steps: after so many more steps, that step included; infinity for never.
+      now: its clock says that it is due, whatever the step.
+    """
+
+    steps: float = math.inf
+    now: bool = False
+
+
+NEVER = Due()
+_EVERY_STEP = Due(steps=1)
+
+
+def due(hook: Any, step: int, loss: tf.Tensor | None = None) -> Due:
+    """When a hook is due.
+
+    Args:
+      hook: a SessionRunHook.
+      step: the global step before the next step.
+      loss: the loss tensor, for which loops watch for NaN by themselves.
+    """
+    kind = type(hook)
+    if hasattr(hook, "steps_until_due"):  # this library's own hooks
+        return Due(steps=hook.steps_until_due(step))
+    if _inherits(kind, _train.SessionRunHook):
+        return NEVER
+    if _inherits(kind, _train.NanTensorHook) and hook._loss_tensor is loss:
+        return NEVER
+    if _inherits(kind, _train.StopAtStepHook) and hook._last_step is not None:
+        return Due(steps=hook._last_step - step)
+    if _inherits(kind, _train.LoggingTensorHook):
+        return _by_timer(hook._timer, hook._iter_count - 1)
+    if any(_inherits(kind, known) for known in _BY_GLOBAL_STEP):
+        return _by_timer(hook._timer, step)
+    return _EVERY_STEP
+
+
+_BY_GLOBAL_STEP = (
+    _train.CheckpointSaverHook,
+    _train.StepCounterHook,
+    _train.SummarySaverHook,
+)
+
+
+def skip(hook: Any, steps: int, step: int) -> None:
+    """Tells a hook that counts its calls of steps that ran without it.
+
+    Args:
+      hook: the hook.
+      steps: how many there were.
+      step: the global step after them.
+    """
+    kind = type(hook)
+    if _inherits(kind, _train.LoggingTensorHook):
+        hook._iter_count += steps
+    elif _inherits(kind, _train.SummarySaverHook) and hook._next_step is not None:
+        hook._next_step = step + 1
+
+
+def _inherits(kind: Any, known: Any) -> bool:
+    """Whether a hook class runs this known class's own before_run and after_run."""
+    same_after = kind.after_run is known.after_run
+    return kind.before_run is known.before_run and same_after
+
+
+def _by_timer(timer: Any, step: int) -> Due:
+    """When a SecondOrStepTimer next triggers; it is asked about the step that ends a run."""
+    every_steps = getattr(timer, "_every_steps", None)
+    last = timer.last_triggered_step()
+    if every_steps is None and getattr(timer, "_every_secs", None) is None:
+        return NEVER  # a NeverTriggerTimer: the hook acts at the end alone
+    if last is None:
+        return _EVERY_STEP
+    if every_steps is not None:
+        return Due(steps=max(last + every_steps - step, 1))
+    return Due(now=timer.should_trigger_for_step(last + 1))

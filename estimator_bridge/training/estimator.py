@@ -1,0 +1,406 @@
+"""The Estimator."""
+
+from __future__ import annotations
+
+import copy
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from absl import logging
+
+from estimator_bridge.checkpoint import (
+    check_writable,
+    latest_checkpoint,
+    list_variables,
+    load_variable,
+)
+from estimator_bridge.export.saved_model import export_saved_model
+from estimator_bridge.model import ModeKeys, RunConfig, default_session_config
+from estimator_bridge.runtime import default_strategy
+from estimator_bridge.training.arguments import check_hooks, check_listeners, check_steps
+from estimator_bridge.training.evaluate import evaluate_program
+from estimator_bridge.training.execution import Execution
+from estimator_bridge.training.model_call import check_model_fn
+from estimator_bridge.training.predict import predict_program
+from estimator_bridge.training.program import Program, trace_program
+from estimator_bridge.training.train import train_program
+
+__all__ = ["Estimator"]
+
+
+class Estimator:
+    """Trains, evaluates, predicts with and exports the model that a model_fn describes.
+
+    Args:
+      model_fn: returns an EstimatorSpec; takes features and any of labels, mode, params, config.
+      model_dir: where checkpoints and event files go, and training goes on from. By default
+        config's, else a new temporary folder.
+      config: how it runs.
+      params: handed to model_fn and input_fn, copied for each call.
+      warm_start_from: a checkpoint, a folder of one, or WarmStartSettings, for variables' first
+        values where model_dir has no checkpoint.
+
+    Raises:
+      ValueError: model_fn's arguments are wrong, config is no RunConfig, or model_dir is not that
+        of config.
+    """
+
+    _rate_tags: tuple[str, str | None] = ("global_step/sec", None)
+
+    def __init__(
+        self,
+        model_fn: Callable[..., Any] | None,
+        model_dir: str | os.PathLike[str] | None = None,
+        config: RunConfig | None = None,
+        params: Mapping[str, Any] | None = None,
+        warm_start_from: Any = None,
+    ):
+        self._refuse_overridden_members()
+        self._config = _config_with_folder(config, model_dir)
+        self._model_dir: str = self._config.model_dir
+        self._model_fn = check_model_fn(model_fn, params)
+        self._params = copy.deepcopy(params or {})
+        self._warm_start_settings = _warm_start_settings(warm_start_from)
+        self._evaluation: Program | None = None  # traced once, used again
+
+    @property
+    def model_dir(self) -> str:
+        """Where checkpoints and event files go."""
+        return self._model_dir
+
+    @property
+    def config(self) -> RunConfig:
+        """A copy of the configuration."""
+        return copy.deepcopy(self._config)
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """A copy of the parameters."""
+        return copy.deepcopy(dict(self._params))
+
+    @property
+    def model_fn(self) -> Callable[..., Any]:
+        """The model_fn with params bound: takes features, labels, mode, config."""
+
+        def bound(features, labels, mode, config):
+            traced = self._execution(mode).trace(
+                self._model_fn, features, labels, mode, self.params
+            )
+            del config
+            return traced.spec
+
+        return bound
+
+    def train(
+        self,
+        input_fn: Callable[..., Any],
+        hooks: Sequence[Any] | None = None,
+        steps: int | None = None,
+        max_steps: int | None = None,
+        saving_listeners: Sequence[Any] | None = None,
+    ) -> Estimator:
+        """Trains, from the latest checkpoint in model_dir if there is one.
+
+        Args:
+          input_fn: returns a Dataset, or (features, labels).
+          hooks: SessionRunHooks.
+          steps: how many steps to train more.
+          max_steps: the global step to train to; nothing happens where it is reached.
+          saving_listeners: CheckpointSaverListeners.
+
+        Returns:
+          This estimator.
+
+        Raises:
+          ValueError: both or neither sensible of steps and max_steps, or wrong arguments.
+          tf.compat.v1.train.NanLossDuringTrainingError: the loss became NaN.
+        """
+        check_steps(steps=steps, max_steps=max_steps)
+        hooks, listeners = check_hooks(hooks), check_listeners(saving_listeners)
+        execution = self._execution(ModeKeys.TRAIN)
+        check_writable(self._model_dir)
+        latest = self.latest_checkpoint()
+        if max_steps is not None and latest and _step_of(latest) >= max_steps:
+            logging.info("Skipping training since max_steps has already saved.")
+            return self
+        program = self._trace(execution, input_fn, ModeKeys.TRAIN, latest)
+        try:
+            train_program(
+                program, self._model_dir, hooks, listeners, steps, max_steps, latest,
+                self._rate_tags,
+            )  # fmt: skip
+        finally:
+            program.close()
+        return self
+
+    def evaluate(
+        self,
+        input_fn: Callable[..., Any],
+        steps: int | None = None,
+        hooks: Sequence[Any] | None = None,
+        checkpoint_path: str | None = None,
+        name: str | None = None,
+    ) -> dict[str, Any]:
+        """Evaluates a checkpoint on every example of the input.
+
+        Args:
+          input_fn: returns a Dataset, or (features, labels).
+          steps: how many batches; None for all.
+          hooks: SessionRunHooks.
+          checkpoint_path: by default the latest; without any, the initial values.
+          name: of the evaluation; its event files go to 'eval_NAME'.
+
+        Returns:
+          The metrics, 'loss' (its mean over the batches) and 'global_step', as numpy values.
+
+        Raises:
+          ValueError: steps is not positive, or there is no such checkpoint.
+        """
+        check_steps(steps=steps)
+        hooks = check_hooks(hooks)
+        execution = self._execution(ModeKeys.EVAL)
+        check_writable(self._model_dir)
+        path = self._checkpoint_for(checkpoint_path, "evaluate")
+        program = self._evaluation_program(execution, input_fn, bool(hooks), path)
+        try:
+            results = evaluate_program(program, self.eval_dir(name), hooks, steps, path)
+        except BaseException:
+            self._evaluation = None
+            raise
+        # Hooks add operations of their own to a graph, and expect to do so once.
+        is_kept = path and not hooks and not program.spec.evaluation_hooks
+        self._evaluation = program if is_kept else None
+        return results
+
+    def predict(
+        self,
+        input_fn: Callable[..., Any],
+        predict_keys: Sequence[str] | str | None = None,
+        hooks: Sequence[Any] | None = None,
+        checkpoint_path: str | None = None,
+        yield_single_examples: bool = True,
+    ) -> Iterator[Any]:
+        """Yields predictions, as they are asked for.
+
+        Args:
+          input_fn: returns a Dataset, or features; labels are left out.
+          predict_keys: which predictions; by default all.
+          hooks: SessionRunHooks.
+          checkpoint_path: by default the latest; without any, the initial values.
+          yield_single_examples: whether to yield a dict an example, or one a batch.
+
+        Yields:
+          Predictions as numpy values: a dict by key, or what takes its place.
+
+        Raises:
+          ValueError: no such checkpoint, predict_keys that match nothing, or predictions whose
+            batches differ in length.
+        """
+        hooks = check_hooks(hooks)
+        keys = [predict_keys] if isinstance(predict_keys, str) else predict_keys
+        execution = self._execution(ModeKeys.PREDICT)
+        path = self._checkpoint_for(checkpoint_path, "predict")
+        program = self._trace(execution, input_fn, ModeKeys.PREDICT, path)
+        yield from predict_program(program, hooks, keys, path, yield_single_examples)
+
+    def export_saved_model(
+        self,
+        export_dir_base: str | os.PathLike[str],
+        serving_input_receiver_fn: Callable[[], Any],
+        assets_extra: Mapping[str, str] | None = None,
+        as_text: bool = False,
+        checkpoint_path: str | None = None,
+        experimental_mode: str = ModeKeys.PREDICT,
+    ) -> bytes:
+        """Writes the model and a checkpoint's values as a SavedModel.
+
+        Args:
+          export_dir_base: each export is a new folder in it, named by the time.
+          serving_input_receiver_fn: returns a ServingInputReceiver: what the model is sent, and
+            the features made of it.
+          assets_extra: files to copy beside the model, by where they go in 'assets.extra'.
+          as_text: whether to write the graph as text.
+          checkpoint_path: by default the latest.
+          experimental_mode: PREDICT.
+
+        Returns:
+          The new folder's path, as bytes.
+
+        Raises:
+          ValueError: there is no checkpoint, or the model has nothing to serve.
+          NotImplementedError: another mode than PREDICT.
+        """
+        if experimental_mode != ModeKeys.PREDICT:
+            raise NotImplementedError(
+                f"export_saved_model exports mode {ModeKeys.PREDICT!r}, got {experimental_mode!r}. "
+                "Leave experimental_mode out."
+            )
+        if not callable(serving_input_receiver_fn):
+            raise ValueError(
+                "serving_input_receiver_fn must be defined: a function without arguments that "
+                f"returns a ServingInputReceiver, got {serving_input_receiver_fn!r}."
+            )
+        path = checkpoint_path or (
+            self.latest_checkpoint() if self._warm_start_settings else self._require_checkpoint()
+        )
+
+        def trace():
+            tf.compat.v1.set_random_seed(self._config.tf_random_seed)
+            tf.compat.v1.train.create_global_step()
+            receiver = serving_input_receiver_fn()
+            traced = self._export_execution().trace(
+                self._model_fn, receiver.features, None, ModeKeys.PREDICT, self.params
+            )
+            if not path:
+                self._warm_start()
+            return traced.spec, receiver
+
+        return export_saved_model(os.fspath(export_dir_base), trace, path, assets_extra, as_text)
+
+    def export_savedmodel(self, *args: Any, **kwargs: Any) -> bytes:
+        """Renamed: use ``export_saved_model``."""
+        raise AttributeError(
+            "`export_savedmodel` was renamed. Please use `export_saved_model`, which takes the "
+            "same arguments without strip_default_attrs."
+        )
+
+    def eval_dir(self, name: str | None = None) -> str:
+        """The folder of an evaluation's event files."""
+        return os.path.join(self._model_dir, "eval" if not name else f"eval_{name}")
+
+    def latest_checkpoint(self) -> str | None:
+        """The newest checkpoint in model_dir, without its file ending; None if there is none."""
+        return latest_checkpoint(self._model_dir)
+
+    def get_variable_names(self) -> list[str]:
+        """The names of the variables in the latest checkpoint.
+
+        Raises:
+          ValueError: there is no checkpoint yet.
+        """
+        return [name for name, _ in list_variables(self._require_checkpoint())]
+
+    def get_variable_value(self, name: str) -> np.ndarray:
+        """A variable's value in the latest checkpoint.
+
+        Raises:
+          ValueError: there is no checkpoint yet.
+        """
+        return load_variable(self._require_checkpoint(), name)
+
+    def _require_checkpoint(self) -> str:
+        latest = self.latest_checkpoint()
+        if not latest:
+            raise ValueError(
+                f"Could not find trained model in model_dir: {self._model_dir}: it has no "
+                "checkpoint. Call train() first, or name the folder that train() wrote to."
+            )
+        return latest
+
+    def _execution(self, mode: str) -> Execution:
+        del mode
+        return Execution(default_strategy(), self._config)
+
+    def _export_execution(self) -> Execution:
+        """The layout of an exported model, which serves batches of any size on one replica."""
+        return self._execution(ModeKeys.PREDICT)
+
+    def _trace(
+        self, execution: Execution, input_fn: Callable, mode: str, checkpoint: str | None
+    ) -> Program:
+        return trace_program(
+            execution,
+            self._model_fn,
+            input_fn,
+            mode,
+            self.params,
+            after_model=None if checkpoint else self._warm_start,
+        )
+
+    def _warm_start(self) -> None:
+        if self._warm_start_settings is not None:
+            logging.info("Warm-starting with %s", self._warm_start_settings)
+            tf.compat.v1.train.warm_start(*self._warm_start_settings)
+
+    def _checkpoint_for(self, checkpoint_path: str | None, purpose: str) -> str | None:
+        if checkpoint_path:
+            if not tf.io.gfile.glob(checkpoint_path + ".index"):
+                raise ValueError(
+                    f"Could not find trained model at {checkpoint_path!r}, which was given as "
+                    f"checkpoint_path to {purpose}: there is no {checkpoint_path}.index. Give the "
+                    "path without its ending, as latest_checkpoint() returns it."
+                )
+            return checkpoint_path
+        latest = self.latest_checkpoint()
+        if not latest:
+            logging.info(
+                "Could not find trained model in model_dir: %s, running initialization to %s.",
+                self._model_dir,
+                purpose,
+            )
+        return latest
+
+    def _evaluation_program(
+        self, execution: Execution, input_fn: Callable, has_hooks: bool, path: str | None
+    ) -> Program:
+        """A program for this input: the last evaluation's, where that was traced for its like."""
+        if self._evaluation and path and not has_hooks:
+            program = self._evaluation.with_input(input_fn, self.params)
+            if program:
+                return program
+        return self._trace(execution, input_fn, ModeKeys.EVAL, path)
+
+    def _refuse_overridden_members(self) -> None:
+        members = {m for m in Estimator.__dict__ if not m.startswith("_")}
+        overridden = sorted(
+            member
+            for kind in type(self).__mro__
+            if not kind.__module__.startswith("estimator_bridge.")
+            for member in members & set(kind.__dict__)
+        )
+        if overridden:
+            raise ValueError(
+                "Subclasses of Estimator cannot override members of Estimator. "
+                f"{type(self).__name__} does override {overridden}. Wrap the estimator in a class "
+                "of your own, or change its model_fn instead."
+            )
+
+
+def _config_with_folder(
+    config: RunConfig | None, model_dir: str | os.PathLike[str] | None
+) -> RunConfig:
+    if config is None:
+        config = RunConfig()
+    elif not isinstance(config, RunConfig):
+        raise ValueError(
+            f"config must be an instance of `RunConfig`, but provided {type(config).__name__}: "
+            f"{config!r}."
+        )
+    path = os.fsdecode(model_dir) if model_dir is not None else None
+    if path and config.model_dir and path != config.model_dir:
+        raise ValueError(
+            "`model_dir` are set both in constructor and `RunConfig`, but with different values. "
+            f"In constructor: {path!r}, in `RunConfig`: {config.model_dir!r}. Give one of them."
+        )
+    path = path or config.model_dir
+    if not path:
+        path = tempfile.mkdtemp()
+        logging.warning("Using temporary folder as model directory: %s", path)
+    changed = {} if path == config.model_dir else {"model_dir": path}
+    if config.session_config is None:
+        changed["session_config"] = default_session_config()
+    return config.replace(**changed) if changed else copy.deepcopy(config)
+
+
+def _warm_start_settings(warm_start_from: Any) -> Any:
+    if warm_start_from is None:
+        return None
+    return (warm_start_from,) if isinstance(warm_start_from, (str, bytes)) else warm_start_from
+
+
+def _step_of(checkpoint: str) -> int:
+    return int(load_variable(checkpoint, tf.compat.v1.GraphKeys.GLOBAL_STEP))

@@ -1,0 +1,83 @@
+"""Evaluation: metrics over every example of the input."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+from absl import logging
+
+from estimator_bridge.graph import continue_trace
+from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.training.hooked_loop import HookedLoop
+from estimator_bridge.training.initialize import initialize_session
+from estimator_bridge.training.metrics import write_results
+from estimator_bridge.training.program import Program
+
+__all__ = ["evaluate_program"]
+
+
+def evaluate_program(
+    program: Program,
+    output_dir: str,
+    hooks: Sequence[Any],
+    steps: int | None,
+    checkpoint_path: str | None,
+) -> dict[str, Any]:
+    """Runs the evaluation step over the input.
+
+    Args:
+      program: traced for evaluation.
+      output_dir: of the event file.
+      hooks: the caller's.
+      steps: how many batches; None for all.
+      checkpoint_path: what to evaluate; None for the initial values.
+
+    Returns:
+      The metrics, 'loss' and 'global_step' as numpy values.
+    """
+    graph, session = program.graph, program.session
+    with continue_trace(graph, program.execution.shards):
+        all_hooks = [*hooks, *program.spec.evaluation_hooks]
+        for hook in all_hooks:
+            hook.begin()
+        if not graph.finalized:
+            program.scaffold.finalize()
+        initialize_session(session, program.scaffold, checkpoint_path)
+        coordinator = tf.compat.v1.train.Coordinator()
+        for hook in all_hooks:
+            hook.after_create_session(session, coordinator)
+        count = _run(program, all_hooks, steps)
+        if not count:
+            logging.warning("Evaluation made no steps. Perhaps the input is empty.")
+        results = session.run(program.results)
+        for hook in all_hooks:
+            hook.end(session)
+        write_results(output_dir, results, checkpoint_path)
+    return results
+
+
+def _run(program: Program, hooks: list[Any], steps: int | None) -> int:
+    execution = program.execution
+    with eager_mode():
+        iterator = iter(program.dataset())
+    loop = HookedLoop(
+        program.session,
+        hooks,
+        program.make_loop,
+        None,  # a NaN loss is a result here, no failure
+        execution.pace(program.mode),
+    )
+    done, step = 0, program.global_step
+    while not loop.should_stop and (steps is None or done < steps):
+        most = math.inf if steps is None else steps - done
+        result = loop.run(iterator, step, most, done, None)
+        done += result.steps
+        if result.short_batch:
+            execution.evaluate_short_batch(program, result.short_batch)
+            done += 1
+        if result.input_ended:
+            break
+    return done

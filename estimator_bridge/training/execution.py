@@ -1,0 +1,141 @@
+"""How a model's graph is laid out over replicas, here: one replica, one graph, as on a CPU."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.data import GraphInput, call_input_fn
+from estimator_bridge.graph import LiftedSession
+from estimator_bridge.model import EstimatorSpec, ModeKeys, RunConfig, TPUEstimatorSpec
+from estimator_bridge.model.host_calls import HostCallHook, SummaryWritersHook
+from estimator_bridge.runtime import HostStage
+from estimator_bridge.training.metrics import add_loss_metric
+from estimator_bridge.training.model_call import call_model_fn
+from estimator_bridge.training.pace import Pace
+
+__all__ = ["Execution", "TracedModel"]
+
+
+@dataclasses.dataclass
+class TracedModel:
+    """A model_fn's result in one mode, laid out for a step.
+
+    Attributes:
+      spec: in terms of the whole graph. Evaluation's metrics include 'loss'.
+      operations: what each replica's step runs, '^name' each.
+      loss: the replica's loss, by reference; None where the mode has none.
+      outputs: in prediction, the tensors to return by key; '' where they are no dict.
+      valid_size: in prediction, how many examples of a padded batch are real; None: all.
+      host: what the host runs after each step.
+    """
+
+    spec: EstimatorSpec
+    operations: list[str]
+    loss: str | None
+    outputs: dict[str, tf.Tensor] = dataclasses.field(default_factory=dict)
+    valid_size: tf.Tensor | None = None
+    host: HostStage | None = None
+
+
+class Execution:
+    """One replica that sees the whole batch.
+
+    Args:
+      strategy: with one replica.
+      config: the estimator's.
+    """
+
+    shards: int | None = None  # what CrossShardOptimizer may ask for; none outside of TPU mode
+
+    def __init__(self, strategy: tf.distribute.Strategy, config: RunConfig):
+        self.strategy = strategy
+        self.config = config
+
+    def call_input_fn(
+        self, input_fn: Callable, graph: tf.Graph, mode: str, params: Mapping[str, Any]
+    ) -> GraphInput:
+        """Calls an input_fn in the default graph."""
+        return call_input_fn(input_fn, graph, mode=mode, params=params, config=self.config)
+
+    def batch_tensors(self, graph_input: GraphInput, mode: str) -> Any:
+        """One replica's batch in the default graph: features, or (features, labels)."""
+        del mode
+        return graph_input.graph_batch()
+
+    def batch_axes(self, graph_input: GraphInput) -> list[int | None] | None:
+        """The batch dimension of each flat component; None for the first of all."""
+        del graph_input
+        return None
+
+    def full_batch(self, graph_input: GraphInput, mode: str) -> int | None:
+        """The size that a batch must have for the traced step; None if any will do."""
+        del graph_input, mode
+        return None
+
+    def dataset(
+        self, graph_input: GraphInput, session: LiftedSession, mode: str
+    ) -> tf.data.Dataset:
+        """The batches as the compiled loop takes them."""
+        del mode
+        return graph_input.dataset(session)
+
+    def evaluate_short_batch(self, program: Any, batch: list[tf.Tensor]) -> None:
+        """Evaluates a batch for whose size ``full_batch`` ended the loop."""
+        raise AssertionError(f"No batch is short where any size will do: {program}, {batch}.")
+
+    def pace(self, mode: str) -> Pace:
+        """How many steps a call may take."""
+        del mode
+        return Pace()
+
+    def examples_per_step(self, graph_input: GraphInput) -> int | None:
+        """The size of a global batch, where it is known."""
+        specs = tf.nest.flatten(graph_input.spec, expand_composites=True)
+        # as_list, as a shape's items are Dimensions where v2 behavior is off.
+        shapes = [s.shape.as_list() for s in specs if isinstance(s, tf.TensorSpec) and s.shape.rank]
+        return shapes[0][0] if shapes else None
+
+    def trace(
+        self, model_fn: Callable, features: Any, labels: Any, mode: str, params: Mapping[str, Any]
+    ) -> TracedModel:
+        """Calls model_fn in the default graph."""
+        spec = call_model_fn(model_fn, features, labels, mode, params, self.config)
+        host_call: list[str] = []
+        if isinstance(spec, TPUEstimatorSpec):
+            spec, host_call = _with_host_call_in_step(spec.as_estimator_spec())
+        if mode == ModeKeys.TRAIN:
+            return TracedModel(spec, [reference(spec.train_op), *host_call], spec.loss.name)
+        if mode == ModeKeys.EVAL:
+            spec = add_loss_metric(spec, spec.loss)
+            updates = [update for _, update in spec.eval_metric_ops.values()]
+            operations = [reference(u) for u in tf.nest.flatten(updates)] + host_call
+            return TracedModel(spec, operations, spec.loss.name)
+        outputs = spec.predictions
+        if not isinstance(outputs, Mapping):
+            outputs = {"": outputs}
+        return TracedModel(spec, [], None, dict(outputs))
+
+
+def reference(element: Any) -> str:
+    """What lifts an operation, or computes a tensor for its effects."""
+    operation = element if isinstance(element, tf.Operation) else element.op
+    return "^" + operation.name
+
+
+def _with_host_call_in_step(spec: EstimatorSpec) -> tuple[EstimatorSpec, list[str]]:
+    """Takes a host_call out of the hooks, which run one step a call, into the step itself."""
+    operations: list[str] = []
+    changed = {}
+    for field in ("training_hooks", "evaluation_hooks", "prediction_hooks"):
+        hooks = []
+        for hook in getattr(spec, field):
+            if isinstance(hook, HostCallHook):
+                operations = [reference(e) for e in tf.nest.flatten(hook.fetches)]
+            is_host_call = isinstance(hook, HostCallHook)
+            hooks.append(SummaryWritersHook() if is_host_call else hook)
+        changed[field] = tuple(hooks)
+    return spec._replace(**changed), operations

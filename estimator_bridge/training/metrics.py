@@ -1,0 +1,99 @@
+"""Evaluation's own metric, the loss, and the results as summaries."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from absl import logging
+
+from estimator_bridge.model import EstimatorSpec
+
+__all__ = ["LOSS", "add_loss_metric", "metric_values", "write_results"]
+
+LOSS = "loss"
+_GLOBAL_STEP = tf.compat.v1.GraphKeys.GLOBAL_STEP
+_summary = tf.compat.v1.Summary
+
+
+def add_loss_metric(spec: EstimatorSpec, loss: tf.Tensor) -> EstimatorSpec:
+    """Adds the mean of the loss over the batches to a spec's metrics.
+
+    Raises:
+      ValueError: a metric of the model is called 'loss' or 'global_step'.
+    """
+    for name in (LOSS, _GLOBAL_STEP):
+        if name in spec.eval_metric_ops:
+            raise ValueError(
+                f"Metric with name {name!r} is not allowed, because Estimator already defines a "
+                "default metric with the same name. Rename it in eval_metric_ops."
+            )
+    return spec._replace(
+        eval_metric_ops={**spec.eval_metric_ops, LOSS: tf.compat.v1.metrics.mean(loss)}
+    )
+
+
+def metric_values(spec: EstimatorSpec) -> dict[str, Any]:
+    """What to compute when all batches have been seen: the metrics and the global step."""
+    values = {name: value for name, (value, _) in sorted(spec.eval_metric_ops.items())}
+    values[_GLOBAL_STEP] = tf.compat.v1.train.get_global_step()
+    return values
+
+
+def write_results(directory: str, results: Mapping[str, Any], checkpoint_path: str | None) -> None:
+    """Writes an evaluation's results as summaries at its global step.
+
+    Args:
+      directory: of the event files.
+      results: metrics by name, the global step among them.
+      checkpoint_path: what was evaluated; written as the text summary 'checkpoint_path'.
+    """
+    step = int(results[_GLOBAL_STEP])
+    shown = ", ".join(f"{k} = {v}" for k, v in sorted(results.items()) if not _is_bytes(v))
+    logging.info("Saving dict for global step %d: %s", step, shown)
+    summary = _summary()
+    for name, value in results.items():
+        if name != _GLOBAL_STEP and value is not None:
+            _add(summary, name, value)
+    writer = tf.compat.v1.summary.FileWriterCache.get(directory)
+    writer.add_summary(summary, step)
+    if checkpoint_path:
+        logging.info(
+            "Saving 'checkpoint_path' summary for global step %d: %s", step, checkpoint_path
+        )
+        text = _summary()
+        metadata = tf.compat.v1.SummaryMetadata(
+            plugin_data=tf.compat.v1.SummaryMetadata.PluginData(plugin_name="text")
+        )
+        text.value.add(
+            tag="checkpoint_path",
+            metadata=metadata,
+            tensor=tf.make_tensor_proto(checkpoint_path, dtype=tf.string),
+        )
+        writer.add_summary(text, step)
+    writer.flush()
+
+
+def _add(summary, name: str, value: Any) -> None:
+    if isinstance(value, (numbers.Number, np.number)) and not isinstance(value, complex):
+        summary.value.add(tag=name, simple_value=float(np.asarray(value)))
+    elif _is_bytes(value):
+        try:
+            parsed = _summary.FromString(value)
+        except Exception:  # protobuf's own kinds differ between its releases
+            logging.warning("Skipping summary for %s, cannot parse string to Summary.", name)
+            return
+        for i, part in enumerate(parsed.value):
+            part.tag = f"{name}/{i}"
+            summary.value.add().CopyFrom(part)
+    elif isinstance(value, np.ndarray):
+        summary.value.add(tag=name, tensor=tf.make_tensor_proto(value))
+    else:
+        logging.warning("Skipping summary for %s, a %s.", name, type(value).__name__)
+
+
+def _is_bytes(value: Any) -> bool:
+    return isinstance(value, (bytes, np.bytes_))

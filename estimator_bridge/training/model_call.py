@@ -1,0 +1,87 @@
+"""Calling a model_fn: which arguments it takes, and whether it returned a spec."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from estimator_bridge.model import EstimatorSpec, RunConfig, TPUEstimatorSpec, describe_fn, fn_args
+
+__all__ = ["call_model_fn", "check_model_fn"]
+
+_ARGUMENTS = ("features", "labels", "mode", "params", "config")
+
+
+def check_model_fn(model_fn: Callable | None, params: Mapping[str, Any] | None) -> Callable:
+    """Checks a model_fn's signature before anything is built.
+
+    Returns:
+      The model_fn.
+
+    Raises:
+      ValueError: it is no function, lacks features, takes an argument that nobody will pass, or
+        does not take the params that were given.
+    """
+    if not callable(model_fn):
+        raise ValueError(f"model_fn must be provided to Estimator as a function, got {model_fn!r}.")
+    named = fn_args(model_fn)
+    if "features" not in named:
+        raise ValueError(
+            f"model_fn ({describe_fn(model_fn)}) must include features argument. It is called by "
+            f"name with those that it takes of {list(_ARGUMENTS)}."
+        )
+    if params is not None and "params" not in named:
+        raise ValueError(
+            f"model_fn ({describe_fn(model_fn)}) does not include params argument, but params "
+            f"({dict(params)}) is passed to Estimator. Add a params argument to it."
+        )
+    unknown = [name for name in named if name not in _ARGUMENTS]
+    if unknown:
+        raise ValueError(
+            f"model_fn ({describe_fn(model_fn)}) has following not expected args: {unknown}. It "
+            f"may take {list(_ARGUMENTS)}; bind others with functools.partial."
+        )
+    return model_fn
+
+
+def call_model_fn(
+    model_fn: Callable,
+    features: Any,
+    labels: Any,
+    mode: str,
+    params: Mapping[str, Any],
+    config: RunConfig,
+) -> Any:
+    """Calls a checked model_fn in the default graph.
+
+    Returns:
+      The EstimatorSpec or TPUEstimatorSpec that it returned.
+
+    Raises:
+      ValueError: there are labels and it takes none, or it returned no spec, or one of another
+        mode.
+    """
+    named = fn_args(model_fn)
+    given = {"features": features}
+    if "labels" in named:
+        given["labels"] = labels
+    elif labels is not None:
+        raise ValueError(
+            f"model_fn ({describe_fn(model_fn)}) does not take labels, but input_fn returns "
+            "labels. Add a labels argument to it, or return features alone."
+        )
+    offered = {"mode": mode, "params": params, "config": config}
+    given.update({name: value for name, value in offered.items() if name in named})
+    spec = model_fn(**given)
+    if not isinstance(spec, (EstimatorSpec, TPUEstimatorSpec)):
+        raise ValueError(
+            "model_fn should return an EstimatorSpec (or a TPUEstimatorSpec); "
+            f"{describe_fn(model_fn)} returned {spec!r} in mode {mode!r}."
+            + (" Is a return statement missing?" if spec is None else "")
+        )
+    if spec.mode != mode:
+        raise ValueError(
+            f"model_fn was called with mode {mode!r} and returned a spec of mode {spec.mode!r}. "
+            "Pass its mode argument on to the spec."
+        )
+    return spec

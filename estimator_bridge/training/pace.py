@@ -1,0 +1,38 @@
+"""How many steps one call of a compiled loop takes."""
+
+from __future__ import annotations
+
+__all__ = ["Pace"]
+
+
+class Pace:
+    """Bounds a call, so that clocks, signals and hooks are looked at in time.
+
+    Args:
+      seconds: what a call should take at most.
+      steps: a fixed number of steps a call, instead.
+    """
+
+    def __init__(self, seconds: float = 1.0, steps: int | None = None):
+        self._seconds, self._fixed = seconds, steps
+        self._rate: float | None = None
+        self._is_compiled = False
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether every call takes the same number of steps."""
+        return self._fixed is not None
+
+    def steps(self) -> int:
+        """The most steps that the next call should take."""
+        if self._fixed is not None:
+            return self._fixed
+        return 1 if self._rate is None else max(1, int(self._rate * self._seconds))
+
+    def observe(self, steps: int, seconds: float) -> None:
+        """Tells of a call. The first does not count: it has compiled the step."""
+        if self._is_compiled and steps:
+            rate = steps / max(seconds, 1e-9)
+            # Short calls measure mostly what a call costs, so a rate may grow tenfold at once.
+            self._rate = rate if self._rate is None else min(rate, 10 * self._rate)
+        self._is_compiled = True

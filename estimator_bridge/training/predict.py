@@ -1,0 +1,122 @@
+"""Prediction: the model's outputs, example by example, as the caller asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from estimator_bridge.graph import continue_trace
+from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.training.hooked_loop import HookedLoop
+from estimator_bridge.training.initialize import initialize_session
+from estimator_bridge.training.pace import Pace
+from estimator_bridge.training.program import Program
+
+__all__ = ["predict_program", "select_outputs"]
+
+
+def select_outputs(outputs: Mapping[str, Any], keys: Sequence[str] | None) -> dict[str, Any]:
+    """The outputs that predict_keys names.
+
+    Raises:
+      ValueError: predict_keys match nothing, or the predictions are no dict.
+    """
+    if keys is None:
+        return dict(outputs)
+    if "" in outputs:
+        raise ValueError("predict_keys argument is not valid in case of non-dict predictions.")
+    chosen = {key: value for key, value in outputs.items() if key in keys}
+    if not chosen:
+        raise ValueError(
+            f"Expected to run at least one output from {list(outputs)}, provided {list(keys)}."
+        )
+    return chosen
+
+
+class _OutputsHook(tf.compat.v1.train.SessionRunHook):
+    """Asks for the outputs with every step, as any hook would."""
+
+    def __init__(self, outputs: Mapping[str, Any]):
+        self._outputs = outputs
+        self.values: dict[str, np.ndarray] = {}
+
+    def before_run(self, run_context):
+        del run_context
+        return tf.compat.v1.train.SessionRunArgs(self._outputs)
+
+    def after_run(self, run_context, run_values):
+        del run_context
+        self.values = run_values.results
+
+
+def predict_program(
+    program: Program,
+    hooks: Sequence[Any],
+    predict_keys: Sequence[str] | None,
+    checkpoint_path: str | None,
+    yield_single_examples: bool,
+) -> Iterator[Any]:
+    """Yields predictions, a batch's worth of work at a time.
+
+    Args:
+      program: traced for prediction; closed when the iterator is done or abandoned.
+      hooks: the caller's.
+      predict_keys: which outputs; None for all.
+      checkpoint_path: what to predict with; None for the initial values.
+      yield_single_examples: whether to yield examples, or whole batches.
+    """
+    execution, graph = program.execution, program.graph
+    outputs = select_outputs(program.traced.outputs, predict_keys)
+    size = program.traced.valid_size
+    wanted = _OutputsHook({**outputs, **({_SIZE: size} if size is not None else {})})
+    all_hooks = [*hooks, *program.spec.prediction_hooks, wanted]
+    try:
+        with continue_trace(graph, execution.shards):
+            for hook in all_hooks:
+                hook.begin()
+            program.scaffold.finalize()
+            initialize_session(program.session, program.scaffold, checkpoint_path)
+            coordinator = tf.compat.v1.train.Coordinator()
+            for hook in all_hooks:
+                hook.after_create_session(program.session, coordinator)
+            step = program.global_step
+        with eager_mode():
+            iterator = iter(program.dataset())
+        loop = HookedLoop(program.session, all_hooks, program.make_loop, None, Pace(steps=1))
+        done, ended = 0, False
+        while not (ended or loop.should_stop):
+            with continue_trace(graph, execution.shards):  # not while the caller has control
+                result = loop.run(iterator, step, 1, done, None)
+            done += result.steps
+            ended = result.input_ended
+            if result.steps:
+                yield from _examples(wanted.values, yield_single_examples)
+        with continue_trace(graph, execution.shards):
+            for hook in all_hooks:
+                hook.end(program.session)
+    finally:
+        program.close()
+
+
+_SIZE = "estimator_bridge/valid_size"
+
+
+def _examples(values: dict[str, Any], single: bool) -> Iterator[Any]:
+    size = values.pop(_SIZE, None)
+    if size is not None:  # what was padded is no example
+        values = {key: value[:size] for key, value in values.items()}
+    if not single:
+        yield values.get("", values)
+        return
+    lengths = {key: len(value) if np.ndim(value) else None for key, value in values.items()}
+    if len(set(lengths.values())) > 1 or None in lengths.values():
+        raise ValueError(
+            f"Batch length of predictions should be same. The lengths are {lengths} (None: a "
+            "scalar). Give every prediction the batch as its first dimension, or pass "
+            "yield_single_examples=False."
+        )
+    for i in range(len(next(iter(values.values())))):
+        yield values[""][i] if "" in values else {k: v[i] for k, v in values.items()}

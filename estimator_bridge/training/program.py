@@ -1,0 +1,173 @@
+"""A model in one mode: traced, with a session, ready to run steps."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.data import GraphInput
+from estimator_bridge.graph import LiftedSession, Resources, trace_graph
+from estimator_bridge.model import EstimatorSpec, ModeKeys
+from estimator_bridge.runtime import StepLoop
+from estimator_bridge.tensorflow_private import eager_mode, global_step_read
+from estimator_bridge.training.execution import Execution, TracedModel
+from estimator_bridge.training.initialize import prepare_saver
+from estimator_bridge.training.metrics import metric_values
+
+__all__ = ["Program", "split_batch_structure", "trace_program"]
+
+_v1 = tf.compat.v1
+
+
+@dataclasses.dataclass
+class Program:
+    """A traced model.
+
+    Attributes:
+      execution: how it is laid out.
+      mode: one of ModeKeys.
+      graph: the traced graph.
+      session: over it.
+      input: what the input_fn returned.
+      input_session: over the graph in which the input_fn was called; ``session`` unless the
+        program is used again for another input.
+      inputs: the graph's tensors that a batch's flat components stand for, by reference.
+      traced: the model_fn's result.
+      scaffold: the model's, or a default one.
+      results: in evaluation, the tensors to compute in the end.
+    """
+
+    execution: Execution
+    mode: str
+    graph: tf.Graph
+    session: LiftedSession
+    input: GraphInput
+    input_session: LiftedSession
+    inputs: list[str]
+    traced: TracedModel
+    scaffold: Any
+    results: dict[str, Any]
+
+    def dataset(self) -> tf.data.Dataset:
+        """The input's batches as the compiled loop takes them; the session is initialised."""
+        if self.input_session is not self.session:
+            with self.input_session.graph.as_default():
+                self.input_session.run(_v1.tables_initializer())
+        # Datasets put their functions into the default graph too; the model's is finished.
+        with tf.Graph().as_default(), eager_mode():
+            return self.execution.dataset(self.input, self.input_session, self.mode)
+
+    def with_input(self, input_fn: Callable, params: Mapping[str, Any]) -> Program | None:
+        """The same program for what another input_fn, or another call of it, returns.
+
+        Returns:
+          None where that has another structure than the program was traced for.
+        """
+        with trace_graph(self.execution.config.tf_random_seed, self.execution.shards) as graph:
+            _v1.train.create_global_step(graph)
+            graph_input = self.execution.call_input_fn(input_fn, graph, self.mode, params)
+        if graph_input.spec != self.input.spec:
+            return None
+        session = LiftedSession(graph, self.execution.strategy)
+        return dataclasses.replace(self, input=graph_input, input_session=session)
+
+    @property
+    def spec(self) -> EstimatorSpec:
+        """The model's spec."""
+        return self.traced.spec
+
+    @property
+    def global_step(self) -> int:
+        """The global step as the variable has it now."""
+        name = _v1.train.get_global_step(self.graph).op.name
+        self.session.resources.prepare({name + ":0"})
+        variable = self.session.resources.first_copy(name)
+        with eager_mode():
+            return int(variable.read_value())
+
+    def make_loop(self, fetches: Sequence[str] = ()) -> StepLoop:
+        """A compiled loop of the model's step that also returns these fetches."""
+        step = _v1.train.get_global_step(self.graph).op.name
+        return StepLoop(
+            self.session,
+            self.execution.strategy,
+            self.inputs,
+            self.traced.operations,
+            self.traced.loss,
+            fetches,
+            self.traced.host,
+            axes=self._axes(),
+            limit_variable=step if self.mode == ModeKeys.TRAIN else None,
+            full_batch=self.execution.full_batch(self.input, self.mode),
+        )
+
+    def _axes(self) -> list[int | None] | None:
+        axes = self.execution.batch_axes(self.input)
+        return axes if axes is None else [*axes, *[None] * (len(self.inputs) - len(axes))]
+
+    def close(self) -> None:
+        """Frees the variables."""
+        self.session.close()
+
+
+def split_batch_structure(batch: Any) -> tuple[Any, Any]:
+    """Features and labels of what an input_fn gives: labels are None where there are none."""
+    is_pair = isinstance(batch, (tuple, list)) and not hasattr(batch, "_fields")
+    return (batch[0], batch[1]) if is_pair else (batch, None)
+
+
+def trace_program(
+    execution: Execution,
+    model_fn: Callable,
+    input_fn: Callable,
+    mode: str,
+    params: Mapping[str, Any],
+    after_model: Callable[[], None] | None = None,
+    shared: Resources | None = None,
+) -> Program:
+    """Calls input_fn and model_fn in a new graph, as the original did and in its order.
+
+    Args:
+      execution: how the model is laid out.
+      model_fn: checked.
+      input_fn: the user's.
+      mode: one of ModeKeys.
+      params: a copy of its own for this call.
+      after_model: called in the graph after model_fn, for warm start.
+      shared: of another trace of the same model, whose variables are used.
+    """
+    config = execution.config
+    with trace_graph(config.tf_random_seed, execution.shards) as graph:
+        _v1.train.create_global_step(graph)
+        if mode == ModeKeys.TRAIN:
+            global_step_read(graph)
+        graph_input = execution.call_input_fn(input_fn, graph, mode, params)
+        batch = execution.batch_tensors(graph_input, mode)
+        inputs = [t.name for t in tf.nest.flatten(batch, expand_composites=True)]
+        features, labels = split_batch_structure(batch)
+        if mode == ModeKeys.PREDICT:
+            labels = None
+        traced = execution.trace(model_fn, features, labels, mode, params)
+        if traced.valid_size is not None:
+            inputs.append(traced.valid_size.name)
+        if after_model:
+            after_model()
+        if mode == ModeKeys.TRAIN:
+            _add_loss_summary(traced.spec.loss)
+        results = metric_values(traced.spec) if mode == ModeKeys.EVAL else {}
+        scaffold = traced.spec.scaffold or _v1.train.Scaffold()
+        prepare_saver(scaffold, config.keep_checkpoint_max, config.keep_checkpoint_every_n_hours)
+    session = LiftedSession(graph, execution.strategy, shared)
+    return Program(
+        execution, mode, graph, session, graph_input, session, inputs, traced, scaffold, results
+    )
+
+
+def _add_loss_summary(loss: tf.Tensor) -> None:
+    """Adds the loss to the summaries, unless the model has one of that name."""
+    if not any(s.op.name == "loss" for s in _v1.get_collection(_v1.GraphKeys.SUMMARIES)):
+        _v1.summary.scalar("loss", loss)  # 'loss_1' where the model's scope took the name
+    _v1.add_to_collection(_v1.GraphKeys.LOSSES, loss)

@@ -1,0 +1,142 @@
+"""Training: from a traced program to its last checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+from absl import logging
+
+from estimator_bridge.graph import continue_trace
+from estimator_bridge.model import RunConfig
+from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.training.hooked_loop import HookedLoop
+from estimator_bridge.training.initialize import initialize_session
+from estimator_bridge.training.program import Program
+from estimator_bridge.training.reports import LogHook
+
+__all__ = ["train_program"]
+
+_v1 = tf.compat.v1
+
+
+def train_program(
+    program: Program,
+    model_dir: str,
+    hooks: Sequence[Any],
+    saving_listeners: Sequence[Any],
+    steps: int | None,
+    max_steps: int | None,
+    checkpoint_path: str | None,
+    rate_tags: tuple[str, str | None],
+) -> float | None:
+    """Runs training steps until enough are done, a hook stops it, or the input ends.
+
+    Args:
+      program: traced for training.
+      model_dir: where checkpoints and summaries go.
+      hooks: the caller's.
+      saving_listeners: for the saver.
+      steps: how many steps more; None for no bound by number.
+      max_steps: at which global step to end; None for no such bound.
+      checkpoint_path: to go on from; None starts anew.
+      rate_tags: see ``LogHook``.
+
+    Returns:
+      The last step's loss; None where no step ran.
+    """
+    graph, session, shards = program.graph, program.session, program.execution.shards
+    with continue_trace(graph, shards):
+        all_hooks = _all_hooks(program, model_dir, hooks, saving_listeners, rate_tags)
+        for hook in all_hooks:
+            hook.begin()
+        program.scaffold.finalize()
+        initialize_session(session, program.scaffold, checkpoint_path)
+        coordinator = _v1.train.Coordinator()
+        for hook in all_hooks:
+            hook.after_create_session(session, coordinator)
+        start = program.global_step
+        limit = max_steps if max_steps is not None else steps and start + steps
+        loss = _run(program, all_hooks, start, limit)
+        for hook in all_hooks:
+            hook.end(session)
+        logging.info("Loss for final step: %s.", loss)
+    return loss
+
+
+def _run(program: Program, hooks: list[Any], start: int, limit: int | None) -> float | None:
+    execution = program.execution
+    observers = [hook for hook in hooks if hasattr(hook, "observe")]
+    examples = execution.examples_per_step(program.input)
+    with eager_mode():
+        iterator = iter(program.dataset())
+    loop = HookedLoop(
+        program.session,
+        hooks,
+        program.make_loop,
+        program.spec.loss,
+        execution.pace(program.mode),
+    )
+    step, loss = start, None
+    draw = start  # so that a resumed run draws on where it stopped
+    while not loop.should_stop and (limit is None or step < limit):
+        most = float("inf") if limit is None else limit - step
+        result = loop.run(iterator, step, most, draw, limit)
+        draw += result.steps
+        loss = loss if result.loss is None else result.loss
+        if result.steps:
+            step = program.global_step
+            for observer in observers:
+                observer.observe(step, limit, result.loss, examples)
+        if result.input_ended:
+            break
+    return loss
+
+
+def _all_hooks(
+    program: Program,
+    model_dir: str,
+    hooks: Sequence[Any],
+    saving_listeners: Sequence[Any],
+    rate_tags: tuple[str, str | None],
+) -> list[Any]:
+    """The hooks of a run, in the original's order: savers, rates, summaries, the caller's."""
+    config, spec = program.execution.config, program.spec
+    given = [*hooks, *spec.training_hooks]
+    chief = [] if not config.is_chief else list(spec.training_chief_hooks)
+    savers = [h for h in [*given, *chief] if isinstance(h, _v1.train.CheckpointSaverHook)]
+    if not savers and (config.save_checkpoints_secs or config.save_checkpoints_steps):
+        savers = [_saver_hook(config, program.scaffold, model_dir)]
+        chief.insert(0, savers[0])
+    if saving_listeners:
+        if not savers:
+            raise ValueError(
+                "There should be a CheckpointSaverHook to use saving_listeners. Please set one of "
+                "the RunConfig.save_checkpoints_steps or RunConfig.save_checkpoints_secs."
+            )
+        known = savers[0]._listeners
+        known.extend(listener for listener in saving_listeners if listener not in known)
+    own = []
+    if config.log_step_count_steps:
+        own.append(LogHook(config.log_step_count_steps, model_dir, rate_tags))
+    if config.save_summary_steps:
+        own.append(
+            _v1.train.SummarySaverHook(
+                scaffold=program.scaffold,
+                save_steps=config.save_summary_steps,
+                output_dir=model_dir,
+            )
+        )
+    watch = _v1.train.NanTensorHook(spec.loss)
+    return [*chief, *own, *hooks, watch, *spec.training_hooks]
+
+
+def _saver_hook(config: RunConfig, scaffold: Any, model_dir: str) -> Any:
+    return _v1.train.CheckpointSaverHook(
+        model_dir,
+        save_secs=config.save_checkpoints_secs,
+        save_steps=config.save_checkpoints_steps,
+        scaffold=scaffold,
+        save_graph_def=config.checkpoint_save_graph_def,
+    )

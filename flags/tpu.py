@@ -1,0 +1,134 @@
+"""The flags that say which accelerator to run on, and what they come to on this machine."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import Callable
+
+from absl import flags as absl_flags
+
+__all__ = ["EMULATED_CORES", "Accelerator", "choose_accelerator", "define_tpu_flags", "emulated"]
+
+# A v2-8 or v3-8 host, which most TPU programs were written for, has this many cores.
+EMULATED_CORES = 8
+
+# The flags belong to the program that calls define_..., so that its --help lists them.
+absl_flags.disclaim_key_flags()
+
+
+@dataclasses.dataclass(frozen=True)
+class Accelerator:
+    """What the accelerator flags come to on this machine.
+
+    Attributes:
+        use_tpu: whether the program runs in TPU mode (on a TPU or on emulated cores).
+        tpu: the name to give `TPUClusterResolver`: a TPU's name, `"emulated:N"`, or None for
+            the TPU that the machine or its environment names.
+        num_replicas: the number of replicas, or None where only the TPU knows it.
+        notice: one line for the user where the choice was not theirs, else None.
+    """
+
+    use_tpu: bool
+    tpu: str | None
+    num_replicas: int | None
+    notice: str | None = None
+
+
+def define_tpu_flags(
+    flag_values: absl_flags.FlagValues = absl_flags.FLAGS,
+    *,
+    use_tpu: bool = True,
+    iterations_per_loop: int = 100,
+) -> None:
+    """Defines use_tpu, tpu, tpu_zone, gcp_project, num_shards and iterations_per_loop.
+
+    Args:
+        flag_values: where to define them.
+        use_tpu: the default of `--use_tpu`.
+        iterations_per_loop: the default of `--iterations_per_loop`.
+    """
+    absl_flags.DEFINE_bool(
+        "use_tpu",
+        use_tpu,
+        "Run in TPU mode (TPUEstimatorSpec, TPUStrategy or emulated cores); --nouse_tpu runs the "
+        "same model as a plain Estimator.",
+        flag_values=flag_values,
+    )
+    absl_flags.DEFINE_string(
+        "tpu",
+        "auto",
+        "The TPU to use: its name or grpc:// address (never replaced by anything else), "
+        "'emulated:N' for N emulated CPU cores, or 'auto': the TPU that is there, else "
+        f"{EMULATED_CORES} emulated CPU cores.",
+        flag_values=flag_values,
+    )
+    absl_flags.DEFINE_string(
+        "tpu_zone", None, "The Google Cloud zone of the TPU.", flag_values=flag_values
+    )
+    absl_flags.DEFINE_string(
+        "gcp_project", None, "The Google Cloud project of the TPU.", flag_values=flag_values
+    )
+    absl_flags.DEFINE_integer(
+        "num_shards",
+        None,
+        "The number of replicas that the program expects. By default, as many as there are.",
+        flag_values=flag_values,
+    )
+    absl_flags.DEFINE_integer(
+        "iterations_per_loop",
+        iterations_per_loop,
+        "Training steps in one call of the compiled loop, between two looks of the host.",
+        flag_values=flag_values,
+    )
+
+
+def emulated(tpu: str) -> int | None:
+    """Reads the number of cores out of a `--tpu=emulated:N` value.
+
+    Args:
+        tpu: the value of `--tpu`.
+
+    Returns:
+        N, or None where the value does not ask for emulated cores.
+
+    Raises:
+        ValueError: it starts as one that does, but N is missing, no number, or 0.
+    """
+    if tpu.split(":", maxsplit=1)[0] != "emulated":
+        return None
+    match = re.fullmatch(r"emulated:([1-9][0-9]*)", tpu)
+    if match is None:
+        raise ValueError(f"want emulated:N with N of 1 or more, as in emulated:{EMULATED_CORES}")
+    return int(match.group(1))
+
+
+def choose_accelerator(
+    flag_values: absl_flags.FlagValues, tpu_present: Callable[[], bool]
+) -> Accelerator:
+    """Turns the flags into what the program will run on.
+
+    A TPU that was named is never replaced: whether it is there is for the resolver to find out.
+
+    Args:
+        flag_values: parsed and checked flags.
+        tpu_present: whether this machine has a TPU, or its environment names one; called only
+            where the flags leave the choice open.
+
+    Returns:
+        The choice.
+    """
+    if not flag_values.use_tpu:
+        return Accelerator(use_tpu=False, tpu=None, num_replicas=1)
+    if flag_values.tpu in ("auto", ""):
+        if tpu_present():
+            return Accelerator(use_tpu=True, tpu=None, num_replicas=flag_values.num_shards)
+        cores = flag_values.num_shards or EMULATED_CORES
+        return Accelerator(
+            use_tpu=True,
+            tpu=f"emulated:{cores}",
+            num_replicas=cores,
+            notice=f"No TPU found (--tpu=auto): running on {cores} emulated CPU cores.",
+        )
+    cores = emulated(flag_values.tpu) or flag_values.num_shards
+    return Accelerator(use_tpu=True, tpu=flag_values.tpu, num_replicas=cores)

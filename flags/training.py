@@ -1,0 +1,74 @@
+"""The flags that say what to do and for how long."""
+
+from __future__ import annotations
+
+from absl import flags as absl_flags
+
+__all__ = ["MODES", "define_training_flags", "phases"]
+
+absl_flags.disclaim_key_flags()
+
+# What each --mode does, in order. The short names are those of older programs.
+MODES = {
+    "all": ("train", "evaluate", "predict", "export"),
+    "train_and_evaluate": ("train", "evaluate"),
+    "train_and_eval": ("train", "evaluate"),
+    "train": ("train",),
+    "evaluate": ("evaluate",),
+    "eval": ("evaluate",),
+    "predict": ("predict",),
+    "export": ("export",),
+}
+
+
+def phases(mode: str) -> tuple[str, ...]:
+    """Returns what a `--mode` does, in order: of train, evaluate, predict, export."""
+    return MODES[mode]
+
+
+def define_training_flags(
+    flag_values: absl_flags.FlagValues = absl_flags.FLAGS,
+    *,
+    mode: str = "all",
+    train_steps: int = 1000,
+    train_batch_size: int = 64,
+    eval_batch_size: int = 64,
+    predict_batch_size: int = 64,
+    learning_rate: float = 1e-3,
+    save_checkpoints_steps: int = 500,
+    tf_random_seed: int = 1,
+) -> None:
+    """Defines what to do, how many steps, how large the batches, and how fast to learn.
+
+    Args:
+        flag_values: where to define them.
+        mode: the default of `--mode`; a key of `MODES`.
+        train_steps: the default of `--train_steps`.
+        train_batch_size: the default of `--train_batch_size`, a global batch.
+        eval_batch_size: the default of `--eval_batch_size`, a global batch.
+        predict_batch_size: the default of `--predict_batch_size`, a global batch.
+        learning_rate: the default of `--learning_rate`.
+        save_checkpoints_steps: the default of `--save_checkpoints_steps`.
+        tf_random_seed: the default of `--tf_random_seed`.
+    """
+    absl_flags.DEFINE_enum(
+        "mode",
+        mode,
+        list(MODES),
+        "What to do. 'all' trains, evaluates, predicts a few examples and exports.",
+        flag_values=flag_values,
+    )
+    integers = {
+        "train_steps": (train_steps, "Train up to this step, counted from the first run on."),
+        "eval_steps": (None, "Batches to evaluate on. By default, the whole test set."),
+        "train_batch_size": (train_batch_size, "Examples a training step, over all replicas."),
+        "eval_batch_size": (eval_batch_size, "Examples an evaluation step, over all replicas."),
+        "predict_batch_size": (predict_batch_size, "Examples a prediction step, likewise."),
+        "save_checkpoints_steps": (save_checkpoints_steps, "Steps between two checkpoints."),
+        "tf_random_seed": (tf_random_seed, "The seed of initial weights and of shuffling."),
+    }
+    for name, (default, text) in integers.items():
+        absl_flags.DEFINE_integer(name, default, text, flag_values=flag_values)
+    absl_flags.DEFINE_float(
+        "learning_rate", learning_rate, "The optimizer's learning rate.", flag_values=flag_values
+    )

@@ -1,0 +1,123 @@
+"""Checks of flag values that belong together, reported together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from absl import flags as absl_flags
+
+from flags.tpu import emulated
+
+__all__ = ["FlagsError", "check_flags"]
+
+_POSITIVE = (
+    "train_steps",
+    "eval_steps",
+    "train_batch_size",
+    "eval_batch_size",
+    "predict_batch_size",
+    "save_checkpoints_steps",
+    "iterations_per_loop",
+    "num_shards",
+)
+_OPTIONAL = ("eval_steps", "num_shards")
+_BATCH_SIZES = ("train_batch_size", "eval_batch_size", "predict_batch_size")
+
+
+class FlagsError(ValueError):
+    """Flag values that cannot be run with: the message lists all of them.
+
+    Attributes:
+        problems: one line a wrong value: the flag, what was given, what is wanted.
+    """
+
+    def __init__(self, problems: list[str]):
+        self.problems = problems
+        head = "a flag value is wrong" if len(problems) == 1 else "some flag values are wrong"
+        super().__init__("\n".join([f"{head}:", *(f"  {problem}" for problem in problems)]))
+
+
+def check_flags(flag_values: absl_flags.FlagValues, num_replicas: int | None = None) -> None:
+    """Checks the flags of `define_flags` against each other; needs no TensorFlow.
+
+    Args:
+        flag_values: parsed flags.
+        num_replicas: the number of replicas, where it is known by now; else the one that
+            `--num_shards` or `--tpu=emulated:N` names, if any.
+
+    Raises:
+        FlagsError: something is wrong; the message lists everything that is.
+    """
+    problems = [
+        *_numbers(flag_values),
+        *_accelerator(flag_values),
+        *_batch_sizes(flag_values, num_replicas),
+        *_folders(flag_values),
+    ]
+    if problems:
+        raise FlagsError(problems)
+
+
+def _numbers(flag_values: absl_flags.FlagValues) -> Iterator[str]:
+    for name in _POSITIVE:
+        value = flag_values[name].value
+        if value is None and name not in _OPTIONAL:
+            yield f"--{name} has no value: want a number of 1 or more"
+        elif value is not None and value < 1:
+            hint = "; leave the flag out for the default" if name in _OPTIONAL else ""
+            yield f"--{name}={value}: want a number of 1 or more{hint}"
+    rate = flag_values.learning_rate
+    if rate is None or not math.isfinite(rate) or rate <= 0:
+        yield f"--learning_rate={rate}: want a number above 0, as 0.001"
+    seed = flag_values.tf_random_seed
+    if seed is not None and not 0 <= seed < 2**31:
+        yield f"--tf_random_seed={seed}: want a number from 0 to {2**31 - 1}"
+
+
+def _accelerator(flag_values: absl_flags.FlagValues) -> Iterator[str]:
+    if not flag_values.use_tpu:
+        return
+    try:
+        cores = emulated(flag_values.tpu)
+    except ValueError as error:
+        yield f"--tpu={flag_values.tpu}: {error}"
+        return
+    shards = flag_values.num_shards
+    if cores is not None and shards is not None and shards != cores:
+        yield (
+            f"--num_shards={shards} with --tpu={flag_values.tpu}: the two have to agree; "
+            f"give --num_shards={cores} or leave it out"
+        )
+
+
+def _batch_sizes(flag_values: absl_flags.FlagValues, num_replicas: int | None) -> Iterator[str]:
+    replicas = num_replicas or _named_replicas(flag_values)
+    if replicas is None or replicas < 1:
+        return
+    for name in _BATCH_SIZES:
+        size = flag_values[name].value
+        if size is None or size < 1 or size % replicas == 0:
+            continue
+        below = size - size % replicas
+        fitting = f"{below} or {below + replicas}" if below else f"{replicas}"
+        kind = name.split("_")[0]
+        yield (
+            f"--{name}={size}: {kind} batch size {size} must be divisible by number of replicas "
+            f"{replicas}; {fitting} would do"
+        )
+
+
+def _named_replicas(flag_values: absl_flags.FlagValues) -> int | None:
+    if not flag_values.use_tpu:
+        return 1
+    try:
+        return emulated(flag_values.tpu) or flag_values.num_shards
+    except ValueError:  # reported by _accelerator
+        return None
+
+
+def _folders(flag_values: absl_flags.FlagValues) -> Iterator[str]:
+    for name in ("model_dir", "data_dir", "export_dir"):
+        if flag_values[name].value == "":
+            yield f"--{name}= is empty: name a folder, or leave the flag out for the default"

@@ -1,0 +1,69 @@
+"""From a model and the shared flags to the estimator that trains it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from absl import flags as absl_flags
+
+import estimator_bridge as eb
+from flags import Accelerator
+
+__all__ = ["build_estimator"]
+
+
+def build_estimator(
+    model: eb.Model,
+    flag_values: absl_flags.FlagValues,
+    accelerator: Accelerator,
+    *,
+    model_dir: str,
+    params: dict[str, Any],
+) -> eb.Estimator:
+    """Builds a `TPUEstimator` in TPU mode, else a plain `Estimator`, of the same model.
+
+    Args:
+        model: what to train.
+        flag_values: parsed and checked flags.
+        accelerator: what the flags come to on this machine.
+        model_dir: folder of checkpoints and summaries.
+        params: given to the model's functions.
+
+    Returns:
+        The estimator.
+
+    Raises:
+        estimator_bridge.errors.AcceleratorNotFoundError: the TPU that was named is not there.
+    """
+    every = flag_values.save_checkpoints_steps
+    seed = flag_values.tf_random_seed
+    if not accelerator.use_tpu:
+        return eb.Estimator(
+            model.model_fn,
+            config=eb.RunConfig(
+                model_dir=model_dir, save_checkpoints_steps=every, tf_random_seed=seed
+            ),
+            params=params,
+        )
+    resolver = eb.tpu.TPUClusterResolver(
+        tpu=accelerator.tpu, zone=flag_values.tpu_zone, project=flag_values.gcp_project
+    )
+    config = eb.tpu.RunConfig(
+        cluster=resolver,
+        model_dir=model_dir,
+        save_checkpoints_steps=every,
+        tf_random_seed=seed,
+        tpu_config=eb.tpu.TPUConfig(
+            iterations_per_loop=flag_values.iterations_per_loop,
+            num_shards=accelerator.num_replicas,
+        ),
+    )
+    return eb.tpu.TPUEstimator(
+        model.tpu_model_fn,
+        config=config,
+        params=params,
+        use_tpu=True,
+        train_batch_size=flag_values.train_batch_size,
+        eval_batch_size=flag_values.eval_batch_size,
+        predict_batch_size=flag_values.predict_batch_size,
+    )

@@ -1,0 +1,33 @@
+"""Checks of folders before anything is computed that would have to be written there."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+from models.errors import UserError
+
+__all__ = ["require_writable"]
+
+
+def require_writable(folder: str, flag: str) -> None:
+    """Makes a folder, if need be, and makes sure that files can be written in it.
+
+    Args:
+        folder: the folder; one in a remote file system (`gs://...`) is left unchecked.
+        flag: the flag that named it, for the message.
+
+    Raises:
+        UserError: it cannot be made or written.
+    """
+    if "://" in folder:
+        return
+    try:
+        os.makedirs(folder, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as probe:
+            probe.write(b"probe")
+    except OSError as error:
+        raise UserError(
+            f"cannot write in {folder}: {error.strerror}. Name a folder that you can write with "
+            f"--{flag}=PATH."
+        ) from error

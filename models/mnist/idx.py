@@ -1,0 +1,129 @@
+"""Reader of IDX files, the format of the original MNIST data set.
+
+A file is a big-endian header (two zero bytes, a type code, the number of dimensions, each
+dimension as 32 bits) and then the values, row by row. Only unsigned bytes, type code 8, are read.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import struct
+import zlib
+from typing import NamedTuple
+
+import numpy as np
+
+from models.mnist.errors import DataError
+
+__all__ = ["IdxPair", "find_mnist", "read_idx", "read_pair"]
+
+_UNSIGNED_BYTE = 8
+# Names as first published, and as some mirrors have them.
+_STEMS = {"train": "train", "test": "t10k"}
+_SEPARATORS = ("-", ".")
+
+
+class IdxPair(NamedTuple):
+    """The paths of one split: the file of images and the file of their labels."""
+
+    images: str
+    labels: str
+
+
+def find_mnist(folder: str) -> dict[str, IdxPair] | None:
+    """Looks for the four MNIST files, plain or .gz, in a folder.
+
+    Args:
+        folder: the folder; it need not exist.
+
+    Returns:
+        The pair of paths of the splits `"train"` and `"test"`, or None where there is none of
+        the four files.
+
+    Raises:
+        DataError: some of the four are there and others are not.
+    """
+    found: dict[str, str | None] = {}
+    for stem in _STEMS.values():
+        for kind, dimensions in (("images", 3), ("labels", 1)):
+            names = [f"{stem}-{kind}{dot}idx{dimensions}-ubyte" for dot in _SEPARATORS]
+            paths = [os.path.join(folder, name + end) for name in names for end in ("", ".gz")]
+            found[names[0]] = next((path for path in paths if os.path.isfile(path)), None)
+    missing = [name for name, path in found.items() if path is None]
+    if len(missing) == len(found):
+        return None
+    if missing:
+        present = [path for path in found.values() if path is not None]
+        raise DataError(
+            f"{folder}: MNIST is incomplete: found {', '.join(map(os.path.basename, present))}, "
+            f"but not {', '.join(missing)} (plain or .gz). Add what is missing, or give a "
+            "--data_dir without any of them to use scikit-learn's digits."
+        )
+    paths = [path for path in found.values() if path is not None]
+    return {"train": IdxPair(*paths[:2]), "test": IdxPair(*paths[2:])}
+
+
+def read_idx(path: str, num_dimensions: int) -> np.ndarray:
+    """Reads one IDX file of unsigned bytes and checks all of it.
+
+    Args:
+        path: the file; one that ends in `.gz` is decompressed.
+        num_dimensions: the wanted number of dimensions: 3 for images, 1 for labels.
+
+    Returns:
+        The values, uint8, of the shape that the header states.
+
+    Raises:
+        DataError: the file is damaged, cut short, too long or of another format.
+    """
+    try:
+        # A whole file, 47 MB at most, is read at once: its length is one of the checks.
+        with gzip.open(path) if path.endswith(".gz") else open(path, "rb") as file:
+            content = file.read()
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise DataError(f"{path}: damaged gzip file: {error}. Download it again.") from error
+    wanted = struct.pack(">HBB", 0, _UNSIGNED_BYTE, num_dimensions)
+    if content[:4] != wanted:
+        raise DataError(
+            f"{path}: not an IDX file of {num_dimensions} dimension(s) of unsigned bytes: it "
+            f"starts with {content[:4].hex(' ') or 'nothing'}, want {wanted.hex(' ')}."
+        )
+    start = 4 + 4 * num_dimensions
+    if len(content) < start:
+        raise DataError(f"{path}: cut short in the header: {len(content)} bytes, want {start}.")
+    shape = struct.unpack(f">{num_dimensions}I", content[4:start])
+    want = start + int(np.prod(shape, dtype=np.int64))
+    if len(content) != want:
+        what = "cut short" if len(content) < want else "too long"
+        raise DataError(
+            f"{path}: {what}: {len(content)} bytes, but a header that states the shape "
+            f"{list(shape)} wants {want}. Download it again."
+        )
+    return np.frombuffer(content, np.uint8, offset=start).reshape(shape)
+
+
+def read_pair(pair: IdxPair) -> tuple[np.ndarray, np.ndarray]:
+    """Reads and checks the images and labels of one split.
+
+    Args:
+        pair: the two paths.
+
+    Returns:
+        Images, uint8 [count, height, width], and labels, uint8 [count], each from 0 to 9.
+
+    Raises:
+        DataError: a file is damaged, or the two do not belong together.
+    """
+    images, labels = read_idx(pair.images, 3), read_idx(pair.labels, 1)
+    if len(images) != len(labels):
+        raise DataError(
+            f"{pair.images} has {len(images)} images, but {pair.labels} has {len(labels)} labels: "
+            "want as many. One of the two belongs to another split, or is damaged."
+        )
+    if images.size == 0:
+        raise DataError(f"{pair.images}: no pixels: the header states {list(images.shape)}.")
+    if labels.max() > 9:
+        at = int(np.argmax(labels > 9))
+        raise DataError(f"{pair.labels}: label {at} is {labels[at]}, want 0 to 9.")
+    return images, labels

@@ -1,0 +1,73 @@
+"""A picture of some digits with what the model said of them."""
+
+from __future__ import annotations
+
+import math
+import os
+import tempfile
+from collections.abc import Sequence
+
+import numpy as np
+
+__all__ = ["draw_predictions"]
+
+_COLUMNS = 10
+_RIGHT, _WRONG = "#1a7f37", "#cf222e"
+
+
+def draw_predictions(
+    path: str,
+    images: np.ndarray,
+    labels: Sequence[int],
+    classes: Sequence[int],
+    probabilities: Sequence[float],
+) -> None:
+    """Writes a PNG with a tile a digit: green where the model is right, red where it is wrong.
+
+    Args:
+        path: the file; written whole or not at all.
+        images: [count, height, width], from 0 to 1.
+        labels: [count], what the digits are.
+        classes: [count], what the model takes them for.
+        probabilities: [count], how sure it is of that, from 0 to 1.
+
+    Raises:
+        ValueError: there are no digits, or the arguments differ in length.
+    """
+    counts = {len(images), len(labels), len(classes), len(probabilities)}
+    if len(counts) != 1 or counts == {0}:
+        raise ValueError(
+            "want as many images, labels, classes and probabilities, and at least one; got "
+            f"{len(images)}, {len(labels)}, {len(classes)}, {len(probabilities)}"
+        )
+    # Figure without pyplot: it needs no display and keeps no global state.
+    from matplotlib.figure import Figure
+
+    columns = min(_COLUMNS, len(images))
+    rows = math.ceil(len(images) / columns)
+    figure = Figure(figsize=(1.1 * columns, 1.4 * rows + 0.5), layout="constrained")
+    right = sum(int(label == class_) for label, class_ in zip(labels, classes))
+    figure.suptitle(f"{right} of these {len(images)} test digits read right")
+    grid = figure.subplots(rows, columns, squeeze=False)
+    for tile in grid.flat:
+        tile.set_axis_off()
+    for tile, image, label, class_, probability in zip(
+        grid.flat, images, labels, classes, probabilities
+    ):
+        tile.imshow(image, cmap="gray_r", vmin=0.0, vmax=1.0, interpolation="nearest")
+        is_right = label == class_
+        text = f"{class_}  {probability:.0%}" + ("" if is_right else f"\nis {label}")
+        tile.set_title(text, color=_RIGHT if is_right else _WRONG, fontsize=9)
+    _save(figure.savefig, path)
+
+
+def _save(savefig, path: str) -> None:
+    handle, unfinished = tempfile.mkstemp(suffix=".png", dir=os.path.dirname(path) or ".")
+    os.close(handle)
+    try:
+        savefig(unfinished, dpi=120)
+        os.chmod(unfinished, 0o644)
+        os.replace(unfinished, path)
+    except BaseException:
+        os.unlink(unfinished)
+        raise

@@ -1,0 +1,152 @@
+"""Sharded TFRecords with a manifest that tells a damaged or missing shard before training.
+
+TensorFlow finds a damaged record when it comes to it, maybe in mid-training. The manifest keeps
+each shard's size and checksum, so that all of them are checked in milliseconds.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import shutil
+import tempfile
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+
+from models.mnist.errors import DataError
+
+__all__ = ["MANIFEST", "Manifest", "Shard", "open_records", "write_records"]
+
+MANIFEST = "manifest.json"
+
+
+@dataclasses.dataclass(frozen=True)
+class Shard:
+    """One TFRecord file: its name, and what it must be like."""
+
+    file: str
+    records: int
+    bytes: int
+    crc32: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Manifest:
+    """What a folder of TFRecords holds.
+
+    Attributes:
+        about: facts about the examples that a reader needs, as an image's height.
+        splits: the shards of each split.
+    """
+
+    about: dict[str, int]
+    splits: dict[str, list[Shard]]
+
+    def size(self, split: str) -> int:
+        """Returns the number of records in a split."""
+        return sum(shard.records for shard in self.splits[split])
+
+
+def write_records(
+    folder: str,
+    splits: Mapping[str, Sequence[bytes]],
+    num_shards: Mapping[str, int],
+    about: Mapping[str, int],
+) -> None:
+    """Writes TFRecords and their manifest: all of them, or nothing.
+
+    Args:
+        folder: where; made by this call. If another process makes it first, theirs stays.
+        splits: the records of each split, in order; shards take turns.
+        num_shards: the number of shards of each split.
+        about: facts for the manifest.
+    """
+    parent = os.path.dirname(os.path.abspath(folder))
+    os.makedirs(parent, exist_ok=True)
+    # In the same parent, so that the final rename stays in one file system.
+    unfinished = tempfile.mkdtemp(prefix=f".{os.path.basename(folder)}-", dir=parent)
+    try:
+        os.chmod(unfinished, 0o755)
+        shards = {
+            split: list(_write_split(unfinished, split, records, num_shards[split]))
+            for split, records in splits.items()
+        }
+        manifest = Manifest(about=dict(about), splits=shards)
+        with open(os.path.join(unfinished, MANIFEST), "w", encoding="utf-8") as file:
+            json.dump(dataclasses.asdict(manifest), file, indent=2)
+        try:
+            os.rename(unfinished, folder)
+        except OSError:
+            if not os.path.exists(os.path.join(folder, MANIFEST)):
+                raise
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _write_split(
+    folder: str, split: str, records: Sequence[bytes], num_shards: int
+) -> Iterator[Shard]:
+    import tensorflow as tf
+
+    for index in range(num_shards):
+        name = f"{split}-{index:05d}-of-{num_shards:05d}.tfrecord"
+        path = os.path.join(folder, name)
+        own = records[index::num_shards]
+        with tf.io.TFRecordWriter(path) as writer:
+            for record in own:
+                writer.write(record)
+        size, crc32 = _size_and_checksum(path)
+        yield Shard(file=name, records=len(own), bytes=size, crc32=crc32)
+
+
+def _size_and_checksum(path: str) -> tuple[int, int]:
+    size = crc32 = 0
+    with open(path, "rb") as file:
+        while block := file.read(1 << 20):
+            size += len(block)
+            crc32 = zlib.crc32(block, crc32)
+    return size, crc32
+
+
+def open_records(folder: str) -> Manifest:
+    """Reads the manifest of a folder and checks each shard against it.
+
+    Args:
+        folder: a folder that `write_records` wrote.
+
+    Returns:
+        What is in it.
+
+    Raises:
+        DataError: the manifest or a shard is missing or damaged; the message names the file.
+    """
+    mend = f"Remove {folder} to have it written again."
+    path = os.path.join(folder, MANIFEST)
+    try:
+        with open(path, encoding="utf-8") as file:
+            content = json.load(file)
+        splits = {
+            split: [Shard(**shard) for shard in shards]
+            for split, shards in content["splits"].items()
+        }
+        manifest = Manifest(about=dict(content["about"]), splits=splits)
+    except FileNotFoundError:
+        raise DataError(f"{path}: missing, so the shards cannot be checked. {mend}") from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DataError(f"{path}: damaged manifest ({error!r}). {mend}") from error
+    for shard in (shard for shards in splits.values() for shard in shards):
+        _check_shard(os.path.join(folder, shard.file), shard, mend)
+    return manifest
+
+
+def _check_shard(path: str, shard: Shard, mend: str) -> None:
+    if not os.path.isfile(path):
+        raise DataError(f"{path}: missing TFRecord file of {shard.records} records. {mend}")
+    size, crc32 = _size_and_checksum(path)
+    if size != shard.bytes:
+        raise DataError(f"{path}: damaged TFRecord: {size} bytes, want {shard.bytes}. {mend}")
+    if crc32 != shard.crc32:
+        raise DataError(
+            f"{path}: damaged TFRecord: checksum {crc32:08x}, want {shard.crc32:08x}. {mend}"
+        )

@@ -1,0 +1,140 @@
+import os
+import shutil
+
+import pytest
+import tensorflow as tf
+from test_check import edit, save
+
+from estimator_bridge.checkpoint import (
+    check_writable,
+    latest_checkpoint,
+    list_variables,
+    load_variable,
+)
+from estimator_bridge.errors import CheckpointError
+
+
+def write_state(folder, newest, *others):
+    lines = [f'model_checkpoint_path: "{newest}"']
+    lines += [f'all_model_checkpoint_paths: "{name}"' for name in (*others, newest)]
+    (folder / "checkpoint").write_text("\n".join(lines))
+
+
+@pytest.fixture
+def model_dir(tmp_path):
+    folder = tmp_path / "model"
+    for step in (5, 10):
+        save(folder / f"model.ckpt-{step}")
+    write_state(folder, "model.ckpt-10", "model.ckpt-5")
+    return folder
+
+
+def test_the_latest_is_the_newest(model_dir, tmp_path):
+    assert latest_checkpoint(model_dir) == str(model_dir / "model.ckpt-10")
+    moved = tmp_path / "moved"
+    model_dir.rename(moved)
+    assert latest_checkpoint(moved) == str(moved / "model.ckpt-10")
+
+
+def test_without_any_there_is_none(tmp_path):
+    assert latest_checkpoint(tmp_path) is None
+    assert latest_checkpoint(tmp_path / "not there") is None
+
+
+def test_a_moved_folder_with_absolute_paths_is_found(model_dir, tmp_path):
+    write_state(model_dir, model_dir / "model.ckpt-10")
+    moved = tmp_path / "moved"
+    shutil.move(model_dir, moved)
+    assert latest_checkpoint(moved) == str(moved / "model.ckpt-10")
+
+
+@pytest.mark.parametrize("ending", [".index", ".data-00000-of-00001"])
+def test_an_incomplete_one_is_passed_over_with_a_warning(model_dir, ending, caplog):
+    os.remove(f"{model_dir}/model.ckpt-10{ending}")
+    assert latest_checkpoint(model_dir) == str(model_dir / "model.ckpt-5")
+    assert "model.ckpt-10 is not there; taking" in caplog.text
+
+
+def test_a_missing_shard_makes_it_incomplete(model_dir):
+    start = f"{model_dir}/model.ckpt-10.data-0000"
+    os.rename(start + "0-of-00001", start + "0-of-00002")
+    assert latest_checkpoint(model_dir) == str(model_dir / "model.ckpt-5")
+    shutil.copy(start + "0-of-00002", start + "1-of-00002")
+    assert latest_checkpoint(model_dir) == str(model_dir / "model.ckpt-10")
+
+
+def test_none_of_those_named_is_an_error(model_dir):
+    for file in model_dir.glob("model.ckpt*"):
+        file.unlink()
+    with pytest.raises(CheckpointError) as error:
+        latest_checkpoint(model_dir)
+    message = str(error.value)
+    assert "names checkpoints that are not there" in message
+    assert "model.ckpt-10" in message
+    assert "model.ckpt-5" in message
+    assert f"delete {model_dir}/checkpoint to train from the start" in message
+
+
+def test_a_damaged_state_file_is_an_error(model_dir):
+    (model_dir / "checkpoint").write_bytes(b"\x00\x01 not a state")
+    with pytest.raises(CheckpointError, match="checkpoint is damaged: it must be a text file"):
+        latest_checkpoint(model_dir)
+
+
+def test_variables_are_read_from_a_checkpoint_or_a_folder(model_dir):
+    for path in (str(model_dir), f"{model_dir}/model.ckpt-10"):
+        assert list_variables(path) == [
+            ("dense/bias", [2]),
+            ("dense/kernel", [3, 2]),
+            ("empty", [0]),
+        ]
+        value = load_variable(path, "dense/kernel")
+        assert value.shape == (3, 2)
+        assert (load_variable(path, "dense/kernel:0") == value).all()
+
+
+def test_a_misspelled_variable_is_an_error_with_what_is_near(model_dir):
+    with pytest.raises(CheckpointError, match=r"dense/kernal not found.*Near to it are dense/k"):
+        load_variable(str(model_dir), "dense/kernal")
+    with pytest.raises(CheckpointError, match=r"Key zzz not found.*It has dense/bias, dense/k"):
+        load_variable(str(model_dir), "zzz")
+
+
+def test_reading_where_there_is_nothing_to_read(tmp_path, model_dir):
+    with pytest.raises(CheckpointError, match="Couldn't find a checkpoint in the folder"):
+        list_variables(str(tmp_path))
+    with pytest.raises(CheckpointError, match=r"no whole checkpoint .*nowhere: missing"):
+        load_variable(str(tmp_path / "nowhere"), "a")
+    edit(f"{model_dir}/model.ckpt-10.data-00000-of-00001", lambda b: b[:-1])
+    with pytest.raises(CheckpointError, match="is damaged: Read less bytes"):
+        load_variable(str(model_dir), "dense/kernel")
+
+
+def test_a_writable_folder_is_made_and_left_empty(tmp_path):
+    check_writable(tmp_path / "new" / "folder")
+    check_writable(str(tmp_path / "new" / "folder"))
+    assert os.listdir(tmp_path / "new" / "folder") == []
+
+
+@pytest.mark.parametrize("below", ["", "run", "run/1"])
+def test_a_file_in_the_way_is_named(tmp_path, below):
+    file = tmp_path / "file"
+    file.write_text("")
+    with pytest.raises(NotADirectoryError, match=rf"must be a folder, but '{file}' is a file"):
+        check_writable(str(file / below))
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (tf.errors.PermissionDeniedError, PermissionError),
+        (tf.errors.ResourceExhaustedError, OSError),
+    ],
+)
+def test_a_folder_that_cannot_be_written_is_named(tmp_path, monkeypatch, error, kind):
+    def refuse(*args, **kwargs):
+        raise error(None, None, "Read-only file system")
+
+    monkeypatch.setattr(tf.io.gfile.GFile, "write", refuse)
+    with pytest.raises(kind, match=rf"model_dir '{tmp_path}' cannot be written to: Read-only"):
+        check_writable(str(tmp_path))

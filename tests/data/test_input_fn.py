@@ -1,0 +1,87 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from estimator_bridge.data import call_input_fn, input_fn
+from estimator_bridge.model import ModeKeys
+
+
+def counted(count):
+    return tf.data.Dataset.range(count).map(lambda i: ({"x": tf.fill([3], i)}, 2 * i))
+
+
+def numbers():
+    return counted(10)
+
+
+def batches(dataset):
+    return [labels.tolist() for _, labels in dataset.as_numpy_iterator()]
+
+
+@settings(deadline=None, max_examples=20)
+@given(count=st.integers(0, 12), size=st.integers(1, 5), training=st.booleans())
+def test_training_drops_the_rest_and_evaluation_keeps_every_example(count, size, training):
+    found = batches(input_fn(lambda: counted(count), training)({"batch_size": size}))
+    kept = count - count % size if training else count
+    assert [label for batch in found for label in batch] == [2 * i for i in range(kept)]
+    assert all(len(batch) == size for batch in (found if training else found[:-1]))
+
+
+def test_training_batches_have_static_shapes():
+    features, labels = input_fn(numbers, True, 4)().element_spec
+    assert (features["x"].shape.as_list(), labels.shape.as_list()) == ([4, 3], [4])
+    assert input_fn(numbers, False, 4)().element_spec[1].shape.as_list() == [None]
+
+
+def test_the_estimators_batch_size_comes_first():
+    made = input_fn(numbers, True, batch_size=2)
+    assert len(batches(made())) == len(batches(made({"rate": 0.1}))) == 5
+    assert len(batches(made(params={"batch_size": np.int64(5)}))) == 2
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_make_dataset_gets_what_it_names(training):
+    seen = []
+
+    def make(mode, params):
+        seen.append((mode, params["count"]))
+        return counted(params["count"])
+
+    made = input_fn(make, training, 2)
+    assert len(batches(made({"count": 4}))) == 2
+    made({"count": 4}, ModeKeys.PREDICT)
+    usual = ModeKeys.TRAIN if training else ModeKeys.EVAL
+    assert seen == [(usual, 4), (ModeKeys.PREDICT, 4)]
+
+
+def test_either_estimator_can_call_it():
+    with tf.Graph().as_default() as graph:
+        made = input_fn(numbers, True)
+        offered = {"params": {"batch_size": 5}, "mode": ModeKeys.TRAIN, "config": None}
+        found = call_input_fn(made, graph, **offered)
+        assert found.spec[1].shape.as_list() == [5]
+        assert call_input_fn(input_fn(numbers, True, 2), graph).spec[1].shape.as_list() == [2]
+
+
+def test_no_batch_size_is_an_error_that_says_where_to_give_one():
+    with pytest.raises(ValueError, match=r"No batch size.*batch_size=32.*params=\{"):
+        input_fn(numbers, True)({"rate": 0.1})
+
+
+@pytest.mark.parametrize("size", [0, -1, 2.0, "8", True])
+def test_a_batch_size_is_a_positive_whole_number(size):
+    with pytest.raises(ValueError, match=r"batch_size=.*positive whole number"):
+        input_fn(numbers, True, size)
+    with pytest.raises(ValueError, match=r"params\['batch_size'\] must be a positive whole number"):
+        input_fn(numbers, True)({"batch_size": size})
+
+
+def test_what_make_dataset_is_and_returns_is_checked():
+    with pytest.raises(TypeError, match="make_dataset must be a function"):
+        input_fn(numbers(), True)
+    with pytest.raises(ValueError, match=r"nothing called 'count'.*mode, params"):
+        input_fn(counted, True)
+    with pytest.raises(TypeError, match=r"of single examples, got tuple\..*from_tensor_slices"):
+        input_fn(lambda: (np.zeros([4, 3]), np.zeros([4])), True, 2)()

@@ -1,0 +1,76 @@
+import subprocess
+import sys
+
+import pytest
+from absl import flags as absl_flags
+
+import flags
+
+
+@pytest.fixture
+def values():
+    values = absl_flags.FlagValues()
+    flags.define_flags(values)
+    return values
+
+
+def refusal(values, capsys, *arguments):
+    with pytest.raises(SystemExit) as exit_:
+        flags.parse_flags(["train.py", *arguments], values)
+    assert exit_.value.code == 2
+    message = capsys.readouterr().err
+    assert "Traceback" not in message
+    return message
+
+
+def test_defaults_are_valid(values):
+    assert flags.parse_flags(["train.py"], values) == ["train.py"]
+    assert values.use_tpu and values.tpu == "auto"
+
+
+def test_flagfile_is_read_and_later_flags_win(values, tmp_path):
+    file = tmp_path / "flags.txt"
+    file.write_text("# a comment\n--train_steps=7\n--nouse_tpu\n--learning_rate=0.5\n")
+    flags.parse_flags(["train.py", f"--flagfile={file}", "--learning_rate=0.25"], values)
+    assert (values.train_steps, values.use_tpu, values.learning_rate) == (7, False, 0.25)
+
+
+def test_missing_flagfile_is_named(values, capsys, tmp_path):
+    assert "gone.txt" in refusal(values, capsys, f"--flagfile={tmp_path / 'gone.txt'}")
+
+
+def test_unknown_flag_is_named_with_the_nearest(values, capsys):
+    message = refusal(values, capsys, "--train_step=5")
+    assert "Unknown command line flag 'train_step'" in message
+    assert "train_steps" in message
+
+
+@pytest.mark.parametrize(
+    ("argument", "wanted"),
+    [
+        ("--train_steps=many", "train_steps=many"),
+        ("--train_steps", "Missing value"),
+        ("--mode=tain", "train_and_evaluate"),
+        ("train", "--mode=train"),
+    ],
+)
+def test_malformed_argument(values, capsys, argument, wanted):
+    assert wanted in refusal(values, capsys, argument)
+
+
+def test_importing_flags_does_not_import_tensorflow():
+    check = "import flags, sys; sys.exit('tensorflow' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
+
+
+def test_flags_belong_to_the_program_that_defines_them(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import flags\nfrom absl import app\nflags.define_flags()\n"
+        "app.run(lambda argv: None, flags_parser=flags.parse_flags)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, program, "--help"], capture_output=True, text=True, check=False
+    )
+    assert "--[no]use_tpu" in done.stdout
+    assert "--model_dir" in done.stdout

@@ -1,0 +1,144 @@
+"""The main job from the command line, as a user starts it."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from models.mnist.digits import split_digits
+
+ROOT = Path(__file__).resolve().parent.parent
+TINY = (
+    "--tpu=emulated:2",
+    "--iterations_per_loop=10",
+    "--train_batch_size=32",
+    "--eval_batch_size=100",
+    "--predict_batch_size=16",
+)
+
+
+def train(folder, *arguments):
+    """Runs train.py in a folder, without variables that would hide or add noise."""
+    hidden = {"TF_CPP_MIN_LOG_LEVEL", "TF_USE_LEGACY_KERAS", "TF_CONFIG"}
+    environment = {name: value for name, value in os.environ.items() if name not in hidden}
+    return subprocess.run(
+        [sys.executable, str(ROOT / "train.py"), *arguments],
+        cwd=folder,
+        env={**environment, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+def failed(done, code):
+    """The message of a run that was refused."""
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("trained")
+    done = train(folder, *TINY, "--train_steps=120")
+    assert done.returncode == 0, done.stderr
+    return folder, done
+
+
+def test_a_run_shows_progress_a_table_and_nothing_else(trained):
+    _, done = trained
+    assert done.stderr == ""
+    assert re.search(r"^step 120/120  loss \d+\.\d{4}  .* examples/s", done.stdout, re.M)
+    accuracy = re.search(r"accuracy\W+(0\.\d{4})", done.stdout)
+    assert accuracy is not None
+    assert float(accuracy[1]) > 0.8  # a tenth would be chance
+    assert "\x1b" not in done.stdout
+
+
+def test_a_run_leaves_checkpoint_summaries_picture_and_export(trained):
+    folder, _ = trained
+    model_dir = folder / "runs" / "digits"
+    assert (model_dir / "model.ckpt-120.index").exists()
+    assert list(model_dir.glob("events.out.tfevents.*"))
+    assert list((model_dir / "eval").glob("events.out.tfevents.*"))
+    assert (model_dir / "predictions.png").read_bytes().startswith(b"\x89PNG")
+    assert len(list((model_dir / "export").glob("*/saved_model.pb"))) == 1
+
+
+def test_the_export_reads_digits_of_whole_bytes(trained):
+    import tensorflow as tf
+
+    folder, _ = trained
+    (export,) = (folder / "runs" / "digits" / "export").iterdir()
+    serve = tf.saved_model.load(str(export)).signatures["serving_default"]
+    images, labels = split_digits()["test"]
+    said = serve(image=tf.constant(images))
+    assert said["probabilities"].shape == (len(labels), 10)
+    assert (said["class"].numpy() == labels).mean() > 0.8
+
+
+def test_a_second_run_goes_on_and_a_third_has_nothing_to_do(trained):
+    folder, _ = trained
+    more = train(folder, *TINY, "--mode=train", "--train_steps=140")
+    assert more.returncode == 0, more.stderr
+    assert "already at step 120 of 140: going on" in more.stdout
+    assert "step 140/140" in more.stdout
+    again = train(folder, *TINY, "--mode=train", "--train_steps=140")
+    assert again.returncode == 0, again.stderr
+    assert "already at step 140 of 140: nothing to train" in again.stdout
+
+
+def test_nouse_tpu_runs_the_same_model_as_a_plain_estimator(tmp_path):
+    done = train(
+        tmp_path,
+        "--nouse_tpu",
+        "--train_steps=20",
+        "--train_batch_size=13",
+        "--mode=train_and_eval",
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert re.search(r"global_step\W+20", done.stdout)
+    assert "emulated" not in done.stdout
+
+
+def test_wrong_flags_are_refused_before_tensorflow_is_imported(tmp_path):
+    message = failed(train(tmp_path, "--tpu=emulated:8", "--train_batch_size=12"), 2)
+    assert "divisible by number of replicas 8" in message
+    assert "Unknown command line flag 'lr'" in failed(train(tmp_path, "--lr=1"), 2)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_named_tpu_that_is_not_there_is_not_replaced(tmp_path):
+    done = train(tmp_path, "--tpu=no-such-tpu", "--train_steps=5")
+    assert "'no-such-tpu'" in failed(done, 1)
+    assert "step" not in done.stdout
+
+
+def test_damaged_data_is_named(trained, tmp_path):
+    data = tmp_path / "data"
+    shutil.copytree(trained[0] / "runs" / "data", data)
+    shard = data / "digits" / "train-00002-of-00004.tfrecord"
+    whole = shard.read_bytes()
+    shard.write_bytes(whole[:100] + b"?" + whole[101:])
+    message = failed(train(tmp_path, *TINY, f"--data_dir={data}"), 1)
+    assert f"{shard}: damaged TFRecord" in message
+
+
+def test_an_unwritable_model_dir_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    message = failed(train(tmp_path, *TINY, "--model_dir=file/model"), 1)
+    assert "cannot write in file/model" in message
+    assert "--model_dir=" in message
+
+
+def test_evaluation_without_a_checkpoint_says_to_train_first(tmp_path):
+    message = failed(train(tmp_path, *TINY, "--mode=eval"), 1)
+    assert "no checkpoint to evaluate" in message
+    assert "--mode=train" in message

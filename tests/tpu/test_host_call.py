@@ -1,0 +1,87 @@
+"""host_call: gathered from the replicas, run on the host after each step."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import estimator_bridge as eb
+
+import tensorflow as tf  # isort: skip
+
+v1 = tf.compat.v1
+
+
+def numbers(params):
+    data = tf.data.Dataset.from_tensor_slices(np.arange(32, dtype=np.float32))
+    return data.batch(params["batch_size"], drop_remainder=True)
+
+
+def model_with(host_call):
+    def model_fn(features, labels, mode, params):
+        step = v1.train.get_global_step()
+        if mode == eb.ModeKeys.EVAL:
+            return eb.tpu.TPUEstimatorSpec(mode, loss=tf.reduce_sum(features))
+        tensors = {"x": features, "step": tf.reshape(step, [1])}
+        train_op = v1.assign_add(step, 1)
+        total = eb.tpu.cross_replica_sum(tf.reduce_sum(features))
+        with tf.control_dependencies([total]):
+            loss = tf.reduce_sum(features)
+        return eb.tpu.TPUEstimatorSpec(
+            mode, loss=loss, train_op=train_op, host_call=(host_call, tensors)
+        )
+
+    return model_fn
+
+
+def estimator(model_fn, model_dir, cores):
+    config = eb.tpu.RunConfig(
+        master=f"emulated:{cores or 1}",
+        model_dir=str(model_dir),
+        tpu_config=eb.tpu.TPUConfig(iterations_per_loop=3),
+    )
+    return eb.tpu.TPUEstimator(
+        model_fn, config=config, train_batch_size=4, use_tpu=bool(cores), eval_batch_size=4
+    )
+
+
+def events(folder):
+    for path in sorted(folder.glob("events*")):
+        for event in v1.train.summary_iterator(str(path)):
+            for value in event.summary.value:
+                yield event.step, value
+
+
+@pytest.mark.parametrize("cores", [0, 1, 2])
+def test_summaries_of_every_step(cores, tmp_path):
+    folder = tmp_path / "host"
+
+    def host_call(x, step):
+        with (
+            tf.compat.v2.summary.create_file_writer(str(folder)).as_default(),
+            tf.compat.v2.summary.record_if(True),
+        ):
+            tf.compat.v2.summary.write("sum", tf.reduce_sum(x), step=step[0])
+            return v1.summary.all_v2_summary_ops()
+
+    estimator(model_with(host_call), tmp_path / "model", cores).train(numbers, steps=5)
+    got = [(s, float(tf.make_ndarray(v.tensor))) for s, v in events(folder) if v.tag == "sum"]
+    batches = np.arange(20).reshape(5, 4).sum(axis=1)
+    assert got == list(enumerate(batches))
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+def test_replicas_are_gathered_in_order(cores, tmp_path):
+    seen = []
+
+    def host_call(x, step):
+        return v1.py_func(lambda x, s: seen.append((s.tolist(), x.tolist())), [x, step], [])
+
+    estimator(model_with(host_call), tmp_path, cores).train(numbers, steps=2)
+    assert [x for _, x in seen] == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    assert [s for s, _ in seen] == [[0] * cores, [1] * cores]
+
+
+def test_host_call_that_returns_nothing(tmp_path):
+    with pytest.raises(TypeError, match="returned None"):
+        estimator(model_with(lambda x, step: None), tmp_path, 2).train(numbers, steps=1)

@@ -1,0 +1,142 @@
+"""What TPUEstimator refuses, before anything heavy starts, and what it says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import estimator_bridge as eb
+
+import tensorflow as tf  # isort: skip
+
+v1 = tf.compat.v1
+X = np.ones([16, 3], np.float32)
+Y = np.zeros([16], np.int64)
+
+
+def batches(params):
+    data = tf.data.Dataset.from_tensor_slices(({"x": X}, Y)).repeat()
+    return data.batch(params["batch_size"], drop_remainder=True)
+
+
+def model_fn(features, labels, mode, params):
+    logits = v1.layers.dense(features["x"], 2)
+    loss = v1.losses.sparse_softmax_cross_entropy(labels, logits)
+    optimizer = eb.tpu.CrossShardOptimizer(v1.train.GradientDescentOptimizer(0.1))
+    return eb.tpu.TPUEstimatorSpec(
+        mode, loss=loss, train_op=optimizer.minimize(loss, v1.train.get_global_step())
+    )
+
+
+def estimator(model=model_fn, batch=16, tpu_config=None, **kwargs):
+    config = eb.tpu.RunConfig(master="emulated:2", tpu_config=tpu_config)
+    sizes = {"train_batch_size": batch, "eval_batch_size": batch, "predict_batch_size": batch}
+    return eb.tpu.TPUEstimator(model, config=config, **{**sizes, **kwargs})
+
+
+def test_batch_size_that_replicas_cannot_share():
+    with pytest.raises(ValueError, match=r"train batch size 15 must be divisible by number of "):
+        estimator(batch=15).train(batches, steps=1)
+
+
+def test_batch_size_is_asked_for_by_the_called_mode_alone():
+    est = estimator(train_batch_size=None)
+    with pytest.raises(ValueError, match=r"`train_batch_size` cannot be `None`"):
+        est.train(batches, steps=1)
+
+
+def test_unknown_batch_dimension_names_the_tensor_and_drop_remainder():
+    def dynamic(params):
+        return tf.data.Dataset.from_tensor_slices(({"x": X}, Y)).batch(params["batch_size"])
+
+    with pytest.raises(ValueError, match="must have static shape") as error:
+        estimator().train(dynamic, steps=1)
+    assert "features['x']" in str(error.value)
+    assert "drop_remainder=True" in str(error.value)
+
+
+def test_other_unknown_dimension_names_the_tensor_and_set_shape():
+    def dynamic(params):
+        def forget(features, label):
+            features["x"] = v1.placeholder_with_default(features["x"], [None])
+            return features, label
+
+        data = tf.data.Dataset.from_tensor_slices(({"x": X}, Y)).map(forget)
+        return data.batch(params["batch_size"], drop_remainder=True)
+
+    with pytest.raises(ValueError, match="must have static shape") as error:
+        estimator().train(dynamic, steps=1)
+    assert "features['x']" in str(error.value)
+    assert "set_shape" in str(error.value)
+
+
+def test_input_fn_without_params():
+    with pytest.raises(ValueError, match=r"does not include params argument"):
+        estimator().train(lambda: None, steps=1)
+
+
+@pytest.mark.parametrize(
+    ("result", "kind", "says"),
+    [
+        (None, TypeError, "returned None"),
+        (object(), TypeError, "tf.data.Dataset"),
+        ((X, Y, X), ValueError, "len 2 tuple"),
+    ],
+)
+def test_input_fn_that_returns_no_data(result, kind, says):
+    with pytest.raises(kind, match=says):
+        estimator().train(lambda params: result, steps=1)
+
+
+def test_model_fn_that_returns_nothing():
+    with pytest.raises(ValueError, match="Is a return statement missing"):
+        estimator(lambda features, labels, mode, params: None).train(batches, steps=1)
+
+
+def test_estimator_spec_in_evaluation():
+    def wrong(features, labels, mode, params):
+        return eb.EstimatorSpec(mode, loss=tf.reduce_sum(features["x"]))
+
+    with pytest.raises(RuntimeError, match="TPUEstimatorSpec"):
+        estimator(wrong).evaluate(batches, steps=1)
+
+
+def test_optimizer_that_is_not_cross_shard():
+    def alone(features, labels, mode, params):
+        loss = tf.reduce_sum(v1.layers.dense(features["x"], 1))
+        train_op = v1.train.AdamOptimizer().minimize(loss, v1.train.get_global_step())
+        return eb.tpu.TPUEstimatorSpec(mode, loss=loss, train_op=train_op)
+
+    with pytest.raises(ValueError, match="CrossShardOptimizer must be used for model training"):
+        estimator(alone).train(batches, steps=1)
+
+
+@pytest.mark.parametrize("key", ["batch_size", "context"])
+def test_reserved_params(key):
+    with pytest.raises(ValueError, match=f"{key!r} is set by TPUEstimator"):
+        estimator(params={key: 1})
+
+
+def test_num_shards_that_is_not_the_number_of_cores():
+    with pytest.raises(ValueError, match=r"num_replicas should be \(2\), got \(8\)"):
+        estimator(tpu_config=eb.tpu.TPUConfig(num_shards=8))
+
+
+def test_config_that_is_no_tpu_config():
+    with pytest.raises(ValueError, match=r"tpu\.RunConfig"):
+        eb.tpu.TPUEstimator(model_fn, config=eb.RunConfig(), train_batch_size=8)
+
+
+def test_scalar_metric_tensor_is_named():
+    def scalar(features, labels, mode, params):
+        loss = tf.reduce_sum(v1.layers.dense(features["x"], 1))
+        metrics = (lambda total: {"total": v1.metrics.mean(total)}, {"total": loss})
+        return eb.tpu.TPUEstimatorSpec(mode, loss=loss, eval_metrics=metrics)
+
+    with pytest.raises(ValueError, match=r"preserve batch size dimension.*eval_metrics.*'total'"):
+        estimator(scalar).evaluate(batches, steps=1)
+
+
+def test_no_tpu_and_none_named():
+    with pytest.raises(eb.errors.AcceleratorNotFoundError, match="emulated:8"):
+        eb.tpu.TPUEstimator(model_fn, config=eb.tpu.RunConfig(), train_batch_size=8)

@@ -1,0 +1,68 @@
+"""A trained model, exported and loaded as a server would."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import estimator_bridge as eb
+
+import tensorflow as tf  # isort: skip
+
+v1 = tf.compat.v1
+
+
+def data():
+    x = np.arange(12, dtype=np.float32).reshape(4, 3)
+    return tf.data.Dataset.from_tensor_slices((x, x[:, :1])).batch(4)
+
+
+def receiver():
+    x = v1.placeholder(tf.float32, [None, 3])
+    return eb.export.TensorServingInputReceiver(x, {"x": x})
+
+
+def model_fn(features, labels, mode, params):
+    y = v1.layers.dense(features, 1)
+    if mode == eb.ModeKeys.PREDICT:
+        return eb.tpu.TPUEstimatorSpec(mode, predictions={"y": y})
+    loss = tf.reduce_mean((y - labels) ** 2)
+    optimizer = eb.tpu.CrossShardOptimizer(v1.train.AdamOptimizer(0.1))
+    train_op = optimizer.minimize(loss, v1.train.get_global_step())
+    return eb.tpu.TPUEstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+def make(kind, model_dir):
+    if kind == "Estimator":
+        return eb.Estimator(model_fn, str(model_dir))
+    config = eb.tpu.RunConfig(master="emulated:2", model_dir=str(model_dir))
+    return eb.tpu.TPUEstimator(model_fn, config=config, train_batch_size=4, predict_batch_size=4)
+
+
+@pytest.mark.parametrize("kind", ["Estimator", "TPUEstimator"])
+def test_exported_model_predicts_as_the_estimator_does(kind, tmp_path):
+    estimator = make(kind, tmp_path / "model")
+
+    def train_input(params):
+        batches = data().unbatch().repeat()
+        return batches.batch(4, drop_remainder=True)
+
+    estimator.train(train_input, steps=5)
+    path = estimator.export_saved_model(str(tmp_path / "export"), receiver)
+    assert isinstance(path, bytes)
+    served = tf.saved_model.load(path.decode()).signatures["serving_default"]
+    for count in (1, 4):  # batches of any size
+        x = np.arange(12, dtype=np.float32).reshape(4, 3)[:count]
+        got = served(x=tf.constant(x))["y"].numpy()
+        wanted = [p["y"] for p in estimator.predict(lambda params: data())][:count]
+        np.testing.assert_allclose(got, wanted, rtol=1e-6)
+
+
+def test_export_without_a_checkpoint(tmp_path):
+    with pytest.raises(ValueError, match="Could not find trained model"):
+        make("Estimator", tmp_path).export_saved_model(str(tmp_path / "export"), receiver)
+
+
+def test_old_name_says_the_new_one(tmp_path):
+    with pytest.raises(AttributeError, match="use `export_saved_model`"):
+        make("Estimator", tmp_path).export_savedmodel("x", receiver)

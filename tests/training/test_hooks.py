@@ -1,0 +1,207 @@
+"""Hooks are called where they were in the original, though loops run on between."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import estimator_bridge as eb
+
+import tensorflow as tf  # isort: skip
+
+v1 = tf.compat.v1
+
+
+def ones():
+    return tf.data.Dataset.from_tensors(np.ones([4, 3], np.float32)).repeat()
+
+
+class Model:
+    def __init__(self, *hooks):
+        self.hooks = hooks
+
+    def __call__(self, features, labels, mode):
+        step = v1.train.get_global_step()
+        v1.get_variable("unused", [2], initializer=v1.ones_initializer())
+        loss = tf.identity(tf.cast(step, tf.float32) * tf.reduce_mean(features), name="my_loss")
+        v1.summary.scalar("mine", loss * 2)
+        return eb.EstimatorSpec(
+            mode, loss=loss, train_op=v1.assign_add(step, 1), training_hooks=self.hooks
+        )
+
+
+class Recorder(v1.train.SessionRunHook):
+    """Writes down every call, and what it fetched."""
+
+    def __init__(self, fetches=None):
+        self.calls, self.values, self.fetches = [], [], fetches
+
+    def begin(self):
+        self.calls.append("begin")
+        assert v1.train.get_global_step() is not None
+
+    def after_create_session(self, session, coord):
+        assert session.graph is v1.get_default_graph()
+        self.calls.append("session")
+
+    def before_run(self, run_context):
+        self.calls.append("before")
+        return v1.train.SessionRunArgs(self.fetches) if self.fetches else None
+
+    def after_run(self, run_context, run_values):
+        self.calls.append("after")
+        self.values.append(run_values.results)
+
+    def end(self, session):
+        self.calls.append("end")
+
+
+def train(tmp_path, *hooks, steps, model=None, **settings):
+    settings = {"save_summary_steps": 10, **settings}
+    estimator = eb.Estimator(model or Model(), str(tmp_path), eb.RunConfig(**settings))
+    estimator.train(ones, hooks=list(hooks), steps=steps)
+    return estimator
+
+
+def test_protocol(tmp_path):
+    hook = Recorder()
+    train(tmp_path, hook, steps=3)
+    assert hook.calls == ["begin", "session", *["before", "after"] * 3, "end"]
+
+
+def test_fetches_come_from_the_step(tmp_path):
+    hook = Recorder({"loss": "my_loss:0", "step": "global_step:0", "op": "my_loss"})
+    train(tmp_path, hook, steps=3)
+    assert [v["loss"] for v in hook.values] == [0, 1, 2]
+    assert [v["step"] for v in hook.values] == [0, 1, 2]
+    assert [v["op"] for v in hook.values] == [None] * 3
+
+
+def test_request_to_stop(tmp_path):
+    class Stop(Recorder):
+        def after_run(self, run_context, run_values):
+            super().after_run(run_context, run_values)
+            if len(self.values) == 2:
+                run_context.request_stop()
+
+    hook = Stop()
+    estimator = train(tmp_path, hook, steps=10)
+    assert estimator.get_variable_value("global_step") == 2
+    assert hook.calls[-1] == "end"
+
+
+def test_operation_that_a_hook_fetches_runs_once_a_call(tmp_path):
+    """Beside a loop of several steps, what a hook asks for runs in the last of them alone."""
+
+    class Counts(v1.train.LoggingTensorHook):
+        def begin(self):
+            with v1.variable_scope("", reuse=v1.AUTO_REUSE):
+                counter = v1.get_variable("counter", [], initializer=v1.zeros_initializer())
+            self._tensors = {"counter": v1.assign_add(counter, 1)}
+            self._tag_order = ["counter"]
+            self._current_tensors = self._tensors
+            self._timer.reset()
+            self._iter_count = 0
+
+    estimator = train(tmp_path, Counts({}, every_n_iter=5), steps=12)
+    assert estimator.get_variable_value("counter") == 3  # at steps 1, 6 and 11
+
+
+def test_savers_fire_and_listeners_hear_of_it(tmp_path):
+    class Listener(v1.train.CheckpointSaverListener):
+        def __init__(self):
+            self.saved = []
+
+        def after_save(self, session, global_step_value):
+            self.saved.append(int(global_step_value))
+
+    listener = Listener()
+    config = eb.RunConfig(save_checkpoints_steps=10, keep_checkpoint_max=2)
+    estimator = eb.Estimator(Model(), str(tmp_path), config)
+    estimator.train(ones, steps=26, saving_listeners=[listener])
+    assert listener.saved == [0, 10, 20, 26]
+    kept = {p.name.split(".index")[0] for p in tmp_path.glob("model.ckpt-*.index")}
+    assert kept == {"model.ckpt-20", "model.ckpt-26"}
+
+
+def test_listener_without_a_saver(tmp_path):
+    config = eb.RunConfig(save_checkpoints_steps=None, save_checkpoints_secs=None)
+    estimator = eb.Estimator(Model(), str(tmp_path), config)
+    with pytest.raises(ValueError, match="There should be a CheckpointSaverHook"):
+        estimator.train(ones, steps=1, saving_listeners=[v1.train.CheckpointSaverListener()])
+
+
+def test_summaries_are_of_the_steps_that_the_original_writes(tmp_path):
+    train(tmp_path, steps=25)
+    steps = {}
+    for path in tmp_path.glob("events*"):
+        for event in v1.train.summary_iterator(str(path)):
+            for value in event.summary.value:
+                steps.setdefault(value.tag, []).append((event.step, value.simple_value))
+    assert steps["mine"] == [(1, 0), (11, 20), (21, 40)]
+    assert [step for step, _ in steps["loss"]] == [1, 11, 21]
+
+
+def test_logging_hook_sees_the_steps_that_are_due(tmp_path):
+    seen = []
+
+    def keep(values):
+        seen.append(float(values["x"]))
+        return ""
+
+    hook = v1.train.LoggingTensorHook({"x": "my_loss:0"}, every_n_iter=10, formatter=keep)
+    train(tmp_path, hook, steps=25)
+    assert seen == [0, 10, 20]
+
+
+def test_every_step_is_a_step_even_if_training_raises_the_step_by_two(tmp_path):
+    def twice(features, labels, mode):
+        step = v1.train.get_global_step()
+        loss = tf.reduce_mean(features)
+        return eb.EstimatorSpec(mode, loss=loss, train_op=v1.assign_add(step, 2))
+
+    estimator = train(tmp_path, steps=9, model=twice)
+    assert estimator.get_variable_value("global_step") == 10
+
+
+def test_input_that_ends_is_a_clean_stop(tmp_path):
+    hook = Recorder()
+    estimator = eb.Estimator(Model(), str(tmp_path))
+    estimator.train(lambda: ones().take(7), hooks=[hook])
+    assert estimator.get_variable_value("global_step") == 7
+    assert hook.calls.count("after") == 7
+    assert hook.calls[-1] == "end"
+
+
+def test_max_steps_is_absolute_and_steps_add_up(tmp_path):
+    estimator = eb.Estimator(Model(), str(tmp_path))
+    estimator.train(ones, steps=3)
+    estimator.train(ones, steps=2)
+    assert estimator.get_variable_value("global_step") == 5
+    estimator.train(ones, max_steps=8)
+    assert estimator.get_variable_value("global_step") == 8
+    before = sorted(p.name for p in tmp_path.iterdir())
+    estimator.train(ones, max_steps=8)
+    assert sorted(p.name for p in tmp_path.iterdir()) == before
+
+
+def test_tpu_hooks_are_called_once_a_loop(tmp_path):
+    class Steps(Recorder):
+        def after_run(self, run_context, run_values):
+            self.values.append(int(run_context.session.run(v1.train.get_global_step())))
+
+    hook = Steps()
+
+    def model_fn(features, labels, mode, params):
+        loss = tf.reduce_mean(features)
+        train_op = v1.assign_add(v1.train.get_global_step(), 1)
+        return eb.tpu.TPUEstimatorSpec(mode, loss=loss, train_op=train_op)
+
+    config = eb.tpu.RunConfig(
+        master="emulated:1",
+        model_dir=str(tmp_path),
+        tpu_config=eb.tpu.TPUConfig(iterations_per_loop=4),
+    )
+    estimator = eb.tpu.TPUEstimator(model_fn, config=config, train_batch_size=4)
+    estimator.train(lambda params: ones(), hooks=[hook], steps=10)
+    assert hook.values == [4, 8, 10]

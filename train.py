@@ -1,0 +1,64 @@
+"""Trains a classifier of handwritten digits on whatever accelerator there is.
+
+python train.py --use_tpu                # the TPU that is there, else 8 emulated CPU cores
+python train.py --tpu=my-tpu             # that TPU, and no other
+python train.py --nouse_tpu              # a plain Estimator of the same model
+python train.py --data_dir=mnist         # full MNIST, where its four IDX files are
+python train.py --flagfile=flags.txt     # flags from a file, one a line
+"""
+
+from __future__ import annotations
+
+import sys
+
+from absl import app, logging
+from absl import flags as absl_flags
+
+import flags
+from models.errors import UserError
+from models.quiet import quiet_start
+
+_FAILED, _USAGE_ERROR, _INTERRUPTED = 1, 2, 130
+
+flags.define_flags(
+    paths={
+        "data_dir": "runs/data",
+        "data_dir_help": "Folder with the four MNIST IDX files, plain or .gz. Where it has none "
+        "of them, scikit-learn's 8 by 8 digits are used, and written there at first use.",
+        "model_dir_help": "Folder of checkpoints, summaries and the picture. By default "
+        "runs/digits or runs/mnist, by the data.",
+    },
+    training={"train_steps": 1500, "learning_rate": 3e-3},
+)
+
+
+def main(_: list[str]) -> int:
+    """Runs the job; what a user can mend ends as a message and an exit code."""
+    if not absl_flags.FLAGS["verbosity"].present:
+        # The console tells what the library would log; --verbosity=0 shows both.
+        logging.set_verbosity(logging.WARNING)
+    # TensorFlow takes seconds to import, so this waits until the flags are known to be right.
+    with quiet_start():
+        import estimator_bridge as eb
+        from models.console import Console
+        from models.mnist import job
+    mendable = (UserError, OSError, eb.errors.AcceleratorNotFoundError, eb.errors.CheckpointError)
+    try:
+        with Console() as console:
+            job.run(absl_flags.FLAGS, console)
+    except flags.FlagsError as error:
+        return _refuse(error, _USAGE_ERROR)
+    except mendable as error:
+        return _refuse(error, _FAILED)
+    except KeyboardInterrupt:
+        return _refuse("stopped; the same command goes on from the last checkpoint", _INTERRUPTED)
+    return 0
+
+
+def _refuse(message: object, code: int) -> int:
+    print(f"train.py: {message}", file=sys.stderr)
+    return code
+
+
+if __name__ == "__main__":
+    app.run(main, flags_parser=flags.parse_flags)
