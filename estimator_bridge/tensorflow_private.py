@@ -4,6 +4,11 @@ A new TensorFlow release that moves one of them breaks this file and no other. I
 nothing else in the package may name ``tensorflow.python``.
 """
 
+import contextlib
+from collections.abc import Iterator
+
+import tensorflow as tf
+
 # Saver.save and the hooks of old programs check isinstance(session, SessionInterface).
 from tensorflow.python.client.session import SessionInterface
 
@@ -36,6 +41,36 @@ from tensorflow.python.training.training_util import (
     _get_or_create_global_step_read as global_step_read,
 )
 
+
+@contextlib.contextmanager
+def import_below_control_edges() -> Iterator[None]:
+    """Lets tf.graph_util.import_graph_def work below tf.control_dependencies, as a TPU's step is.
+
+    It looks there for an operation among the inputs of another, and to compare an operation with
+    a tensor builds an operation, which fails. Meanwhile tensors are compared by identity.
+    """
+    awaited = tf.compat.v1.get_default_graph()._current_control_dependencies()
+    if not awaited or not tf.Tensor._USE_EQUALITY:
+        yield
+        return
+    tf.compat.v1.disable_tensor_equality()
+    try:
+        yield
+    finally:
+        tf.compat.v1.enable_tensor_equality()
+
+
+def keras_seed_source():
+    """Where tf-keras takes the seeds from that a layer's author did not give.
+
+    The public tf.keras.utils.set_random_seed sets it too, and with it the seeds of Python, NumPy
+    and TensorFlow for good.
+    """
+    from tf_keras.src import backend  # Keras takes a second to load; most imports need none
+
+    return backend._SEED_GENERATOR
+
+
 __all__ = [
     "IndexedSlicesValue",
     "PerReplica",
@@ -45,5 +80,7 @@ __all__ = [
     "eager_mode",
     "get_tpu_context",
     "global_step_read",
+    "import_below_control_edges",
+    "keras_seed_source",
     "op_def",
 ]

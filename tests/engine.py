@@ -115,10 +115,10 @@ class Replicas:
             return [c.numpy() for c in self.session.resources.copies(variable.op.name)]
 
 
-def run_program(source, **environment):
+def run_program(source, arguments=(), **environment):
     """Runs a program in a process of its own; returns what it wrote, one string a line."""
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(source)],
+        [sys.executable, "-c", textwrap.dedent(source), *arguments],
         env={
             **os.environ,
             "TF_USE_LEGACY_KERAS": "1",

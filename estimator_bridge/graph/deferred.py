@@ -14,7 +14,8 @@ import tensorflow as tf
 
 from estimator_bridge.graph.lift import Lifted
 from estimator_bridge.graph.op_kinds import READS
-from estimator_bridge.graph.snapshot import Snapshot, is_stateful, node_name, tensor_ref
+from estimator_bridge.graph.plan import needed_nodes
+from estimator_bridge.graph.snapshot import Snapshot, is_stateful, node_name
 
 __all__ = ["Deferred", "Division", "defer"]
 
@@ -26,10 +27,17 @@ class Deferred:
       needs: references of the step's tensors that ``__call__`` takes.
     """
 
-    def __init__(self, snapshot: Snapshot, fetches: Sequence[str], needs: Sequence[str]):
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        fetches: Sequence[str],
+        needs: Sequence[str],
+        given: set[str],
+        owners: set[str],
+    ):
         self.needs = [ref for ref in needs if not ref.startswith("^")]
         self._order_only = [ref for ref in needs if ref.startswith("^")]
-        self._lifted = Lifted(snapshot, fetches, needs)
+        self._lifted = Lifted(snapshot, fetches, given.union(needs), owners)
 
     def __call__(self, values: Mapping[str, tf.Tensor]) -> list:
         """The fetches, from one replica's values of ``needs``."""
@@ -72,33 +80,32 @@ def defer(
       owners: names of the nodes that own a resource.
     """
     given = set(given)
-    everything = Lifted(snapshot, [*base, *fetches], given, owners)
-    base_names = set(Lifted(snapshot, base, given, owners).names)
+
+    def needed(*wanted: str) -> dict[str, list[str]]:
+        return needed_nodes(snapshot, wanted, given, owners)[0]
+
+    everything, base_names = needed(*base, *fetches), needed(*base)
     stateful = [
         name
-        for name in everything.names
+        for name, inputs in everything.items()
         if name not in base_names
-        and (is_stateful(snapshot.nodes[name].op) or _touches(snapshot, name))
+        and (is_stateful(snapshot.nodes[name].op) or _touches(snapshot, name, inputs, owners))
     ]
     forced = [f"^{name}" for name in stateful] + [f for f in fetches if f.startswith("^")]
-    step_names = set(Lifted(snapshot, [*base, *forced], given, owners).names)
-    put_off = {name for name in everything.names if name not in step_names}
+    put_off = everything.keys() - needed(*base, *forced).keys()
     tensors = [f for f in fetches if not f.startswith("^")]
-    inputs = [
-        tensor_ref(i) for n in everything.names if n in put_off for i in snapshot.nodes[n].input
-    ]
+    inputs = [ref for name in snapshot.nodes if name in put_off for ref in everything[name]]
     needs = [ref for ref in dict.fromkeys([*inputs, *tensors]) if node_name(ref) not in put_off]
     changes = any(snapshot.nodes[name].op not in READS for name in stateful)
     return Division(
         in_step=[*forced, *needs],
-        deferred=Deferred(snapshot, tensors, needs) if tensors else None,
+        deferred=Deferred(snapshot, tensors, needs, given, owners) if tensors else None,
         has_effects=changes or len(tensors) < len(fetches),
     )
 
 
-def _touches(snapshot: Snapshot, name: str) -> bool:
-    """Whether a node takes a resource handle: a read is stateless by name, not by meaning."""
-    node = snapshot.nodes[name]
-    return node.op == "CrossReplicaSum" or any(
-        snapshot.nodes[node_name(i)].op == "VarHandleOp" for i in node.input
+def _touches(snapshot: Snapshot, name: str, inputs: Sequence[str], owners: set[str]) -> bool:
+    """Whether a node takes a resource: a read is stateless by its type, not by its meaning."""
+    return snapshot.nodes[name].op == "CrossReplicaSum" or any(
+        node_name(ref) in owners for ref in inputs if not ref.startswith("^")
     )

@@ -13,6 +13,7 @@ from estimator_bridge.graph.library import make_known, reached
 from estimator_bridge.graph.plan import make_plan
 from estimator_bridge.graph.randomness import DRAW, REPLICA_KEY, Randomness, replica_key
 from estimator_bridge.graph.snapshot import Snapshot, node_name, tensor_ref
+from estimator_bridge.tensorflow_private import import_below_control_edges
 
 __all__ = ["JoinFn", "Lifted"]
 
@@ -61,7 +62,8 @@ class Lifted:
         self.given, self.writes, self.reads_first = plan.given, plan.writes, plan.reads_first
         self.names = [n for s in plan.stages for n in (*s.body, *s.sums)]
         self._is_island = plan.has_v1_control_flow
-        self._randomness = Randomness(snapshot, self.names)
+        # A loop of v1 control flow draws in each turn, which one position a step cannot tell.
+        self._randomness = Randomness(snapshot, [] if self._is_island else self.names)
         self.random_names = self._randomness.stateless
         self._parts = self._make_parts(plan)
         self.has_sums = any(part.sums for part in self._parts)
@@ -175,15 +177,13 @@ def _without_placement(node):
 
 
 def _import_here(graph_def, part: _Part, known: dict) -> list:
-    return tf.graph_util.import_graph_def(
-        graph_def,
-        input_map={
-            ref: _waitable(known[ref]) if ref.startswith("^") else known[ref]
-            for ref in part.outside
-        },
-        return_elements=[ref.lstrip("^") for ref in part.wanted],
-        name="",
-    )
+    inputs = {
+        ref: _waitable(known[ref]) if ref.startswith("^") else known[ref] for ref in part.outside
+    }
+    with import_below_control_edges():
+        return tf.graph_util.import_graph_def(
+            graph_def, inputs, [ref.lstrip("^") for ref in part.wanted], name=""
+        )
 
 
 def _waitable(element) -> tf.Tensor:

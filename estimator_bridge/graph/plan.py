@@ -17,7 +17,7 @@ from estimator_bridge.graph.library import called_functions, functions_where
 from estimator_bridge.graph.op_kinds import READS, V1_CONTROL_FLOW
 from estimator_bridge.graph.snapshot import Snapshot, node_name, tensor_ref
 
-__all__ = ["Plan", "Stage", "make_plan"]
+__all__ = ["Plan", "Stage", "make_plan", "needed_nodes"]
 
 _BACK_EDGES = ("NextIteration", "RefNextIteration")
 _SUM = "CrossReplicaSum"
@@ -80,7 +80,7 @@ def make_plan(
       NotImplementedError: a CrossReplicaSum where the stages cannot be cut: in a branch or
         loop, or in a graph with v1 control flow.
     """
-    inputs, used = _needed(snapshot, fetches, set(given), resources)
+    inputs, used = needed_nodes(snapshot, fetches, set(given), resources)
     order = _ordered(snapshot, inputs)
     touched = _touched(snapshot, order, inputs, resources)
     stage_of = _stages(snapshot, order, inputs, touched)
@@ -101,7 +101,7 @@ def make_plan(
     return Plan(stages, inputs, used, writes, reads_first, v1_control_flow)
 
 
-def _needed(
+def needed_nodes(
     snapshot: Snapshot, fetches: Iterable[str], given: set[str], resources: set[str]
 ) -> tuple[dict[str, list[str]], set[str]]:
     """The nodes to compute, each with its inputs, and the given references that they use."""

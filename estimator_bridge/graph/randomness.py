@@ -11,7 +11,8 @@ counter as inputs, so a draw of the same numbers, bit for bit, is::
 ``draw`` counts the runs of the step. Replica 0 keeps the program's key; the others mix theirs in.
 
 Ops for which TensorFlow has no such form (shuffles, gamma, candidate samplers) and ops inside
-function bodies stay stateful; replicas other than the first get other seeds by name.
+function bodies or beside v1 control flow stay stateful; replicas other than the first get other
+seeds by name.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class Randomness:
 
     Args:
       snapshot: the traced graph.
-      names: the nodes that are lifted.
+      names: the nodes to make stateless, where there is such a form of them.
     """
 
     def __init__(self, snapshot: Snapshot, names: list[str]):

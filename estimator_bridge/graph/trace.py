@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import random
 from collections.abc import Iterator
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import get_tpu_context
+from estimator_bridge.tensorflow_private import get_tpu_context, keras_seed_source
 
 __all__ = ["continue_trace", "trace_graph"]
 
@@ -17,7 +18,7 @@ def trace_graph(seed: int | None = None, shards: int | None = None) -> Iterator[
     """A new tf.Graph as the default one, with everything on that tracing relies on.
 
     Args:
-      seed: the graph's random seed.
+      seed: the graph's random seed, for Keras layers too; None draws anew in every trace.
       shards: the number of replicas, for CrossShardOptimizer and cross_replica_sum; None outside
         of TPU mode.
 
@@ -25,7 +26,7 @@ def trace_graph(seed: int | None = None, shards: int | None = None) -> Iterator[
       The graph.
     """
     graph = tf.Graph()
-    with continue_trace(graph, shards):
+    with continue_trace(graph, shards), _keras_seeds(seed):
         tf.compat.v1.set_random_seed(seed)
         yield graph
 
@@ -39,6 +40,26 @@ def continue_trace(graph: tf.Graph, shards: int | None = None) -> Iterator[tf.Gr
         stack.enter_context(tf.variable_creator_scope(_resource_variable))
         stack.enter_context(_shards(shards))
         yield graph
+
+
+class _Seeds(random.Random):
+    def randint(self, a, b):
+        return super().randint(int(a), int(b))  # tf-keras 2.16 asks for 1 to 1e9, a float
+
+
+@contextlib.contextmanager
+def _keras_seeds(seed: int | None) -> Iterator[None]:
+    # Layers and initializers of Keras 2 take their seeds from Python, and know no graph's seed.
+    if seed is None:
+        yield
+        return
+    source = keras_seed_source()
+    before = getattr(source, "generator", None)
+    source.generator = _Seeds(seed)
+    try:
+        yield
+    finally:
+        source.generator = before
 
 
 @contextlib.contextmanager

@@ -34,12 +34,16 @@ def test_the_draws_of_a_v1_session(name, seeds):
         assert not np.array_equal(runs[0], runs[1])
 
 
-def test_inside_loops_branches_and_functions():
+@pytest.mark.parametrize("control_flow", ["v1", "v2"])
+def test_inside_loops_branches_and_functions(control_flow):
     @tf.function
     def function():
         return tf.random.normal([2], seed=4)
 
     def build():
+        if control_flow == "v1":
+            v1.disable_control_flow_v2()
+
         def body(i, total):
             return i + 1, total + tf.random.uniform([3], seed=1)
 
@@ -49,7 +53,10 @@ def test_inside_loops_branches_and_functions():
         )
         return looped, branch, function()
 
-    first, second = same_as_v1(build, runs=2)
+    try:
+        first, second = same_as_v1(build, runs=2)
+    finally:
+        v1.enable_control_flow_v2()
     assert not np.allclose(first[0], second[0])
 
 

@@ -8,7 +8,6 @@ from engine import Replicas, run_program, same_as_v1, v1
 from estimator_bridge.graph import trace_graph
 
 _PROGRAM = """
-    {before}
     import tensorflow as tf
     {between}
     import estimator_bridge
@@ -44,14 +43,12 @@ _OFF = "tf.compat.v1.disable_v2_behavior()"
     [
         {"between": _OFF},
         {"after": _OFF},
-        {"between": "tf.compat.v1.disable_resource_variables()"},
         {"after": "tf.compat.v1.disable_resource_variables()"},
-        {"before": "import estimator_bridge", "between": _OFF},
     ],
     ids=str,
 )
 def test_with_v2_behaviour_off(places):
-    source = _PROGRAM.format(**{"before": "", "between": "", "after": "", **places})
+    source = _PROGRAM.format(**{"between": "", "after": "", **places})
     assert run_program(source)[-3:] == ["4.0 2.0 0", "1 True", "[]"]
 
 

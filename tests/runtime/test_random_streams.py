@@ -16,6 +16,14 @@ def in_a_branch(draw):
     return tf.cond(v1.placeholder_with_default(True, []), draw, lambda: draw() * 0)
 
 
+def beside_v1_control_flow(draw):
+    v1.disable_control_flow_v2()
+    try:
+        return in_a_branch(draw) + in_a_loop(draw)
+    finally:
+        v1.enable_control_flow_v2()
+
+
 def in_a_function(draw):
     return tf.function(draw)()
 
@@ -29,7 +37,7 @@ DRAWS = {
     "dropout": lambda: tf.nn.dropout(tf.range(1.0, 50.0), 0.5),
 }
 PLACES = {"plain": lambda draw: draw(), "loop": in_a_loop, "branch": in_a_branch,
-          "function": in_a_function}  # fmt: skip
+          "function": in_a_function, "v1": beside_v1_control_flow}  # fmt: skip
 
 
 def two_steps(build, seed, cores=2):
