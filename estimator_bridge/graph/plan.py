@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 
-from estimator_bridge.graph.idle_edges import nodes_with_effects
+from estimator_bridge.graph.effects import Effects
 from estimator_bridge.graph.library import called_functions, functions_where
 from estimator_bridge.graph.op_kinds import READS, V1_CONTROL_FLOW
 from estimator_bridge.graph.snapshot import Snapshot, node_name, tensor_ref
@@ -91,10 +91,11 @@ def make_plan(
     ops = {snapshot.nodes[name].op for name in order}
     v1_control_flow = bool(ops & V1_CONTROL_FLOW)
     _check_sums(snapshot, order, v1_control_flow)
+    changes = Effects.of(snapshot).changes_state
     writes = {
         resource
         for name in order
-        if snapshot.nodes[name].op not in READS | _PASSES_RESOURCE
+        if snapshot.nodes[name].op not in _PASSES_RESOURCE and changes(snapshot.nodes[name])
         for resource in touched.get(name, ())
     }
     reads_first = set() if v1_control_flow else _reads_first(snapshot, order, touched)
@@ -105,14 +106,14 @@ def needed_nodes(
     snapshot: Snapshot, fetches: Iterable[str], given: set[str], resources: set[str]
 ) -> tuple[dict[str, list[str]], set[str]]:
     """The nodes to compute, each with its inputs, and the given references that they use."""
-    effects = nodes_with_effects(snapshot)
+    felt = Effects.of(snapshot).felt
 
     def waits_for_nothing(ref: str) -> bool:
         name = ref[1:]
         if not ref.startswith("^"):
             return False
         is_place = name in resources or snapshot.nodes[name].op in _PLACES
-        return name not in effects or (f"{name}:0" in given and is_place)
+        return name not in felt or (f"{name}:0" in given and is_place)
 
     needed: dict[str, list[str]] = {}
     used: set[str] = set()
