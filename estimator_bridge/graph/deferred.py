@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import tensorflow as tf
 
 from estimator_bridge.graph.lift import Lifted
+from estimator_bridge.graph.needed import needed_nodes
 from estimator_bridge.graph.op_kinds import READS
-from estimator_bridge.graph.plan import needed_nodes
 from estimator_bridge.graph.snapshot import Snapshot, is_stateful, node_name
 
 __all__ = ["Deferred", "Division", "defer"]
