@@ -95,8 +95,9 @@ def TPUClusterResolver(tpu=None, zone=None, project=None, **kwargs):
 
     Args:
       tpu: a TPU's name or address ('grpc://...'), 'local' for the TPU of this machine, or
-        'emulated:N' (CPU cores) or 'gpu:N' (GPUs of this machine). None and '' take the TPU that the environment names and otherwise give
-        None, as TF1 programs expect that say "no TPU" by it.
+        'emulated:N' (CPU cores) or 'gpu:N' (GPUs of this machine). None and '' take the TPU that
+        the environment names and otherwise give None, as TF1 programs expect that say "no TPU"
+        by it.
       zone: the zone of the named TPU.
       project: the project of the named TPU.
       **kwargs: what else TensorFlow's class takes.

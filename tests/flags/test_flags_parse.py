@@ -1,5 +1,7 @@
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from absl import flags as absl_flags
@@ -70,7 +72,11 @@ def test_flags_belong_to_the_program_that_defines_them(tmp_path):
         "app.run(lambda argv: None, flags_parser=flags.parse_flags)\n"
     )
     done = subprocess.run(
-        [sys.executable, program, "--help"], capture_output=True, text=True, check=False
+        [sys.executable, program, "--help"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        check=False,
     )
     assert "--[no]use_tpu" in done.stdout
     assert "--model_dir" in done.stdout
