@@ -190,3 +190,9 @@ def test_no_file_names_a_place_on_one_machine():
         if (match := place.search(path.read_bytes()))
     }
     assert found == {}
+
+
+def test_test_modules_have_names_of_their_own():
+    """Without packages, pytest cannot hold two modules of one name."""
+    names = [path.name for path in modules("tests") if path.name.startswith("test_")]
+    assert sorted(set(names)) == sorted(names)

@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from estimator_bridge.graph.effects import Effects
 from estimator_bridge.graph.lift import Lifted
-from estimator_bridge.graph.plan import needed_nodes
+from estimator_bridge.graph.needed import needed_nodes
 from estimator_bridge.graph.snapshot import Snapshot, is_stateful, node_name
 
 __all__ = ["Deferred", "Division", "defer"]

@@ -13,10 +13,9 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.graph.fetches import Fetches, flat_feed
-from estimator_bridge.graph.lift import Lifted
-from estimator_bridge.graph.resources import Resources, host_device
-from estimator_bridge.graph.snapshot import Snapshot
-from estimator_bridge.tensorflow_private import SessionInterface, eager_mode
+from estimator_bridge.graph.host_function import HostFunction
+from estimator_bridge.graph.resources import Resources
+from estimator_bridge.tensorflow_private import SessionInterface
 
 __all__ = ["LiftedSession"]
 
@@ -42,7 +41,7 @@ class LiftedSession(SessionInterface):
         self._graph = graph
         self._strategy = strategy
         self.resources = Resources(graph, strategy, shared)
-        self._functions: dict[tuple, _HostFunction] = {}
+        self._functions: dict[tuple, HostFunction] = {}
         self._draws: dict[str, int] = {}  # by random operation, how many times it has run
         self._contexts: list = []
 
@@ -96,7 +95,7 @@ class LiftedSession(SessionInterface):
         key = (tuple(refs), tuple(sorted(feeds)), tuple(node.name for node in added))
         function = self._functions.get(key)
         if function is None:
-            function = self._functions[key] = _HostFunction(
+            function = self._functions[key] = HostFunction(
                 self._graph, self._strategy, self.resources, refs, sorted(feeds), added
             )
         # Operations that run together are at one position, no less than that of any of them.
@@ -169,104 +168,6 @@ class LiftedSession(SessionInterface):
                     ) from error
                 feeds[tensor.name] = _fed_value(tensor, part)
         return feeds
-
-
-class _HostFunction:
-    """One set of fetches and feeds, compiled."""
-
-    def __init__(self, graph, strategy, resources: Resources, refs, feed_names, added):
-        owners = resources.owners
-        given = {f"{name}:0" for name in owners} | set(feed_names)
-        snapshot = Snapshot.of(graph).with_nodes(added)
-        lifted = self._lifted = Lifted(snapshot, refs, given, owners)
-        _check_fed(snapshot, lifted, refs)
-        self._graph = graph  # py_function's callables live as long as their graph
-        resources.prepare(lifted.given)
-        self._resources = resources
-        self._replicas = strategy.num_replicas_in_sync
-        written = [n for n in lifted.writes if n in resources.variables]
-        self._stale = written if self._replicas > 1 else []
-        self._restored = _written_in_any_shape(graph, snapshot, lifted) & resources.variables.keys()
-        self.random_names = lifted.random_names
-        keep = [i for i, ref in enumerate(refs) if not ref.startswith("^")]
-
-        def function(draw, *fed):
-            values = {**resources.handles(lifted.given), **dict(zip(feed_names, fed))}
-            results = lifted(values, self._join_alone, draw=draw)
-            operations = [r for r in results if isinstance(r, tf.Operation)]
-            with tf.control_dependencies(operations):
-                return [tf.identity(results[i]) for i in keep]
-
-        signature = [tf.TensorSpec([], tf.int64)]
-        signature += [_spec_of(graph.get_tensor_by_name(name)) for name in feed_names]
-        with eager_mode(), tf.device(host_device()):
-            compiled = tf.function(function, autograph=False)
-            self._function = compiled.get_concrete_function(*signature)
-
-    def __call__(self, feeds, draw: int):
-        names = sorted(feeds)
-        with eager_mode(), tf.device(host_device()):
-            self._resources.check_values(self._lifted.reads_first)
-            fed = [tf.convert_to_tensor(feeds[n]) for n in names]
-            results = self._function(tf.constant(draw, tf.int64), *fed)
-            for name in self._restored:
-                _check_shape(self._resources.first_copy(name), name)
-            for name in self._stale:
-                first, *others = self._resources.copies(name)
-                if first.is_initialized():
-                    value = first.read_value()
-                    for copy in others:
-                        copy.assign(value)
-        return results
-
-    def _join_alone(self, values):
-        if self._replicas > 1:
-            raise NotImplementedError(
-                "session.run() was asked for a value that needs a cross-replica sum over "
-                f"{self._replicas} replicas, but a session runs on the host alone. Fetch it in "
-                "the training step instead: from a hook's before_run, or as a host_call tensor."
-            )
-        return [value for value, _ in values]
-
-
-def _check_fed(snapshot: Snapshot, lifted: Lifted, refs) -> None:
-    for name in lifted.names:
-        if snapshot.nodes[name].op == "Placeholder":
-            raise tf.errors.InvalidArgumentError(
-                None,
-                None,
-                f"You must feed a value for placeholder tensor {name!r} to compute {refs}: pass "
-                f"feed_dict={{{name + ':0'!r}: value}}.",
-            )
-
-
-def _written_in_any_shape(graph: tf.Graph, snapshot: Snapshot, lifted: Lifted) -> set[str]:
-    """Names of the variables that are assigned a value whose shape the graph does not tell."""
-    assigned = set()
-    for name in lifted.names:
-        if snapshot.nodes[name].op != "AssignVariableOp":
-            continue
-        operation = graph.get_operation_by_name(name)
-        if not operation.inputs[1].shape.is_fully_defined():
-            assigned.add(operation.inputs[0].op.name)
-    return assigned
-
-
-def _check_shape(variable: tf.Variable, name: str) -> None:
-    # The kernel takes any shape, and programs would fail later, or broadcast and never fail.
-    value = variable.read_value()
-    if not variable.shape.is_compatible_with(value.shape):
-        raise tf.errors.InvalidArgumentError(
-            None,
-            None,
-            f"Variable {name!r} has shape {variable.shape} in this graph, and was assigned a value "
-            f"of shape {value.shape}. A checkpoint of another model or of other sizes? "
-            "tf.train.list_variables(path) shows what it holds.",
-        )
-
-
-def _spec_of(tensor: tf.Tensor) -> tf.TensorSpec:
-    return tf.TensorSpec(tensor.shape, tensor.dtype)
 
 
 def _fed_value(tensor: tf.Tensor, value):

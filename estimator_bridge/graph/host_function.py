@@ -1,0 +1,128 @@
+"""What one call of ``LiftedSession.run`` computes, compiled to a function on the host."""
+
+from __future__ import annotations
+
+import tensorflow as tf
+
+from estimator_bridge.graph.lift import Lifted
+from estimator_bridge.graph.resources import Resources, host_device
+from estimator_bridge.graph.snapshot import Snapshot
+from estimator_bridge.tensorflow_private import eager_mode
+
+__all__ = ["HostFunction"]
+
+
+class HostFunction:
+    """One set of fetches and feeds, compiled.
+
+    Args:
+      graph: the traced graph.
+      strategy: owns the variables.
+      resources: the variables and tables behind the graph.
+      refs: what to compute: 'a:0' and '^a'.
+      feed_names: tensor references whose values a call supplies, sorted.
+      added: NodeDefs to compute as if they were part of the graph.
+
+    Attributes:
+      random_names: the nodes for which the number of a call (``draw``) counts.
+    """
+
+    def __init__(self, graph, strategy, resources: Resources, refs, feed_names, added):
+        owners = resources.owners
+        given = {f"{name}:0" for name in owners} | set(feed_names)
+        snapshot = Snapshot.of(graph).with_nodes(added)
+        lifted = self._lifted = Lifted(snapshot, refs, given, owners)
+        _check_fed(snapshot, lifted, refs)
+        self._graph = graph  # py_function's callables live as long as their graph
+        resources.prepare(lifted.given)
+        self._resources = resources
+        self._replicas = strategy.num_replicas_in_sync
+        written = [n for n in lifted.writes if n in resources.variables]
+        self._stale = written if self._replicas > 1 else []
+        self._restored = _written_in_any_shape(graph, snapshot, lifted) & resources.variables.keys()
+        self.random_names = lifted.random_names
+        keep = [i for i, ref in enumerate(refs) if not ref.startswith("^")]
+
+        def function(draw, *fed):
+            values = {**resources.handles(lifted.given), **dict(zip(feed_names, fed))}
+            results = lifted(values, self._join_alone, draw=draw)
+            operations = [r for r in results if isinstance(r, tf.Operation)]
+            with tf.control_dependencies(operations):
+                return [tf.identity(results[i]) for i in keep]
+
+        signature = [tf.TensorSpec([], tf.int64)]
+        signature += [_spec_of(graph.get_tensor_by_name(name)) for name in feed_names]
+        with eager_mode(), tf.device(host_device()):
+            compiled = tf.function(function, autograph=False)
+            self._function = compiled.get_concrete_function(*signature)
+
+    def __call__(self, feeds: dict, draw: int) -> list[tf.Tensor]:
+        """The eager tensors of the references that are no operations.
+
+        Args:
+          feeds: values by the feed names.
+          draw: how often the random operations have run before.
+        """
+        names = sorted(feeds)
+        with eager_mode(), tf.device(host_device()):
+            self._resources.check_values(self._lifted.reads_first)
+            fed = [tf.convert_to_tensor(feeds[n]) for n in names]
+            results = self._function(tf.constant(draw, tf.int64), *fed)
+            for name in self._restored:
+                _check_shape(self._resources.first_copy(name), name)
+            for name in self._stale:
+                first, *others = self._resources.copies(name)
+                if first.is_initialized():
+                    value = first.read_value()
+                    for copy in others:
+                        copy.assign(value)
+        return results
+
+    def _join_alone(self, values):
+        if self._replicas > 1:
+            raise NotImplementedError(
+                "session.run() was asked for a value that needs a cross-replica sum over "
+                f"{self._replicas} replicas, but a session runs on the host alone. Fetch it in "
+                "the training step instead: from a hook's before_run, or as a host_call tensor."
+            )
+        return [value for value, _ in values]
+
+
+def _check_fed(snapshot: Snapshot, lifted: Lifted, refs) -> None:
+    for name in lifted.names:
+        if snapshot.nodes[name].op == "Placeholder":
+            raise tf.errors.InvalidArgumentError(
+                None,
+                None,
+                f"You must feed a value for placeholder tensor {name!r} to compute {refs}: pass "
+                f"feed_dict={{{name + ':0'!r}: value}}.",
+            )
+
+
+def _written_in_any_shape(graph: tf.Graph, snapshot: Snapshot, lifted: Lifted) -> set[str]:
+    """Names of the variables that are assigned a value whose shape the graph does not tell."""
+    assigned = set()
+    for name in lifted.names:
+        if snapshot.nodes[name].op != "AssignVariableOp":
+            continue
+        operation = graph.get_operation_by_name(name)
+        if not operation.inputs[1].shape.is_fully_defined():
+            assigned.add(operation.inputs[0].op.name)
+    return assigned
+
+
+def _check_shape(variable: tf.Variable, name: str) -> None:
+    # The kernel takes any shape, and programs would fail later, or broadcast and never fail.
+    value = variable.read_value()
+    if not variable.shape.is_compatible_with(value.shape):
+        raise tf.errors.InvalidArgumentError(
+            None,
+            None,
+            f"Variable {name!r} has shape {variable.shape} in this graph, and was assigned a value "
+            f"of shape {value.shape}. A checkpoint of another model or of other sizes? "
+            "tf.train.list_variables(path) shows what it holds.",
+        )
+
+
+def _spec_of(tensor: tf.Tensor) -> tf.TensorSpec:
+    return tf.TensorSpec(tensor.shape, tensor.dtype)

@@ -1,0 +1,75 @@
+"""Pruning: the nodes that some fetches need, and the order in which to make them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from estimator_bridge.graph.effects import Effects
+from estimator_bridge.graph.snapshot import Snapshot, node_name, tensor_ref
+
+__all__ = ["in_order", "needed_nodes"]
+
+_BACK_EDGES = ("NextIteration", "RefNextIteration")
+# Where values come in: an edge that waits for one of them waits for nothing where it is given.
+_PLACES = ("Placeholder", "PlaceholderV2", "IteratorGetNext")
+
+
+def needed_nodes(
+    snapshot: Snapshot, fetches: Iterable[str], given: set[str], resources: set[str]
+) -> tuple[dict[str, list[str]], set[str]]:
+    """The nodes to compute, each with its inputs, and the given references that they use."""
+    felt = Effects.of(snapshot).felt
+
+    def waits_for_nothing(ref: str) -> bool:
+        name = ref[1:]
+        if not ref.startswith("^"):
+            return False
+        is_place = name in resources or snapshot.nodes[name].op in _PLACES
+        return name not in felt or (f"{name}:0" in given and is_place)
+
+    needed: dict[str, list[str]] = {}
+    used: set[str] = set()
+    waiting = [tensor_ref(f) for f in fetches]
+    while waiting:
+        ref = waiting.pop()
+        if ref in given:
+            used.add(ref)
+            continue
+        name = node_name(ref)
+        if name not in needed:
+            if name not in snapshot.nodes:
+                raise KeyError(f"The graph has no operation named {name!r}.")
+            refs = map(tensor_ref, snapshot.nodes[name].input)
+            needed[name] = [ref for ref in refs if not waits_for_nothing(ref)]
+            waiting += needed[name]
+    return needed, used
+
+
+def in_order(snapshot: Snapshot, inputs: dict[str, list[str]]) -> list[str]:
+    """The needed nodes in creation order, but each after all of its inputs.
+
+    An input that was made after its user is drawn ahead, as the gradient of a loop adds stacks to
+    the loop; were the loop put off instead, it would read variables that were written meanwhile.
+    """
+    position = {name: i for i, name in enumerate(snapshot.nodes) if name in inputs}
+    order: list[str] = []
+    done: set[str] = set()
+    for first in position:
+        waiting = [first]
+        while waiting:
+            name = waiting[-1]
+            missing = {
+                source
+                for source in map(node_name, inputs[name])
+                if source in inputs
+                and source not in done
+                and snapshot.nodes[source].op not in _BACK_EDGES
+            }
+            if missing and name not in done:
+                waiting += sorted(missing, key=position.__getitem__, reverse=True)
+                continue
+            waiting.pop()
+            if name not in done:
+                done.add(name)
+                order.append(name)
+    return order
