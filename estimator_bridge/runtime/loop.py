@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.graph import LiftedSession, Snapshot, host_device
@@ -90,13 +92,17 @@ class StepLoop:
             base = [*operations, *tensors, *(host.inputs.values() if host else ())]
             division = defer(snapshot, base, fetches, given, owners)
             self._deferred, self.has_effects = division.deferred, division.has_effects
-            tensors += [ref for ref in division.in_step if ref not in on_host and ref[0] != "^"]
             operations = [*operations, *(r for r in division.in_step if r.startswith("^"))]
-        self._step = ReplicaStep(session, strategy, inputs, operations, tensors, host, axes)
-        graph = session.graph
-        self._batch_tensors = [graph.get_tensor_by_name(ref) for ref in inputs]
+        tensor_of = session.graph.get_tensor_by_name
         self._fetched = [ref for ref in fetches if not ref.startswith("^")]
-        self._fetched_tensors = [graph.get_tensor_by_name(ref) for ref in self._fetched]
+        self._needs = self._deferred.needs if self._deferred else self._fetched
+        if any(tensor_of(ref).dtype in (tf.variant, tf.resource) for ref in self._needs):
+            # The inside of a TensorArray cannot be handed from step to step.
+            self._deferred, self._needs = None, self._fetched
+        tensors += [ref for ref in self._needs if not host or ref not in host.inputs]
+        self._fetched_tensors = [tensor_of(ref) for ref in self._fetched]
+        self._needed_tensors = [tensor_of(ref) for ref in self._needs]
+        self._step = ReplicaStep(session, strategy, inputs, operations, tensors, host, axes)
         self._compiled: list[tuple[object, Callable]] = []
 
     def __call__(self, iterator, steps: int, draw: int = 0, limit: int | None = None) -> LoopResult:
@@ -116,7 +122,7 @@ class StepLoop:
                 tf.constant(draw, tf.int64),
                 tf.constant(_NO_LIMIT if limit is None else limit, tf.int64),
             )
-            done, size = int(state["done"]), int(state["short_size"])
+            done, size = int(state["done"]), int(state.get("short_size", 0))
             whole = done == steps
             return LoopResult(
                 steps=done,
@@ -138,59 +144,84 @@ class StepLoop:
         return concrete
 
     def _many_steps(self, iterator, steps, draw, limit):
-        def go_on(state):
-            more = (state["done"] < steps) & ~state["ended"] & ~tf.math.is_nan(state["loss"])
-            return more & tf.equal(state["short_size"], 0) & self._is_below(limit)
+        # Every operation here runs once a step, and costs a small model's step about a percent.
+        # The next batch is drawn ahead, at the end of the step before and only if there is to be
+        # another: so the loop's condition sees the input's end, no batch is lost, and the step
+        # itself stands in the loop without a branch around it.
+        nothing = functools.partial(tf.experimental.Optional.empty, iterator.element_spec)
+
+        def with_next_batch(state):
+            wanted = (state["done"] < steps) & self._is_below(limit)
+            if self._loss:
+                wanted &= state["loss"] <= np.inf  # false for NaN, in one operation
+            if self._full_batch is not None:
+                wanted &= tf.equal(state["short_size"], 0)
+            batch = tf.cond(wanted, iterator.get_next_as_optional, nothing)
+            return {**state, "wanted": wanted, "batch": batch}
 
         def body(state):
-            batch = iterator.get_next_as_optional()
+            batch = state["batch"].get_value()
+            stepped = self._stepped if self._full_batch is None else self._stepped_if_full
+            return (with_next_batch(stepped(state, batch, draw)),)
 
-            def step():
-                if self._full_batch is None:
-                    return self._stepped(state, batch.get_value(), steps, draw)
-                size, components = batch.get_value()
-                flat = tf.nest.flatten(components, expand_composites=True)
-                return tf.cond(
-                    tf.equal(size, self._full_batch),
-                    lambda: self._stepped(state, flat, steps, draw),
-                    lambda: {**state, "short_size": size, "short_batch": flat},
-                )
+        start = with_next_batch(self._start(iterator))
+        shapes = {
+            **tf.nest.map_structure(lambda t: t.shape, {**start, "batch": start["done"]}),
+            "needs": [t.shape for t in self._needed_tensors],
+            "batch": tf.OptionalSpec(iterator.element_spec),
+        }
+        end = tf.while_loop(
+            lambda state: state["batch"].has_value(), body, (start,), shape_invariants=(shapes,)
+        )[0]
+        has_batch, needs = end.pop("batch").has_value(), end.pop("needs")
+        end["ended"] = end.pop("wanted") & ~has_batch
+        end["fetched"] = self._fetch_last(needs, tf.equal(end["done"], steps))
+        return end
 
-            ended = {**state, "ended": tf.constant(True)}
-            return (tf.cond(batch.has_value(), step, lambda: ended),)
-
+    def _start(self, iterator) -> dict:
+        """The loop's state before the first step."""
         start = {
             "done": tf.constant(0, tf.int64),
-            "ended": tf.constant(False),
             "loss": tf.constant(0.0),
-            "fetched": [_empty(t) for t in self._fetched_tensors],
-            "short_size": tf.constant(0, tf.int64),
-            "short_batch": self._no_batch(iterator),
+            "needs": [_empty(t) for t in self._needed_tensors],
         }
-        shapes = tf.nest.map_structure(lambda t: t.shape, start)
-        shapes["fetched"] = [t.shape for t in self._fetched_tensors]
-        return tf.while_loop(go_on, body, (start,), shape_invariants=(shapes,))[0]
+        if self._full_batch is not None:
+            _, spec = iterator.element_spec
+            start["short_size"] = tf.constant(0, tf.int64)
+            start["short_batch"] = [tf.zeros(s.shape, s.dtype) for s in tf.nest.flatten(spec)]
+        return start
 
-    def _no_batch(self, iterator) -> list:
-        if self._full_batch is None:
-            return []
-        _, spec = iterator.element_spec
-        return [tf.zeros(s.shape, s.dtype) for s in tf.nest.flatten(spec)]
-
-    def _stepped(self, state: dict, batch, steps, draw) -> dict:
+    def _stepped(self, state: dict, batch, draw) -> dict:
         values = self._step(batch, draw + state["done"])
         new = {**state, "done": state["done"] + 1}
         if self._loss:
             new["loss"] = mean_over_replicas(self._strategy, values[self._loss])
-        if self._deferred:
-            local = self._strategy.experimental_local_results
-            first = {ref: local(values[ref])[0] for ref in self._deferred.needs}
-            new["fetched"] = tf.cond(
-                tf.equal(new["done"], steps),
-                lambda: self._shaped(self._deferred(first)),
-                lambda: state["fetched"],
-            )
+        local = self._strategy.experimental_local_results
+        new["needs"] = [local(values[ref])[0] for ref in self._needs]
+        for need, traced in zip(new["needs"], self._needed_tensors):
+            need.set_shape(traced.shape)  # a GraphDef forgets what set_shape said
         return new
+
+    def _stepped_if_full(self, state: dict, sized_batch, draw) -> dict:
+        size, components = sized_batch
+        flat = tf.nest.flatten(components, expand_composites=True)
+        kept = {key: value for key, value in state.items() if key not in ("batch", "wanted")}
+        return tf.cond(
+            tf.equal(size, self._full_batch),
+            lambda: self._stepped(kept, flat, draw),
+            lambda: {**kept, "short_size": size, "short_batch": flat},
+        )
+
+    def _fetch_last(self, needs: list, is_whole) -> list:
+        """The fetches, from what the last step left for them."""
+        if not self._deferred:
+            return needs
+        known = dict(zip(self._needs, needs))
+        return tf.cond(
+            is_whole,
+            lambda: self._shaped(self._deferred(known)),
+            lambda: [_empty(t) for t in self._fetched_tensors],
+        )
 
     def _shaped(self, fetched: list) -> list:
         """Gives tensors the shapes that they had while tracing; a GraphDef forgets set_shape."""
