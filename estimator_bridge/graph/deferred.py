@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import tensorflow as tf
 
+from estimator_bridge.graph.effects import Effects
 from estimator_bridge.graph.lift import Lifted
 from estimator_bridge.graph.needed import needed_nodes
-from estimator_bridge.graph.op_kinds import READS
 from estimator_bridge.graph.snapshot import Snapshot, is_stateful, node_name
 
 __all__ = ["Deferred", "Division", "defer"]
@@ -96,7 +96,7 @@ def defer(
     tensors = [f for f in fetches if not f.startswith("^")]
     inputs = [ref for name in snapshot.nodes if name in put_off for ref in everything[name]]
     needs = [ref for ref in dict.fromkeys([*inputs, *tensors]) if node_name(ref) not in put_off]
-    changes = any(snapshot.nodes[name].op not in READS for name in stateful)
+    changes = any(map(Effects.of(snapshot).changes_state, (snapshot.nodes[n] for n in stateful)))
     return Division(
         in_step=[*forced, *needs],
         deferred=Deferred(snapshot, tensors, needs, given, owners) if tensors else None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from estimator_bridge.graph.idle_edges import nodes_with_effects
+from estimator_bridge.graph.effects import Effects
 from estimator_bridge.graph.snapshot import Snapshot, node_name, tensor_ref
 
 __all__ = ["in_order", "needed_nodes"]
@@ -18,14 +18,14 @@ def needed_nodes(
     snapshot: Snapshot, fetches: Iterable[str], given: set[str], resources: set[str]
 ) -> tuple[dict[str, list[str]], set[str]]:
     """The nodes to compute, each with its inputs, and the given references that they use."""
-    effects = nodes_with_effects(snapshot)
+    felt = Effects.of(snapshot).felt
 
     def waits_for_nothing(ref: str) -> bool:
         name = ref[1:]
         if not ref.startswith("^"):
             return False
         is_place = name in resources or snapshot.nodes[name].op in _PLACES
-        return name not in effects or (f"{name}:0" in given and is_place)
+        return name not in felt or (f"{name}:0" in given and is_place)
 
     needed: dict[str, list[str]] = {}
     used: set[str] = set()

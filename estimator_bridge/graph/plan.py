@@ -12,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 
+from estimator_bridge.graph.effects import Effects
 from estimator_bridge.graph.library import called_functions, functions_where
 from estimator_bridge.graph.needed import in_order, needed_nodes
 from estimator_bridge.graph.op_kinds import READS, V1_CONTROL_FLOW
@@ -88,10 +89,11 @@ def make_plan(
     ops = {snapshot.nodes[name].op for name in order}
     v1_control_flow = bool(ops & V1_CONTROL_FLOW)
     _check_sums(snapshot, order, v1_control_flow)
+    changes = Effects.of(snapshot).changes_state
     writes = {
         resource
         for name in order
-        if snapshot.nodes[name].op not in READS | _PASSES_RESOURCE
+        if snapshot.nodes[name].op not in _PASSES_RESOURCE and changes(snapshot.nodes[name])
         for resource in touched.get(name, ())
     }
     reads_first = set() if v1_control_flow else _reads_first(snapshot, order, touched)

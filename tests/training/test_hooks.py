@@ -205,3 +205,16 @@ def test_tpu_hooks_are_called_once_a_loop(tmp_path):
     estimator = eb.tpu.TPUEstimator(model_fn, config=config, train_batch_size=4)
     estimator.train(lambda params: ones(), hooks=[hook], steps=10)
     assert hook.values == [4, 8, 10]
+
+
+def test_reading_the_global_step_compiles_no_second_loop(tmp_path, monkeypatch):
+    """Savers and summaries read the step through a tf.cond, which changes nothing."""
+    made = []
+    make = eb.training.program.Program.make_loop
+    monkeypatch.setattr(
+        eb.training.program.Program,
+        "make_loop",
+        lambda self, fetches=(): made.append(make(self, fetches)) or made[-1],
+    )
+    train(tmp_path, steps=30, save_checkpoints_steps=7)
+    assert [loop.has_effects for loop in made] == [False]

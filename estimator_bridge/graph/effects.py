@@ -1,0 +1,75 @@
+"""Which nodes change something, and so which control edges order anything.
+
+TF1's gradients hold back the gradients of one op until all of them are there (``group_deps``),
+and wait for values only to be sure of an order. In a pure graph order has no meaning: an edge that
+waits for nodes without effects costs time, keeps what could run at once apart, and keeps nodes
+alive that nobody reads (the gradient of the input of the first layer).
+
+A read of a variable counts as no effect here: a later write of the same variable keeps its place
+behind the read by the order in which the program made the two.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+from estimator_bridge.graph.library import called_functions, functions_where
+from estimator_bridge.graph.op_kinds import DRAWS, READS, V1_CONTROL_FLOW
+from estimator_bridge.graph.snapshot import Snapshot, is_stateful, node_name
+
+__all__ = ["Effects"]
+
+# Stateful by type, but nothing can tell whether they ran: handles, batches, sums over replicas.
+_OWNERS = {"VarHandleOp", "IteratorV2", "OneShotIterator", "IteratorGetNext", "CrossReplicaSum"}
+_IDLE = READS | set(DRAWS) | _OWNERS
+
+_known: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+
+
+class Effects:
+    """The effects of a graph's nodes; ``Effects.of`` keeps them with the snapshot.
+
+    Attributes:
+      felt: the nodes for which it makes a difference whether they, or what they need, have run:
+        those that change state, fail or talk to the outside, and all that depend on them. In a
+        graph with v1 control flow all nodes: edges there also say what is dead.
+    """
+
+    def __init__(self, snapshot: Snapshot):
+        self._functions = {f.signature.name for f in snapshot.library.function}
+        self._changing = functions_where(snapshot.library, self._changes_by_itself)
+        self.felt = self._find(snapshot)
+
+    @classmethod
+    def of(cls, snapshot: Snapshot) -> Effects:
+        """The effects of a snapshot's nodes, found once."""
+        if snapshot not in _known:
+            _known[snapshot] = cls(snapshot)
+        return _known[snapshot]
+
+    def changes_state(self, node: Any) -> bool:
+        """Whether a node changes state; a branch or loop that only reads does not."""
+        if called_functions(node) & self._functions:
+            return bool(called_functions(node) & self._changing)
+        return self._changes_by_itself(node)
+
+    def _changes_by_itself(self, node: Any) -> bool:
+        calls = called_functions(node) & self._functions
+        return not calls and is_stateful(node.op) and node.op not in _IDLE
+
+    def _find(self, snapshot: Snapshot) -> set[str]:
+        if any(node.op in V1_CONTROL_FLOW for node in snapshot.nodes.values()):
+            return set(snapshot.nodes)
+        found = {name for name, node in snapshot.nodes.items() if self.changes_state(node)}
+        users: dict[str, list[str]] = {}
+        for name, node in snapshot.nodes.items():
+            for ref in node.input:
+                users.setdefault(node_name(ref), []).append(name)
+        waiting = list(found)
+        while waiting:
+            for user in users.get(waiting.pop(), ()):
+                if user not in found:
+                    found.add(user)
+                    waiting.append(user)
+        return found
