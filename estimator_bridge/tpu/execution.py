@@ -32,7 +32,7 @@ from estimator_bridge.runtime import HostStage, StepLoop
 from estimator_bridge.tensorflow_private import eager_mode
 from estimator_bridge.tpu.context import TPUContext
 from estimator_bridge.tpu.host_stage import Gathered
-from estimator_bridge.tpu.sharded_input import ShardedInput
+from estimator_bridge.tpu.sharded_input import PerCoreInput, ShardedInput
 from estimator_bridge.training.execution import Execution, TracedModel, reference
 from estimator_bridge.training.metrics import add_loss_metric
 from estimator_bridge.training.model_call import call_model_fn
@@ -85,13 +85,13 @@ class TPUExecution(Execution):
                 'TPUEstimator to pass batch size as params["batch_size"]. Write '
                 "def input_fn(params) and batch the dataset by params['batch_size']."
             )
-        calls = 1
-        if mode == ModeKeys.TRAIN and self._pipeline == InputPipelineConfig.PER_SHARD_V1:
-            calls = self._replicas
+        is_per_call = mode == ModeKeys.TRAIN and self._pipeline == InputPipelineConfig.PER_SHARD_V1
+        is_per_core = self._pipeline == InputPipelineConfig.PER_HOST_V2
+        calls = self._replicas if is_per_call else 1
         inputs = []
         for call in range(calls):
             given = dict(params)
-            given["batch_size"] = self._batch_size // calls
+            given["batch_size"] = self._batch_size // (self._replicas if is_per_core else calls)
             given["use_tpu"] = True
             given["context"] = TPUContext(
                 self._replicas, invocation_index=call, total_invocations=calls
@@ -99,7 +99,9 @@ class TPUExecution(Execution):
             inputs.append(
                 call_input_fn(input_fn, graph, mode=mode, params=given, config=self.config)
             )
-        return inputs[0] if calls == 1 else ShardedInput(inputs)
+        if is_per_core:
+            return PerCoreInput(inputs[0], self._batch_size, keep_rest=mode != ModeKeys.TRAIN)
+        return ShardedInput(inputs) if is_per_call else inputs[0]
 
     def batch_axes(self, graph_input: GraphInput) -> list[int | None]:
         """The batch dimension of each flat component; None for one that is not split."""
@@ -300,6 +302,8 @@ class TPUExecution(Execution):
 
 class _ShortBatch(TPUExecution):
     """The layout of one evaluation batch that is smaller than the others."""
+
+    _pipeline = InputPipelineConfig.PER_HOST_V1  # the batch is put together already
 
     def __init__(self, whole: TPUExecution, size: int):
         super().__init__(whole.strategy, whole.config, whole._model_fn, whole._params, size)

@@ -1,4 +1,4 @@
-"""Inputs of an input_fn that is called once for each replica."""
+"""Inputs whose batches are each meant for one replica, put together to a host's batch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import tensorflow as tf
 from estimator_bridge.data import GraphInput
 from estimator_bridge.graph import LiftedSession
 
-__all__ = ["ShardedInput"]
+__all__ = ["PerCoreInput", "ShardedInput"]
 
 
 class ShardedInput(GraphInput):
@@ -44,6 +44,37 @@ class ShardedInput(GraphInput):
         """The batches of the host."""
         datasets = tuple(part.dataset(session) for part in self._parts)
         return tf.data.Dataset.zip(datasets).map(_concatenate)
+
+
+class PerCoreInput(GraphInput):
+    """One call's batches, dealt to the replicas in turn.
+
+    Args:
+      part: what the call returned: batches of a replica's size.
+      batch_size: of the host.
+      keep_rest: whether a last batch that is not full is kept; otherwise it is dropped.
+    """
+
+    def __init__(self, part: GraphInput, batch_size: int, keep_rest: bool):
+        self._part, self._batch_size, self._keep_rest = part, batch_size, keep_rest
+        self.spec = tf.nest.map_structure(self._host_spec, part.spec)
+
+    @property
+    def is_eager(self) -> bool:
+        """Whether the dataset was made outside of any graph."""
+        return self._part.is_eager
+
+    def dataset(self, session: LiftedSession) -> tf.data.Dataset:
+        """The batches of the host."""
+        return self._part.dataset(session).rebatch(
+            self._batch_size, drop_remainder=not self._keep_rest
+        )
+
+    def _host_spec(self, spec: tf.TensorSpec) -> tf.TensorSpec:
+        shape = spec.shape.as_list()
+        if shape and shape[0] is not None:
+            shape[0] = None if self._keep_rest else self._batch_size
+        return tf.TensorSpec(shape, spec.dtype)
 
 
 def _times(spec: tf.TensorSpec, count: int) -> tf.TensorSpec:

@@ -6,13 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import tensorflow as tf
 from absl import logging
 
 from estimator_bridge.graph import continue_trace
 from estimator_bridge.tensorflow_private import eager_mode
 from estimator_bridge.training.hooked_loop import HookedLoop
-from estimator_bridge.training.initialize import initialize_session
+from estimator_bridge.training.initialize import open_session
 from estimator_bridge.training.metrics import write_results
 from estimator_bridge.training.program import Program
 
@@ -41,14 +40,7 @@ def evaluate_program(
     graph, session = program.graph, program.session
     with continue_trace(graph, program.execution.shards):
         all_hooks = [*hooks, *program.spec.evaluation_hooks]
-        for hook in all_hooks:
-            hook.begin()
-        if not graph.finalized:
-            program.scaffold.finalize()
-        initialize_session(session, program.scaffold, checkpoint_path)
-        coordinator = tf.compat.v1.train.Coordinator()
-        for hook in all_hooks:
-            hook.after_create_session(session, coordinator)
+        open_session(program.session, program.scaffold, all_hooks, checkpoint_path)
         count = _run(program, all_hooks, steps)
         if not count:
             logging.warning("Evaluation made no steps. Perhaps the input is empty.")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import tensorflow as tf
 from absl import logging
 
 from estimator_bridge.checkpoint import check_checkpoint, describe_variables, reading
 from estimator_bridge.graph import LiftedSession
 
-__all__ = ["initialize_session", "prepare_saver"]
+__all__ = ["initialize_session", "open_session", "prepare_saver"]
 
 _SAVERS = tf.compat.v1.GraphKeys.SAVERS
 
@@ -24,6 +27,30 @@ def prepare_saver(scaffold: tf.compat.v1.train.Scaffold, keep_max: int | None, k
             save_relative_paths=True,
         )
         tf.compat.v1.add_to_collection(_SAVERS, saver)
+
+
+def open_session(
+    session: LiftedSession,
+    scaffold: tf.compat.v1.train.Scaffold,
+    hooks: Sequence[Any],
+    checkpoint_path: str | None,
+) -> None:
+    """Starts a session as MonitoredSession did: hooks begin, the graph is finished, values come.
+
+    Args:
+      session: of the traced graph, which is the default graph.
+      scaffold: the model's.
+      hooks: in their order.
+      checkpoint_path: see ``initialize_session``.
+    """
+    for hook in hooks:
+        hook.begin()
+    if not session.graph.finalized:  # a program that is used again has been finished before
+        scaffold.finalize()
+    initialize_session(session, scaffold, checkpoint_path)
+    coordinator = tf.compat.v1.train.Coordinator()
+    for hook in hooks:
+        hook.after_create_session(session, coordinator)
 
 
 def initialize_session(

@@ -11,7 +11,7 @@ import tensorflow as tf
 from estimator_bridge.graph import continue_trace
 from estimator_bridge.tensorflow_private import eager_mode
 from estimator_bridge.training.hooked_loop import HookedLoop
-from estimator_bridge.training.initialize import initialize_session
+from estimator_bridge.training.initialize import open_session
 from estimator_bridge.training.pace import Pace
 from estimator_bridge.training.program import Program
 
@@ -75,13 +75,7 @@ def predict_program(
     all_hooks = [*hooks, *program.spec.prediction_hooks, wanted]
     try:
         with continue_trace(graph, execution.shards):
-            for hook in all_hooks:
-                hook.begin()
-            program.scaffold.finalize()
-            initialize_session(program.session, program.scaffold, checkpoint_path)
-            coordinator = tf.compat.v1.train.Coordinator()
-            for hook in all_hooks:
-                hook.after_create_session(program.session, coordinator)
+            open_session(program.session, program.scaffold, all_hooks, checkpoint_path)
             step = program.global_step
         with eager_mode():
             iterator = iter(program.dataset())

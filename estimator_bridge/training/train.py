@@ -12,7 +12,7 @@ from estimator_bridge.graph import continue_trace
 from estimator_bridge.model import RunConfig
 from estimator_bridge.tensorflow_private import eager_mode
 from estimator_bridge.training.hooked_loop import HookedLoop
-from estimator_bridge.training.initialize import initialize_session
+from estimator_bridge.training.initialize import open_session
 from estimator_bridge.training.program import Program
 from estimator_bridge.training.reports import LogHook
 
@@ -49,19 +49,18 @@ def train_program(
     graph, session, shards = program.graph, program.session, program.execution.shards
     with continue_trace(graph, shards):
         all_hooks = _all_hooks(program, model_dir, hooks, saving_listeners, rate_tags)
-        for hook in all_hooks:
-            hook.begin()
-        program.scaffold.finalize()
-        initialize_session(session, program.scaffold, checkpoint_path)
-        coordinator = _v1.train.Coordinator()
-        for hook in all_hooks:
-            hook.after_create_session(session, coordinator)
+        open_session(program.session, program.scaffold, all_hooks, checkpoint_path)
         start = program.global_step
         limit = max_steps if max_steps is not None else steps and start + steps
         loss = _run(program, all_hooks, start, limit)
         for hook in all_hooks:
             hook.end(session)
-        logging.info("Loss for final step: %s.", loss)
+        if loss is None:
+            logging.warning(
+                "Training with estimator made no steps. Perhaps input is empty or misspecified."
+            )
+        else:
+            logging.info("Loss for final step: %s.", loss)
     return loss
 
 

@@ -47,7 +47,7 @@ def numbers(count, **_):
     )
 
 
-@pytest.mark.parametrize("pipeline", [True, Pipeline.PER_HOST_V1, Pipeline.PER_HOST_V2])
+@pytest.mark.parametrize("pipeline", [True, Pipeline.PER_HOST_V1])
 def test_input_of_the_host(pipeline):
     given = []
 
@@ -78,6 +78,39 @@ def test_input_of_each_replica(pipeline):
     (total, own), _ = train(input_fn, per_host_input_for_training=pipeline)
     assert calls == [(2, 0, 2, 1), (2, 1, 2, 1)]
     assert (total, own) == (0 + 1 + 10 + 11, 0 + 1)
+
+
+def test_input_of_the_host_in_batches_of_a_core():
+    given = []
+
+    def input_fn(params):
+        given.append(params["batch_size"])
+        return numbers(params["batch_size"])
+
+    (total, own), _ = train(input_fn, steps=2, per_host_input_for_training=Pipeline.PER_HOST_V2)
+    assert given == [2]
+    assert (total, own) == (4 + 5 + 6 + 7, 4 + 5)
+
+
+def test_evaluation_in_batches_of_a_core_sees_all_examples():
+    def model_fn(features, labels, mode, params):
+        def metrics(x):
+            return {"sum": v1.metrics.mean(tf.reduce_sum(x)), "last": v1.metrics.mean(x[-1])}
+
+        assert features.shape.as_list() == [params["batch_size"]]
+        return eb.tpu.TPUEstimatorSpec(
+            mode, loss=tf.reduce_mean(features), eval_metrics=(metrics, [features])
+        )
+
+    config = eb.tpu.RunConfig(
+        master="emulated:2",
+        tpu_config=eb.tpu.TPUConfig(per_host_input_for_training=Pipeline.PER_HOST_V2),
+    )
+    estimator = eb.tpu.TPUEstimator(model_fn, config=config, eval_batch_size=4)
+    got = estimator.evaluate(lambda params: numbers(params["batch_size"]).take(5))  # 0 to 9
+    np.testing.assert_allclose(got["sum"], (6 + 22 + 17) / 3)
+    np.testing.assert_allclose(got["last"], (3 + 7 + 9) / 3)
+    np.testing.assert_allclose(got["loss"], (1.5 + 5.5 + 8.5) / 3)
 
 
 def test_broadcast_input():
