@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tensorflow as tf
+from absl import logging
 
 from estimator_bridge.errors import AcceleratorNotFoundError
 from estimator_bridge.runtime.accelerators import (
@@ -78,6 +79,7 @@ def _one_device(device: str) -> tf.distribute.Strategy:
 
 def _emulated(cores: int) -> tf.distribute.Strategy:
     devices = emulate_cores(cores)
+    logging.info("No TPU in use: %d emulated core(s) on this machine's CPU.", cores)
     if cores == 1:
         return _one_device(devices[0])
     # The cores share one memory: plain addition is up to twice as fast here as the collectives
