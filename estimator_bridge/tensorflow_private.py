@@ -60,6 +60,11 @@ def import_below_control_edges() -> Iterator[None]:
         tf.compat.v1.enable_tensor_equality()
 
 
+def merges_replicas(strategy: tf.distribute.Strategy) -> bool:
+    """Whether replicas meet in merge_call; the others (collectives of many GPUs) must not."""
+    return strategy.extended._use_merge_call()
+
+
 def keras_seed_source():
     """Where tf-keras takes the seeds from that a layer's author did not give.
 
@@ -82,5 +87,6 @@ __all__ = [
     "global_step_read",
     "import_below_control_edges",
     "keras_seed_source",
+    "merges_replicas",
     "op_def",
 ]

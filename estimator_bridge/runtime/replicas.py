@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import PerReplica
+from estimator_bridge.tensorflow_private import PerReplica, merges_replicas
 
 __all__ = ["gather", "join_replicas", "mean_over_replicas", "replica_id", "split_batch"]
 
@@ -61,11 +61,24 @@ def join_replicas(values: Sequence[tuple[tf.Tensor, np.ndarray | None]]) -> list
     if context.num_replicas_in_sync == 1:
         return [tf.identity(value) for value, _ in values]
     whole = [value for value, groups in values if groups is None]
-    totals = iter(context.all_reduce(tf.distribute.ReduceOp.SUM, whole) if whole else [])
+    totals = iter(_all_sum(context, whole) if whole else [])
     return [
         next(totals) if groups is None else _sum_in_group(context, value, groups)
         for value, groups in values
     ]
+
+
+def _all_sum(context, values: list[tf.Tensor]) -> Sequence[tf.Tensor]:
+    if not merges_replicas(context.strategy):
+        return context.all_reduce(tf.distribute.ReduceOp.SUM, values)
+
+    # What all_reduce does, but for the gradient function that it registers, and TensorFlow keeps
+    # for good: with it all that the step holds, the variables too. A lifted step has its gradients.
+    def merged(strategy, *replicated):
+        pairs = [(value, value) for value in replicated]
+        return strategy.extended.batch_reduce_to(tf.distribute.ReduceOp.SUM, pairs)
+
+    return context.merge_call(merged, args=tuple(values))
 
 
 def _sum_in_group(context, value: tf.Tensor, groups: np.ndarray) -> tf.Tensor:
@@ -79,7 +92,7 @@ def _sum_in_group(context, value: tf.Tensor, groups: np.ndarray) -> tf.Tensor:
     number = context.replica_id_in_sync_group
     nothing = tf.zeros_like(value)
     rows = tf.stack([tf.where(tf.equal(number, i), value, nothing) for i in range(replicas)])
-    rows = context.all_reduce(tf.distribute.ReduceOp.SUM, rows)
+    (rows,) = _all_sum(context, [rows])
     group_of = np.zeros(replicas, np.int32)
     for i, members in enumerate(groups):
         group_of[members] = i
