@@ -66,11 +66,6 @@ class GraphInput:
         """Whether the dataset was made outside of any graph."""
         return self._dataset is not None and hasattr(self._dataset._variant_tensor, "numpy")
 
-    @property
-    def is_dataset(self) -> bool:
-        """Whether the input_fn returned a dataset."""
-        return self._dataset is not None
-
     def graph_batch(self):
         """The tensors of one batch, in the graph: (features, labels) or features.
 

@@ -46,7 +46,6 @@ class Lifted:
       writes: names of the resources that may be written.
       reads_first: names of the resources that must have a value before a call.
       random_names: the nodes for which the number of a call (``draw``) counts.
-      has_sums: whether replicas meet in it.
     """
 
     def __init__(
@@ -66,7 +65,6 @@ class Lifted:
         self._randomness = Randomness(snapshot, [] if self._is_island else self.names)
         self.random_names = self._randomness.stateless
         self._parts = self._make_parts(plan)
-        self.has_sums = any(part.sums for part in self._parts)
 
     def __call__(
         self,

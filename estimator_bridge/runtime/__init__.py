@@ -10,7 +10,7 @@ from estimator_bridge.runtime.accelerators import (
 )
 from estimator_bridge.runtime.loop import LoopResult, StepLoop
 from estimator_bridge.runtime.step import HostStage, ReplicaStep
-from estimator_bridge.runtime.strategies import default_strategy, is_tpu_strategy, tpu_strategy
+from estimator_bridge.runtime.strategies import default_strategy, tpu_strategy
 
 __all__ = [
     "EmulatedClusterResolver",
@@ -22,7 +22,6 @@ __all__ = [
     "TPUClusterResolver",
     "default_strategy",
     "emulate_cores",
-    "is_tpu_strategy",
     "parse_local",
     "tpu_present",
     "tpu_strategy",

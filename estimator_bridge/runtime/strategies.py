@@ -18,7 +18,7 @@ from estimator_bridge.runtime.accelerators import (
 )
 from estimator_bridge.tensorflow_private import eager_mode
 
-__all__ = ["default_strategy", "is_tpu_strategy", "tpu_strategy"]
+__all__ = ["default_strategy", "tpu_strategy"]
 
 # A TPU system is initialized once: doing it again would drop what is on it.
 _made: dict[object, tf.distribute.Strategy] = {}
@@ -60,11 +60,6 @@ def tpu_strategy(cluster=None, master: str | None = None) -> tf.distribute.Strat
         if isinstance(cluster, GPUClusterResolver):
             return _once(cluster.master(), lambda: _on_gpus(cluster.cores))
         return _once(cluster, lambda: _on_tpu(cluster))
-
-
-def is_tpu_strategy(strategy: tf.distribute.Strategy) -> bool:
-    """Whether the replicas are real TPU cores."""
-    return isinstance(strategy, (tf.distribute.TPUStrategy, tf.distribute.experimental.TPUStrategy))
 
 
 def _once(key, make) -> tf.distribute.Strategy:

@@ -21,7 +21,6 @@ def test_emulated_cores_are_replicas():
     for cores in (1, 2, 8):
         strategy = runtime.tpu_strategy(master=f"emulated:{cores}")
         assert strategy.num_replicas_in_sync == cores
-        assert not runtime.is_tpu_strategy(strategy)
     resolver = runtime.TPUClusterResolver("emulated:2")
     assert resolver.master() == resolver.get_master() == "emulated:2"
     assert resolver.num_accelerators() == {"TPU": 2}
