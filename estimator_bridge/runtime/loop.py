@@ -33,6 +33,7 @@ class LoopResult:
         the loop ended before the last of the steps that it was asked for.
       short_batch: the flat components of a batch that is smaller than the others, for which no
         step was run; None where there was none.
+      limit_value: the limit variable's value afterwards; None where there is no such variable.
     """
 
     steps: int
@@ -40,6 +41,7 @@ class LoopResult:
     loss: float | None
     fetched: dict[str, tf.Tensor] | None
     short_batch: list | None
+    limit_value: int | None = None
 
 
 class StepLoop:
@@ -62,6 +64,7 @@ class StepLoop:
         the limit of the call.
       full_batch: for an input whose elements are (size, padded batch): the loop ends before a
         batch of another size and hands it back.
+      fed: references whose values each call supplies, for all its steps and replicas.
     """
 
     def __init__(
@@ -76,11 +79,12 @@ class StepLoop:
         axes: Sequence[int | None] | None = None,
         limit_variable: str | None = None,
         full_batch: int | None = None,
+        fed: Sequence[str] = (),
     ):
         self._strategy = strategy
         self._resources = session.resources
         self._loss = loss
-        self.fetches = tuple(fetches)
+        self.fetches, self.fed = tuple(fetches), tuple(fed)
         self._limit_variable = limit_variable
         self._full_batch = full_batch
         snapshot, owners = Snapshot.of(session.graph), self._resources.owners
@@ -88,7 +92,7 @@ class StepLoop:
         self._deferred, self.has_effects = None, False
         if fetches:
             on_host = set(host.inputs) if host else set()
-            given = {*inputs, *on_host, *(f"{name}:0" for name in owners)}
+            given = {*inputs, *on_host, *fed, *(f"{name}:0" for name in owners)}
             base = [*operations, *tensors, *(host.inputs.values() if host else ())]
             division = defer(snapshot, base, fetches, given, owners)
             self._deferred, self.has_effects = division.deferred, division.has_effects
@@ -102,10 +106,20 @@ class StepLoop:
         tensors += [ref for ref in self._needs if not host or ref not in host.inputs]
         self._fetched_tensors = [tensor_of(ref) for ref in self._fetched]
         self._needed_tensors = [tensor_of(ref) for ref in self._needs]
-        self._step = ReplicaStep(session, strategy, inputs, operations, tensors, host, axes)
+        self._fed_specs = [tf.TensorSpec(tensor_of(r).shape, tensor_of(r).dtype) for r in fed]
+        self._step = ReplicaStep(session, strategy, inputs, operations, tensors, host, axes, fed)
         self._compiled: list[tuple[object, Callable]] = []
+        self._single: tuple[object, Callable] | None = None
+        self._may_be_single = strategy.num_replicas_in_sync == 1 and full_batch is None
 
-    def __call__(self, iterator, steps: int, draw: int = 0, limit: int | None = None) -> LoopResult:
+    def __call__(
+        self,
+        iterator,
+        steps: int,
+        draw: int = 0,
+        limit: int | None = None,
+        fed: Sequence[np.ndarray] = (),
+    ) -> LoopResult:
         """Runs up to ``steps`` steps.
 
         Args:
@@ -113,14 +127,18 @@ class StepLoop:
           steps: at most so many.
           draw: how many steps were run before, the position in the random streams.
           limit: the value of the limit variable at which to end.
+          fed: the values of the references that are fed, in their order.
         """
         with eager_mode(), tf.device(host_device()):
             self._step.check_ready()
+            if steps == 1 and self._may_be_single:
+                return self._call_once(iterator, draw, fed)
             state = self._function(iterator)(
                 iterator,
                 tf.constant(steps, tf.int64),
                 tf.constant(draw, tf.int64),
                 tf.constant(_NO_LIMIT if limit is None else limit, tf.int64),
+                *map(_fed_value, fed, self._fed_specs),
             )
             done, size = int(state["done"]), int(state.get("short_size", 0))
             whole = done == steps
@@ -130,7 +148,54 @@ class StepLoop:
                 loss=float(state["loss"]) if done and self._loss else None,
                 fetched=dict(zip(self._fetched, state["fetched"])) if whole else None,
                 short_batch=[t[:size] for t in state["short_batch"]] if size else None,
+                limit_value=int(state["limit_value"]) if self._limit_variable else None,
             )
+
+    def _call_once(self, iterator, draw: int, fed: Sequence[np.ndarray]) -> LoopResult:
+        state = self._one_step(iterator)(
+            tf.constant(draw, tf.int64), *map(_fed_value, fed, self._fed_specs)
+        )
+        is_done = bool(state["is_done"])
+        return LoopResult(
+            steps=int(is_done),
+            input_ended=not is_done,
+            loss=float(state["loss"]) if is_done and self._loss else None,
+            fetched=dict(zip(self._fetched, state["fetched"])) if is_done else None,
+            short_batch=None,
+            limit_value=int(state["limit_value"]) if self._limit_variable else None,
+        )
+
+    def _one_step(self, iterator) -> Callable:
+        """A function of one step without a loop around it, for hooks that are called each step.
+
+        It holds the iterator: passed as an argument, that would cost as much as all the others.
+        """
+        if self._single is None or self._single[0] is not iterator:
+
+            def one_step(draw, *fed):
+                batch = iterator.get_next_as_optional()
+                is_there = batch.has_value()
+
+                def step():
+                    flat = tf.nest.flatten(batch.get_value(), expand_composites=True)
+                    values = self._step(flat, draw, fed)
+                    loss = (
+                        mean_over_replicas(self._strategy, values[self._loss])
+                        if self._loss
+                        else 0.0
+                    )
+                    return loss, self._fetched_now(values)
+
+                loss, fetched = tf.cond(
+                    is_there, step, lambda: (0.0, [_empty(t) for t in self._fetched_tensors])
+                )
+                result = {"is_done": is_there, "loss": loss, "fetched": fetched}
+                return {**result, **self._limit_value()}
+
+            function = tf.function(one_step, autograph=False)
+            concrete = function.get_concrete_function(tf.TensorSpec([], tf.int64), *self._fed_specs)
+            self._single = iterator, concrete
+        return self._single[1]
 
     def _function(self, iterator) -> Callable:
         """The compiled loop for iterators of this kind."""
@@ -139,11 +204,13 @@ class StepLoop:
                 return function
         number = tf.TensorSpec([], tf.int64)
         function = tf.function(self._many_steps, autograph=False)
-        concrete = function.get_concrete_function(iterator, number, number, number)
+        concrete = function.get_concrete_function(
+            iterator, number, number, number, *self._fed_specs
+        )
         self._compiled.append((iterator.element_spec, concrete))
         return concrete
 
-    def _many_steps(self, iterator, steps, draw, limit):
+    def _many_steps(self, iterator, steps, draw, limit, *fed):
         # Every operation here runs once a step, and costs a small model's step about a percent.
         # The next batch is drawn ahead, at the end of the step before and only if there is to be
         # another: so the loop's condition sees the input's end, no batch is lost, and the step
@@ -162,7 +229,7 @@ class StepLoop:
         def body(state):
             batch = state["batch"].get_value()
             stepped = self._stepped if self._full_batch is None else self._stepped_if_full
-            return (with_next_batch(stepped(state, batch, draw)),)
+            return (with_next_batch(stepped(state, batch, draw, fed)),)
 
         start = with_next_batch(self._start(iterator))
         shapes = {
@@ -176,7 +243,7 @@ class StepLoop:
         has_batch, needs = end.pop("batch").has_value(), end.pop("needs")
         end["ended"] = end.pop("wanted") & ~has_batch
         end["fetched"] = self._fetch_last(needs, tf.equal(end["done"], steps))
-        return end
+        return {**end, **self._limit_value()}
 
     def _start(self, iterator) -> dict:
         """The loop's state before the first step."""
@@ -191,24 +258,28 @@ class StepLoop:
             start["short_batch"] = [tf.zeros(s.shape, s.dtype) for s in tf.nest.flatten(spec)]
         return start
 
-    def _stepped(self, state: dict, batch, draw) -> dict:
-        values = self._step(batch, draw + state["done"])
+    def _stepped(self, state: dict, batch, draw, fed=()) -> dict:
+        values = self._step(batch, draw + state["done"], fed)
         new = {**state, "done": state["done"] + 1}
         if self._loss:
             new["loss"] = mean_over_replicas(self._strategy, values[self._loss])
-        local = self._strategy.experimental_local_results
-        new["needs"] = [local(values[ref])[0] for ref in self._needs]
-        for need, traced in zip(new["needs"], self._needed_tensors):
-            need.set_shape(traced.shape)  # a GraphDef forgets what set_shape said
+        new["needs"] = self._needed(values)
         return new
 
-    def _stepped_if_full(self, state: dict, sized_batch, draw) -> dict:
+    def _needed(self, values: dict) -> list:
+        local = self._strategy.experimental_local_results
+        needs = [local(values[ref])[0] for ref in self._needs]
+        for need, traced in zip(needs, self._needed_tensors):
+            need.set_shape(traced.shape)  # a GraphDef forgets what set_shape said
+        return needs
+
+    def _stepped_if_full(self, state: dict, sized_batch, draw, fed=()) -> dict:
         size, components = sized_batch
         flat = tf.nest.flatten(components, expand_composites=True)
         kept = {key: value for key, value in state.items() if key not in ("batch", "wanted")}
         return tf.cond(
             tf.equal(size, self._full_batch),
-            lambda: self._stepped(kept, flat, draw),
+            lambda: self._stepped(kept, flat, draw, fed),
             lambda: {**kept, "short_size": size, "short_batch": flat},
         )
 
@@ -222,6 +293,18 @@ class StepLoop:
             lambda: self._shaped(self._deferred(known)),
             lambda: [_empty(t) for t in self._fetched_tensors],
         )
+
+    def _fetched_now(self, values: dict) -> list:
+        needs = self._needed(values)
+        if not self._deferred:
+            return needs
+        return self._shaped(self._deferred(dict(zip(self._needs, needs))))
+
+    def _limit_value(self) -> dict:
+        if self._limit_variable is None:
+            return {}
+        variable = self._resources.first_copy(self._limit_variable)
+        return {"limit_value": variable.read_value()}
 
     def _shaped(self, fetched: list) -> list:
         """Gives tensors the shapes that they had while tracing; a GraphDef forgets set_shape."""
@@ -241,3 +324,7 @@ def _empty(tensor: tf.Tensor) -> tf.Tensor:
     """A value of the tensor's type, for loops that have not run a step."""
     shape = [size or 0 for size in (tensor.shape.as_list() if tensor.shape.rank else [])]
     return tf.fill(shape, "") if tensor.dtype == tf.string else tf.zeros(shape, tensor.dtype)
+
+
+def _fed_value(value, spec: tf.TensorSpec):
+    return tf.convert_to_tensor(value, spec.dtype)

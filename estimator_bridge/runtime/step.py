@@ -40,6 +40,7 @@ class ReplicaStep:
       tensors: references of what a call returns.
       host: what the host does afterwards.
       axes: see ``split_batch``.
+      fed: further references whose values a call supplies, the same for all replicas.
     """
 
     def __init__(
@@ -51,22 +52,24 @@ class ReplicaStep:
         tensors: Sequence[str],
         host: HostStage | None = None,
         axes: Sequence[int | None] | None = None,
+        fed: Sequence[str] = (),
     ):
         self._graph = session.graph  # py_function's callables live as long as their graph
         self._strategy = strategy
         self._resources = session.resources
         self._inputs, self._axes, self._host = list(inputs), axes, host
+        self._fed, self._is_ready = list(fed), False
         self._gathered = list(dict.fromkeys(host.inputs.values())) if host else []
         self._tensors = list(dict.fromkeys([*tensors, *self._gathered]))
         snapshot, owners = Snapshot.of(session.graph), self._resources.owners
         handles = {f"{name}:0" for name in owners}
         self._lifted = Lifted(
-            snapshot, [*self._tensors, *operations], handles | set(inputs), owners
+            snapshot, [*self._tensors, *operations], {*handles, *inputs, *fed}, owners
         )
         self._resources.prepare(self._lifted.given)
         self._host_lifted = None
         if host:
-            offered = handles | set(host.inputs)
+            offered = {*handles, *host.inputs, *fed}
             self._host_lifted = Lifted(snapshot, host.operations, offered, owners)
             self._resources.prepare(self._host_lifted.given)
 
@@ -76,16 +79,20 @@ class ReplicaStep:
         Raises:
           FailedPreconditionError: one is not.
         """
+        if self._is_ready:  # a variable that has a value keeps one
+            return
         self._resources.check_values(self._lifted.reads_first)
         if self._host_lifted:
             self._resources.check_values(self._host_lifted.reads_first)
+        self._is_ready = True
 
-    def __call__(self, batch, draw) -> dict:
+    def __call__(self, batch, draw, fed: Sequence[tf.Tensor] = ()) -> dict:
         """Runs the step.
 
         Args:
           batch: a host's batch, split evenly over the replicas.
           draw: the position in the random streams.
+          fed: the values of the references that are fed, in their order.
 
         Returns:
           The wanted tensors' per-replica values by reference, and the host's inputs, gathered.
@@ -97,6 +104,7 @@ class ReplicaStep:
         def on_replica(*components):
             values = self._resources.handles(self._lifted.given)
             values.update(zip(self._inputs, components))
+            values.update(zip(self._fed, fed))  # a hook may feed what the input would bring
             results = self._lifted(values, join_replicas, replica_id(), draw)
             return [tf.identity(result) for result in results[: len(self._tensors)]]
 
@@ -105,14 +113,14 @@ class ReplicaStep:
         )
         values = dict(zip(self._tensors, results))
         if self._host and self._host_lifted:
-            values.update(self._run_host(self._host, self._host_lifted, values, draw))
+            values.update(self._run_host(self._host, self._host_lifted, values, draw, fed))
         return values
 
-    def _run_host(self, host: HostStage, lifted: Lifted, values: dict, draw) -> dict:
+    def _run_host(self, host: HostStage, lifted: Lifted, values: dict, draw, fed) -> dict:
         with tf.device(host_device()):
             most = 1 if host.first_replica_only else None
             gathered = {ref: gather(self._strategy, values[ref], most) for ref in self._gathered}
             inputs = {p: gathered[ref] for p, ref in host.inputs.items()}
-            given = {**self._resources.handles(lifted.given), **inputs}
+            given = {**self._resources.handles(lifted.given), **inputs, **dict(zip(self._fed, fed))}
             lifted(given, lambda sums: [value for value, _ in sums], draw=draw)
         return inputs
