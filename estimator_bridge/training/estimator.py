@@ -19,7 +19,13 @@ from estimator_bridge.checkpoint import (
     load_variable,
 )
 from estimator_bridge.export.saved_model import export_saved_model
-from estimator_bridge.model import ModeKeys, RunConfig, default_session_config
+from estimator_bridge.model import (
+    ModeKeys,
+    RunConfig,
+    default_session_config,
+    parse_warm_start,
+    warm_start,
+)
 from estimator_bridge.runtime import default_strategy
 from estimator_bridge.training.arguments import check_hooks, check_listeners, check_steps
 from estimator_bridge.training.evaluate import evaluate_program
@@ -41,8 +47,8 @@ class Estimator:
         config's, else a new temporary folder.
       config: how it runs.
       params: handed to model_fn and input_fn, copied for each call.
-      warm_start_from: a checkpoint, a folder of one, or WarmStartSettings, for variables' first
-        values where model_dir has no checkpoint.
+      warm_start_from: a checkpoint, a folder of one, a SavedModel's folder, or WarmStartSettings,
+        for variables' first values where model_dir has no checkpoint.
 
     Raises:
       ValueError: model_fn's arguments are wrong, config is no RunConfig, or model_dir is not that
@@ -64,7 +70,7 @@ class Estimator:
         self._model_dir: str = self._config.model_dir
         self._model_fn = check_model_fn(model_fn, params)
         self._params = copy.deepcopy(params or {})
-        self._warm_start_settings = _warm_start_settings(warm_start_from)
+        self._warm_start_settings = parse_warm_start(warm_start_from)
         self._evaluation: Program | None = None  # traced once, used again
 
     @property
@@ -331,8 +337,7 @@ class Estimator:
 
     def _warm_start(self) -> None:
         if self._warm_start_settings is not None:
-            logging.info("Warm-starting with %s", self._warm_start_settings)
-            tf.compat.v1.train.warm_start(*self._warm_start_settings)
+            warm_start(self._warm_start_settings)
 
     def _checkpoint_for(self, checkpoint_path: str | None, purpose: str) -> str | None:
         if checkpoint_path:
@@ -402,12 +407,6 @@ def _config_with_folder(
     if config.session_config is None:
         changed["session_config"] = default_session_config()
     return config.replace(**changed) if changed else copy.deepcopy(config)
-
-
-def _warm_start_settings(warm_start_from: Any) -> Any:
-    if warm_start_from is None:
-        return None
-    return (warm_start_from,) if isinstance(warm_start_from, (str, bytes)) else warm_start_from
 
 
 def _step_of(checkpoint: str) -> int:
