@@ -6,10 +6,14 @@ from estimator_bridge.checkpoint.check import (
     describe_variables,
 )
 from estimator_bridge.checkpoint.folder import check_writable, latest_checkpoint
-from estimator_bridge.checkpoint.reading import list_variables, load_variable, reading
+from estimator_bridge.checkpoint.overwriting import CheckpointingSession, remove_leftovers
+from estimator_bridge.checkpoint.reading import list_variables, load_variable
+from estimator_bridge.checkpoint.restored import restored_variables
+from estimator_bridge.checkpoint.whole import reading
 
 __all__ = [
     "CheckpointMismatchError",
+    "CheckpointingSession",
     "check_checkpoint",
     "check_writable",
     "describe_variables",
@@ -17,4 +21,6 @@ __all__ = [
     "list_variables",
     "load_variable",
     "reading",
+    "remove_leftovers",
+    "restored_variables",
 ]

@@ -17,7 +17,9 @@ from estimator_bridge.checkpoint import (
     latest_checkpoint,
     list_variables,
     load_variable,
+    remove_leftovers,
 )
+from estimator_bridge.errors import CheckpointError
 from estimator_bridge.export.saved_model import export_saved_model
 from estimator_bridge.model import (
     ModeKeys,
@@ -129,6 +131,8 @@ class Estimator:
         hooks, listeners = check_hooks(hooks), check_listeners(saving_listeners)
         execution = self._execution(ModeKeys.TRAIN)
         check_writable(self._model_dir)
+        if self._config.is_chief:
+            remove_leftovers(self._model_dir)
         latest = self.latest_checkpoint()
         if max_steps is not None and latest and _step_of(latest) >= max_steps:
             logging.info("Skipping training since max_steps has already saved.")
@@ -410,4 +414,7 @@ def _config_with_folder(
 
 
 def _step_of(checkpoint: str) -> int:
-    return int(load_variable(checkpoint, tf.compat.v1.GraphKeys.GLOBAL_STEP))
+    try:
+        return int(load_variable(checkpoint, tf.compat.v1.GraphKeys.GLOBAL_STEP))
+    except CheckpointError:  # a saver of the user's own may leave the step out
+        return 0

@@ -49,7 +49,7 @@ def train_program(
     graph, session, shards = program.graph, program.session, program.execution.shards
     with continue_trace(graph, shards):
         all_hooks = _all_hooks(program, model_dir, hooks, saving_listeners, rate_tags)
-        open_session(program.session, program.scaffold, all_hooks, checkpoint_path)
+        open_session(program.session, program.scaffold, all_hooks, checkpoint_path, goes_on=True)
         start = program.global_step
         limit = max_steps if max_steps is not None else steps and start + steps
         loss = _run(program, all_hooks, start, limit)
