@@ -7,6 +7,7 @@ from estimator_bridge.checkpoint.check import (
 )
 from estimator_bridge.checkpoint.folder import check_writable, latest_checkpoint
 from estimator_bridge.checkpoint.overwriting import CheckpointingSession, remove_leftovers
+from estimator_bridge.checkpoint.position import InputPositionError, Positions
 from estimator_bridge.checkpoint.reading import list_variables, load_variable
 from estimator_bridge.checkpoint.restored import restored_variables
 from estimator_bridge.checkpoint.whole import reading
@@ -14,6 +15,8 @@ from estimator_bridge.checkpoint.whole import reading
 __all__ = [
     "CheckpointMismatchError",
     "CheckpointingSession",
+    "InputPositionError",
+    "Positions",
     "check_checkpoint",
     "check_writable",
     "describe_variables",
