@@ -58,8 +58,6 @@ def check_checkpoint(path: str, expected: Mapping[str, tuple[Any, Any]]) -> None
     reader = check_whole(path)
     shapes = reader.get_variable_to_shape_map()
     types = reader.get_variable_to_dtype_map()
-    if _OBJECTS in shapes and not expected.keys() <= shapes.keys():
-        return  # of tf.train.Checkpoint: its names are paths through objects, which savers follow
     _check_names(path, shapes, expected)
     wrong = [
         f"{name} is {tf.as_dtype(dtype).name} {tf.TensorShape(shape)} in the model and "
@@ -78,6 +76,13 @@ def check_checkpoint(path: str, expected: Mapping[str, tuple[Any, Any]]) -> None
 
 def _check_names(path: str, found: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
     missing = sorted(set(expected) - set(found))
+    if missing and _OBJECTS in found:
+        raise CheckpointError(
+            f"Key {missing[0]} not found in checkpoint {path}, which was written by "
+            "tf.train.Checkpoint: its names are paths through objects. Restore it with "
+            "Scaffold(saver=tf.train.Checkpoint(...)) of the same objects; or take its values "
+            "over with WarmStartSettings, which finds them."
+        )
     if missing:
         others = sorted(set(found) - set(expected))
         raise CheckpointError(

@@ -108,9 +108,31 @@ def warm_start(settings: WarmStartSettings) -> None:
     """
     logging.info("Warm-starting with WarmStartSettings: %s", settings)
     try:
+        _check_columns(settings)
         _train.warm_start(*settings)
     except (tf.errors.NotFoundError, tf.errors.DataLossError) as error:
         raise ValueError(
             f"There is nothing to warm-start from: {error.message}. ckpt_to_initialize_from must "
             f"be a checkpoint or a folder with one, got {settings.ckpt_to_initialize_from!r}."
         ) from error
+
+
+def _check_columns(settings: WarmStartSettings) -> None:
+    """Checks that columns that follow a vocabulary are as many as its entries.
+
+    TensorFlow does not (nor does it use old_vocab_size for columns), and copies what lies behind
+    the values in memory.
+    """
+    for name, vocabulary in settings.var_name_to_vocab_info.items():
+        old = settings.var_name_to_prev_var_name.get(name, name)
+        shapes = dict(tf.train.list_variables(settings.ckpt_to_initialize_from))
+        if vocabulary.axis != 1 or old not in shapes:
+            continue
+        with tf.io.gfile.GFile(vocabulary.old_vocab) as file:
+            entries = sum(1 for _ in file)
+        if entries != shapes[old][1]:
+            raise ValueError(
+                f"The old_vocab of {name!r} ({vocabulary.old_vocab}) has {entries} entries, and "
+                f"{old!r} in {settings.ckpt_to_initialize_from} has {shapes[old][1]} columns. With "
+                "axis=1 there must be one entry for each column; cut the file to those."
+            )
