@@ -5,7 +5,7 @@ from estimator_bridge.checkpoint.check import (
     check_checkpoint,
     describe_variables,
 )
-from estimator_bridge.checkpoint.folder import check_writable, latest_checkpoint
+from estimator_bridge.checkpoint.folder import check_writable, checkpoints_in, latest_checkpoint
 from estimator_bridge.checkpoint.overwriting import CheckpointingSession, remove_leftovers
 from estimator_bridge.checkpoint.position import InputPositionError, Positions
 from estimator_bridge.checkpoint.reading import list_variables, load_variable
@@ -19,6 +19,7 @@ __all__ = [
     "Positions",
     "check_checkpoint",
     "check_writable",
+    "checkpoints_in",
     "describe_variables",
     "latest_checkpoint",
     "list_variables",

@@ -12,7 +12,7 @@ from absl import logging
 from estimator_bridge.checkpoint.whole import check_whole, missing_files
 from estimator_bridge.errors import CheckpointError
 
-__all__ = ["check_writable", "latest_checkpoint"]
+__all__ = ["check_writable", "checkpoints_in", "latest_checkpoint"]
 
 # As tf.train.Saver names them. An input's positions lie beside the models', and are no models.
 _NUMBERED = re.compile(r"(?!input(?:_\w+)?\.ckpt-)(.+)-(\d+)\.index")
@@ -38,8 +38,8 @@ def latest_checkpoint(model_dir: str) -> str | None:
     state_file = os.path.join(model_dir, "checkpoint")
     if not tf.io.gfile.exists(state_file):
         return None
-    named = _named(model_dir)
-    problems = []
+    named = checkpoints_in(model_dir)[::-1]
+    problems: list[str] = []
     for path in dict.fromkeys([*named, *_numbered(model_dir)]):
         # A folder that was moved holds the files, but not under the absolute path of old.
         for place in dict.fromkeys([path, os.path.join(model_dir, os.path.basename(path))]):
@@ -62,8 +62,15 @@ def latest_checkpoint(model_dir: str) -> str | None:
     )
 
 
-def _named(model_dir: str) -> list[str]:
-    """The checkpoints that the file `checkpoint` names, the newest first; [] if it is damaged."""
+def checkpoints_in(model_dir: str) -> list[str]:
+    """The checkpoints that the file `checkpoint` names, the oldest first; [] if it is damaged.
+
+    Args:
+      model_dir: the folder.
+
+    Returns:
+      The common beginnings of their files' names. Files may be missing.
+    """
     try:
         state = tf.train.get_checkpoint_state(model_dir)
     except (ValueError, UnicodeDecodeError):  # it was emptied, or is no text
@@ -71,7 +78,7 @@ def _named(model_dir: str) -> list[str]:
     if state is None:
         return []
     newest = state.model_checkpoint_path
-    return list(dict.fromkeys([newest, *reversed(state.all_model_checkpoint_paths)]))
+    return [path for path in state.all_model_checkpoint_paths if path != newest] + [newest]
 
 
 def _numbered(model_dir: str) -> list[str]:

@@ -10,7 +10,12 @@ import numpy as np
 import tensorflow as tf
 from absl import logging
 
-from estimator_bridge.checkpoint import check_checkpoint, reading, restored_variables
+from estimator_bridge.checkpoint import (
+    check_checkpoint,
+    checkpoints_in,
+    reading,
+    restored_variables,
+)
 from estimator_bridge.graph import LiftedSession
 
 __all__ = ["initialize_session", "open_session", "prepare_saver", "with_default_local_init"]
@@ -18,7 +23,7 @@ __all__ = ["initialize_session", "open_session", "prepare_saver", "with_default_
 _v1 = tf.compat.v1
 
 
-def prepare_saver(scaffold: _v1.train.Scaffold, keep_max: int | None, keep_hours: float):
+def prepare_saver(scaffold: tf.compat.v1.train.Scaffold, keep_max: int | None, keep_hours: float):
     """Gives the default graph a saver, unless the model brought its own."""
     if scaffold.saver is None and not _v1.get_collection(_v1.GraphKeys.SAVERS):
         saver = _v1.train.Saver(
@@ -31,7 +36,7 @@ def prepare_saver(scaffold: _v1.train.Scaffold, keep_max: int | None, keep_hours
         _v1.add_to_collection(_v1.GraphKeys.SAVERS, saver)
 
 
-def with_default_local_init(scaffold: _v1.train.Scaffold) -> _v1.train.Scaffold:
+def with_default_local_init(scaffold: tf.compat.v1.train.Scaffold) -> tf.compat.v1.train.Scaffold:
     """An evaluation's scaffold: metrics have made local variables that the model's op misses."""
     if scaffold.local_init_op is None:
         return scaffold
@@ -43,7 +48,7 @@ def with_default_local_init(scaffold: _v1.train.Scaffold) -> _v1.train.Scaffold:
 
 def open_session(
     session: LiftedSession,
-    scaffold: _v1.train.Scaffold,
+    scaffold: tf.compat.v1.train.Scaffold,
     hooks: Sequence[Any],
     checkpoint_path: str | None,
     goes_on: bool = False,
@@ -69,7 +74,7 @@ def open_session(
 
 def initialize_session(
     session: LiftedSession,
-    scaffold: _v1.train.Scaffold,
+    scaffold: tf.compat.v1.train.Scaffold,
     checkpoint_path: str | None,
     goes_on: bool = False,
 ) -> None:
@@ -115,9 +120,12 @@ def _restore(session: LiftedSession, saver: Any, path: str) -> None:
 
 
 def _recover_last_checkpoints(saver: Any, path: str) -> None:
-    state = tf.train.get_checkpoint_state(os.path.dirname(path))
-    if state is not None:
-        saver.recover_last_checkpoints(list(state.all_model_checkpoint_paths))
+    known = []
+    for older in checkpoints_in(os.path.dirname(path)):
+        index = older + ".index"
+        if tf.io.gfile.exists(index):
+            known.append((older, tf.io.gfile.stat(index).mtime_nsec / 1e9))
+    saver.set_last_checkpoints_with_time(known)
 
 
 def _not_ready(session: LiftedSession, ready_op: Any) -> str | None:
@@ -136,7 +144,7 @@ def _not_ready(session: LiftedSession, ready_op: Any) -> str | None:
 
 
 def _not_ready_error(
-    what: str, scaffold: _v1.train.Scaffold, checkpoint_path: str | None, problem: str
+    what: str, scaffold: tf.compat.v1.train.Scaffold, checkpoint_path: str | None, problem: str
 ) -> RuntimeError:
     if checkpoint_path:
         advice = (

@@ -58,7 +58,9 @@ class CheckpointInputPipelineHook(_SessionRunHook):
         if config.num_worker_replicas > 1:
             self._name += f"_{config.task_type}_{config.task_id}"
         self._iterator: Any = None
-        self._follow(os.path.join(self._folder, "model.ckpt"))
+        self._last = 0
+        self._every: int | None = None  # steps, in a process that saves positions alone
+        self._positions = self._beside(os.path.join(self._folder, "model.ckpt"))
 
     def steps_until_due(self, step: int) -> float:
         """The next step to save at, for a process that saves positions alone."""
@@ -89,10 +91,10 @@ class CheckpointInputPipelineHook(_SessionRunHook):
         Raises:
           ValueError: none of them saves into the estimator's model_dir.
         """
-        self._iterator = None
+        self._iterator, self._every = None, None
         here = [saver for saver in savers if _same(saver._checkpoint_dir, self._folder)]
         if here:
-            self._follow(here[0]._save_path)
+            self._positions = self._beside(here[0]._save_path)
             here[0]._listeners.insert(0, _PositionListener(self))
         elif self._config.is_chief or not self._config.save_checkpoints_steps:
             raise ValueError(
@@ -133,10 +135,8 @@ class CheckpointInputPipelineHook(_SessionRunHook):
         if self._iterator is not None:
             self._positions.tidy(step)
 
-    def _follow(self, model: str) -> None:
-        self._positions = Positions(self._folder, self._name, model)
-        self._every: int | None = None
-        self._last = 0
+    def _beside(self, model: str) -> Positions:
+        return Positions(self._folder, self._name, model)
 
 
 class _PositionListener(_Listener):

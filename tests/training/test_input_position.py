@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import estimator_bridge as eb
 from estimator_bridge.checkpoint import InputPositionError
+from estimator_bridge.tensorflow_private import eager_mode
 from estimator_bridge.training import CheckpointInputPipelineHook
 
 import tensorflow as tf  # isort: skip
@@ -245,3 +247,31 @@ def test_one_hook_serves_several_runs(tmp_path):
     for count in (3, 4):
         estimator.train(shuffled, hooks=[hook], steps=count)
     assert estimator.get_variable_value("weight") == whole
+
+
+def test_a_worker_beside_the_chief_saves_its_own_positions(tmp_path, monkeypatch):
+    """The chief saves the model, the worker at the same steps where its input stands."""
+    cluster = {"chief": ["localhost:1"], "worker": ["localhost:2", "localhost:3"]}
+    task = {"type": "worker", "index": 1}
+    monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": cluster, "task": task}))
+    estimator = make(tmp_path)
+    hook = CheckpointInputPipelineHook(estimator)
+    assert hook.steps_until_due(0) == float("inf")
+    hook.follow([])
+    iterator = iter(shuffled())
+    hook.open(iterator, 6, is_resumed=False)
+    assert hook.steps_until_due(7) == 2
+    with tf.Graph().as_default(), v1.Session() as session:
+        step = v1.train.create_global_step()
+        for now in (8, 9, 10):
+            with eager_mode():
+                next(iterator)
+            step.load(now, session)
+            hook.after_run(v1.train.SessionRunContext(None, session), None)
+        hook.end(session)
+    names = {path.name.partition(".index")[0] for path in tmp_path.glob("*.index")}
+    assert names == {"input_worker_1.ckpt-9", "input_worker_1.ckpt-10"}
+    expected = next(iterator).numpy()
+    again = iter(shuffled())
+    hook.open(again, 10, is_resumed=True)
+    assert next(again).numpy().tolist() == expected.tolist()
