@@ -193,7 +193,7 @@ def outcome(kind: str, folder: str, max_steps: int) -> dict:
 def main() -> None:
     kind, folder, seed = sys.argv[1:]
     v1.logging.set_verbosity("ERROR")
-    max_steps = 300 if kind == "random" else 60
+    max_steps = 400 if kind == "random" else 60
     interrupted = f"{folder}/interrupted"
     if kind == "random":
         kills = kill_at_random(interrupted, max_steps, random.Random(int(seed)))

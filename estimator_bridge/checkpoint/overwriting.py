@@ -46,10 +46,13 @@ class CheckpointingSession(LiftedSession):
         if not feed_dict or len(feed_dict) != 1 or not isinstance(fetches, (str, tf.Tensor)):
             return None
         (value,) = feed_dict.values()
-        if not isinstance(value, (str, bytes)):
+        if not isinstance(value, (str, bytes)) or self.should_stop():
             return None
-        operation = self.graph.as_graph_element(fetches)
-        operation = operation.op if isinstance(operation, tf.Tensor) else operation
+        try:
+            element = self.graph.as_graph_element(fetches)
+        except (KeyError, TypeError, ValueError):  # which run() explains
+            return None
+        operation = element.op if isinstance(element, tf.Tensor) else element
         if not any(above.type in _SAVING for above in operation.control_inputs):
             return None
         return tf.compat.as_str(value)

@@ -60,3 +60,12 @@ def test_shards_of_another_number_are_removed(saved, tmp_path):
     saver.save(session, str(tmp_path / "model.ckpt"), global_step=7)
     assert load_variable(path, "v").tolist() == [1, 1, 1]
     assert not os.path.exists(path + ".data-00000-of-00002")
+
+
+def test_other_calls_are_those_of_any_session(saved):
+    session, *_ = saved
+    with pytest.raises(ValueError, match="cannot be interpreted"):
+        session.run("nowhere:0", {"save/Const:0": "text"})
+    session.close()
+    with pytest.raises(RuntimeError, match="closed"):
+        session.run("v:0", {"save/Const:0": "text"})

@@ -190,3 +190,46 @@ def test_two_savers_and_no_word_which(tmp_path, mode):
 
     with pytest.raises(RuntimeError, match="More than one item in collection savers"):
         run(make(scaffold, tmp_path), mode)
+
+
+def test_scaffold_fn_on_replicas(tmp_path):
+    def model_fn(features, labels, mode, params):
+        w = v1.get_variable("w", [], initializer=v1.zeros_initializer())
+        average = v1.train.ExponentialMovingAverage(0.5)
+        if mode == eb.ModeKeys.TRAIN:
+            with tf.control_dependencies([v1.tpu.cross_replica_sum(w)]):
+                raised = w.assign_add(1.0)
+            with tf.control_dependencies([raised]), tf.control_dependencies([average.apply([w])]):
+                train_op = v1.assign_add(v1.train.get_global_step(), 1)
+
+        def scaffold_fn():
+            def init_fn(scaffold, session):
+                w.load(3.0, session)
+
+            if mode == eb.ModeKeys.TRAIN:
+                return v1.train.Scaffold(init_fn=init_fn)
+            return v1.train.Scaffold(saver=v1.train.Saver(average.variables_to_restore([w])))
+
+        copies = tf.zeros_like(features) + w
+        return eb.tpu.TPUEstimatorSpec(
+            mode,
+            loss=tf.reduce_mean(features) * w,
+            train_op=train_op if mode == eb.ModeKeys.TRAIN else None,
+            predictions={"w": copies},
+            eval_metrics=(lambda w: {"w": v1.metrics.mean(w)}, [copies]),
+            scaffold_fn=scaffold_fn,
+        )
+
+    config = eb.tpu.RunConfig(master="emulated:2", model_dir=str(tmp_path))
+    estimator = eb.tpu.TPUEstimator(
+        model_fn, config=config, train_batch_size=4, eval_batch_size=4, predict_batch_size=4
+    )
+
+    def batch(params):
+        return tf.data.Dataset.from_tensor_slices(np.ones([4], np.float32)).batch(4, True)
+
+    estimator.train(batch, steps=1)
+    assert estimator.get_variable_value("w") == 4
+    average = 0.5 * 0 + 0.5 * 4  # the average starts from the initial value, which was 0
+    assert estimator.evaluate(batch)["w"] == average
+    assert [p["w"] for p in estimator.predict(batch)] == [average] * 4
