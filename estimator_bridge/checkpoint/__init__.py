@@ -5,16 +5,26 @@ from estimator_bridge.checkpoint.check import (
     check_checkpoint,
     describe_variables,
 )
-from estimator_bridge.checkpoint.folder import check_writable, latest_checkpoint
-from estimator_bridge.checkpoint.reading import list_variables, load_variable, reading
+from estimator_bridge.checkpoint.folder import check_writable, checkpoints_in, latest_checkpoint
+from estimator_bridge.checkpoint.overwriting import CheckpointingSession, remove_leftovers
+from estimator_bridge.checkpoint.position import InputPositionError, Positions
+from estimator_bridge.checkpoint.reading import list_variables, load_variable
+from estimator_bridge.checkpoint.restored import restored_variables
+from estimator_bridge.checkpoint.whole import reading
 
 __all__ = [
     "CheckpointMismatchError",
+    "CheckpointingSession",
+    "InputPositionError",
+    "Positions",
     "check_checkpoint",
     "check_writable",
+    "checkpoints_in",
     "describe_variables",
     "latest_checkpoint",
     "list_variables",
     "load_variable",
     "reading",
+    "remove_leftovers",
+    "restored_variables",
 ]

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.checkpoint.folder import data_files
-from estimator_bridge.checkpoint.reading import a_few, damaged, open_checkpoint
+from estimator_bridge.checkpoint.whole import a_few, check_whole
 from estimator_bridge.errors import CheckpointError
 
 __all__ = ["CheckpointMismatchError", "check_checkpoint", "describe_variables"]
+
+_OBJECTS = "_CHECKPOINTABLE_OBJECT_GRAPH"
 
 
 class CheckpointMismatchError(CheckpointError, tf.errors.InvalidArgumentError):
@@ -55,10 +55,9 @@ def check_checkpoint(path: str, expected: Mapping[str, tuple[Any, Any]]) -> None
       CheckpointMismatchError: a variable has another shape or type; both a CheckpointError and a
         ``tf.errors.InvalidArgumentError``, which a restore would raise.
     """
-    reader = open_checkpoint(path)
+    reader = check_whole(path)
     shapes = reader.get_variable_to_shape_map()
     types = reader.get_variable_to_dtype_map()
-    _check_sizes(path, shapes, types)
     _check_names(path, shapes, expected)
     wrong = [
         f"{name} is {tf.as_dtype(dtype).name} {tf.TensorShape(shape)} in the model and "
@@ -77,6 +76,13 @@ def check_checkpoint(path: str, expected: Mapping[str, tuple[Any, Any]]) -> None
 
 def _check_names(path: str, found: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
     missing = sorted(set(expected) - set(found))
+    if missing and _OBJECTS in found:
+        raise CheckpointError(
+            f"Key {missing[0]} not found in checkpoint {path}, which was written by "
+            "tf.train.Checkpoint: its names are paths through objects. Restore it with "
+            "Scaffold(saver=tf.train.Checkpoint(...)) of the same objects; or take its values "
+            "over with WarmStartSettings, which finds them."
+        )
     if missing:
         others = sorted(set(found) - set(expected))
         raise CheckpointError(
@@ -85,24 +91,4 @@ def _check_names(path: str, found: Mapping[str, Any], expected: Mapping[str, Any
             f"variables ({a_few(missing)}), and has instead {a_few(others)}. Use another "
             "model_dir; to take over the variables that both have, name the checkpoint in "
             "WarmStartSettings."
-        )
-
-
-def _check_sizes(path: str, shapes: Mapping[str, Any], types: Mapping[str, tf.DType]) -> None:
-    """Compares the data files' sizes with those of the values that the index lists."""
-    files = data_files(path)
-    if not files:
-        return  # the single-file format of TensorFlow 0.x, which compresses
-    # Strings are of no known size, so this is a lower bound.
-    sizes = (
-        math.prod(shapes[name]) * dtype.size
-        for name, dtype in types.items()
-        if dtype.size and dtype not in (tf.string, tf.variant)
-    )
-    wanted, got = sum(sizes), sum(tf.io.gfile.stat(file).length for file in files)
-    if got < wanted:
-        raise damaged(
-            path,
-            f"its data file{'s have' if len(files) > 1 else ' has'} {got} bytes, and the values "
-            f"that its index lists need {wanted} ({', '.join(files)})",
         )

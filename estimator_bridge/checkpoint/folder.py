@@ -9,13 +9,21 @@ import uuid
 import tensorflow as tf
 from absl import logging
 
+from estimator_bridge.checkpoint.whole import check_whole, missing_files
 from estimator_bridge.errors import CheckpointError
 
-__all__ = ["check_writable", "latest_checkpoint", "missing_files"]
+__all__ = ["check_writable", "checkpoints_in", "latest_checkpoint"]
+
+# As tf.train.Saver names them. An input's positions lie beside the models', and are no models.
+_NUMBERED = re.compile(r"(?!input(?:_\w+)?\.ckpt-)(.+)-(\d+)\.index")
 
 
 def latest_checkpoint(model_dir: str) -> str | None:
-    """Finds the newest checkpoint of which all files are there.
+    """Finds the newest whole checkpoint.
+
+    A process may be killed while it writes, and a folder be copied in part. So where the
+    checkpoint that the file `checkpoint` calls the newest is not whole, the newest that is whole
+    is taken, with a warning.
 
     Args:
       model_dir: the folder with the file `checkpoint`, which names its checkpoints.
@@ -24,64 +32,72 @@ def latest_checkpoint(model_dir: str) -> str | None:
       The common beginning of its files' names; None if no checkpoint was written yet.
 
     Raises:
-      CheckpointError: the file `checkpoint` cannot be read, or of none that it names all files
-        are there.
+      CheckpointError: there is the file `checkpoint`, and not one whole checkpoint.
     """
     model_dir = os.fspath(model_dir)
     state_file = os.path.join(model_dir, "checkpoint")
     if not tf.io.gfile.exists(state_file):
         return None
-    state = tf.train.get_checkpoint_state(model_dir)
-    if state is None:
+    named = checkpoints_in(model_dir)[::-1]
+    problems: list[str] = []
+    for path in dict.fromkeys([*named, *_numbered(model_dir)]):
+        # A folder that was moved holds the files, but not under the absolute path of old.
+        for place in dict.fromkeys([path, os.path.join(model_dir, os.path.basename(path))]):
+            problem = _problem(place)
+            if problem is None:
+                if not named:
+                    logging.warning("%s is damaged; taking %s", state_file, place)
+                elif path != named[0]:
+                    logging.warning("%s; taking %s", problems[0], place)
+                return place
+            problems.append(problem)
+    if not named:
         raise CheckpointError(
             f"{state_file} is damaged: it must be a text file that names the checkpoints beside "
-            "it. Delete it to train from the start; or write one line into it, as "
-            'model_checkpoint_path: "model.ckpt-100", to go on from that one.'
+            "it, and there is none. Bring their files back, or delete it to train from the start."
         )
-    newest = state.model_checkpoint_path
-    older = [path for path in reversed(state.all_model_checkpoint_paths) if path != newest]
-    for path in (newest, *older):
-        # A folder that was moved holds the files, but not under the absolute path of old.
-        for place in (path, os.path.join(model_dir, os.path.basename(path))):
-            if not missing_files(place):
-                if path != newest:
-                    logging.warning("%s: %s is not there; taking %s", state_file, newest, place)
-                return place
     raise CheckpointError(
-        f"{state_file} names checkpoints that are not there: {', '.join((newest, *older))} "
-        f"(missing {', '.join(missing_files(newest))}). Bring the files back, or delete "
-        f"{state_file} to train from the start."
+        f"{state_file} names checkpoints that are not there, or not whole: {', '.join(named)} "
+        f"({problems[0]}). Bring the files back, or delete {state_file} to train from the start."
     )
 
 
-def missing_files(path: str) -> list[str]:
-    """The files that a checkpoint lacks.
+def checkpoints_in(model_dir: str) -> list[str]:
+    """The checkpoints that the file `checkpoint` names, the oldest first; [] if it is damaged.
 
     Args:
-      path: the common beginning of its files' names.
+      model_dir: the folder.
 
     Returns:
-      Their names; [] for a whole checkpoint.
+      The common beginnings of their files' names. Files may be missing.
     """
-    if not tf.io.gfile.exists(path + ".index"):
-        # TensorFlow 0.x wrote a single file of that very name.
-        alone = tf.io.gfile.exists(path) and not tf.io.gfile.isdir(path)
-        return [] if alone else [path + ".index"]
-    shards = data_files(path)
-    counts = {int(shard.rpartition("-of-")[2]) for shard in shards}
-    if len(counts) != 1:  # none, or what is left of two checkpoints of one name
-        return [path + ".data-00000-of-?????"]
-    (count,) = counts
-    wanted = [f"{path}.data-{i:05d}-of-{count:05d}" for i in range(count)]
-    return [shard for shard in wanted if shard not in shards]
+    try:
+        state = tf.train.get_checkpoint_state(model_dir)
+    except (ValueError, UnicodeDecodeError):  # it was emptied, or is no text
+        state = None
+    if state is None:
+        return []
+    newest = state.model_checkpoint_path
+    return [path for path in state.all_model_checkpoint_paths if path != newest] + [newest]
 
 
-def data_files(path: str) -> list[str]:
-    """The data files of a checkpoint that are there."""
-    folder, start = os.path.split(path)
-    pattern = re.compile(re.escape(start) + r"\.data-\d{5}-of-\d{5}")
-    names = tf.io.gfile.listdir(folder or ".")
-    return [os.path.join(folder, name) for name in names if pattern.fullmatch(name)]
+def _numbered(model_dir: str) -> list[str]:
+    """The checkpoints that lie there, that of the highest step first."""
+    found = filter(None, map(_NUMBERED.fullmatch, tf.io.gfile.listdir(model_dir)))
+    ordered = sorted(((int(match[2]), match[1]) for match in found), reverse=True)
+    return [os.path.join(model_dir, f"{start}-{step}") for step, start in ordered]
+
+
+def _problem(path: str) -> str | None:
+    """Why a checkpoint is not whole; None if it is."""
+    missing = missing_files(path)
+    if missing:
+        return f"{path} is not there (missing {', '.join(missing)})"
+    try:
+        check_whole(path)
+    except CheckpointError as error:
+        return str(error).rstrip(".")
+    return None
 
 
 def check_writable(model_dir: str) -> None:

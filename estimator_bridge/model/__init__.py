@@ -20,6 +20,12 @@ from estimator_bridge.model.tf_config import read_tf_config
 from estimator_bridge.model.tpu_config import InputPipelineConfig, TPUConfig
 from estimator_bridge.model.tpu_run_config import RunConfig as TPURunConfig
 from estimator_bridge.model.tpu_spec import TPUEstimatorSpec
+from estimator_bridge.model.warm_start import (
+    VocabInfo,
+    WarmStartSettings,
+    parse_warm_start,
+    warm_start,
+)
 
 __all__ = [
     "ClassificationOutput",
@@ -39,6 +45,8 @@ __all__ = [
     "TPUEstimatorSpec",
     "TPURunConfig",
     "TaskType",
+    "VocabInfo",
+    "WarmStartSettings",
     "call_host_fn",
     "cross_replica_sum",
     "default_session_config",
@@ -46,5 +54,7 @@ __all__ = [
     "fn_args",
     "parse_cluster",
     "parse_iterations_per_loop",
+    "parse_warm_start",
     "read_tf_config",
+    "warm_start",
 ]

@@ -17,9 +17,17 @@ from estimator_bridge.checkpoint import (
     latest_checkpoint,
     list_variables,
     load_variable,
+    remove_leftovers,
 )
+from estimator_bridge.errors import CheckpointError
 from estimator_bridge.export.saved_model import export_saved_model
-from estimator_bridge.model import ModeKeys, RunConfig, default_session_config
+from estimator_bridge.model import (
+    ModeKeys,
+    RunConfig,
+    default_session_config,
+    parse_warm_start,
+    warm_start,
+)
 from estimator_bridge.runtime import default_strategy
 from estimator_bridge.training.arguments import check_hooks, check_listeners, check_steps
 from estimator_bridge.training.evaluate import evaluate_program
@@ -41,8 +49,8 @@ class Estimator:
         config's, else a new temporary folder.
       config: how it runs.
       params: handed to model_fn and input_fn, copied for each call.
-      warm_start_from: a checkpoint, a folder of one, or WarmStartSettings, for variables' first
-        values where model_dir has no checkpoint.
+      warm_start_from: a checkpoint, a folder of one, a SavedModel's folder, or WarmStartSettings,
+        for variables' first values where model_dir has no checkpoint.
 
     Raises:
       ValueError: model_fn's arguments are wrong, config is no RunConfig, or model_dir is not that
@@ -64,7 +72,7 @@ class Estimator:
         self._model_dir: str = self._config.model_dir
         self._model_fn = check_model_fn(model_fn, params)
         self._params = copy.deepcopy(params or {})
-        self._warm_start_settings = _warm_start_settings(warm_start_from)
+        self._warm_start_settings = parse_warm_start(warm_start_from)
         self._evaluation: Program | None = None  # traced once, used again
 
     @property
@@ -123,6 +131,8 @@ class Estimator:
         hooks, listeners = check_hooks(hooks), check_listeners(saving_listeners)
         execution = self._execution(ModeKeys.TRAIN)
         check_writable(self._model_dir)
+        if self._config.is_chief:
+            remove_leftovers(self._model_dir)
         latest = self.latest_checkpoint()
         if max_steps is not None and latest and _step_of(latest) >= max_steps:
             logging.info("Skipping training since max_steps has already saved.")
@@ -331,8 +341,7 @@ class Estimator:
 
     def _warm_start(self) -> None:
         if self._warm_start_settings is not None:
-            logging.info("Warm-starting with %s", self._warm_start_settings)
-            tf.compat.v1.train.warm_start(*self._warm_start_settings)
+            warm_start(self._warm_start_settings)
 
     def _checkpoint_for(self, checkpoint_path: str | None, purpose: str) -> str | None:
         if checkpoint_path:
@@ -404,11 +413,8 @@ def _config_with_folder(
     return config.replace(**changed) if changed else copy.deepcopy(config)
 
 
-def _warm_start_settings(warm_start_from: Any) -> Any:
-    if warm_start_from is None:
-        return None
-    return (warm_start_from,) if isinstance(warm_start_from, (str, bytes)) else warm_start_from
-
-
 def _step_of(checkpoint: str) -> int:
-    return int(load_variable(checkpoint, tf.compat.v1.GraphKeys.GLOBAL_STEP))
+    try:
+        return int(load_variable(checkpoint, tf.compat.v1.GraphKeys.GLOBAL_STEP))
+    except CheckpointError:  # a saver of the user's own may leave the step out
+        return 0

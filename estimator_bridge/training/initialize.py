@@ -2,31 +2,48 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 from absl import logging
 
-from estimator_bridge.checkpoint import check_checkpoint, describe_variables, reading
+from estimator_bridge.checkpoint import (
+    check_checkpoint,
+    checkpoints_in,
+    reading,
+    restored_variables,
+)
 from estimator_bridge.graph import LiftedSession
 
-__all__ = ["initialize_session", "open_session", "prepare_saver"]
+__all__ = ["initialize_session", "open_session", "prepare_saver", "with_default_local_init"]
 
-_SAVERS = tf.compat.v1.GraphKeys.SAVERS
+_v1 = tf.compat.v1
 
 
 def prepare_saver(scaffold: tf.compat.v1.train.Scaffold, keep_max: int | None, keep_hours: float):
     """Gives the default graph a saver, unless the model brought its own."""
-    if scaffold.saver is None and not tf.compat.v1.get_collection(_SAVERS):
-        saver = tf.compat.v1.train.Saver(
+    if scaffold.saver is None and not _v1.get_collection(_v1.GraphKeys.SAVERS):
+        saver = _v1.train.Saver(
             sharded=True,
             max_to_keep=keep_max,
             keep_checkpoint_every_n_hours=keep_hours,
             defer_build=True,
             save_relative_paths=True,
         )
-        tf.compat.v1.add_to_collection(_SAVERS, saver)
+        _v1.add_to_collection(_v1.GraphKeys.SAVERS, saver)
+
+
+def with_default_local_init(scaffold: tf.compat.v1.train.Scaffold) -> tf.compat.v1.train.Scaffold:
+    """An evaluation's scaffold: metrics have made local variables that the model's op misses."""
+    if scaffold.local_init_op is None:
+        return scaffold
+    default = _v1.train.Scaffold.default_local_init_op()
+    return _v1.train.Scaffold(
+        local_init_op=tf.group(scaffold.local_init_op, default), copy_from_scaffold=scaffold
+    )
 
 
 def open_session(
@@ -34,6 +51,7 @@ def open_session(
     scaffold: tf.compat.v1.train.Scaffold,
     hooks: Sequence[Any],
     checkpoint_path: str | None,
+    goes_on: bool = False,
 ) -> None:
     """Starts a session as MonitoredSession did: hooks begin, the graph is finished, values come.
 
@@ -42,13 +60,14 @@ def open_session(
       scaffold: the model's.
       hooks: in their order.
       checkpoint_path: see ``initialize_session``.
+      goes_on: see ``initialize_session``.
     """
     for hook in hooks:
         hook.begin()
     if not session.graph.finalized:  # a program that is used again has been finished before
         scaffold.finalize()
-    initialize_session(session, scaffold, checkpoint_path)
-    coordinator = tf.compat.v1.train.Coordinator()
+    initialize_session(session, scaffold, checkpoint_path, goes_on)
+    coordinator = _v1.train.Coordinator()
     for hook in hooks:
         hook.after_create_session(session, coordinator)
 
@@ -57,45 +76,92 @@ def initialize_session(
     session: LiftedSession,
     scaffold: tf.compat.v1.train.Scaffold,
     checkpoint_path: str | None,
+    goes_on: bool = False,
 ) -> None:
-    """Brings all variables and tables to their first state.
+    """Brings all variables and tables to their first state, as SessionManager did.
 
     Args:
       session: of the traced graph, which is the default graph.
       scaffold: finalized.
       checkpoint_path: restored from; None runs the model's own initialisation.
+      goes_on: whether the saver is to write into the checkpoint's folder, and so to know of the
+        older checkpoints there that it will have to delete.
 
     Raises:
       CheckpointError: the checkpoint is damaged, or belongs to another model.
       RuntimeError: variables are left without a value.
     """
     if checkpoint_path:
-        check_checkpoint(checkpoint_path, _saved_variables(scaffold.saver))
-        logging.info("Restoring parameters from %s", checkpoint_path)
-        with reading(checkpoint_path):
-            scaffold.saver.restore(session, checkpoint_path)
+        _restore(session, scaffold.saver, checkpoint_path)
+        if goes_on:
+            _recover_last_checkpoints(scaffold.saver, checkpoint_path)
     else:
-        session.run(scaffold.init_op, feed_dict=scaffold.init_feed_dict)
+        if scaffold.init_op is not None:
+            session.run(scaffold.init_op, feed_dict=scaffold.init_feed_dict)
         if scaffold.init_fn:
             scaffold.init_fn(session)
+    problem = _not_ready(session, scaffold.ready_for_local_init_op)
+    if problem:
+        raise _not_ready_error(" for local_init. ", scaffold, checkpoint_path, problem)
     session.run(scaffold.local_init_op, feed_dict=scaffold.local_init_feed_dict)
-    missing = session.run(scaffold.ready_op)
-    if missing.size:
-        raise RuntimeError(
-            "Init operations did not make model ready. Variables without a value: "
-            f"{[name.decode() for name in missing.flatten()]}. Init op: "
-            f"{getattr(scaffold.init_op, 'name', scaffold.init_op)}, init fn: {scaffold.init_fn}, "
-            f"checkpoint: {checkpoint_path}."
+    problem = _not_ready(session, scaffold.ready_op)
+    if problem:
+        raise _not_ready_error(". ", scaffold, checkpoint_path, problem)
+
+
+def _restore(session: LiftedSession, saver: Any, path: str) -> None:
+    check_checkpoint(path, restored_variables(session.graph, saver.saver_def))
+    initializers = _v1.get_collection("saved_model_initializers")
+    if initializers:  # of a SavedModel that the model loads; the checkpoint's values count
+        session.run(initializers)
+    logging.info("Restoring parameters from %s", path)
+    with reading(path):
+        saver.restore(session, path)
+
+
+def _recover_last_checkpoints(saver: Any, path: str) -> None:
+    known = []
+    for older in checkpoints_in(os.path.dirname(path)):
+        index = older + ".index"
+        if tf.io.gfile.exists(index):
+            known.append((older, tf.io.gfile.stat(index).mtime_nsec / 1e9))
+    saver.set_last_checkpoints_with_time(known)
+
+
+def _not_ready(session: LiftedSession, ready_op: Any) -> str | None:
+    """What a ready_op finds missing; None if nothing is."""
+    if ready_op is None:
+        return None
+    try:
+        missing = session.run(ready_op)
+    except tf.errors.FailedPreconditionError as error:
+        if "uninitialized" not in str(error):
+            raise
+        return error.message.rstrip(".")
+    if missing is None or missing.dtype == np.int32 or not missing.size:
+        return None
+    return "Variables not initialized: " + ", ".join(map(tf.compat.as_str, missing.flatten()))
+
+
+def _not_ready_error(
+    what: str, scaffold: tf.compat.v1.train.Scaffold, checkpoint_path: str | None, problem: str
+) -> RuntimeError:
+    if checkpoint_path:
+        advice = (
+            f"The checkpoint {checkpoint_path} was restored, and no init_op is run then. Let the "
+            "Scaffold's saver save all variables (leave var_list out); or initialise the others in "
+            "its local_init_op, and give it a ready_for_local_init_op that does not ask for them."
         )
+    else:
+        advice = "Give the Scaffold an init_op, init_fn or local_init_op that sets them."
+    return RuntimeError(
+        f"Init operations did not make model ready{what} Init op: {_name(scaffold.init_op)}, "
+        f"init fn: {scaffold.init_fn}, local_init_op: {_name(scaffold.local_init_op)}, error: "
+        f"{problem}. {advice}"
+    )
 
 
-def _saved_variables(saver) -> dict:
-    """(shape, dtype) by name of what a saver restores, as far as it tells."""
-    listed = saver._var_list or []
-    named = listed.items() if isinstance(listed, dict) else ((None, item) for item in listed)
-    described = {}
-    for name, item in named:
-        if isinstance(item, tf.Variable):
-            ((own_name, described_as),) = describe_variables([item]).items()
-            described[name or own_name] = described_as
-    return described
+def _name(element: Any) -> str:
+    if element is None:
+        return "None"
+    return getattr(element, "name", None) or f"<no name for {type(element)}>"

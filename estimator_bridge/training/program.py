@@ -8,13 +8,14 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.checkpoint import CheckpointingSession
 from estimator_bridge.data import GraphInput
 from estimator_bridge.graph import LiftedSession, Resources, trace_graph
 from estimator_bridge.model import EstimatorSpec, ModeKeys
 from estimator_bridge.runtime import StepLoop
 from estimator_bridge.tensorflow_private import eager_mode, global_step_read
 from estimator_bridge.training.execution import Execution, TracedModel
-from estimator_bridge.training.initialize import prepare_saver
+from estimator_bridge.training.initialize import prepare_saver, with_default_local_init
 from estimator_bridge.training.metrics import metric_values
 
 __all__ = ["Program", "split_batch_structure", "trace_program"]
@@ -159,8 +160,10 @@ def trace_program(
             _add_loss_summary(traced.spec.loss)
         results = metric_values(traced.spec) if mode == ModeKeys.EVAL else {}
         scaffold = traced.spec.scaffold or _v1.train.Scaffold()
+        if mode == ModeKeys.EVAL:
+            scaffold = with_default_local_init(scaffold)
         prepare_saver(scaffold, config.keep_checkpoint_max, config.keep_checkpoint_every_n_hours)
-    session = LiftedSession(graph, execution.strategy, shared)
+    session = CheckpointingSession(graph, execution.strategy, shared)
     return Program(
         execution, mode, graph, session, graph_input, session, inputs, traced, scaffold, results
     )

@@ -10,9 +10,9 @@ from absl import logging
 
 from estimator_bridge.graph import continue_trace
 from estimator_bridge.model import RunConfig
-from estimator_bridge.tensorflow_private import eager_mode
 from estimator_bridge.training.hooked_loop import HookedLoop
 from estimator_bridge.training.initialize import open_session
+from estimator_bridge.training.input_position import follow_savers, open_input
 from estimator_bridge.training.program import Program
 from estimator_bridge.training.reports import LogHook
 
@@ -49,10 +49,12 @@ def train_program(
     graph, session, shards = program.graph, program.session, program.execution.shards
     with continue_trace(graph, shards):
         all_hooks = _all_hooks(program, model_dir, hooks, saving_listeners, rate_tags)
-        open_session(program.session, program.scaffold, all_hooks, checkpoint_path)
+        follow_savers(all_hooks)
+        open_session(program.session, program.scaffold, all_hooks, checkpoint_path, goes_on=True)
         start = program.global_step
         limit = max_steps if max_steps is not None else steps and start + steps
-        loss = _run(program, all_hooks, start, limit)
+        iterator = open_input(program.dataset(), all_hooks, start, checkpoint_path is not None)
+        loss = _run(program, all_hooks, iterator, start, limit)
         for hook in all_hooks:
             hook.end(session)
         if loss is None:
@@ -64,12 +66,12 @@ def train_program(
     return loss
 
 
-def _run(program: Program, hooks: list[Any], start: int, limit: int | None) -> float | None:
+def _run(
+    program: Program, hooks: list[Any], iterator: Any, start: int, limit: int | None
+) -> float | None:
     execution = program.execution
     observers = [hook for hook in hooks if hasattr(hook, "observe")]
     examples = execution.examples_per_step(program.input)
-    with eager_mode():
-        iterator = iter(program.dataset())
     loop = HookedLoop(
         program.session,
         hooks,

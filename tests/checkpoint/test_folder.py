@@ -10,6 +10,7 @@ from estimator_bridge.checkpoint import (
     latest_checkpoint,
     list_variables,
     load_variable,
+    remove_leftovers,
 )
 from estimator_bridge.errors import CheckpointError
 
@@ -52,7 +53,30 @@ def test_a_moved_folder_with_absolute_paths_is_found(model_dir, tmp_path):
 def test_an_incomplete_one_is_passed_over_with_a_warning(model_dir, ending, caplog):
     os.remove(f"{model_dir}/model.ckpt-10{ending}")
     assert latest_checkpoint(model_dir) == str(model_dir / "model.ckpt-5")
-    assert "model.ckpt-10 is not there; taking" in caplog.text
+    assert "model.ckpt-10 is not there (missing" in caplog.text
+    assert "taking" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("ending", "change"),
+    [
+        (".index", lambda b: b""),
+        (".index", lambda b: b[: len(b) // 2]),
+        (".data-00000-of-00001", lambda b: b[:-1]),
+    ],
+)
+def test_one_whose_writing_was_cut_off_is_passed_over(model_dir, ending, change, caplog):
+    edit(f"{model_dir}/model.ckpt-10{ending}", change)
+    assert latest_checkpoint(model_dir) == str(model_dir / "model.ckpt-5")
+    assert "model.ckpt-10 is damaged" in caplog.text
+
+
+def test_one_that_the_state_file_does_not_name_is_better_than_none(model_dir, caplog):
+    save(model_dir / "input.ckpt-7")  # a position of the input is no model
+    save(model_dir / "input_worker_1.ckpt-8")
+    write_state(model_dir, "model.ckpt-20")
+    assert latest_checkpoint(model_dir) == str(model_dir / "model.ckpt-10")
+    assert "model.ckpt-20 is not there" in caplog.text
 
 
 def test_a_missing_shard_makes_it_incomplete(model_dir):
@@ -75,10 +99,26 @@ def test_none_of_those_named_is_an_error(model_dir):
     assert f"delete {model_dir}/checkpoint to train from the start" in message
 
 
-def test_a_damaged_state_file_is_an_error(model_dir):
-    (model_dir / "checkpoint").write_bytes(b"\x00\x01 not a state")
+STATES = {
+    "noise": b"\x00\x01\xff not a state",
+    "nothing": b"",
+    "a half": b'model_checkpoint_path: "model.ck',
+}
+
+
+@pytest.mark.parametrize("state", STATES.values(), ids=STATES)
+def test_without_a_state_file_to_go_by_the_highest_step_counts(model_dir, state, caplog):
+    save(model_dir / "model.ckpt-9")
+    (model_dir / "checkpoint").write_bytes(state)
+    assert latest_checkpoint(model_dir) == str(model_dir / "model.ckpt-10")
+    assert "checkpoint is damaged; taking" in caplog.text
+
+
+@pytest.mark.parametrize("state", STATES.values(), ids=STATES)
+def test_a_damaged_state_file_and_nothing_else_is_an_error(tmp_path, state):
+    (tmp_path / "checkpoint").write_bytes(state)
     with pytest.raises(CheckpointError, match="checkpoint is damaged: it must be a text file"):
-        latest_checkpoint(model_dir)
+        latest_checkpoint(tmp_path)
 
 
 def test_variables_are_read_from_a_checkpoint_or_a_folder(model_dir):
@@ -107,7 +147,7 @@ def test_reading_where_there_is_nothing_to_read(tmp_path, model_dir):
         load_variable(str(tmp_path / "nowhere"), "a")
     edit(f"{model_dir}/model.ckpt-10.data-00000-of-00001", lambda b: b[:-1])
     with pytest.raises(CheckpointError, match="is damaged: Read less bytes"):
-        load_variable(str(model_dir), "dense/kernel")
+        load_variable(f"{model_dir}/model.ckpt-10", "dense/kernel")
 
 
 def test_a_writable_folder_is_made_and_left_empty(tmp_path):
@@ -138,3 +178,19 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path, monkeypatch, error, 
     monkeypatch.setattr(tf.io.gfile.GFile, "write", refuse)
     with pytest.raises(kind, match=rf"model_dir '{tmp_path}' cannot be written to: Read-only"):
         check_writable(str(tmp_path))
+
+
+def test_what_killed_processes_left_is_removed(model_dir):
+    left = [
+        "checkpoint.tmp" + "0a" * 16,
+        "model.ckpt-15.new.index",
+        "input.ckpt-5.index.tempstate1",
+    ]
+    for name in left:
+        (model_dir / name).write_text("")
+    (model_dir / "model.ckpt-15_temp").mkdir()
+    (model_dir / "model.ckpt-15_temp" / "part-00000-of-00001.index").write_text("")
+    kept = {path.name for path in model_dir.iterdir()} - {*left, "model.ckpt-15_temp"}
+    remove_leftovers(str(model_dir))
+    assert {path.name for path in model_dir.iterdir()} == kept
+    assert "model.ckpt-10.index" in kept

@@ -16,6 +16,8 @@ _OURS = {
     "EstimatorSpec": model.EstimatorSpec,
     "ModeKeys": model.ModeKeys,
     "RunConfig": model.RunConfig,
+    "VocabInfo": model.VocabInfo,
+    "WarmStartSettings": model.WarmStartSettings,
     "export.ClassificationOutput": export.ClassificationOutput,
     "export.PredictOutput": export.PredictOutput,
     "export.RegressionOutput": export.RegressionOutput,

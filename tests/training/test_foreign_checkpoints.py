@@ -42,17 +42,24 @@ def test_changed_shape(trained):
         eb.Estimator(model(units=2), str(trained)).train(ones, steps=1)
 
 
-def test_truncated_checkpoint(trained):
-    (data,) = trained.glob("model.ckpt-1.data*")
-    data.write_bytes(data.read_bytes()[:10])
-    with pytest.raises(eb.errors.CheckpointError, match=r"model\.ckpt-1"):
-        eb.Estimator(model(), str(trained)).train(ones, steps=1)
+DAMAGE = {
+    "truncated data": ("data-00000-of-00001", b"short"),
+    "garbage index": ("index", b"no index"),
+}
 
 
-def test_garbage_index(trained):
-    (trained / "model.ckpt-1.index").write_bytes(b"no index")
-    with pytest.raises(eb.errors.CheckpointError, match=r"model\.ckpt-1"):
-        eb.Estimator(model(), str(trained)).train(ones, steps=1)
+@pytest.mark.parametrize(("ending", "content"), DAMAGE.values(), ids=DAMAGE)
+def test_damaged_checkpoint(trained, ending, content, caplog):
+    """Training goes on from the one before it; if there is none, it says so."""
+    (trained / f"model.ckpt-1.{ending}").write_bytes(content)
+    estimator = eb.Estimator(model(), str(trained))
+    estimator.train(ones, steps=2)
+    assert "model.ckpt-1 is damaged" in caplog.text
+    assert estimator.get_variable_value("global_step") == 2
+    for step in (0, 2):
+        (trained / f"model.ckpt-{step}.{ending}").write_bytes(content)
+    with pytest.raises(eb.errors.CheckpointError, match=r"model\.ckpt-2 is damaged"):
+        estimator.train(ones, steps=1)
 
 
 def test_model_dir_that_is_a_file(tmp_path):

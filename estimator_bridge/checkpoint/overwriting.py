@@ -1,0 +1,86 @@
+"""Checkpoints that take the place of others of their name, and what a killed process leaves.
+
+A saver of several shards writes its index in place. Training that goes on from a checkpoint saves
+it again, under its name, before the first step: a process that is killed at that moment would
+leave nothing to go on from.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.checkpoint.whole import data_files
+from estimator_bridge.graph import LiftedSession
+
+__all__ = ["CheckpointingSession", "remove_leftovers"]
+
+_BESIDE = ".new"
+_SAVING = ("MergeV2Checkpoints", "SaveV2")
+_LEFTOVER = re.compile(
+    r".+-\d+_temp|"  # the folder of a saver's shards, before they are merged
+    rf".+-\d+\{_BESIDE}\.(index|data-\d+-of-\d+)|"
+    r".+\.tempstate\d+|"  # a shard, or an index, in the middle of being written
+    r".+\.tmp[0-9a-f]{32}"  # `checkpoint`, .meta and graph.pbtxt, likewise
+)
+
+
+class CheckpointingSession(LiftedSession):
+    """A session in which a saver replaces a checkpoint only when the new one is whole."""
+
+    def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
+        """Computes fetches; see ``LiftedSession.run``."""
+        prefix = self._saved_prefix(fetches, feed_dict)
+        if prefix is None or not tf.io.gfile.exists(prefix + ".index"):
+            return super().run(fetches, feed_dict, options, run_metadata)
+        beside = prefix + _BESIDE
+        super().run(fetches, dict.fromkeys(feed_dict, beside), options, run_metadata)
+        _replace(beside, prefix)
+        return tf.compat.as_bytes(prefix)
+
+    def _saved_prefix(self, fetches: Any, feed_dict: Any) -> str | None:
+        """The checkpoint that a call writes, where it is a saver's; else None."""
+        if not feed_dict or len(feed_dict) != 1 or not isinstance(fetches, (str, tf.Tensor)):
+            return None
+        (value,) = feed_dict.values()
+        if not isinstance(value, (str, bytes)) or self.should_stop():
+            return None
+        try:
+            element = self.graph.as_graph_element(fetches)
+        except (KeyError, TypeError, ValueError):  # which run() explains
+            return None
+        operation = element.op if isinstance(element, tf.Tensor) else element
+        if not any(above.type in _SAVING for above in operation.control_inputs):
+            return None
+        return tf.compat.as_str(value)
+
+
+def _replace(new: str, old: str) -> None:
+    """Gives one checkpoint's files the names of another's."""
+    stale = set(data_files(old))
+    # The index last: with the old one, data that are the same are whole too.
+    for file in [*data_files(new), new + ".index"]:
+        target = old + file[len(new) :]
+        tf.io.gfile.rename(file, target, overwrite=True)
+        stale.discard(target)
+    for file in stale:  # the old one had another number of shards
+        tf.io.gfile.remove(file)
+
+
+def remove_leftovers(folder: str) -> None:
+    """Removes what processes left that were killed while they wrote checkpoints.
+
+    Args:
+      folder: the model_dir of a training that is about to begin; nothing else writes there.
+    """
+    for name in tf.io.gfile.listdir(folder):
+        path = os.path.join(folder, name.rstrip("/"))
+        if not _LEFTOVER.fullmatch(name.rstrip("/")):
+            continue
+        if tf.io.gfile.isdir(path):
+            tf.io.gfile.rmtree(path)
+        else:
+            tf.io.gfile.remove(path)

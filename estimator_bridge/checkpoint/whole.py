@@ -1,0 +1,149 @@
+"""A checkpoint's files: whether all are there, and what to say of one that cannot be read."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import math
+import os
+import re
+from collections.abc import Iterable, Iterator
+
+import tensorflow as tf
+
+from estimator_bridge.errors import CheckpointError
+
+__all__ = ["a_few", "check_whole", "data_files", "missing_files", "open_checkpoint", "reading"]
+
+
+def open_checkpoint(path: str) -> tf.train.CheckpointReader:
+    """Opens a checkpoint.
+
+    Args:
+      path: the common beginning of its files' names, as "model/model.ckpt-100".
+
+    Returns:
+      TensorFlow's reader.
+
+    Raises:
+      CheckpointError: files are missing, or its index is damaged.
+    """
+    missing = missing_files(path)
+    if missing:
+        raise CheckpointError(
+            f"There is no whole checkpoint {path}: missing {', '.join(missing)}. A checkpoint is "
+            "named by the common beginning of its files' names, as model_dir/model.ckpt-100."
+        )
+    with reading(path):
+        return tf.train.load_checkpoint(path)
+
+
+def check_whole(path: str) -> tf.train.CheckpointReader:
+    """Checks that a checkpoint's files are there and as long as its index says.
+
+    Its values are not read, so this costs little.
+
+    Args:
+      path: the common beginning of its files' names.
+
+    Returns:
+      TensorFlow's reader.
+
+    Raises:
+      CheckpointError: files are missing, damaged or too short.
+    """
+    reader = open_checkpoint(path)
+    files = data_files(path)
+    if not files:
+        return reader  # the single-file format of TensorFlow 0.x, which compresses
+    shapes = reader.get_variable_to_shape_map()
+    # Strings are of no known size, so this is a lower bound.
+    sizes = (
+        math.prod(shapes[name]) * dtype.size
+        for name, dtype in reader.get_variable_to_dtype_map().items()
+        if dtype.size and dtype not in (tf.string, tf.variant)
+    )
+    wanted, got = sum(sizes), sum(tf.io.gfile.stat(file).length for file in files)
+    if got < wanted:
+        raise damaged(
+            path,
+            f"its data file{'s have' if len(files) > 1 else ' has'} {got} bytes, and the values "
+            f"that its index lists need {wanted} ({', '.join(files)})",
+        )
+    return reader
+
+
+def missing_files(path: str) -> list[str]:
+    """The files that a checkpoint lacks.
+
+    Args:
+      path: the common beginning of its files' names.
+
+    Returns:
+      Their names; [] for a whole checkpoint.
+    """
+    if not tf.io.gfile.exists(path + ".index"):
+        # TensorFlow 0.x wrote a single file of that very name.
+        alone = tf.io.gfile.exists(path) and not tf.io.gfile.isdir(path)
+        return [] if alone else [path + ".index"]
+    shards = data_files(path)
+    counts = {int(shard.rpartition("-of-")[2]) for shard in shards}
+    if len(counts) != 1:  # none, or what is left of two checkpoints of one name
+        return [path + ".data-00000-of-?????"]
+    (count,) = counts
+    wanted = [f"{path}.data-{i:05d}-of-{count:05d}" for i in range(count)]
+    return [shard for shard in wanted if shard not in shards]
+
+
+def data_files(path: str) -> list[str]:
+    """The data files of a checkpoint that are there."""
+    folder, start = os.path.split(path)
+    pattern = re.compile(re.escape(start) + r"\.data-\d{5}-of-\d{5}")
+    names = tf.io.gfile.listdir(folder or ".")
+    return [os.path.join(folder, name) for name in names if pattern.fullmatch(name)]
+
+
+@contextlib.contextmanager
+def reading(path: str) -> Iterator[None]:
+    """Turns TensorFlow's errors of a damaged checkpoint into ones that name it.
+
+    Args:
+      path: the checkpoint that is read within.
+
+    Raises:
+      CheckpointError: it could not be read. What cannot be put into the graph passes as it is.
+    """
+    try:
+        yield
+    except (IndexError, tf.errors.OpError) as error:  # IndexError is how the reader says "short"
+        if isinstance(error, tf.errors.InvalidArgumentError):
+            raise
+        raise damaged(path, _reason(error, path)) from error
+
+
+def damaged(path: str, reason: str) -> CheckpointError:
+    """The error for a checkpoint that cannot be read.
+
+    Args:
+      path: the checkpoint.
+      reason: what is wrong with it.
+    """
+    return CheckpointError(
+        f"The checkpoint {path} is damaged: {reason}. It may have been copied in part, or written "
+        "to a full disk. Bring back its files from a copy; or delete them (those whose names "
+        "start so), to go on from the checkpoint before it; or use another model_dir."
+    )
+
+
+def a_few(names: Iterable[str], most: int = 5) -> str:
+    """Some names, for an error: "a, b and 3 more"."""
+    names = list(names)
+    shown = ", ".join(itertools.islice(names, most))
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown or "nothing"
+
+
+def _reason(error: Exception, path: str) -> str:
+    """The line of an error that tells, as a session's begin and end with the graph's nodes."""
+    lines = str(getattr(error, "message", None) or error).strip().splitlines()
+    told = [line for line in lines if path in line or "Read less bytes" in line]
+    return (told or lines)[0].strip()

@@ -1,0 +1,138 @@
+"""From which checkpoint a model's variables get their first values, and which of them."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NamedTuple
+
+import tensorflow as tf
+from absl import logging
+
+__all__ = ["VocabInfo", "WarmStartSettings", "parse_warm_start", "warm_start"]
+
+_train = tf.compat.v1.train
+
+# It says how the rows or columns of a variable follow from the entries of a vocabulary file.
+VocabInfo = _train.VocabInfo
+
+
+class _Fields(NamedTuple):
+    ckpt_to_initialize_from: str
+    vars_to_warm_start: Any
+    var_name_to_vocab_info: dict[str, Any]
+    var_name_to_prev_var_name: dict[str, str]
+
+
+class WarmStartSettings(_Fields):
+    """Which variables take their first values from which checkpoint.
+
+    It counts where a model has no checkpoint of its own yet.
+
+    Args:
+      ckpt_to_initialize_from: a checkpoint, or a folder, whose latest is meant.
+      vars_to_warm_start: a regular expression for names of trainable variables; a list of such
+        for names of all global variables (slots and moving averages too); a list of variables; or
+        None for no others than those of ``var_name_to_vocab_info``.
+      var_name_to_vocab_info: by a variable's name, a `VocabInfo`: its rows or columns stand for
+        the entries of a vocabulary that has changed. The name of a partitioned variable is that
+        of the whole.
+      var_name_to_prev_var_name: by a variable's name, what it is called in the checkpoint.
+
+    Raises:
+      ValueError: there is no ``ckpt_to_initialize_from``.
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls,
+        ckpt_to_initialize_from,
+        vars_to_warm_start=".*",
+        var_name_to_vocab_info=None,
+        var_name_to_prev_var_name=None,
+    ):
+        """Checks and takes the settings."""
+        if not ckpt_to_initialize_from:
+            raise ValueError(
+                "`ckpt_to_initialize_from` MUST be set in WarmStartSettings, got "
+                f"{ckpt_to_initialize_from!r}. Give a checkpoint (as model_dir/model.ckpt-100) or "
+                "a folder with one."
+            )
+        return super().__new__(
+            cls,
+            ckpt_to_initialize_from,
+            vars_to_warm_start,
+            var_name_to_vocab_info or {},
+            var_name_to_prev_var_name or {},
+        )
+
+
+def parse_warm_start(warm_start_from: Any) -> WarmStartSettings | None:
+    """What an estimator's warm_start_from means.
+
+    Args:
+      warm_start_from: a checkpoint, a folder with one, the folder of a SavedModel,
+        `WarmStartSettings`, or None.
+
+    Returns:
+      The settings; None for none.
+
+    Raises:
+      ValueError: it is of another type.
+    """
+    if warm_start_from is None or isinstance(warm_start_from, WarmStartSettings):
+        return warm_start_from
+    if not isinstance(warm_start_from, (str, bytes, os.PathLike)):
+        raise ValueError(
+            "warm_start_from must be a string or a WarmStartSettings, instead got "
+            f"{type(warm_start_from)}: {warm_start_from!r}. A string is the path of a checkpoint, "
+            "of a folder of checkpoints, or of a SavedModel."
+        )
+    path = os.fsdecode(warm_start_from)
+    saved_model = os.path.join(path, "variables", "variables")
+    if path and tf.io.gfile.exists(saved_model + ".index"):
+        logging.info("Warm-starting from a SavedModel")
+        path = saved_model
+    return WarmStartSettings(path)
+
+
+def warm_start(settings: WarmStartSettings) -> None:
+    """Sets the initializers of the default graph's variables to a checkpoint's values.
+
+    Args:
+      settings: which of them, and from where.
+
+    Raises:
+      ValueError: there is no such checkpoint, it lacks a variable or has it in another shape, or
+        the settings name variables that are not there.
+    """
+    logging.info("Warm-starting with WarmStartSettings: %s", settings)
+    try:
+        _check_columns(settings)
+        _train.warm_start(*settings)
+    except (tf.errors.NotFoundError, tf.errors.DataLossError) as error:
+        raise ValueError(
+            f"There is nothing to warm-start from: {error.message}. ckpt_to_initialize_from must "
+            f"be a checkpoint or a folder with one, got {settings.ckpt_to_initialize_from!r}."
+        ) from error
+
+
+def _check_columns(settings: WarmStartSettings) -> None:
+    """Checks that columns that follow a vocabulary are as many as its entries.
+
+    TensorFlow does not (nor does it use old_vocab_size for columns), and copies what lies behind
+    the values in memory.
+    """
+    for name, vocabulary in settings.var_name_to_vocab_info.items():
+        old = settings.var_name_to_prev_var_name.get(name, name)
+        shapes = dict(tf.train.list_variables(settings.ckpt_to_initialize_from))
+        if vocabulary.axis != 1 or old not in shapes:
+            continue
+        with tf.io.gfile.GFile(vocabulary.old_vocab) as file:
+            entries = sum(1 for _ in file)
+        if entries != shapes[old][1]:
+            raise ValueError(
+                f"The old_vocab of {name!r} ({vocabulary.old_vocab}) has {entries} entries, and "
+                f"{old!r} in {settings.ckpt_to_initialize_from} has {shapes[old][1]} columns. With "
+                "axis=1 there must be one entry for each column; cut the file to those."
+            )

@@ -1,0 +1,199 @@
+"""The input goes on where it stood: its position is saved with each checkpoint of the model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.checkpoint import Positions
+from estimator_bridge.tensorflow_private import eager_mode
+
+__all__ = ["CheckpointInputPipelineHook", "follow_savers", "open_input"]
+
+_train = tf.compat.v1.train
+_SessionRunHook: Any = _train.SessionRunHook
+_Listener: Any = _train.CheckpointSaverListener
+_Policy = tf.data.experimental.ExternalStatePolicy
+_POLICIES = {"fail": _Policy.FAIL, "warn": _Policy.WARN, "ignore": _Policy.IGNORE}
+
+
+class CheckpointInputPipelineHook(_SessionRunHook):
+    """Saves the input's position with the model, so that a resumed run sees what comes next.
+
+    Each checkpoint of the model gets the position of its step, in files of its own beside it
+    (``input.ckpt-N``). Training that goes on from a checkpoint takes the position of that very
+    checkpoint; where there is none, the input begins anew, with a warning. Hand it to
+    ``train(hooks=[...])``, to ``evaluate`` not.
+
+    Args:
+      estimator: whose model_dir and cadence of checkpoints are used.
+      external_state_policy: what to do where the input draws on a state that is not its own (a
+        generator, ``py_function``, a random op without a seed): 'fail', which is the default, is
+        an error before the first step; 'warn' and 'ignore' save the rest.
+
+    Raises:
+      ValueError: external_state_policy is another one, or the estimator saves no checkpoints.
+    """
+
+    def __init__(self, estimator: Any, external_state_policy: Any = None):
+        policy = "fail" if external_state_policy is None else external_state_policy
+        if not isinstance(policy, _Policy) and policy not in _POLICIES:
+            raise ValueError(
+                "Invalid `ExternalStatePolicy.` Supported values include 'warn', 'ignore', and "
+                f"'fail.' Received {external_state_policy!r}."
+            )
+        config = estimator.config
+        if not (config.save_checkpoints_secs or config.save_checkpoints_steps):
+            raise ValueError(
+                "Either every_secs or every_steps should be provided: the input's position is "
+                "saved with the model's checkpoints, and the estimator's config saves none. Set "
+                "RunConfig(save_checkpoints_steps=...)."
+            )
+        self.policy = _POLICIES.get(policy, policy)
+        self._folder, self._config = estimator.model_dir, config
+        self._name = "input"
+        if config.num_worker_replicas > 1:
+            self._name += f"_{config.task_type}_{config.task_id}"
+        self._iterator: Any = None
+        self._last = 0
+        self._every: int | None = None  # steps, in a process that saves positions alone
+        self._positions = self._beside(os.path.join(self._folder, "model.ckpt"))
+
+    def steps_until_due(self, step: int) -> float:
+        """The next step to save at, for a process that saves positions alone."""
+        return float("inf") if self._every is None else self._last + self._every - step
+
+    def after_run(self, run_context, run_values):
+        """Called when it is due."""
+        del run_values
+        session = run_context.session
+        step = int(session.run(_train.get_global_step(session.graph)))
+        if self._every is not None and step >= self._last + self._every:
+            self.save(step)
+            self._positions.tidy(step)
+
+    def end(self, session):
+        """Saves the last position, where no saver did."""
+        if self._every is not None:
+            step = int(session.run(_train.get_global_step(session.graph)))
+            if step != self._last:
+                self.save(step)
+
+    def follow(self, savers: Sequence[Any]) -> None:
+        """Joins a run: from now on, each checkpoint of these hooks gets its position.
+
+        Args:
+          savers: the run's CheckpointSaverHooks.
+
+        Raises:
+          ValueError: none of them saves into the estimator's model_dir.
+        """
+        self._iterator, self._every = None, None
+        here = [saver for saver in savers if _same(saver._checkpoint_dir, self._folder)]
+        if here:
+            self._positions = self._beside(here[0]._save_path)
+            here[0]._listeners.insert(0, _PositionListener(self))
+        elif self._config.is_chief or not self._config.save_checkpoints_steps:
+            raise ValueError(
+                "CheckpointInputPipelineHook needs a CheckpointSaverHook that saves into "
+                f"{self._folder}, and this run has none there. Leave your own saver out, or let "
+                "it save there; workers other than the chief need save_checkpoints_steps."
+            )
+        else:  # the chief saves the model, and at the same steps
+            self._every = self._config.save_checkpoints_steps
+
+    def open(self, iterator: Any, step: int, is_resumed: bool) -> None:
+        """Sets a run's iterator to the position from which training goes on.
+
+        Args:
+          iterator: new.
+          step: the global step.
+          is_resumed: whether the model's variables come from its own checkpoint of that step.
+
+        Raises:
+          InputPositionError: the input's position cannot be saved, or does not fit.
+        """
+        self._iterator = iterator
+        if not is_resumed:
+            self._positions.clear()
+        if not (is_resumed and self._positions.restore(iterator, step)):
+            self.save(step)  # which shows at once whether it can be
+        self._last = step
+        self._positions.tidy(step)
+
+    def save(self, step: int) -> None:
+        """Saves the position, before the model's checkpoint of that step."""
+        if self._iterator is not None:  # the first checkpoint is older than the iterator
+            self._positions.save(self._iterator, step)
+            self._last = step
+
+    def tidy(self, step: int) -> None:
+        """Deletes the positions of checkpoints that were deleted."""
+        if self._iterator is not None:
+            self._positions.tidy(step)
+
+    def _beside(self, model: str) -> Positions:
+        return Positions(self._folder, self._name, model)
+
+
+class _PositionListener(_Listener):
+    """Tells the hook of a saver's checkpoints."""
+
+    def __init__(self, hook: CheckpointInputPipelineHook):
+        self._hook = hook
+
+    def before_save(self, session, global_step_value):
+        self._hook.save(int(global_step_value))
+
+    def after_save(self, session, global_step_value):
+        self._hook.tidy(int(global_step_value))
+
+
+def follow_savers(hooks: Iterable[Any]) -> None:
+    """Lets the run's input positions be saved with its checkpoints.
+
+    Args:
+      hooks: all of the run, before they begin.
+    """
+    hooks = list(hooks)
+    savers = [hook for hook in hooks if isinstance(hook, _train.CheckpointSaverHook)]
+    for hook in _position_hooks(hooks):
+        hook.follow(savers)
+
+
+def open_input(dataset: tf.data.Dataset, hooks: Iterable[Any], step: int, is_resumed: bool) -> Any:
+    """Makes a run's iterator, which stands where its hooks know it to have stood.
+
+    Args:
+      dataset: the run's, eager.
+      hooks: all of the run.
+      step: the global step.
+      is_resumed: whether training goes on from a checkpoint of the model.
+
+    Returns:
+      The iterator.
+
+    Raises:
+      InputPositionError: its position cannot be saved, or the saved one does not fit.
+    """
+    positions = _position_hooks(hooks)
+    with eager_mode():
+        if positions:
+            options = tf.data.Options()
+            options.experimental_external_state_policy = positions[0].policy
+            dataset = dataset.with_options(options)
+        iterator = iter(dataset)
+    for hook in positions:
+        hook.open(iterator, step, is_resumed)
+    return iterator
+
+
+def _position_hooks(hooks: Iterable[Any]) -> list[CheckpointInputPipelineHook]:
+    return [hook for hook in hooks if isinstance(hook, CheckpointInputPipelineHook)]
+
+
+def _same(one: str, other: str) -> bool:
+    return os.path.normpath(os.fspath(one)) == os.path.normpath(os.fspath(other))

@@ -1,0 +1,277 @@
+"""A resumed run sees the examples that come next: the input's position is saved with the model."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+import estimator_bridge as eb
+from estimator_bridge.checkpoint import InputPositionError
+from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.training import CheckpointInputPipelineHook
+
+import tensorflow as tf  # isort: skip
+
+v1 = tf.compat.v1
+NUMBERS = np.arange(24, dtype=np.float32)
+
+
+def shuffled():
+    numbers = tf.data.Dataset.from_tensor_slices(NUMBERS).shuffle(10, seed=7).repeat(5)
+    return numbers.batch(4, drop_remainder=True)
+
+
+def mapped_in_parallel():
+    twice = tf.data.Dataset.range(60).map(
+        lambda x: tf.cast(x, tf.float32), num_parallel_calls=tf.data.AUTOTUNE
+    )
+    return twice.batch(4, drop_remainder=True).prefetch(3)
+
+
+def interleaved():
+    numbers = tf.data.Dataset.from_tensor_slices(NUMBERS)
+    parts = tf.data.Dataset.range(4).interleave(
+        lambda i: numbers.shard(4, i), cycle_length=3, num_parallel_calls=2
+    )
+    return parts.shuffle(5, seed=1).repeat().batch(4, drop_remainder=True)
+
+
+def with_a_table():
+    keys = tf.constant(np.arange(24).astype(str))
+    table = tf.lookup.StaticHashTable(
+        tf.lookup.KeyValueTensorInitializer(keys, tf.constant(NUMBERS)), -1.0
+    )
+    text = tf.data.Dataset.from_tensor_slices(keys).shuffle(9, seed=2).repeat()
+    return text.map(table.lookup).batch(4, drop_remainder=True)
+
+
+def tensors():
+    return v1.data.make_one_shot_iterator(shuffled()).get_next()
+
+
+INPUTS = [shuffled, mapped_in_parallel, interleaved, with_a_table, tensors]
+
+
+class Sums:
+    """A model whose weight is all that it has seen, with dropout."""
+
+    def __call__(self, features, labels, mode, params):
+        weight = v1.get_variable("weight", [], initializer=v1.zeros_initializer())
+        kept = v1.nn.dropout(features, rate=0.5, seed=3)
+        step = v1.train.get_global_step()
+        both = v1.tpu.cross_replica_sum(tf.reduce_sum(kept)) if params else tf.reduce_sum(kept)
+        with tf.control_dependencies([v1.assign(weight, 1.5 * weight + both)]):
+            train_op = v1.assign_add(step, 1)
+        loss = tf.reduce_sum(features)
+        if params:
+            return eb.tpu.TPUEstimatorSpec(mode, loss=loss, train_op=train_op)
+        return eb.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+def make(folder, **settings):
+    settings = {"save_checkpoints_steps": 3, **settings}
+    return eb.Estimator(Sums(), str(folder), eb.RunConfig(tf_random_seed=1, **settings), {})
+
+
+def make_tpu(folder):
+    config = eb.tpu.RunConfig(
+        master="emulated:2",
+        model_dir=str(folder),
+        tf_random_seed=1,
+        save_checkpoints_steps=3,
+        tpu_config=eb.tpu.TPUConfig(iterations_per_loop=3),
+    )
+    return eb.tpu.TPUEstimator(Sums(), config=config, train_batch_size=4)
+
+
+def train(estimator, input_fn, *steps, policy=None):
+    """Trains in several runs, each with a hook of its own; returns the weight."""
+    for count in steps:
+        hook = CheckpointInputPipelineHook(estimator, policy)
+        estimator.train(input_fn, hooks=[hook], steps=count)
+    return estimator.get_variable_value("weight")
+
+
+def positions(folder):
+    names = [re.fullmatch(r"input\.ckpt-(\d+)\.index", path.name) for path in folder.iterdir()]
+    return sorted(int(name[1]) for name in names if name)
+
+
+@pytest.mark.parametrize("input_fn", INPUTS)
+def test_runs_in_parts_see_what_one_run_sees(tmp_path, input_fn):
+    whole = train(make(tmp_path / "whole"), input_fn, 10)
+    parts = train(make(tmp_path / "parts"), input_fn, 4, 1, 5)
+    assert parts == whole
+    again = make(tmp_path / "again")
+    for count in (4, 1, 5):
+        again.train(input_fn, steps=count)
+    assert again.get_variable_value("weight") != whole
+
+
+@pytest.mark.parametrize("input_fn", [shuffled, with_a_table])
+def test_on_replicas_too(tmp_path, input_fn):
+    whole = train(make_tpu(tmp_path / "whole"), lambda params: input_fn(), 9)
+    parts = train(make_tpu(tmp_path / "parts"), lambda params: input_fn(), 4, 5)
+    assert parts == whole
+
+
+def test_each_checkpoint_has_its_position_beside_it(tmp_path):
+    estimator = make(tmp_path, keep_checkpoint_max=2)
+    train(estimator, shuffled, 10)
+    assert positions(tmp_path) == [9, 10]
+    listed = v1.train.get_checkpoint_state(str(tmp_path), "checkpoint_input")
+    assert listed.model_checkpoint_path == str(tmp_path / "input.ckpt-10")
+    assert len(listed.all_model_checkpoint_paths) == 2
+    assert estimator.latest_checkpoint() == str(tmp_path / "model.ckpt-10")
+    train(estimator, shuffled, 2)
+    assert positions(tmp_path) == [10, 12]
+
+
+def test_the_position_is_that_of_the_restored_checkpoint(tmp_path):
+    """Where training goes back to an older one, the input does too."""
+    whole = train(make(tmp_path / "whole"), shuffled, 9)
+    estimator = make(tmp_path / "back")
+    train(estimator, shuffled, 8)
+    for file in (tmp_path / "back").glob("model.ckpt-8.*"):
+        file.unlink()
+    assert estimator.latest_checkpoint().endswith("model.ckpt-6")
+    assert train(estimator, shuffled, 3) == whole
+
+
+@pytest.mark.parametrize("damage", ["missing", "cut off", "foreign"])
+def test_without_its_position_the_input_begins_anew(tmp_path, caplog, damage):
+    anew = make(tmp_path / "anew")
+    for count in (4, 5):
+        anew.train(shuffled, steps=count)
+    estimator = make(tmp_path / "model")
+    train(estimator, shuffled, 4)
+    index = tmp_path / "model" / "input.ckpt-4.index"
+    if damage == "missing":
+        index.unlink()
+    elif damage == "cut off":
+        index.write_bytes(index.read_bytes()[:20])
+    else:  # such as TensorFlow's own hook wrote
+        index.write_bytes((tmp_path / "model" / "model.ckpt-4.index").read_bytes())
+        data = (tmp_path / "model" / "model.ckpt-4.data-00000-of-00001").read_bytes()
+        (tmp_path / "model" / "input.ckpt-4.data-00000-of-00001").write_bytes(data)
+    assert train(estimator, shuffled, 5) == anew.get_variable_value("weight")
+    assert "input.ckpt-4" in caplog.text
+    assert 4 in positions(tmp_path / "model")  # of the new beginning
+
+
+def test_a_new_training_takes_no_position_of_an_old_one(tmp_path):
+    whole = train(make(tmp_path / "whole"), shuffled, 6)
+    train(make(tmp_path / "model"), shuffled, 3)
+    for file in [*(tmp_path / "model").glob("model*"), tmp_path / "model" / "checkpoint"]:
+        file.unlink()
+    assert train(make(tmp_path / "model"), shuffled, 6) == whole
+
+
+def test_a_position_of_another_input_is_an_error(tmp_path):
+    estimator = make(tmp_path)
+    train(estimator, shuffled, 3)
+    with pytest.raises(InputPositionError, match=r"input\.ckpt-3 does not fit.*delete"):
+        train(estimator, interleaved, 3)
+
+
+def test_a_generator_is_refused_before_the_first_step(tmp_path):
+    def generated():
+        return tf.data.Dataset.from_generator(lambda: iter(NUMBERS), tf.float32, []).batch(4)
+
+    for policy, reason in ((None, "stateful.*external_state_policy"), ("warn", "does not support")):
+        estimator = make(tmp_path / str(policy))
+        with pytest.raises(InputPositionError, match=f"cannot be saved: .*{reason}"):
+            train(estimator, generated, 3, policy=policy)
+        assert estimator.get_variable_value("global_step") == 0
+
+
+@pytest.mark.parametrize(
+    "policy", ["warn", "ignore", tf.data.experimental.ExternalStatePolicy.WARN]
+)
+def test_the_rest_is_saved_where_a_function_has_a_state(tmp_path, policy):
+    def called():
+        calls = tf.data.Dataset.range(40).map(lambda x: v1.py_func(np.float32, [x], tf.float32))
+        return calls.map(lambda x: tf.ensure_shape(x, [])).batch(4, drop_remainder=True)
+
+    with pytest.raises(tf.errors.FailedPreconditionError, match="is stateful"):
+        train(make(tmp_path / "refused"), called, 1)
+    whole = train(make(tmp_path / "whole"), called, 8, policy=policy)
+    assert train(make(tmp_path / "parts"), called, 5, 3, policy=policy) == whole
+
+
+def test_input_that_has_ended_stays_ended(tmp_path):
+    estimator = make(tmp_path)
+    for _ in range(2):
+        estimator.train(
+            lambda: shuffled().take(5), hooks=[CheckpointInputPipelineHook(estimator)], steps=50
+        )
+    assert estimator.get_variable_value("global_step") == 5
+
+
+def test_a_saver_of_the_users_own_is_followed(tmp_path):
+    whole = train(make(tmp_path / "whole"), shuffled, 9)
+    estimator = make(tmp_path / "own")
+    for count in (4, 5):
+        own = v1.train.CheckpointSaverHook(
+            str(tmp_path / "own"), save_steps=2, checkpoint_basename="mine"
+        )
+        estimator.train(shuffled, hooks=[CheckpointInputPipelineHook(estimator), own], steps=count)
+    assert estimator.get_variable_value("weight") == whole
+    assert positions(tmp_path / "own") == [2, 4, 6, 8, 9]
+
+
+def test_a_saver_elsewhere_is_refused(tmp_path):
+    estimator = make(tmp_path / "model")
+    own = v1.train.CheckpointSaverHook(str(tmp_path / "other"), save_steps=2)
+    with pytest.raises(ValueError, match=r"needs a CheckpointSaverHook that saves into .*model"):
+        estimator.train(shuffled, hooks=[CheckpointInputPipelineHook(estimator), own], steps=1)
+
+
+def test_bad_arguments(tmp_path):
+    with pytest.raises(ValueError, match=r"Supported values include 'warn'.* Received 'perhaps'"):
+        CheckpointInputPipelineHook(make(tmp_path), "perhaps")
+    unsaved = make(tmp_path, save_checkpoints_steps=None, save_checkpoints_secs=None)
+    with pytest.raises(
+        ValueError, match=r"every_secs or every_steps.*save_checkpoints_steps=\.\.\."
+    ):
+        CheckpointInputPipelineHook(unsaved)
+
+
+def test_one_hook_serves_several_runs(tmp_path):
+    whole = train(make(tmp_path / "whole"), shuffled, 7)
+    estimator = make(tmp_path / "parts")
+    hook = CheckpointInputPipelineHook(estimator)
+    for count in (3, 4):
+        estimator.train(shuffled, hooks=[hook], steps=count)
+    assert estimator.get_variable_value("weight") == whole
+
+
+def test_a_worker_beside_the_chief_saves_its_own_positions(tmp_path, monkeypatch):
+    """The chief saves the model, the worker at the same steps where its input stands."""
+    cluster = {"chief": ["localhost:1"], "worker": ["localhost:2", "localhost:3"]}
+    task = {"type": "worker", "index": 1}
+    monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": cluster, "task": task}))
+    estimator = make(tmp_path)
+    hook = CheckpointInputPipelineHook(estimator)
+    assert hook.steps_until_due(0) == float("inf")
+    hook.follow([])
+    iterator = iter(shuffled())
+    hook.open(iterator, 6, is_resumed=False)
+    assert hook.steps_until_due(7) == 2
+    with tf.Graph().as_default(), v1.Session() as session:
+        step = v1.train.create_global_step()
+        for now in (8, 9, 10):
+            with eager_mode():
+                next(iterator)
+            step.load(now, session)
+            hook.after_run(v1.train.SessionRunContext(None, session), None)
+        hook.end(session)
+    names = {path.name.partition(".index")[0] for path in tmp_path.glob("*.index")}
+    assert names == {"input_worker_1.ckpt-9", "input_worker_1.ckpt-10"}
+    expected = next(iterator).numpy()
+    again = iter(shuffled())
+    hook.open(again, 10, is_resumed=True)
+    assert next(again).numpy().tolist() == expected.tolist()
