@@ -76,6 +76,14 @@ def keras_seed_source():
     return backend._SEED_GENERATOR
 
 
+def read_profile(path: str):
+    """The XSpace that tf.profiler.experimental wrote; its message has no public name."""
+    from tensorflow.tsl.profiler.protobuf import xplane_pb2  # few programs ask for a trace
+
+    with tf.io.gfile.GFile(path, "rb") as file:
+        return xplane_pb2.XSpace.FromString(file.read())
+
+
 __all__ = [
     "IndexedSlicesValue",
     "PerReplica",
@@ -89,4 +97,5 @@ __all__ = [
     "keras_seed_source",
     "merges_replicas",
     "op_def",
+    "read_profile",
 ]

@@ -9,12 +9,15 @@ the other replicas, so that an initializer or a restore reaches all of them.
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.graph.fetches import Fetches, flat_feed
 from estimator_bridge.graph.host_function import HostFunction
 from estimator_bridge.graph.resources import Resources
+from estimator_bridge.graph.tracing import asks_for_trace, traced
 from estimator_bridge.tensorflow_private import SessionInterface
 
 __all__ = ["LiftedSession"]
@@ -61,9 +64,9 @@ class LiftedSession(SessionInterface):
         Args:
           fetches: any nesting of tensors, operations, variables, names and composite tensors.
           feed_dict: values by tensor (or name, or SparseTensor), instead of computing them.
-          options: RunOptions; its timeout and trace settings have no TF2 counterpart and are
-            not used.
-          run_metadata: RunMetadata; left as it is.
+          options: RunOptions. A trace level fills run_metadata; the rest has no TF2 counterpart
+            and is not used.
+          run_metadata: a RunMetadata that takes the trace.
 
         Returns:
           The same structure with numpy values; None for operations.
@@ -73,10 +76,12 @@ class LiftedSession(SessionInterface):
           ValueError: a fetch is not of this graph, or a fed value has a wrong shape.
           RuntimeError: the session is closed.
         """
-        del options, run_metadata
         self._check_open()
         parsed = Fetches(self._graph, fetches)
-        tensors = iter(self.evaluate(parsed.refs, self._feeds(feed_dict or {})))
+        feeds = self.feeds(feed_dict or {})
+        is_traced = asks_for_trace(options) and run_metadata is not None
+        with traced(run_metadata) if is_traced else contextlib.nullcontext():
+            tensors = iter(self.evaluate(parsed.refs, feeds))
         values = [None if r.startswith("^") else _to_numpy(next(tensors)) for r in parsed.refs]
         return parsed.build(values)
 
@@ -153,7 +158,13 @@ class LiftedSession(SessionInterface):
         if self._graph is None:
             raise RuntimeError("Attempted to use a closed Session.")
 
-    def _feeds(self, feed_dict) -> dict[str, np.ndarray]:
+    def feeds(self, feed_dict) -> dict[str, np.ndarray]:
+        """The values of a feed_dict by tensor reference, checked.
+
+        Raises:
+          TypeError: a key is no tensor of the graph, or a value cannot be converted.
+          ValueError: a value has a wrong shape.
+        """
         feeds = {}
         for key, value in feed_dict.items():
             for target, part in flat_feed(key, value):

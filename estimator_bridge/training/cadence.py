@@ -52,6 +52,8 @@ def due(hook: Any, step: int, loss: tf.Tensor | None = None) -> Due:
         return NEVER
     if _inherits(kind, _train.StopAtStepHook) and hook._last_step is not None:
         return Due(steps=hook._last_step - step)
+    if _inherits(kind, _train.GlobalStepWaiterHook):
+        return NEVER if hook._worker_is_started else _EVERY_STEP
     if _inherits(kind, _train.LoggingTensorHook):
         return _by_timer(hook._timer, hook._iter_count - 1)
     if any(_inherits(kind, known) for known in _BY_GLOBAL_STEP):
@@ -61,9 +63,12 @@ def due(hook: Any, step: int, loss: tf.Tensor | None = None) -> Due:
 
 _BY_GLOBAL_STEP = (
     _train.CheckpointSaverHook,
+    _train.ProfilerHook,
     _train.StepCounterHook,
     _train.SummarySaverHook,
 )
+
+_BY_NEXT_STEP = (_train.ProfilerHook, _train.SummarySaverHook)
 
 
 def skip(hook: Any, steps: int, step: int) -> None:
@@ -77,7 +82,7 @@ def skip(hook: Any, steps: int, step: int) -> None:
     kind = type(hook)
     if _inherits(kind, _train.LoggingTensorHook):
         hook._iter_count += steps
-    elif _inherits(kind, _train.SummarySaverHook) and hook._next_step is not None:
+    elif any(_inherits(kind, known) for known in _BY_NEXT_STEP) and hook._next_step is not None:
         hook._next_step = step + 1
 
 

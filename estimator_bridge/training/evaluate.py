@@ -10,7 +10,7 @@ from absl import logging
 
 from estimator_bridge.graph import continue_trace
 from estimator_bridge.tensorflow_private import eager_mode
-from estimator_bridge.training.hooked_loop import HookedLoop
+from estimator_bridge.training.hooked_loop import ENDS, HookedLoop
 from estimator_bridge.training.initialize import open_session
 from estimator_bridge.training.metrics import write_results
 from estimator_bridge.training.program import Program
@@ -40,8 +40,8 @@ def evaluate_program(
     graph, session = program.graph, program.session
     with continue_trace(graph, program.execution.shards):
         all_hooks = [*hooks, *program.spec.evaluation_hooks]
-        open_session(program.session, program.scaffold, all_hooks, checkpoint_path)
-        count = _run(program, all_hooks, steps)
+        coordinator = open_session(program.session, program.scaffold, all_hooks, checkpoint_path)
+        count = _run(program, all_hooks, coordinator, steps)
         if not count:
             logging.warning("Evaluation made no steps. Perhaps the input is empty.")
         results = session.run(program.results)
@@ -51,7 +51,7 @@ def evaluate_program(
     return results
 
 
-def _run(program: Program, hooks: list[Any], steps: int | None) -> int:
+def _run(program: Program, hooks: list[Any], coordinator: Any, steps: int | None) -> int:
     execution = program.execution
     with eager_mode():
         iterator = iter(program.dataset())
@@ -61,11 +61,16 @@ def _run(program: Program, hooks: list[Any], steps: int | None) -> int:
         program.make_loop,
         None,  # a NaN loss is a result here, no failure
         execution.pace(program.mode),
+        original_fetches=[update for _, update in program.spec.eval_metric_ops.values()],
+        coordinator=coordinator,
     )
     done, step = 0, program.global_step
     while not loop.should_stop and (steps is None or done < steps):
         most = math.inf if steps is None else steps - done
-        result = loop.run(iterator, step, most, done, None)
+        try:
+            result = loop.run(iterator, step, most, done, None)
+        except ENDS:
+            break
         done += result.steps
         if result.short_batch:
             execution.evaluate_short_batch(program, result.short_batch)

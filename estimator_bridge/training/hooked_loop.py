@@ -11,12 +11,15 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.graph import LiftedSession
-from estimator_bridge.graph.fetches import Fetches
 from estimator_bridge.runtime import LoopResult, StepLoop
 from estimator_bridge.training.cadence import due, skip
 from estimator_bridge.training.pace import Pace
+from estimator_bridge.training.step_call import StepCall
 
-__all__ = ["HookedLoop", "NanLossError"]
+__all__ = ["ENDS", "HookedLoop", "NanLossError"]
+
+# Raised in a hook or a step, these end a run as the input's end does.
+ENDS = (tf.errors.OutOfRangeError, StopIteration)
 
 _train = tf.compat.v1.train
 _NanLossDuringTrainingError: Any = _train.NanLossDuringTrainingError
@@ -48,18 +51,22 @@ class HookedLoop:
     Args:
       session: of the traced graph.
       hooks: in the order of their calls.
-      make_loop: gives the compiled loop that returns these fetches.
+      make_loop: gives the compiled loop that returns these fetches and takes these feeds.
       loss: the loss tensor that loops watch.
       pace: bounds the chunks.
+      original_fetches: what a step is in the eyes of hooks: ``original_args.fetches``.
+      coordinator: whose request to stop ends the run too.
     """
 
     def __init__(
         self,
         session: LiftedSession,
         hooks: Sequence[Any],
-        make_loop: Callable[[tuple[str, ...]], StepLoop],
+        make_loop: Callable[[tuple[str, ...], tuple[str, ...]], StepLoop],
         loss: tf.Tensor | None,
         pace: Pace,
+        original_fetches: Any = None,
+        coordinator: Any = None,
     ):
         self._session = session
         self._hooks = hooks
@@ -67,7 +74,14 @@ class HookedLoop:
         self._loops: list[StepLoop] = []
         self._loss = loss
         self._pace = pace
-        self.should_stop = False
+        self._original_args = _train.SessionRunArgs(original_fetches)
+        self._coordinator = coordinator
+        self._is_stopped = False
+
+    @property
+    def should_stop(self) -> bool:
+        """Whether a hook, or the coordinator, asked for an end."""
+        return self._is_stopped or bool(self._coordinator and self._coordinator.should_stop())
 
     def run(self, iterator, step: int, most: float, draw: int, limit: int | None) -> LoopResult:
         """Runs one chunk and calls the hooks that are due at its end.
@@ -85,80 +99,52 @@ class HookedLoop:
             steps = min(steps, min((d.steps for d in dues), default=math.inf))
         steps = max(int(steps), 1)
         called = [h for h, d in zip(self._hooks, dues) if d.now or d.steps <= steps]
-        requests = self._before(called, step, steps)
-        fetches = Fetches(self._session.graph, [r.fetches for _, _, r in requests if r])
+        for hook in called:
+            skip(hook, steps - 1, step + steps - 1)
+        call = StepCall(self._session, called, self._original_args)
+        fed, values = tuple(call.feeds), tuple(call.feeds.values())
         started = time.perf_counter()
-        loop = self._loop(fetches.refs)
+        loop = self._loop(call.fetches.refs, fed)
         ahead = 0
-        if loop.has_effects and steps > 1:  # what hooks run, runs in the last step alone
-            result = self._loop([])(iterator, steps - 1, draw, limit)
-            ahead = result.steps
-        if ahead in (0, steps - 1) and not (ahead and _is_nan(result)):
-            result = loop(iterator, steps - ahead, draw + ahead, limit)
-            result = dataclasses.replace(result, steps=result.steps + ahead)
+        with call.trace():
+            if loop.has_effects and steps > 1:  # what hooks run, runs in the last step alone
+                result = self._loop([], fed)(iterator, steps - 1, draw, limit, values)
+                ahead = result.steps
+            if ahead in (0, steps - 1) and not (ahead and _is_nan(result)):
+                result = loop(iterator, steps - ahead, draw + ahead, limit, values)
+                result = dataclasses.replace(result, steps=result.steps + ahead)
         self._pace.observe(result.steps, time.perf_counter() - started)
         for hook in self._hooks:
             if hook not in called:
                 skip(hook, result.steps, step + result.steps)
         if result.fetched is not None and result.steps == steps:
-            self._after(requests, fetches, result.fetched)
+            call.finish(result.fetched)
+            self._is_stopped |= call.stop_requested
         if _is_nan(result):
             self._tell_of_nan(result.loss, step + result.steps)
         return result
 
-    def _loop(self, refs: Sequence[str]) -> StepLoop:
+    def _loop(self, refs: Sequence[str], fed: tuple[str, ...]) -> StepLoop:
         """The compiled loop that returns these fetches; one that returns more will do."""
+        wanted = set(refs)
         for loop in self._loops:
-            same = set(refs) == set(loop.fetches)
-            if same or (set(refs) <= set(loop.fetches) and not loop.has_effects):
+            more = wanted.issubset(loop.fetches) and not loop.has_effects
+            if fed == loop.fed and (more or wanted == set(loop.fetches)):
                 return loop
-        self._loops.append(self._make_loop(tuple(refs)))
+        self._loops.append(self._make_loop(tuple(refs), fed))
         return self._loops[-1]
-
-    def _before(self, called, step, steps):
-        requests = []
-        for hook in called:
-            skip(hook, steps - 1, step + steps - 1)
-            context = _train.SessionRunContext(
-                original_args=_train.SessionRunArgs(None), session=self._session
-            )
-            request = hook.before_run(context)
-            if request is not None and request.feed_dict:
-                raise NotImplementedError(
-                    f"{type(hook).__name__}.before_run asks to feed {list(request.feed_dict)}. "
-                    "Steps run many at a time in one function, so hooks cannot feed them; let "
-                    "the input_fn produce the values, or assign them to a variable with "
-                    "session.run in after_run."
-                )
-            requests.append((hook, context, request))
-        return requests
-
-    def _after(self, requests, fetches: Fetches, values: dict) -> None:
-        results = iter(fetches.build([_numpy(values.get(ref)) for ref in fetches.refs]))
-        for hook, context, request in requests:
-            result = next(results) if request else None
-            hook.after_run(
-                context, _train.SessionRunValues(result, options=None, run_metadata=None)
-            )
-            self.should_stop |= context.stop_requested
 
     def _tell_of_nan(self, loss: float | None, step: int) -> None:
         values = _train.SessionRunValues(loss, options=None, run_metadata=None)
-        context = _train.SessionRunContext(
-            original_args=_train.SessionRunArgs(None), session=self._session
-        )
+        context = _train.SessionRunContext(self._original_args, self._session)
         for hook in self._hooks:
             if isinstance(hook, _train.NanTensorHook) and hook._loss_tensor is self._loss:
                 try:
                     hook.after_run(context, values)
                 except _train.NanLossDuringTrainingError as error:
                     raise NanLossError(step) from error
-        self.should_stop |= context.stop_requested
+        self._is_stopped |= context.stop_requested
 
 
 def _is_nan(result: LoopResult) -> bool:
     return result.loss is not None and math.isnan(result.loss)
-
-
-def _numpy(value):
-    return value if value is None or not hasattr(value, "numpy") else value.numpy()

@@ -52,7 +52,7 @@ def open_session(
     hooks: Sequence[Any],
     checkpoint_path: str | None,
     goes_on: bool = False,
-) -> None:
+) -> tf.compat.v1.train.Coordinator:
     """Starts a session as MonitoredSession did: hooks begin, the graph is finished, values come.
 
     Args:
@@ -61,6 +61,9 @@ def open_session(
       hooks: in their order.
       checkpoint_path: see ``initialize_session``.
       goes_on: see ``initialize_session``.
+
+    Returns:
+      The coordinator that the hooks were given; they may ask it for an end.
     """
     for hook in hooks:
         hook.begin()
@@ -70,6 +73,7 @@ def open_session(
     coordinator = _v1.train.Coordinator()
     for hook in hooks:
         hook.after_create_session(session, coordinator)
+    return coordinator
 
 
 def initialize_session(

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from estimator_bridge.graph import continue_trace
 from estimator_bridge.tensorflow_private import eager_mode
-from estimator_bridge.training.hooked_loop import HookedLoop
+from estimator_bridge.training.hooked_loop import ENDS, HookedLoop
 from estimator_bridge.training.initialize import open_session
 from estimator_bridge.training.pace import Pace
 from estimator_bridge.training.program import Program
@@ -75,15 +75,28 @@ def predict_program(
     all_hooks = [*hooks, *program.spec.prediction_hooks, wanted]
     try:
         with continue_trace(graph, execution.shards):
-            open_session(program.session, program.scaffold, all_hooks, checkpoint_path)
+            coordinator = open_session(
+                program.session, program.scaffold, all_hooks, checkpoint_path
+            )
             step = program.global_step
         with eager_mode():
             iterator = iter(program.dataset())
-        loop = HookedLoop(program.session, all_hooks, program.make_loop, None, Pace(steps=1))
+        loop = HookedLoop(
+            program.session,
+            all_hooks,
+            program.make_loop,
+            None,
+            Pace(steps=1),
+            original_fetches=outputs,
+            coordinator=coordinator,
+        )
         done, ended = 0, False
         while not (ended or loop.should_stop):
             with continue_trace(graph, execution.shards):  # not while the caller has control
-                result = loop.run(iterator, step, 1, done, None)
+                try:
+                    result = loop.run(iterator, step, 1, done, None)
+                except ENDS:
+                    break
             done += result.steps
             ended = result.input_ended
             if result.steps:

@@ -10,7 +10,7 @@ from absl import logging
 
 from estimator_bridge.graph import continue_trace
 from estimator_bridge.model import RunConfig
-from estimator_bridge.training.hooked_loop import HookedLoop
+from estimator_bridge.training.hooked_loop import ENDS, HookedLoop
 from estimator_bridge.training.initialize import open_session
 from estimator_bridge.training.input_position import follow_savers, open_input
 from estimator_bridge.training.program import Program
@@ -50,11 +50,13 @@ def train_program(
     with continue_trace(graph, shards):
         all_hooks = _all_hooks(program, model_dir, hooks, saving_listeners, rate_tags)
         follow_savers(all_hooks)
-        open_session(program.session, program.scaffold, all_hooks, checkpoint_path, goes_on=True)
+        coordinator = open_session(
+            program.session, program.scaffold, all_hooks, checkpoint_path, goes_on=True
+        )
         start = program.global_step
         limit = max_steps if max_steps is not None else steps and start + steps
         iterator = open_input(program.dataset(), all_hooks, start, checkpoint_path is not None)
-        loss = _run(program, all_hooks, iterator, start, limit)
+        loss = _run(program, all_hooks, coordinator, iterator, start, limit)
         for hook in all_hooks:
             hook.end(session)
         if loss is None:
@@ -67,7 +69,12 @@ def train_program(
 
 
 def _run(
-    program: Program, hooks: list[Any], iterator: Any, start: int, limit: int | None
+    program: Program,
+    hooks: list[Any],
+    coordinator: Any,
+    iterator: Any,
+    start: int,
+    limit: int | None,
 ) -> float | None:
     execution = program.execution
     observers = [hook for hook in hooks if hasattr(hook, "observe")]
@@ -78,16 +85,22 @@ def _run(
         program.make_loop,
         program.spec.loss,
         execution.pace(program.mode),
+        original_fetches=[program.spec.train_op, program.spec.loss],
+        coordinator=coordinator,
     )
     step, loss = start, None
     draw = start  # so that a resumed run draws on where it stopped
     while not loop.should_stop and (limit is None or step < limit):
         most = float("inf") if limit is None else limit - step
-        result = loop.run(iterator, step, most, draw, limit)
+        try:
+            result = loop.run(iterator, step, most, draw, limit)
+        except ENDS as error:
+            logging.info("Training ends: %r.", error)
+            break
         draw += result.steps
         loss = loss if result.loss is None else result.loss
         if result.steps:
-            step = program.global_step
+            step = result.limit_value
             for observer in observers:
                 observer.observe(step, limit, result.loss, examples)
         if result.input_ended:

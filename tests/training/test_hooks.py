@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -214,7 +216,156 @@ def test_reading_the_global_step_compiles_no_second_loop(tmp_path, monkeypatch):
     monkeypatch.setattr(
         eb.training.program.Program,
         "make_loop",
-        lambda self, fetches=(): made.append(make(self, fetches)) or made[-1],
+        lambda self, fetches=(), fed=(): made.append(make(self, fetches, fed)) or made[-1],
     )
     train(tmp_path, steps=30, save_checkpoints_steps=7)
     assert [loop.has_effects for loop in made] == [False]
+
+
+def test_hooks_share_one_context_and_see_what_the_estimator_runs(tmp_path):
+    seen = []
+
+    class Looks(v1.train.SessionRunHook):
+        def before_run(self, run_context):
+            seen.append(run_context)
+
+    train(tmp_path, Looks(), Looks(), steps=1)
+    assert seen[0] is seen[1]
+    train_op, loss = seen[0].original_args.fetches
+    assert loss.name == "my_loss:0" and train_op.name.startswith("AssignAdd")
+
+
+class Fed:
+    """A model whose loss is a placeholder's value, fed by a hook."""
+
+    def __call__(self, features, labels, mode):
+        step = v1.train.get_global_step()
+        value = v1.placeholder_with_default(-1.0, [], name="value")
+        total = v1.get_variable("total", [], initializer=v1.zeros_initializer())
+        loss = value + 0 * tf.reduce_mean(features)
+        op = tf.group(v1.assign_add(total, loss), v1.assign_add(step, 1))
+        return eb.EstimatorSpec(mode, loss=loss, train_op=op, predictions=loss)
+
+
+def test_a_hook_feeds_each_step(tmp_path):
+    values = iter([1.0, 20.0, 300.0])
+    feed = v1.train.FeedFnHook(lambda: {"value:0": next(values)})
+    estimator = train(tmp_path, feed, steps=3, model=Fed())
+    assert estimator.get_variable_value("total") == 321
+
+
+def test_a_hook_feeds_the_input(tmp_path):
+    class Twos(v1.train.SessionRunHook):
+        def before_run(self, run_context):
+            return v1.train.SessionRunArgs("my_loss:0", feed_dict={self.features: self.value})
+
+    hook, values = Twos(), []
+
+    def model_fn(features, labels, mode):
+        hook.features, hook.value = features, np.full([4, 3], 2.0)
+        return Model()(features, labels, mode)
+
+    hook.after_run = lambda context, result: values.append(result.results)
+    train(tmp_path, hook, steps=3, model=model_fn)
+    assert values == [0, 2, 4]
+
+
+def test_two_hooks_that_feed_the_same(tmp_path):
+    hooks = [v1.train.FeedFnHook(lambda: {"value:0": 1.0}) for _ in range(2)]
+    with pytest.raises(RuntimeError, match="Same tensor is fed by two hooks: 'value:0', by FeedFn"):
+        train(tmp_path, *hooks, steps=1, model=Fed())
+
+
+@pytest.mark.parametrize(
+    "error", [StopIteration, lambda: tf.errors.OutOfRangeError(None, None, "")]
+)
+@pytest.mark.parametrize("method", ["before_run", "after_run"])
+def test_a_hook_that_says_that_its_input_ended_ends_training(tmp_path, error, method):
+    class Ends(Recorder):
+        def end(self, session):
+            super().end(session)
+            self.step = session.run(v1.train.get_global_step())
+
+    hook = Ends()
+
+    def fail(*args):
+        hook.calls.append(method)
+        if hook.calls.count(method) == 3:
+            raise error()
+
+    setattr(hook, method, fail)
+    estimator = train(tmp_path, hook, steps=10)
+    assert hook.calls[-1] == "end"
+    assert hook.step == estimator.get_variable_value("global_step")
+    assert hook.step == (2 if method == "before_run" else 3)
+
+
+def test_a_hook_that_fails_is_not_silenced_and_no_end_is_called(tmp_path):
+    hook = Recorder()
+    hook.after_run = lambda *args: 1 / 0
+    with pytest.raises(ZeroDivisionError):
+        train(tmp_path, hook, steps=3)
+    assert hook.calls == ["begin", "session", "before"]
+
+
+def test_the_coordinator_can_be_asked_to_stop(tmp_path):
+    class Coordinates(Recorder):
+        def after_create_session(self, session, coord):
+            self.coord = coord
+
+        def after_run(self, run_context, run_values):
+            super().after_run(run_context, run_values)
+            if self.calls.count("after") == 4:
+                self.coord.request_stop()
+
+    assert train(tmp_path, Coordinates(), steps=9).get_variable_value("global_step") == 4
+
+
+def test_final_ops_run_at_the_end(tmp_path):
+    hook = v1.train.FinalOpsHook("global_step:0")
+    train(tmp_path, hook, steps=7)
+    assert hook.final_ops_values == 7
+
+
+def test_global_step_waiter_waits_and_then_costs_nothing(tmp_path):
+    estimator = train(tmp_path, steps=5)
+    calls = []
+
+    class Counts(v1.train.GlobalStepWaiterHook):
+        _is_counted = True
+
+    hook = Counts(5)
+    before_run = hook.before_run
+    hook.before_run = lambda context: calls.append(0) or before_run(context)
+    estimator.train(ones, hooks=[hook], steps=20)
+    assert len(calls) == 1
+
+
+def test_profiler_hook_writes_a_trace(tmp_path):
+    with tf.Graph().as_default():  # it opens a v1 FileWriter
+        hook = v1.train.ProfilerHook(save_steps=5, output_dir=str(tmp_path / "trace"))
+    train(tmp_path / "model", hook, steps=12)
+    timelines = sorted(p.name for p in tmp_path.glob("trace/timeline-*.json"))
+    assert timelines == ["timeline-11.json", "timeline-6.json"]
+    events = json.loads((tmp_path / "trace" / "timeline-6.json").read_text())["traceEvents"]
+    assert {"Mean", "AssignAddVariableOp"} <= {event["name"] for event in events}
+    assert len(list(tmp_path.glob("trace/plugins/profile/*/*.xplane.pb"))) == 2
+    (path,) = tmp_path.glob("trace/events*")
+    tags = [e.tagged_run_metadata.tag for e in v1.train.summary_iterator(str(path))]
+    assert [tag for tag in tags if tag] == ["step_6", "step_11"]
+
+
+def test_options_and_metadata_reach_the_hooks(tmp_path):
+    class Traces(Recorder):
+        def before_run(self, run_context):
+            level = v1.RunOptions.FULL_TRACE
+            return v1.train.SessionRunArgs("my_loss:0", options=v1.RunOptions(trace_level=level))
+
+        def after_run(self, run_context, run_values):
+            self.values.append(run_values)
+
+    hook = Traces()
+    train(tmp_path, hook, steps=1)
+    assert hook.values[0].options.trace_level == v1.RunOptions.FULL_TRACE
+    nodes = [n for d in hook.values[0].run_metadata.step_stats.dev_stats for n in d.node_stats]
+    assert any(node.node_name == "my_loss" or "Mul" in node.timeline_label for node in nodes)

@@ -1,0 +1,82 @@
+"""Traces of a run: what ran when, for RunMetadata and for TensorBoard's profiler.
+
+TF1's sessions measured each operation where RunOptions asked for it. TF2 has a profiler of the
+whole process, whose events of operations are turned into the RunMetadata of old.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from typing import Any
+
+import tensorflow as tf
+from absl import logging
+
+from estimator_bridge.tensorflow_private import read_profile
+
+__all__ = ["asks_for_trace", "traced"]
+
+_v1 = tf.compat.v1
+_HOST = "/job:localhost/replica:0/task:0"
+
+
+def asks_for_trace(options: Any) -> bool:
+    """Whether RunOptions ask for a trace."""
+    return options is not None and options.trace_level != _v1.RunOptions.NO_TRACE
+
+
+@contextlib.contextmanager
+def traced(metadata: Any, directory: str | None = None) -> Iterator[None]:
+    """Traces what runs within.
+
+    Args:
+      metadata: a RunMetadata, whose step_stats are filled in the end.
+      directory: where TensorBoard's profiler is to find the trace too; None: nowhere.
+    """
+    with contextlib.ExitStack() as stack:
+        folder = directory or stack.enter_context(tempfile.TemporaryDirectory())
+        before = _profiles(folder)
+        try:
+            tf.profiler.experimental.start(folder)
+        except tf.errors.AlreadyExistsError:
+            logging.warning("A run is not traced, as another trace is being taken.")
+            yield
+            return
+        try:
+            yield
+        finally:
+            tf.profiler.experimental.stop()
+            for path in sorted(_profiles(folder) - before):
+                _add_step_stats(metadata.step_stats, read_profile(path))
+
+
+def _profiles(folder: str) -> set[str]:
+    runs = os.path.join(folder, "plugins", "profile", "*", "*.xplane.pb")
+    return set(tf.io.gfile.glob(runs))
+
+
+def _add_step_stats(stats: Any, profile: Any) -> None:
+    for plane in profile.planes:
+        device = stats.dev_stats.add(device=_device(plane.name))
+        for number, line in enumerate(plane.lines):
+            for event in line.events:  # those of operations are called 'name:Type'
+                name, colon, kind = plane.event_metadata[event.metadata_id].name.partition(":")
+                if not colon or not kind.isidentifier():
+                    continue
+                micros = max(event.duration_ps // 1_000_000, 1)
+                device.node_stats.add(
+                    node_name=name,
+                    all_start_micros=line.timestamp_ns // 1000 + event.offset_ps // 1_000_000,
+                    op_end_rel_micros=micros,
+                    all_end_rel_micros=micros,
+                    timeline_label=f"{name} = {kind}()",
+                    thread_id=number,
+                )
+
+
+def _device(plane: str) -> str:
+    # A plane is called '/host:CPU' or '/device:GPU:0'.
+    return _HOST + ("/device:CPU:0" if plane.startswith("/host:") else plane)
