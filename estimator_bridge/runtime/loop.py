@@ -196,6 +196,7 @@ class StepLoop:
         new = {**state, "done": state["done"] + 1}
         if self._loss:
             new["loss"] = mean_over_replicas(self._strategy, values[self._loss])
+            new["loss"].set_shape([])  # of which the graph may not know
         local = self._strategy.experimental_local_results
         new["needs"] = [local(values[ref])[0] for ref in self._needs]
         for need, traced in zip(new["needs"], self._needed_tensors):

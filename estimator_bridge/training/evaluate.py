@@ -63,7 +63,7 @@ def _run(program: Program, hooks: list[Any], steps: int | None) -> int:
         execution.pace(program.mode),
     )
     done, step = 0, program.global_step
-    while not loop.should_stop and (steps is None or done < steps):
+    while not (loop.should_stop or program.is_stopped) and (steps is None or done < steps):
         most = math.inf if steps is None else steps - done
         result = loop.run(iterator, step, most, done, None)
         done += result.steps
@@ -72,4 +72,5 @@ def _run(program: Program, hooks: list[Any], steps: int | None) -> int:
             done += 1
         if result.input_ended:
             break
+    program.check_input()
     return done

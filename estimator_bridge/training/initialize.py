@@ -48,9 +48,8 @@ def open_session(
     if not session.graph.finalized:  # a program that is used again has been finished before
         scaffold.finalize()
     initialize_session(session, scaffold, checkpoint_path)
-    coordinator = tf.compat.v1.train.Coordinator()
     for hook in hooks:
-        hook.after_create_session(session, coordinator)
+        hook.after_create_session(session, session.queues.coordinator)
 
 
 def initialize_session(

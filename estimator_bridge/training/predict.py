@@ -81,13 +81,14 @@ def predict_program(
             iterator = iter(program.dataset())
         loop = HookedLoop(program.session, all_hooks, program.make_loop, None, Pace(steps=1))
         done, ended = 0, False
-        while not (ended or loop.should_stop):
+        while not (ended or loop.should_stop or program.is_stopped):
             with continue_trace(graph, execution.shards):  # not while the caller has control
                 result = loop.run(iterator, step, 1, done, None)
             done += result.steps
             ended = result.input_ended
             if result.steps:
                 yield from _examples(wanted.values, yield_single_examples)
+        program.check_input()
         with continue_trace(graph, execution.shards):
             for hook in all_hooks:
                 hook.end(program.session)

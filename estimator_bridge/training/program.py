@@ -55,10 +55,28 @@ class Program:
         """The input's batches as the compiled loop takes them; the session is initialised."""
         if self.input_session is not self.session:
             with self.input_session.graph.as_default():
-                self.input_session.run(_v1.tables_initializer())
+                init = [_v1.local_variables_initializer(), _v1.tables_initializer()]
+                self.input_session.run(init)
         # Datasets put their functions into the default graph too; the model's is finished.
         with tf.Graph().as_default(), eager_mode():
-            return self.execution.dataset(self.input, self.input_session, self.mode)
+            dataset = self.execution.dataset(self.input, self.input_session, self.mode)
+        self.input_session.queues.start(self.input_session, self.input.needless_runners())
+        return dataset
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether the input's threads were told to stop, by a hook or an error of theirs."""
+        sessions = {self.session, self.input_session}
+        return any(session.queues.coordinator.should_stop() for session in sessions)
+
+    def check_input(self) -> None:
+        """Raises the error that ended a thread of the input, if one did."""
+        self.input_session.queues.check()
+
+    def end_input(self) -> None:
+        """Stops the input's threads."""
+        for session in {self.session, self.input_session}:
+            session.end_input()
 
     def with_input(self, input_fn: Callable, params: Mapping[str, Any]) -> Program | None:
         """The same program for what another input_fn, or another call of it, returns.
@@ -109,13 +127,14 @@ class Program:
         return axes if axes is None else [*axes, *[None] * (len(self.inputs) - len(axes))]
 
     def close(self) -> None:
-        """Frees the variables."""
+        """Stops the input's threads and frees the variables."""
+        self.input_session.close()
         self.session.close()
 
 
 def split_batch_structure(batch: Any) -> tuple[Any, Any]:
     """Features and labels of what an input_fn gives: labels are None where there are none."""
-    is_pair = isinstance(batch, (tuple, list)) and not hasattr(batch, "_fields")
+    is_pair = isinstance(batch, (tuple, list))  # named tuples too
     return (batch[0], batch[1]) if is_pair else (batch, None)
 
 
@@ -150,6 +169,7 @@ def trace_program(
         features, labels = split_batch_structure(batch)
         if mode == ModeKeys.PREDICT:
             labels = None
+            _warn_of_no_end(graph_input)
         traced = execution.trace(model_fn, features, labels, mode, params)
         if traced.valid_size is not None:
             inputs.append(traced.valid_size.name)
@@ -164,6 +184,15 @@ def trace_program(
     return Program(
         execution, mode, graph, session, graph_input, session, inputs, traced, scaffold, results
     )
+
+
+def _warn_of_no_end(graph_input: GraphInput) -> None:
+    if not graph_input.may_end:
+        _v1.logging.warning(
+            "Input graph does not use tf.data.Dataset or contain a QueueRunner. That means predict "
+            "yields forever. This is probably a mistake: return a tf.data.Dataset, or take as many "
+            "predictions as you need with itertools.islice."
+        )
 
 
 def _add_loss_summary(loss: tf.Tensor) -> None:

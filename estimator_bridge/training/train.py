@@ -79,7 +79,7 @@ def _run(program: Program, hooks: list[Any], start: int, limit: int | None) -> f
     )
     step, loss = start, None
     draw = start  # so that a resumed run draws on where it stopped
-    while not loop.should_stop and (limit is None or step < limit):
+    while not (loop.should_stop or program.is_stopped) and (limit is None or step < limit):
         most = float("inf") if limit is None else limit - step
         result = loop.run(iterator, step, most, draw, limit)
         draw += result.steps
@@ -90,6 +90,7 @@ def _run(program: Program, hooks: list[Any], start: int, limit: int | None) -> f
                 observer.observe(step, limit, result.loss, examples)
         if result.input_ended:
             break
+    program.check_input()
     return loss
 
 
