@@ -17,6 +17,7 @@ from estimator_bridge.data.lifted_inputs import dataset_of_tensors, lifted_datas
 from estimator_bridge.data.returned import check_length, checked_tensors
 from estimator_bridge.graph import LiftedSession
 from estimator_bridge.model import ModeKeys
+from estimator_bridge.model.ancestors import ancestors
 from estimator_bridge.model.fn_args import fn_args
 from estimator_bridge.tensorflow_private import eager_mode
 
@@ -79,10 +80,9 @@ class GraphInput:
         """Whether there is anything that could end: a dataset, or a queue that threads fill."""
         if self._dataset is not None:
             return True
-        leaves = tf.nest.flatten(self._tensors, expand_composites=True)
-        from_iterator = any(leaf.op.type.startswith("IteratorGetNext") for leaf in leaves)
+        behind = ancestors(tf.nest.flatten(self._tensors, expand_composites=True))
         runners = self._graph.get_collection(tf.compat.v1.GraphKeys.QUEUE_RUNNERS)
-        return from_iterator or bool(runners)
+        return bool(runners) or any("Iterator" in operation.type for operation in behind)
 
     def graph_batch(self) -> Any:
         """The tensors of one batch, in the graph: (features, labels) or features.

@@ -93,7 +93,7 @@ class Reading:
         end = self._end(self.readers)
         if self.shuffled_among > 1:
             positions = tf.data.Dataset.range(end)
-            positions = positions.shuffle(min(self.shuffled_among, end), self.seed)
+            positions = positions.shuffle(max(1, min(self.shuffled_among, end)), self.seed)
             positions = positions.batch(self.batch_size, drop_remainder=self.epochs is None)
         else:
             positions = tf.data.Dataset.range(0, end, self.batch_size)
@@ -103,7 +103,9 @@ class Reading:
         if self.shuffled_among == 1:  # the position is the batch's first
             position = tf.range(position, tf.minimum(position + self.batch_size, end))
         numbers = (position + self.start) % self.rows.count
-        columns = tf.numpy_function(self.rows.take, [numbers], list(self.rows.types))
+        kinds = list(self.rows.types)
+        # Stateless, or an iterator over it could not be saved.
+        columns = tf.numpy_function(self.rows.take, [numbers], kinds, stateful=False)
         size = self.batch_size if self.epochs is None else None
         numbers.set_shape([size])
         for column, shape in zip(columns, self.rows.shapes):

@@ -81,10 +81,7 @@ class LiftedSession(SessionInterface):
         """
         del options, run_metadata
         self._check_open()
-        parsed = Fetches(self._graph, fetches)
-        tensors = iter(self.evaluate(parsed.refs, self._feeds(feed_dict or {})))
-        values = [None if r.startswith("^") else _to_numpy(next(tensors)) for r in parsed.refs]
-        return parsed.build(values)
+        return self._computed(Fetches(self._graph, fetches), feed_dict or {})
 
     def evaluate(
         self, refs: list[str], feeds: dict[str, np.ndarray] | None = None, added=()
@@ -117,8 +114,9 @@ class LiftedSession(SessionInterface):
     def make_callable(self, fetches, feed_list=None, accept_options=False):
         """A function of the values of ``feed_list`` that returns ``run``'s result."""
         del accept_options
-        feed_list = feed_list or []
-        return lambda *values, **_: self.run(fetches, dict(zip(feed_list, values)))
+        self._check_open()
+        feed_list, parsed = feed_list or [], Fetches(self._graph, fetches)
+        return lambda *values, **_: self._computed(parsed, dict(zip(feed_list, values)))
 
     def list_devices(self):
         """The devices of this process."""
@@ -162,6 +160,12 @@ class LiftedSession(SessionInterface):
         graph, session = self._contexts.pop()
         session.__exit__(*error)
         graph.__exit__(*error)
+
+    def _computed(self, parsed: Fetches, feed_dict):
+        self._check_open()
+        tensors = iter(self.evaluate(parsed.refs, self._feeds(feed_dict)))
+        values = [None if r.startswith("^") else _to_numpy(next(tensors)) for r in parsed.refs]
+        return parsed.build(values)
 
     def _check_open(self) -> None:
         if self._graph is None:
