@@ -113,7 +113,7 @@ def test_each_thread_reads_all_epochs(read):
         (np.array(["a", "bc"]), None, [b"a", b"bc"]),
         (np.array(["a", "bc"], object), None, [b"a", b"bc"]),
         (np.array([True, False]), np.array([1, 2], np.uint8), ([True, False], [1, 2])),
-        (np.arange(2), {"p": np.arange(2), "q": -np.arange(2)}, ([0, 1], {"p": [0, 1], "q": [0, -1]})),
+        (np.ones(1), {"q": np.ones(1), "p": np.zeros(1)}, ([1], {"p": [0], "q": [1]})),
         ({"__target_key__": np.arange(2)}, np.arange(2), ({"__target_key__": [0, 1]}, [0, 1])),
     ],
 )  # fmt: skip

@@ -237,7 +237,7 @@ def test_a_handle_that_would_have_to_be_fed(tmp_path):
         handle = v1.placeholder(tf.string, [], name="handle")
         return v1.data.Iterator.from_string_handle(handle, tf.int64, []).get_next()
 
-    with pytest.raises(tf.errors.InvalidArgumentError, match="must feed .* 'handle'"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"must feed .* 'handle'"):
         trained(input_fn, tmp_path)
 
 
