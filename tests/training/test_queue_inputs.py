@@ -235,7 +235,13 @@ def test_a_queue_in_the_model_is_filled_as_well(tmp_path):
     assert totals == [1.5, 1.5]
 
 
-def test_replicas_share_what_a_queue_gives(tmp_path):
+EACH = eb.tpu.InputPipelineConfig
+
+
+@pytest.mark.parametrize("each", [EACH.PER_HOST_V1, EACH.PER_SHARD_V1, EACH.PER_HOST_V2])
+def test_replicas_read_the_queue_of_their_host_or_their_own(each, tmp_path):
+    """Each call's queue holds 0 to 7, over and over."""
+
     def input_fn(params):
         x = v1.train.batch([one_by_one(8, epochs=None)], params["batch_size"])
         return {"x": tf.reshape(x, [params["batch_size"]])}
@@ -247,9 +253,10 @@ def test_replicas_share_what_a_queue_gives(tmp_path):
             train_op = v1.assign_add(v1.train.get_global_step(), 1)
         return eb.tpu.TPUEstimatorSpec(mode, loss=total, train_op=train_op)
 
-    config = eb.tpu.RunConfig(model_dir=str(tmp_path), master="emulated:2")
+    tpu_config = eb.tpu.TPUConfig(per_host_input_for_training=each)
+    config = eb.tpu.RunConfig(tpu_config, model_dir=str(tmp_path), master="emulated:2")
     estimator = eb.tpu.TPUEstimator(tpu_model_fn, config=config, train_batch_size=4)
-    estimator.train(input_fn, steps=4)
+    estimator.train(input_fn, steps=4)  # of 4 examples
     assert estimator.get_variable_value("seen") == 2 * 28
 
 
