@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from estimator_bridge.data.feeding import FeedingQueueRunner
 from estimator_bridge.data.lifted_inputs import dataset_of_tensors, lifted_dataset
-from estimator_bridge.data.returned import check_length, checked_tensors
+from estimator_bridge.data.returned import Returned, check_length, is_plain
 from estimator_bridge.graph import LiftedSession
 from estimator_bridge.model import ModeKeys
 from estimator_bridge.model.ancestors import ancestors
@@ -61,11 +61,11 @@ class GraphInput:
 
     def __init__(self, graph: tf.Graph, result: Any):
         self._graph = graph
-        self._dataset = result if isinstance(result, tf.data.Dataset) else None
-        self._tensors: Any = None
+        self._dataset: Any = result if isinstance(result, tf.data.Dataset) else None
+        self._returned: Returned | None = None
         if self._dataset is None:
-            self._tensors = checked_tensors(result)
-            self.spec = tf.nest.map_structure(tf.type_spec_from_value, self._tensors)
+            self._returned = Returned(result)
+            self.spec = self._returned.spec
         else:
             self.spec = self._dataset.element_spec
             check_length(self.spec)
@@ -78,11 +78,16 @@ class GraphInput:
     @property
     def may_end(self) -> bool:
         """Whether there is anything that could end: a dataset, or a queue that threads fill."""
-        if self._dataset is not None:
+        if self._returned is None:
             return True
-        behind = ancestors(tf.nest.flatten(self._tensors, expand_composites=True))
+        behind = ancestors(leaf for leaf in self._returned.leaves if not is_plain(leaf))
         runners = self._graph.get_collection(tf.compat.v1.GraphKeys.QUEUE_RUNNERS)
         return bool(runners) or any("Iterator" in operation.type for operation in behind)
+
+    @property
+    def has_plain_values(self) -> bool:
+        """Whether model_fn is given values, and not only tensors: they stay in its graph."""
+        return self._returned is not None and any(map(is_plain, self._returned.leaves))
 
     def graph_batch(self) -> Any:
         """The tensors of one batch, in the graph: (features, labels) or features.
@@ -90,11 +95,21 @@ class GraphInput:
         They are what the original handed to model_fn: the iterator's own, so that names and
         op-level seeds of what follows are the same. Call it inside the graph.
         """
-        if self._tensors is not None:
-            return self._tensors
+        if self._returned is not None:
+            return self._returned.batch
         if self.is_eager:
             return placeholders(self.spec)
         return tf.compat.v1.data.make_initializable_iterator(self._dataset).get_next()
+
+    def names_of(self, batch: Any) -> list[str]:
+        """References of the tensors that the components of ``dataset``'s elements stand for.
+
+        Args:
+          batch: what model_fn is given: ``graph_batch()``, or placeholders in its place.
+        """
+        if self._returned is not None and batch is self._returned.batch:
+            return self._returned.names
+        return [leaf.name for leaf in tf.nest.flatten(batch, expand_composites=True)]
 
     def dataset(self, session: LiftedSession) -> tf.data.Dataset:
         """The batches, as an eager dataset.
@@ -104,11 +119,11 @@ class GraphInput:
             hooks that initialise its iterators have run.
         """
         with eager_mode():
-            if self._dataset is not None:
-                if self.is_eager:
-                    return self._dataset
-                return lifted_dataset(session, self._dataset._variant_tensor.name, self.spec)
-            return dataset_of_tensors(session, self._tensors, self.spec)
+            if self._returned is not None:
+                return dataset_of_tensors(session, self._returned.leaves, self.spec)
+            if self.is_eager:
+                return self._dataset
+            return lifted_dataset(session, self._dataset._variant_tensor.name, self.spec)
 
     def needless_runners(self) -> list[FeedingQueueRunner]:
         """The queue runners whose rows ``dataset`` reads itself, without their queues."""

@@ -16,6 +16,7 @@ import tensorflow as tf
 
 from estimator_bridge.data.feeding import FeedingQueueRunner
 from estimator_bridge.data.iterators import dataset_behind, lifted_dataset
+from estimator_bridge.data.returned import is_plain
 from estimator_bridge.graph import Lifted, LiftedSession, Snapshot
 from estimator_bridge.graph.op_kinds import DEQUEUES
 from estimator_bridge.graph.snapshot import node_name
@@ -23,23 +24,27 @@ from estimator_bridge.graph.snapshot import node_name
 __all__ = ["dataset_of_tensors", "lifted_dataset"]
 
 
-def dataset_of_tensors(session: LiftedSession, tensors: Any, spec: Any) -> tf.data.Dataset:
+def dataset_of_tensors(
+    session: LiftedSession, leaves: Sequence[tf.Tensor], spec: Any
+) -> tf.data.Dataset:
     """A dataset whose elements are what graph tensors would be, run after run.
 
     Args:
       session: of the graph.
-      tensors: a structure of graph tensors.
-      spec: the same structure of TypeSpecs.
+      leaves: tensors of the graph, and eager ones, which are the same in all elements.
+      spec: the elements' structure, of which the leaves are the flat components.
 
     Raises:
       InvalidArgumentError: the tensors depend on a placeholder.
       FailedPreconditionError: they come from an iterator that nothing initialised.
       NotImplementedError: they come from something that cannot be run here.
     """
-    refs = [t.name for t in tf.nest.flatten(tensors, expand_composites=True)]
+    if not leaves:  # a dataset's elements have one component at least
+        return tf.data.Dataset.from_tensors(0).repeat()
+    refs = [leaf.name for leaf in leaves if not is_plain(leaf)]
     snapshot = Snapshot.of(session.graph)
     sources = _sources(session, snapshot, refs)
-    elements = _Elements(session, snapshot, refs, sources)
+    elements = _Elements(session, snapshot, leaves, sources)
     whole = tf.data.Dataset.zip((tf.data.Dataset.counter(), *sources.values()))
     if elements.has_state:
         whole = whole.with_options(_nothing_ahead())
@@ -71,7 +76,7 @@ class _Elements:
         self,
         session: LiftedSession,
         snapshot: Snapshot,
-        refs: Sequence[str],
+        leaves: Sequence[tf.Tensor],
         sources: Mapping[str, tf.data.Dataset],
     ):
         self._graph = session.graph  # py_func's callables live as long as their graph
@@ -83,6 +88,8 @@ class _Elements:
         ]
         owners = self._resources.owners
         given = {f"{name}:0" for name in owners} | set(self._given)
+        self._leaves = leaves
+        refs = [leaf.name for leaf in leaves if not is_plain(leaf)]
         self._lifted = Lifted(snapshot, refs, given, owners)
         _check_not_fed(snapshot, self._lifted)
         self._resources.prepare(self._lifted.given)
@@ -92,7 +99,8 @@ class _Elements:
     def __call__(self, draw: tf.Tensor, *components: tf.Tensor) -> list[tf.Tensor]:
         values = self._resources.handles(self._lifted.given)
         values.update(zip(self._given, components))
-        return self._lifted(values, lambda sums: [value for value, _ in sums], draw=draw)
+        made = iter(self._lifted(values, lambda sums: [value for value, _ in sums], draw=draw))
+        return [leaf if is_plain(leaf) else next(made) for leaf in self._leaves]
 
 
 def _sources(

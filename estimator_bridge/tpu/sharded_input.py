@@ -24,7 +24,7 @@ class ShardedInput(GraphInput):
     """
 
     def __init__(self, parts: Sequence[GraphInput]):
-        self._parts, self._graph = parts, parts[0]._graph
+        self._parts, self._graph, self._returned = parts, parts[0]._graph, None
         first = parts[0].spec
         for i, part in enumerate(parts):
             if part.spec != first:
@@ -62,7 +62,7 @@ class PerCoreInput(GraphInput):
 
     def __init__(self, part: GraphInput, batch_size: int, keep_rest: bool):
         self._part, self._batch_size, self._keep_rest = part, batch_size, keep_rest
-        self._graph = part._graph
+        self._graph, self._returned = part._graph, None
         self.spec = tf.nest.map_structure(self._host_spec, part.spec)
 
     @property

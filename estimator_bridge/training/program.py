@@ -87,7 +87,7 @@ class Program:
         with trace_graph(self.execution.config.tf_random_seed, self.execution.shards) as graph:
             _v1.train.create_global_step(graph)
             graph_input = self.execution.call_input_fn(input_fn, graph, self.mode, params)
-        if graph_input.spec != self.input.spec:
+        if graph_input.spec != self.input.spec or graph_input.has_plain_values:
             return None
         session = LiftedSession(graph, self.execution.strategy)
         return dataclasses.replace(self, input=graph_input, input_session=session)
@@ -165,7 +165,7 @@ def trace_program(
             global_step_read(graph)
         graph_input = execution.call_input_fn(input_fn, graph, mode, params)
         batch = execution.batch_tensors(graph_input, mode)
-        inputs = [t.name for t in tf.nest.flatten(batch, expand_composites=True)]
+        inputs = graph_input.names_of(batch)
         features, labels = split_batch_structure(batch)
         if mode == ModeKeys.PREDICT:
             labels = None
