@@ -8,7 +8,7 @@ from estimator_bridge.version import __version__
 check_versions()
 use_legacy_keras()
 
-from estimator_bridge import data, errors, export, runtime, tpu, training
+from estimator_bridge import data, errors, export, inputs, runtime, tpu, training
 from estimator_bridge.model import EstimatorSpec, ModeKeys, Model, RunConfig
 from estimator_bridge.training import Estimator
 
@@ -22,6 +22,7 @@ __all__ = [
     "data",
     "errors",
     "export",
+    "inputs",
     "runtime",
     "tpu",
     "training",

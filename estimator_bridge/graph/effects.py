@@ -16,7 +16,7 @@ from typing import Any
 
 from estimator_bridge.graph.library import called_functions, functions_where
 from estimator_bridge.graph.op_kinds import DRAWS, READS, V1_CONTROL_FLOW
-from estimator_bridge.graph.snapshot import Snapshot, is_stateful, node_name
+from estimator_bridge.graph.snapshot import Snapshot, is_stateful, node_name, tensor_ref
 
 __all__ = ["Effects"]
 
@@ -39,7 +39,8 @@ class Effects:
     def __init__(self, snapshot: Snapshot):
         self._functions = {f.signature.name for f in snapshot.library.function}
         self._changing = functions_where(snapshot.library, self._changes_by_itself)
-        self.felt = self._find(snapshot)
+        self._snapshot = weakref.ref(snapshot)  # by which these effects are kept
+        self.felt = self._find(snapshot, set())
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> Effects:
@@ -58,14 +59,25 @@ class Effects:
         calls = called_functions(node) & self._functions
         return not calls and is_stateful(node.op) and node.op not in _IDLE
 
-    def _find(self, snapshot: Snapshot) -> set[str]:
+    def felt_beyond(self, given: set[str]) -> set[str]:
+        """``felt``, where these tensors are given: what is made of them need not wait for them.
+
+        A batch that came from a queue would otherwise make the whole model an effect of it.
+        """
+        snapshot = self._snapshot()
+        if snapshot is None or not any(node_name(ref) in self.felt for ref in given):
+            return self.felt
+        return self._find(snapshot, given)
+
+    def _find(self, snapshot: Snapshot, given: set[str]) -> set[str]:
         if any(node.op in V1_CONTROL_FLOW for node in snapshot.nodes.values()):
             return set(snapshot.nodes)
         found = {name for name, node in snapshot.nodes.items() if self.changes_state(node)}
         users: dict[str, list[str]] = {}
         for name, node in snapshot.nodes.items():
             for ref in node.input:
-                users.setdefault(node_name(ref), []).append(name)
+                if tensor_ref(ref) not in given:
+                    users.setdefault(node_name(ref), []).append(name)
         waiting = list(found)
         while waiting:
             for user in users.get(waiting.pop(), ()):

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from estimator_bridge.graph.lift import Lifted
 from estimator_bridge.graph.resources import Resources, host_device
-from estimator_bridge.graph.snapshot import Snapshot
+from estimator_bridge.graph.snapshot import Snapshot, node_name, tensor_ref
 from estimator_bridge.tensorflow_private import eager_mode
 
 __all__ = ["HostFunction"]
@@ -31,8 +31,11 @@ class HostFunction:
         owners = resources.owners
         given = {f"{name}:0" for name in owners} | set(feed_names)
         snapshot = Snapshot.of(graph).with_nodes(added)
-        lifted = self._lifted = Lifted(snapshot, refs, given, owners)
+        lifted = Lifted(snapshot, refs, given, owners)
         _check_fed(snapshot, lifted, refs)
+        self._datasets = _initialised_iterators(snapshot, lifted)
+        wanted = [*refs, *self._datasets.values()]
+        lifted = self._lifted = Lifted(snapshot, wanted, given, owners)
         self._graph = graph  # py_function's callables live as long as their graph
         resources.prepare(lifted.given)
         self._resources = resources
@@ -41,7 +44,7 @@ class HostFunction:
         self._stale = written if self._replicas > 1 else []
         self._restored = _written_in_any_shape(graph, snapshot, lifted) & resources.variables.keys()
         self.random_names = lifted.random_names
-        keep = [i for i, ref in enumerate(refs) if not ref.startswith("^")]
+        keep = [i for i, ref in enumerate(wanted) if not ref.startswith("^")]
 
         def function(draw, *fed):
             values = {**resources.handles(lifted.given), **dict(zip(feed_names, fed))}
@@ -66,8 +69,12 @@ class HostFunction:
         names = sorted(feeds)
         with eager_mode(), tf.device(host_device()):
             self._resources.check_values(self._lifted.reads_first)
+            _check_not_read(self._resources, self._datasets)
             fed = [tf.convert_to_tensor(feeds[n]) for n in names]
             results = self._function(tf.constant(draw, tf.int64), *fed)
+            if self._datasets:
+                results, datasets = results[: -len(self._datasets)], results[-len(self._datasets) :]
+                self._resources.datasets.update(zip(self._datasets, datasets))
             for name in self._restored:
                 _check_shape(self._resources.first_copy(name), name)
             for name in self._stale:
@@ -86,6 +93,27 @@ class HostFunction:
                 "the training step instead: from a hook's before_run, or as a host_call tensor."
             )
         return [value for value, _ in values]
+
+
+def _initialised_iterators(snapshot: Snapshot, lifted: Lifted) -> dict[str, str]:
+    """By iterator that these nodes initialise, the reference of its dataset."""
+    nodes = (snapshot.nodes[name] for name in lifted.names)
+    return {
+        node_name(node.input[1]): tensor_ref(node.input[0])
+        for node in nodes
+        if node.op == "MakeIterator"
+    }
+
+
+def _check_not_read(resources: Resources, iterators: dict[str, str]) -> None:
+    again = sorted(resources.iterators_read.intersection(iterators))
+    if again:
+        raise NotImplementedError(
+            f"The iterator {again[0]!r} was initialised again while the model reads its dataset, "
+            "and would not notice. Make an iterator that is to change its dataset with "
+            "tf.compat.v1.data.Iterator.from_structure(types, shapes) and one "
+            "iterator.make_initializer(dataset) for each of the datasets."
+        )
 
 
 def _check_fed(snapshot: Snapshot, lifted: Lifted, refs) -> None:

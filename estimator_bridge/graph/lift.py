@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Optional
 
@@ -16,6 +17,8 @@ from estimator_bridge.graph.snapshot import Snapshot, node_name, tensor_ref
 from estimator_bridge.tensorflow_private import import_below_control_edges
 
 __all__ = ["JoinFn", "Lifted"]
+
+_importing = threading.RLock()  # an import switches tensor equality off, for all threads
 
 # Adds over the replicas: [(this replica's value, groups or None for all replicas)] -> totals.
 JoinFn = Callable[[Sequence[tuple[tf.Tensor, Optional[np.ndarray]]]], Sequence[tf.Tensor]]
@@ -156,9 +159,11 @@ class Lifted:
         if not part.graph_def.node:
             return
         graph_def = self._randomness.for_replica(part.graph_def, replica)
-        make_known(graph_def.library)
         importer = _import_island if self._is_island else _import_here
-        for ref, element in zip(part.wanted, importer(graph_def, part, known)):
+        with _importing:
+            make_known(graph_def.library)
+            elements = importer(graph_def, part, known)
+        for ref, element in zip(part.wanted, elements):
             known[ref] = element
             if isinstance(element, tf.Tensor):
                 known["^" + node_name(ref)] = element.op

@@ -5,27 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from estimator_bridge.graph.effects import Effects
+from estimator_bridge.graph.op_kinds import DEQUEUES
 from estimator_bridge.graph.snapshot import Snapshot, node_name, tensor_ref
 
 __all__ = ["in_order", "needed_nodes"]
 
 _BACK_EDGES = ("NextIteration", "RefNextIteration")
 # Where values come in: an edge that waits for one of them waits for nothing where it is given.
-_PLACES = ("Placeholder", "PlaceholderV2", "IteratorGetNext")
+_PLACES = DEQUEUES | {"Placeholder", "PlaceholderV2", "IteratorGetNext"}
 
 
 def needed_nodes(
     snapshot: Snapshot, fetches: Iterable[str], given: set[str], resources: set[str]
 ) -> tuple[dict[str, list[str]], set[str]]:
     """The nodes to compute, each with its inputs, and the given references that they use."""
-    felt = Effects.of(snapshot).felt
+    effects = Effects.of(snapshot)
+    batch = {r for r in given if not r.startswith("^") and node_name(r) not in resources}
+    felt, given_nodes = effects.felt_beyond(batch), set(map(node_name, batch))
 
     def waits_for_nothing(ref: str) -> bool:
         name = ref[1:]
         if not ref.startswith("^"):
             return False
-        is_place = name in resources or snapshot.nodes[name].op in _PLACES
-        return name not in felt or (f"{name}:0" in given and is_place)
+        node = snapshot.nodes[name]
+        is_place = name in resources or node.op in _PLACES
+        is_there = name in given_nodes and (is_place or not effects.changes_state(node))
+        return name not in felt or is_there
 
     needed: dict[str, list[str]] = {}
     used: set[str] = set()

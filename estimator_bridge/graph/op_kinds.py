@@ -1,6 +1,6 @@
 """Kinds of ops that the engine treats specially, by their types' names."""
 
-__all__ = ["DRAWS", "READS", "V1_CONTROL_FLOW"]
+__all__ = ["DEQUEUES", "DRAWS", "QUEUES", "READS", "V1_CONTROL_FLOW"]
 
 # Random ops, with the stateless ones of the same numbers (see randomness.py).
 DRAWS = {
@@ -21,8 +21,14 @@ READS = frozenset(
         "LookupTableFindV2",
         "LookupTableSizeV2",
         "LookupTableExportV2",
+        "QueueSizeV2",
+        "QueueIsClosedV2",
     }
 )
+
+QUEUES = frozenset({"FIFOQueueV2", "PaddingFIFOQueueV2", "PriorityQueueV2", "RandomShuffleQueueV2"})
+
+DEQUEUES = frozenset({"QueueDequeueV2", "QueueDequeueManyV2", "QueueDequeueUpToV2"})
 
 # What v1's cond and while_loop are made of.
 V1_CONTROL_FLOW = frozenset(

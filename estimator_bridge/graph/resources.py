@@ -12,6 +12,8 @@ import itertools
 import tensorflow as tf
 
 from estimator_bridge.graph.lift import Lifted
+from estimator_bridge.graph.one_shot import as_initialized
+from estimator_bridge.graph.op_kinds import QUEUES
 from estimator_bridge.graph.snapshot import Snapshot
 from estimator_bridge.tensorflow_private import UninitializedVariable, eager_mode, op_def
 
@@ -32,6 +34,11 @@ class Resources:
       graph: the traced graph; it may grow.
       strategy: who places the copies of variables.
       shared: of another trace of the same model; variables of the same name are the same.
+
+    Attributes:
+      variables: by the names of their nodes, as far as they were needed.
+      datasets: by iterator, the dataset (a variant tensor) that it was last initialised with.
+      iterators_read: iterators whose datasets are read in their place.
     """
 
     def __init__(
@@ -48,6 +55,8 @@ class Resources:
         self._hosted: dict[str, tf.Tensor] = {}
         self._owners: set[str] = set()
         self._have_values: set[str] = set()
+        self.datasets: dict[str, tf.Tensor] = {}
+        self.iterators_read: set[str] = set()
         self._seen_version = -1
 
     @property
@@ -117,6 +126,14 @@ class Resources:
         """All local copies of a variable, the first replica's first."""
         return self._strategy.experimental_local_results(self.variables[name])
 
+    def close_queues(self) -> None:
+        """Closes all queues, so that nothing waits for them any more."""
+        nodes = Snapshot.of(self._graph).nodes
+        with eager_mode():
+            for name, handle in list(self._hosted.items()):
+                if nodes[name].op in QUEUES:
+                    tf.raw_ops.QueueCloseV2(handle=handle, cancel_pending_enqueues=True)
+
     def close(self) -> None:
         """Frees the tables and other hosted resources; variables go with their last reference."""
         with eager_mode():
@@ -124,6 +141,7 @@ class Resources:
                 tf.raw_ops.DestroyResourceOp(resource=handle, ignore_lookup_error=True)
         self._hosted.clear()
         self.variables.clear()
+        self.datasets.clear()
         self._have_values.clear()
 
     def _make_variable(self, node) -> tf.Variable:
@@ -156,9 +174,13 @@ class Resources:
         node.CopyFrom(snapshot.nodes[name])
         shared = node.attr["shared_name"].s.decode() or name
         node.attr["shared_name"].s = f"{self._scope}/{shared}".encode()
-        lifted = Lifted(snapshot.with_nodes([node]), [name])
+        is_one_shot = node.op == "OneShotIterator"
+        nodes = as_initialized(node) if is_one_shot else [node]
+        wanted = [name, "^" + nodes[-1].name] if is_one_shot else [name]
+        lifted = Lifted(snapshot.with_nodes(nodes), wanted)
         with eager_mode(), tf.device(host_device()):
-            return tf.function(lambda: lifted({}, _no_join)[0], autograph=False)()
+            function = tf.function(lambda: lifted({}, _no_join)[0], autograph=False)
+            return function.get_concrete_function()()
 
 
 def _no_join(values):

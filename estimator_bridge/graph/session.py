@@ -10,12 +10,14 @@ the other replicas, so that an initializer or a restore reaches all of them.
 from __future__ import annotations
 
 import contextlib
+import threading
 
 import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.graph.fetches import Fetches, flat_feed
 from estimator_bridge.graph.host_function import HostFunction
+from estimator_bridge.graph.queue_threads import QueueThreads
 from estimator_bridge.graph.resources import Resources
 from estimator_bridge.graph.tracing import asks_for_trace, traced
 from estimator_bridge.tensorflow_private import SessionInterface
@@ -33,6 +35,7 @@ class LiftedSession(SessionInterface):
 
     Attributes:
       resources: the variables and tables behind the graph.
+      queues: the threads of the graph's queue runners.
     """
 
     def __init__(
@@ -47,6 +50,8 @@ class LiftedSession(SessionInterface):
         self._functions: dict[tuple, HostFunction] = {}
         self._draws: dict[str, int] = {}  # by random operation, how many times it has run
         self._contexts: list = []
+        self._lock = threading.Lock()  # queue runners call from threads of their own
+        self.queues = QueueThreads()
 
     @property
     def graph(self) -> tf.Graph:
@@ -77,13 +82,9 @@ class LiftedSession(SessionInterface):
           RuntimeError: the session is closed.
         """
         self._check_open()
-        parsed = Fetches(self._graph, fetches)
-        feeds = self.feeds(feed_dict or {})
         is_traced = asks_for_trace(options) and run_metadata is not None
         with traced(run_metadata) if is_traced else contextlib.nullcontext():
-            tensors = iter(self.evaluate(parsed.refs, feeds))
-        values = [None if r.startswith("^") else _to_numpy(next(tensors)) for r in parsed.refs]
-        return parsed.build(values)
+            return self._computed(Fetches(self._graph, fetches), feed_dict or {})
 
     def evaluate(
         self, refs: list[str], feeds: dict[str, np.ndarray] | None = None, added=()
@@ -98,14 +99,15 @@ class LiftedSession(SessionInterface):
         self._check_open()
         feeds = feeds or {}
         key = (tuple(refs), tuple(sorted(feeds)), tuple(node.name for node in added))
-        function = self._functions.get(key)
-        if function is None:
-            function = self._functions[key] = HostFunction(
-                self._graph, self._strategy, self.resources, refs, sorted(feeds), added
-            )
-        # Operations that run together are at one position, no less than that of any of them.
-        draw = max((self._draws.get(name, 0) for name in function.random_names), default=0)
-        self._draws.update(dict.fromkeys(function.random_names, draw + 1))
+        with self._lock:  # not while the function runs: an enqueue waits for a dequeue
+            function = self._functions.get(key)
+            if function is None:
+                function = self._functions[key] = HostFunction(
+                    self._graph, self._strategy, self.resources, refs, sorted(feeds), added
+                )
+            # Operations that run together are at one position, no less than that of any of them.
+            draw = max((self._draws.get(name, 0) for name in function.random_names), default=0)
+            self._draws.update(dict.fromkeys(function.random_names, draw + 1))
         return function(feeds, draw)
 
     def as_default(self):
@@ -115,8 +117,9 @@ class LiftedSession(SessionInterface):
     def make_callable(self, fetches, feed_list=None, accept_options=False):
         """A function of the values of ``feed_list`` that returns ``run``'s result."""
         del accept_options
-        feed_list = feed_list or []
-        return lambda *values, **_: self.run(fetches, dict(zip(feed_list, values)))
+        self._check_open()
+        feed_list, parsed = feed_list or [], Fetches(self._graph, fetches)
+        return lambda *values, **_: self._computed(parsed, dict(zip(feed_list, values)))
 
     def list_devices(self):
         """The devices of this process."""
@@ -130,9 +133,16 @@ class LiftedSession(SessionInterface):
         """Not available: see ``partial_run_setup``."""
         raise NotImplementedError("partial_run is not available; call run() with all feeds.")
 
-    def close(self) -> None:
-        """Frees the variables and tables."""
+    def end_input(self) -> None:
+        """Stops the threads that fill queues, and lets iterators be initialised anew."""
         if self._graph is not None:
+            self.queues.stop(self.resources)
+            self.resources.iterators_read.clear()
+
+    def close(self) -> None:
+        """Stops the threads and frees the variables and tables."""
+        if self._graph is not None:
+            self.end_input()
             self._functions.clear()
             self.resources.close()
             self._graph = None
@@ -153,6 +163,12 @@ class LiftedSession(SessionInterface):
         graph, session = self._contexts.pop()
         session.__exit__(*error)
         graph.__exit__(*error)
+
+    def _computed(self, parsed: Fetches, feed_dict):
+        self._check_open()
+        tensors = iter(self.evaluate(parsed.refs, self.feeds(feed_dict)))
+        values = [None if r.startswith("^") else _to_numpy(next(tensors)) for r in parsed.refs]
+        return parsed.build(values)
 
     def _check_open(self) -> None:
         if self._graph is None:

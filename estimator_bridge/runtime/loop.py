@@ -179,12 +179,7 @@ class StepLoop:
                 def step():
                     flat = tf.nest.flatten(batch.get_value(), expand_composites=True)
                     values = self._step(flat, draw, fed)
-                    loss = (
-                        mean_over_replicas(self._strategy, values[self._loss])
-                        if self._loss
-                        else 0.0
-                    )
-                    return loss, self._fetched_now(values)
+                    return self._mean_loss(values), self._fetched_now(values)
 
                 loss, fetched = tf.cond(
                     is_there, step, lambda: (0.0, [_empty(t) for t in self._fetched_tensors])
@@ -262,9 +257,16 @@ class StepLoop:
         values = self._step(batch, draw + state["done"], fed)
         new = {**state, "done": state["done"] + 1}
         if self._loss:
-            new["loss"] = mean_over_replicas(self._strategy, values[self._loss])
+            new["loss"] = self._mean_loss(values)
         new["needs"] = self._needed(values)
         return new
+
+    def _mean_loss(self, values: dict):
+        if not self._loss:
+            return tf.constant(0.0)
+        loss = mean_over_replicas(self._strategy, values[self._loss])
+        loss.set_shape([])  # of which the graph may not know
+        return loss
 
     def _needed(self, values: dict) -> list:
         local = self._strategy.experimental_local_results

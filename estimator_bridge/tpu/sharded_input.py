@@ -24,7 +24,7 @@ class ShardedInput(GraphInput):
     """
 
     def __init__(self, parts: Sequence[GraphInput]):
-        self._parts = parts
+        self._parts, self._graph, self._returned = parts, parts[0]._graph, None
         first = parts[0].spec
         for i, part in enumerate(parts):
             if part.spec != first:
@@ -39,6 +39,11 @@ class ShardedInput(GraphInput):
     def is_eager(self) -> bool:
         """Whether the datasets were made outside of any graph."""
         return all(part.is_eager for part in self._parts)
+
+    @property
+    def may_end(self) -> bool:
+        """Whether there is anything that could end."""
+        return any(part.may_end for part in self._parts)
 
     def dataset(self, session: LiftedSession) -> tf.data.Dataset:
         """The batches of the host."""
@@ -57,12 +62,18 @@ class PerCoreInput(GraphInput):
 
     def __init__(self, part: GraphInput, batch_size: int, keep_rest: bool):
         self._part, self._batch_size, self._keep_rest = part, batch_size, keep_rest
+        self._graph, self._returned = part._graph, None
         self.spec = tf.nest.map_structure(self._host_spec, part.spec)
 
     @property
     def is_eager(self) -> bool:
         """Whether the dataset was made outside of any graph."""
         return self._part.is_eager
+
+    @property
+    def may_end(self) -> bool:
+        """Whether there is anything that could end."""
+        return self._part.may_end
 
     def dataset(self, session: LiftedSession) -> tf.data.Dataset:
         """The batches of the host."""

@@ -178,11 +178,16 @@ class Estimator:
         program = self._evaluation_program(execution, input_fn, bool(hooks), path)
         try:
             results = evaluate_program(program, self.eval_dir(name), hooks, steps, path)
+            # Hooks add operations of their own to a graph, and expect to do so once; queues that
+            # threads filled are closed afterwards.
+            had_hooks = bool(hooks or program.spec.evaluation_hooks)
+            is_used_up = had_hooks or program.session.queues.started
         except BaseException:
             self._evaluation = None
             raise
-        # Hooks add operations of their own to a graph, and expect to do so once.
-        is_kept = path and not hooks and not program.spec.evaluation_hooks
+        finally:
+            program.end_input()
+        is_kept = path and not is_used_up
         self._evaluation = program if is_kept else None
         return results
 

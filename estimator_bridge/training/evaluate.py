@@ -40,8 +40,8 @@ def evaluate_program(
     graph, session = program.graph, program.session
     with continue_trace(graph, program.execution.shards):
         all_hooks = [*hooks, *program.spec.evaluation_hooks]
-        coordinator = open_session(program.session, program.scaffold, all_hooks, checkpoint_path)
-        count = _run(program, all_hooks, coordinator, steps)
+        open_session(program.session, program.scaffold, all_hooks, checkpoint_path)
+        count = _run(program, all_hooks, steps)
         if not count:
             logging.warning("Evaluation made no steps. Perhaps the input is empty.")
         results = session.run(program.results)
@@ -51,7 +51,7 @@ def evaluate_program(
     return results
 
 
-def _run(program: Program, hooks: list[Any], coordinator: Any, steps: int | None) -> int:
+def _run(program: Program, hooks: list[Any], steps: int | None) -> int:
     execution = program.execution
     with eager_mode():
         iterator = iter(program.dataset())
@@ -62,10 +62,9 @@ def _run(program: Program, hooks: list[Any], coordinator: Any, steps: int | None
         None,  # a NaN loss is a result here, no failure
         execution.pace(program.mode),
         original_fetches=[update for _, update in program.spec.eval_metric_ops.values()],
-        coordinator=coordinator,
     )
     done, step = 0, program.global_step
-    while not loop.should_stop and (steps is None or done < steps):
+    while not (loop.should_stop or program.is_stopped) and (steps is None or done < steps):
         most = math.inf if steps is None else steps - done
         try:
             result = loop.run(iterator, step, most, done, None)
@@ -77,4 +76,5 @@ def _run(program: Program, hooks: list[Any], coordinator: Any, steps: int | None
             done += 1
         if result.input_ended:
             break
+    program.check_input()
     return done

@@ -55,7 +55,6 @@ class HookedLoop:
       loss: the loss tensor that loops watch.
       pace: bounds the chunks.
       original_fetches: what a step is in the eyes of hooks: ``original_args.fetches``.
-      coordinator: whose request to stop ends the run too.
     """
 
     def __init__(
@@ -66,7 +65,6 @@ class HookedLoop:
         loss: tf.Tensor | None,
         pace: Pace,
         original_fetches: Any = None,
-        coordinator: Any = None,
     ):
         self._session = session
         self._hooks = hooks
@@ -75,13 +73,7 @@ class HookedLoop:
         self._loss = loss
         self._pace = pace
         self._original_args = _train.SessionRunArgs(original_fetches)
-        self._coordinator = coordinator
-        self._is_stopped = False
-
-    @property
-    def should_stop(self) -> bool:
-        """Whether a hook, or the coordinator, asked for an end."""
-        return self._is_stopped or bool(self._coordinator and self._coordinator.should_stop())
+        self.should_stop = False
 
     def run(self, iterator, step: int, most: float, draw: int, limit: int | None) -> LoopResult:
         """Runs one chunk and calls the hooks that are due at its end.
@@ -119,7 +111,7 @@ class HookedLoop:
                 skip(hook, result.steps, step + result.steps)
         if result.fetched is not None and result.steps == steps:
             call.finish(result.fetched)
-            self._is_stopped |= call.stop_requested
+            self.should_stop |= call.stop_requested
         if _is_nan(result):
             self._tell_of_nan(result.loss, step + result.steps)
         return result
@@ -143,7 +135,7 @@ class HookedLoop:
                     hook.after_run(context, values)
                 except _train.NanLossDuringTrainingError as error:
                     raise NanLossError(step) from error
-        self._is_stopped |= context.stop_requested
+        self.should_stop |= context.stop_requested
 
 
 def _is_nan(result: LoopResult) -> bool:

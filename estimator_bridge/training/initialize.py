@@ -52,7 +52,7 @@ def open_session(
     hooks: Sequence[Any],
     checkpoint_path: str | None,
     goes_on: bool = False,
-) -> tf.compat.v1.train.Coordinator:
+) -> None:
     """Starts a session as MonitoredSession did: hooks begin, the graph is finished, values come.
 
     Args:
@@ -61,19 +61,14 @@ def open_session(
       hooks: in their order.
       checkpoint_path: see ``initialize_session``.
       goes_on: see ``initialize_session``.
-
-    Returns:
-      The coordinator that the hooks were given; they may ask it for an end.
     """
     for hook in hooks:
         hook.begin()
     if not session.graph.finalized:  # a program that is used again has been finished before
         scaffold.finalize()
     initialize_session(session, scaffold, checkpoint_path, goes_on)
-    coordinator = _v1.train.Coordinator()
     for hook in hooks:
-        hook.after_create_session(session, coordinator)
-    return coordinator
+        hook.after_create_session(session, session.queues.coordinator)
 
 
 def initialize_session(

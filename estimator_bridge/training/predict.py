@@ -75,9 +75,7 @@ def predict_program(
     all_hooks = [*hooks, *program.spec.prediction_hooks, wanted]
     try:
         with continue_trace(graph, execution.shards):
-            coordinator = open_session(
-                program.session, program.scaffold, all_hooks, checkpoint_path
-            )
+            open_session(program.session, program.scaffold, all_hooks, checkpoint_path)
             step = program.global_step
         with eager_mode():
             iterator = iter(program.dataset())
@@ -88,10 +86,9 @@ def predict_program(
             None,
             Pace(steps=1),
             original_fetches=outputs,
-            coordinator=coordinator,
         )
         done, ended = 0, False
-        while not (ended or loop.should_stop):
+        while not (ended or loop.should_stop or program.is_stopped):
             with continue_trace(graph, execution.shards):  # not while the caller has control
                 try:
                     result = loop.run(iterator, step, 1, done, None)
@@ -101,6 +98,7 @@ def predict_program(
             ended = result.input_ended
             if result.steps:
                 yield from _examples(wanted.values, yield_single_examples)
+        program.check_input()
         with continue_trace(graph, execution.shards):
             for hook in all_hooks:
                 hook.end(program.session)

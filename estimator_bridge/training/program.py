@@ -56,10 +56,28 @@ class Program:
         """The input's batches as the compiled loop takes them; the session is initialised."""
         if self.input_session is not self.session:
             with self.input_session.graph.as_default():
-                self.input_session.run(_v1.tables_initializer())
+                init = [_v1.local_variables_initializer(), _v1.tables_initializer()]
+                self.input_session.run(init)
         # Datasets put their functions into the default graph too; the model's is finished.
         with tf.Graph().as_default(), eager_mode():
-            return self.execution.dataset(self.input, self.input_session, self.mode)
+            dataset = self.execution.dataset(self.input, self.input_session, self.mode)
+        self.input_session.queues.start(self.input_session, self.input.needless_runners())
+        return dataset
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether the input's threads were told to stop, by a hook or an error of theirs."""
+        sessions = {self.session, self.input_session}
+        return any(session.queues.coordinator.should_stop() for session in sessions)
+
+    def check_input(self) -> None:
+        """Raises the error that ended a thread of the input, if one did."""
+        self.input_session.queues.check()
+
+    def end_input(self) -> None:
+        """Stops the input's threads."""
+        for session in {self.session, self.input_session}:
+            session.end_input()
 
     def with_input(self, input_fn: Callable, params: Mapping[str, Any]) -> Program | None:
         """The same program for what another input_fn, or another call of it, returns.
@@ -70,7 +88,7 @@ class Program:
         with trace_graph(self.execution.config.tf_random_seed, self.execution.shards) as graph:
             _v1.train.create_global_step(graph)
             graph_input = self.execution.call_input_fn(input_fn, graph, self.mode, params)
-        if graph_input.spec != self.input.spec:
+        if graph_input.spec != self.input.spec or graph_input.has_plain_values:
             return None
         session = LiftedSession(graph, self.execution.strategy)
         return dataclasses.replace(self, input=graph_input, input_session=session)
@@ -111,13 +129,14 @@ class Program:
         return axes if axes is None else [*axes, *[None] * (len(self.inputs) - len(axes))]
 
     def close(self) -> None:
-        """Frees the variables."""
+        """Stops the input's threads and frees the variables."""
+        self.input_session.close()
         self.session.close()
 
 
 def split_batch_structure(batch: Any) -> tuple[Any, Any]:
     """Features and labels of what an input_fn gives: labels are None where there are none."""
-    is_pair = isinstance(batch, (tuple, list)) and not hasattr(batch, "_fields")
+    is_pair = isinstance(batch, (tuple, list))  # named tuples too
     return (batch[0], batch[1]) if is_pair else (batch, None)
 
 
@@ -148,10 +167,11 @@ def trace_program(
             global_step_read(graph)
         graph_input = execution.call_input_fn(input_fn, graph, mode, params)
         batch = execution.batch_tensors(graph_input, mode)
-        inputs = [t.name for t in tf.nest.flatten(batch, expand_composites=True)]
+        inputs = graph_input.names_of(batch)
         features, labels = split_batch_structure(batch)
         if mode == ModeKeys.PREDICT:
             labels = None
+            _warn_of_no_end(graph_input)
         traced = execution.trace(model_fn, features, labels, mode, params)
         if traced.valid_size is not None:
             inputs.append(traced.valid_size.name)
@@ -168,6 +188,15 @@ def trace_program(
     return Program(
         execution, mode, graph, session, graph_input, session, inputs, traced, scaffold, results
     )
+
+
+def _warn_of_no_end(graph_input: GraphInput) -> None:
+    if not graph_input.may_end:
+        _v1.logging.warning(
+            "Input graph does not use tf.data.Dataset or contain a QueueRunner. That means predict "
+            "yields forever. This is probably a mistake: return a tf.data.Dataset, or take as many "
+            "predictions as you need with itertools.islice."
+        )
 
 
 def _add_loss_summary(loss: tf.Tensor) -> None:

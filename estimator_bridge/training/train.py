@@ -50,13 +50,11 @@ def train_program(
     with continue_trace(graph, shards):
         all_hooks = _all_hooks(program, model_dir, hooks, saving_listeners, rate_tags)
         follow_savers(all_hooks)
-        coordinator = open_session(
-            program.session, program.scaffold, all_hooks, checkpoint_path, goes_on=True
-        )
+        open_session(program.session, program.scaffold, all_hooks, checkpoint_path, goes_on=True)
         start = program.global_step
         limit = max_steps if max_steps is not None else steps and start + steps
         iterator = open_input(program.dataset(), all_hooks, start, checkpoint_path is not None)
-        loss = _run(program, all_hooks, coordinator, iterator, start, limit)
+        loss = _run(program, all_hooks, iterator, start, limit)
         for hook in all_hooks:
             hook.end(session)
         if loss is None:
@@ -71,7 +69,6 @@ def train_program(
 def _run(
     program: Program,
     hooks: list[Any],
-    coordinator: Any,
     iterator: Any,
     start: int,
     limit: int | None,
@@ -86,11 +83,10 @@ def _run(
         program.spec.loss,
         execution.pace(program.mode),
         original_fetches=[program.spec.train_op, program.spec.loss],
-        coordinator=coordinator,
     )
     step, loss = start, None
     draw = start  # so that a resumed run draws on where it stopped
-    while not loop.should_stop and (limit is None or step < limit):
+    while not (loop.should_stop or program.is_stopped) and (limit is None or step < limit):
         most = float("inf") if limit is None else limit - step
         try:
             result = loop.run(iterator, step, most, draw, limit)
@@ -105,6 +101,7 @@ def _run(
                 observer.observe(step, limit, result.loss, examples)
         if result.input_ended:
             break
+    program.check_input()
     return loss
 
 

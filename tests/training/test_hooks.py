@@ -346,13 +346,13 @@ def test_profiler_hook_writes_a_trace(tmp_path):
         hook = v1.train.ProfilerHook(save_steps=5, output_dir=str(tmp_path / "trace"))
     train(tmp_path / "model", hook, steps=12)
     timelines = sorted(p.name for p in tmp_path.glob("trace/timeline-*.json"))
-    assert timelines == ["timeline-11.json", "timeline-6.json"]
-    events = json.loads((tmp_path / "trace" / "timeline-6.json").read_text())["traceEvents"]
+    assert timelines == ["timeline-10.json", "timeline-5.json"]
+    events = json.loads((tmp_path / "trace" / "timeline-5.json").read_text())["traceEvents"]
     assert {"Mean", "AssignAddVariableOp"} <= {event["name"] for event in events}
     assert len(list(tmp_path.glob("trace/plugins/profile/*/*.xplane.pb"))) == 2
     (path,) = tmp_path.glob("trace/events*")
     tags = [e.tagged_run_metadata.tag for e in v1.train.summary_iterator(str(path))]
-    assert [tag for tag in tags if tag] == ["step_6", "step_11"]
+    assert [tag for tag in tags if tag] == ["step_5", "step_10"]
 
 
 def test_options_and_metadata_reach_the_hooks(tmp_path):

@@ -130,3 +130,61 @@ def test_random_constants_differ_from_step_to_step(tmp_path):
 
     eb.Estimator(model_fn, str(tmp_path)).train(noise, steps=5, hooks=[Keep()])
     assert len(set(losses)) == 5
+
+
+@pytest.mark.parametrize(
+    ("returned", "total"),
+    [
+        (({"x": [[1], [1]]}, {"y": [[1], [2]]}), 3002),
+        (({"x": np.ones([2, 3])}, np.float32(2)), 2006),
+        ({"x": 1.0}, 1),
+        (([np.ones(2), [3]], None), 5),
+    ],
+)
+def test_model_fn_is_given_plain_values_as_they_are(returned, total, tmp_path):
+    given = []
+
+    def looking(features, labels, mode):
+        given.append((features, labels))
+        return model_fn(
+            tf.nest.map_structure(tf.convert_to_tensor, features),
+            None if labels is None else tf.nest.map_structure(tf.convert_to_tensor, labels),
+            mode,
+        )
+
+    estimator = eb.Estimator(looking, str(tmp_path))
+    estimator.train(lambda: returned, steps=2)
+    features, labels = returned if isinstance(returned, tuple) else (returned, None)
+    assert given[0][0] is features
+    assert given[0][1] is labels
+    assert estimator.get_variable_value("seen") == 2 * total
+
+
+def test_values_and_tensors_side_by_side(tmp_path):
+    def input_fn():
+        count = v1.data.make_one_shot_iterator(tf.data.Dataset.range(3)).get_next()
+        return {"x": np.ones(2), "pair": [count, tf.constant(10)]}
+
+    estimator = eb.Estimator(model_fn, str(tmp_path))
+    estimator.train(input_fn)
+    assert estimator.get_variable_value("seen") == 3 * (2 + 10) + 0 + 1 + 2
+
+
+def test_no_features_at_all(tmp_path):
+    def alone(features, labels, mode):
+        assert features == {}
+        return model_fn({"x": tf.constant(1.0)}, labels, mode)
+
+    estimator = eb.Estimator(alone, str(tmp_path))
+    estimator.train(lambda: ({}, None), steps=3)
+    assert estimator.get_variable_value("seen") == 3
+
+
+def test_an_evaluation_sees_the_values_of_its_own_call(tmp_path):
+    estimator = eb.Estimator(model_fn, str(tmp_path))
+    estimator.train(constants, steps=1)
+    values = []
+    for value in (1.0, 2.0):
+        values.append(value)
+        result = estimator.evaluate(lambda: {"x": np.full(3, values[-1])}, steps=2)
+        assert result["loss"] == 3 * value

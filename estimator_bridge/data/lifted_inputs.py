@@ -1,0 +1,178 @@
+"""Graph tensors, and datasets of a graph, as eager datasets.
+
+Most tensors come from an iterator whose dataset is known, or from a queue whose rows are in
+memory. Their batches are taken from there, and the graph's operations from there on are mapped
+over them. Whatever else has state, such as a queue, a reader, or an iterator that chooses among
+datasets, stays what it is: an element is what the graph computes when it runs once more, and the
+end is where a run would raise OutOfRangeError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.data.feeding import FeedingQueueRunner
+from estimator_bridge.data.iterators import dataset_behind, lifted_dataset
+from estimator_bridge.data.returned import is_plain
+from estimator_bridge.graph import Lifted, LiftedSession, Snapshot
+from estimator_bridge.graph.op_kinds import DEQUEUES
+from estimator_bridge.graph.snapshot import node_name
+
+__all__ = ["dataset_of_tensors", "lifted_dataset"]
+
+
+def dataset_of_tensors(
+    session: LiftedSession, leaves: Sequence[tf.Tensor], spec: Any
+) -> tf.data.Dataset:
+    """A dataset whose elements are what graph tensors would be, run after run.
+
+    Args:
+      session: of the graph.
+      leaves: tensors of the graph, and eager ones, which are the same in all elements.
+      spec: the elements' structure, of which the leaves are the flat components.
+
+    Raises:
+      InvalidArgumentError: the tensors depend on a placeholder.
+      FailedPreconditionError: they come from an iterator that nothing initialised.
+      NotImplementedError: they come from something that cannot be run here.
+    """
+    if not leaves:  # a dataset's elements have one component at least
+        return tf.data.Dataset.from_tensors(0).repeat()
+    refs = [leaf.name for leaf in leaves if not is_plain(leaf)]
+    snapshot = Snapshot.of(session.graph)
+    sources = _sources(session, snapshot, refs)
+    elements = _Elements(session, snapshot, leaves, sources)
+    whole = tf.data.Dataset.zip((tf.data.Dataset.counter(), *sources.values()))
+    if elements.has_state:
+        whole = whole.with_options(_nothing_ahead())
+    is_dense = all(isinstance(s, tf.TensorSpec) for s in tf.nest.flatten(spec))
+    if is_dense:
+        return _map_to_the_end(whole, elements, spec)
+    flat_spec = tuple(tf.nest.flatten(spec, expand_composites=True))
+    return _map_to_the_end(whole, elements, flat_spec).map(
+        lambda *flat: tf.nest.pack_sequence_as(spec, flat, expand_composites=True)
+    )
+
+
+def _nothing_ahead() -> tf.data.Options:
+    # A hook may initialise the iterator anew, or fill the queue: the next batch is not drawn yet.
+    options = tf.data.Options()
+    options.autotune.enabled = False
+    options.experimental_optimization.apply_default_optimizations = False
+    return options
+
+
+class _Elements:
+    """A run of the graph, as a function of what its sources give.
+
+    Attributes:
+      has_state: whether it draws from queues or iterators of its own.
+    """
+
+    def __init__(
+        self,
+        session: LiftedSession,
+        snapshot: Snapshot,
+        leaves: Sequence[tf.Tensor],
+        sources: Mapping[str, tf.data.Dataset],
+    ):
+        self._graph = session.graph  # py_func's callables live as long as their graph
+        self._resources = session.resources
+        self._given = [
+            f"{name}:{i}"
+            for name, source in sources.items()
+            for i in range(len(source.element_spec))
+        ]
+        owners = self._resources.owners
+        given = {f"{name}:0" for name in owners} | set(self._given)
+        self._leaves = leaves
+        refs = [leaf.name for leaf in leaves if not is_plain(leaf)]
+        self._lifted = Lifted(snapshot, refs, given, owners)
+        _check_not_fed(snapshot, self._lifted)
+        self._resources.prepare(self._lifted.given)
+        used = [snapshot.nodes[n].op for n in map(node_name, self._lifted.given) if n in owners]
+        self.has_state = any("Table" not in op for op in used)
+
+    def __call__(self, draw: tf.Tensor, *components: tf.Tensor) -> list[tf.Tensor]:
+        values = self._resources.handles(self._lifted.given)
+        values.update(zip(self._given, components))
+        made = iter(self._lifted(values, lambda sums: [value for value, _ in sums], draw=draw))
+        return [leaf if is_plain(leaf) else next(made) for leaf in self._leaves]
+
+
+def _sources(
+    session: LiftedSession, snapshot: Snapshot, refs: Sequence[str]
+) -> dict[str, tf.data.Dataset]:
+    """The datasets that give what some nodes would, by node; the nodes that refs come from."""
+    queues = {
+        runner.queue.queue_ref.op.name: runner
+        for runner in session.graph.get_collection(tf.compat.v1.GraphKeys.QUEUE_RUNNERS)
+        if isinstance(runner, FeedingQueueRunner)
+    }
+    found: dict[str, tf.data.Dataset] = {}
+    draws = _draws(snapshot, refs)
+    for name in draws:
+        node = snapshot.nodes[name]
+        owner = node_name(node.input[0])
+        if node.op in DEQUEUES and owner in queues:
+            found[name] = queues[owner].read_directly()
+        elif node.op == "IteratorGetNext":
+            is_alone = sum(node_name(snapshot.nodes[d].input[0]) == owner for d in draws) == 1
+            dataset = dataset_behind(session, snapshot, name, is_alone)
+            if dataset is not None:
+                found[name] = dataset
+    return found
+
+
+def _draws(snapshot: Snapshot, refs: Sequence[str]) -> list[str]:
+    """The nodes that draw from an iterator or a queue, and what they draw reaches the refs."""
+    found, seen, waiting = [], set(), [node_name(r) for r in refs]
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        node = snapshot.nodes[name]
+        if node.op.startswith("MultiDeviceIterator"):
+            raise NotImplementedError(
+                f"input_fn's tensors come from a multi-device iterator ({name!r}), which hands "
+                "batches to devices by itself. Return the tf.data.Dataset, and let the "
+                "estimator's strategy divide its batches."
+            )
+        if node.op == "IteratorGetNext" or node.op in DEQUEUES:
+            found.append(name)
+        waiting += [node_name(i) for i in node.input]
+    return sorted(found)
+
+
+def _check_not_fed(snapshot: Snapshot, lifted: Lifted) -> None:
+    for name in lifted.names:
+        if snapshot.nodes[name].op == "Placeholder":
+            raise tf.errors.InvalidArgumentError(
+                None,
+                None,
+                "You must feed a value for placeholder tensor "
+                f"{name!r}: what input_fn returned depends on it, and steps run without feeds. "
+                "Return a tf.data.Dataset; a generator (tf.data.Dataset.from_generator) reads what "
+                "the program has in memory.",
+            )
+
+
+def _map_to_the_end(dataset: tf.data.Dataset, function: Any, spec: Any) -> tf.data.Dataset:
+    """``dataset.map``, but an OutOfRangeError inside the function ends it, as it ended a run."""
+    inputs, outputs = tf.nest.flatten(dataset.element_spec), tf.nest.flatten(spec)
+    compiled = tf.function(function, autograph=False).get_concrete_function(*inputs)
+    variant = tf.raw_ops.MapDataset(
+        input_dataset=tf.data.experimental.to_variant(dataset),
+        other_arguments=compiled.captured_inputs,
+        f=compiled,
+        output_types=[s.dtype for s in outputs],
+        output_shapes=[s.shape for s in outputs],
+        preserve_cardinality=False,
+    )
+    made = tf.data.experimental.from_variant(variant, spec)
+    made._function = compiled  # the runtime forgets a function with its last Python reference
+    return made

@@ -1,0 +1,121 @@
+"""Columns in memory, read row by row in an order that is settled beforehand."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import random
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+import tensorflow as tf
+
+__all__ = ["Reading", "Rows"]
+
+_ENDLESS = 1 << 62
+
+
+@dataclasses.dataclass(frozen=True)
+class Rows:
+    """Columns of equal length, wherever they are.
+
+    Attributes:
+      count: how many rows there are; at least 1.
+      types: of the columns.
+      shapes: of a row's part in each column.
+      take: gives the rows of these numbers (an int64 array), column by column.
+    """
+
+    count: int
+    types: Sequence[tf.DType]
+    shapes: Sequence[Sequence[int]]
+    take: Callable[[np.ndarray], list[np.ndarray]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Reading:
+    """In which order rows are read, and in which batches.
+
+    Attributes:
+      rows: what is read.
+      batch_size: rows in a batch; batches go over the borders of epochs.
+      epochs: how often each reader reads the rows; None never ends. The last batch may be short.
+      readers: how many read the same rows.
+      shuffled_among: of so many rows the next one is drawn by chance; 1 keeps the order.
+      start: the first row.
+      seed: of the shuffle.
+    """
+
+    rows: Rows
+    batch_size: int
+    epochs: int | None
+    readers: int
+    shuffled_among: int
+    start: int
+    seed: int
+
+    @classmethod
+    def make(
+        cls,
+        rows: Rows,
+        batch_size: int,
+        epochs: int | None,
+        readers: int,
+        shuffled_among: int,
+        seeds: tuple[int, int],
+    ) -> Reading:
+        """A reading that starts anywhere if it is shuffled.
+
+        Args:
+          rows: see the class, as the next four.
+          batch_size: see the class.
+          epochs: see the class.
+          readers: see the class.
+          shuffled_among: see the class.
+          seeds: of the graph and of the operation, as TensorFlow has them; both 0 are none.
+        """
+        chance = random.Random("{}/{}".format(*seeds)) if any(seeds) else random.Random()
+        start = chance.randrange(rows.count) if shuffled_among > 1 else 0
+        seed = chance.randrange(1, 1 << 31)
+        return cls(rows, batch_size, epochs, readers, shuffled_among, start, seed)
+
+    def chunks(self) -> Iterator[np.ndarray]:
+        """The row numbers that one reader reads, a batch's worth at a time, not shuffled."""
+        end = self._end(1)
+        for first in range(0, end, self.batch_size):
+            yield self._numbers(np.arange(first, min(first + self.batch_size, end)))
+
+    def dataset(self) -> tf.data.Dataset:
+        """The batches of all readers, eagerly: tuples of row numbers and columns.
+
+        An element depends on its position alone, so that a saved iterator goes on where it was.
+        """
+        end = self._end(self.readers)
+        if self.shuffled_among > 1:
+            positions = tf.data.Dataset.range(end)
+            positions = positions.shuffle(max(1, min(self.shuffled_among, end)), self.seed)
+            positions = positions.batch(self.batch_size, drop_remainder=self.epochs is None)
+        else:
+            positions = tf.data.Dataset.range(0, end, self.batch_size)
+        return positions.map(functools.partial(self._batch, end=end)).prefetch(2)
+
+    def _batch(self, position: tf.Tensor, end: int) -> tuple[tf.Tensor, ...]:
+        if self.shuffled_among == 1:  # the position is the batch's first
+            position = tf.range(position, tf.minimum(position + self.batch_size, end))
+        numbers = (position + self.start) % self.rows.count
+        kinds = list(self.rows.types)
+        # Stateless, or an iterator over it could not be saved.
+        columns = tf.numpy_function(self.rows.take, [numbers], kinds, stateful=False)
+        size = self.batch_size if self.epochs is None else None
+        numbers.set_shape([size])
+        for column, shape in zip(columns, self.rows.shapes):
+            column.set_shape([size, *shape])
+        return (numbers, *columns)
+
+    def _end(self, readers: int) -> int:
+        if self.epochs is None:
+            return _ENDLESS // self.batch_size * self.batch_size
+        return self.rows.count * self.epochs * readers
+
+    def _numbers(self, positions: np.ndarray) -> np.ndarray:
+        return (positions + self.start) % self.rows.count

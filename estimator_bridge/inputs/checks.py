@@ -1,0 +1,51 @@
+"""What the input functions refuse, whatever they read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+__all__ = ["check_graph", "check_shuffle", "column_type"]
+
+
+def check_shuffle(shuffle: Any) -> None:
+    """Checks that the caller decided.
+
+    Raises:
+      ValueError: `shuffle` is no bool.
+    """
+    if not isinstance(shuffle, bool):
+        raise ValueError(
+            "shuffle must be provided and explicitly set as boolean (it is recommended to set it "
+            f"as True for training); got {shuffle}. Evaluation and prediction want shuffle=False."
+        )
+
+
+def check_graph() -> None:
+    """Checks that tensors of a graph can be made.
+
+    Raises:
+      RuntimeError: it is called eagerly.
+    """
+    if tf.executing_eagerly():
+        raise RuntimeError(
+            "This input_fn makes tensors of a graph, and there is no graph here. Hand the "
+            "input_fn itself to estimator.train(input_fn), or call it below "
+            "tf.Graph().as_default(). tf.data.Dataset.from_tensor_slices reads arrays eagerly."
+        )
+
+
+def column_type(name: Any, kind: Any) -> tf.DType:
+    """The TensorFlow type of a column.
+
+    Raises:
+      TypeError: it has none.
+    """
+    try:
+        return tf.as_dtype(kind)
+    except TypeError as error:
+        raise TypeError(
+            f"Column {name!r} is of type {kind}, which TensorFlow does not have. Make numbers or "
+            "strings of it: x[name].astype('int64'), x[name].astype(str)."
+        ) from error

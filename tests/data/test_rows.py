@@ -1,0 +1,67 @@
+"""The order in which rows in memory are read."""
+
+import numpy as np
+import tensorflow as tf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from estimator_bridge.data.rows import Reading, Rows
+
+
+def rows(count):
+    return Rows(count, [tf.int64], [()], lambda numbers: [numbers * 10])
+
+
+def read(reading, most=None):
+    dataset = reading.dataset()
+    dataset = dataset if most is None else dataset.take(most)
+    return [numbers.tolist() for numbers, _ in dataset.as_numpy_iterator()]
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    count=st.integers(1, 8),
+    size=st.integers(1, 10),
+    epochs=st.integers(0, 3),
+    among=st.sampled_from([1, 4, 100]),
+)
+def test_a_reader_starts_anywhere_and_reads_each_epoch_whole(count, size, epochs, among):
+    reading = Reading.make(rows(count), size, epochs, 1, among, (3, 4))
+    chunks = [chunk.tolist() for chunk in reading.chunks()]
+    assert all(len(chunk) == size for chunk in chunks[:-1])
+    flat = [number for chunk in chunks for number in chunk]
+    assert flat == [(reading.start + i) % count for i in range(count * epochs)]
+    dealt = [number for batch in read(reading) for number in batch]
+    assert sorted(dealt) == sorted(flat)
+    assert among > 1 or dealt == flat
+
+
+def test_columns_go_with_their_numbers():
+    reading = Reading.make(rows(20), 7, None, 1, 10, (0, 0))
+    for numbers, column in reading.dataset().take(4).as_numpy_iterator():
+        assert column.tolist() == (numbers * 10).tolist()
+    assert [s.shape.as_list() for s in reading.dataset().element_spec] == [[7], [7]]
+
+
+def test_the_position_can_be_saved(tmp_path):
+    for among in (1, 10):
+        dataset = Reading.make(rows(20), 3, 4, 1, among, (1, 2)).dataset()
+        iterator = iter(dataset)
+        for _ in range(5):
+            next(iterator)
+        path = tf.train.Checkpoint(iterator=iterator).save(str(tmp_path / "at"))
+        rest = [numbers.numpy().tolist() for numbers, _ in iterator]
+        again = iter(dataset)
+        tf.train.Checkpoint(iterator=again).restore(path)
+        assert [numbers.numpy().tolist() for numbers, _ in again] == rest
+        assert len(rest) == 22
+
+
+def test_seeds_choose_the_start_and_the_order():
+    def made(seeds):
+        reading = Reading.make(rows(1000), 50, 1, 1, 100, seeds)
+        return reading.start, read(reading, 1)
+
+    assert made((1, 2)) == made((1, 2)) != made((1, 3))
+    assert made((0, 0)) != made((0, 0))
+    assert np.unique(read(Reading.make(rows(10), 5, 1, 1, 1, (1, 2)))).size == 10
