@@ -9,7 +9,14 @@ import tensorflow as tf
 
 from estimator_bridge.tensorflow_private import PerReplica, merges_replicas
 
-__all__ = ["gather", "join_replicas", "mean_over_replicas", "replica_id", "split_batch"]
+__all__ = [
+    "deal_batches",
+    "gather",
+    "join_replicas",
+    "mean_over_replicas",
+    "replica_id",
+    "split_batch",
+]
 
 
 def split_batch(
@@ -29,6 +36,20 @@ def split_batch(
         PerReplica(tuple(tf.split(t, replicas, axis=axis) if axis is not None else [t] * replicas))
         for t, axis in zip(tensors, axes)
     ]
+
+
+def deal_batches(tensors: Sequence[tf.Tensor], replicas: int) -> list:
+    """The replicas' own batches as per-replica values for strategy.run.
+
+    Args:
+      tensors: the flat components of the first replica's batch, then those of the second's, and
+        so on. The replicas' batches may differ in size.
+      replicas: how many of them are in this process.
+    """
+    if replicas == 1:
+        return list(tensors)
+    count = len(tensors) // replicas
+    return [PerReplica(tuple(tensors[i::count])) for i in range(count)]
 
 
 def gather(strategy: tf.distribute.Strategy, value, most: int | None = None) -> tf.Tensor:

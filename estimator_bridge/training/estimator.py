@@ -22,6 +22,7 @@ from estimator_bridge.export.saved_model import export_saved_model
 from estimator_bridge.model import ModeKeys, RunConfig, default_session_config
 from estimator_bridge.runtime import default_strategy
 from estimator_bridge.training.arguments import check_hooks, check_listeners, check_steps
+from estimator_bridge.training.distribution import DistributedExecution
 from estimator_bridge.training.evaluate import evaluate_program
 from estimator_bridge.training.execution import Execution
 from estimator_bridge.training.model_call import check_model_fn
@@ -302,15 +303,10 @@ class Estimator:
         return latest
 
     def _execution(self, mode: str) -> Execution:
-        train, evaluate = self._config.train_distribute, self._config.eval_distribute
-        strategy = train if mode == ModeKeys.TRAIN else evaluate
-        if strategy is not None:
-            raise NotImplementedError(
-                f"RunConfig's {'train' if strategy is train else 'eval'}_distribute "
-                f"({type(strategy).__name__}) is not supported. Write the model_fn for a "
-                "TPUEstimator (CrossShardOptimizer, TPUEstimatorSpec) and name its devices: "
-                "tpu.RunConfig(master='gpu:2') trains on two GPUs."
-            )
+        name = {ModeKeys.TRAIN: "train_distribute", ModeKeys.EVAL: "eval_distribute"}.get(mode)
+        strategy = getattr(self._config, name) if name else None
+        if name and strategy is not None:
+            return DistributedExecution(name, strategy, self._config)
         return Execution(default_strategy(), self._config)
 
     def _export_execution(self) -> Execution:
