@@ -99,7 +99,11 @@ def _all_sum(context, values: list[tf.Tensor]) -> Sequence[tf.Tensor]:
         pairs = [(value, value) for value in replicated]
         return strategy.extended.batch_reduce_to(tf.distribute.ReduceOp.SUM, pairs)
 
-    return context.merge_call(merged, args=tuple(values))
+    # Numbers of type int32 live on the host, and are not added up together with others.
+    on_host = [value.dtype == tf.int32 for value in values]
+    groups = [[v for v, host in zip(values, on_host) if host is kind] for kind in (True, False)]
+    totals = [iter(context.merge_call(merged, args=tuple(g)) if g else ()) for g in groups]
+    return [next(totals[0] if host else totals[1]) for host in on_host]
 
 
 def _sum_in_group(context, value: tf.Tensor, groups: np.ndarray) -> tf.Tensor:

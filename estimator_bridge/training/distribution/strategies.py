@@ -13,6 +13,8 @@ __all__ = ["input_context", "local_replicas", "strategy_to_run"]
 _v1 = tf.compat.v1.distribute.experimental
 _CENTRAL_STORAGE = (_v1.CentralStorageStrategy, tf.distribute.experimental.CentralStorageStrategy)
 
+_MIRRORED = (tf.distribute.MirroredStrategy, tf.compat.v1.distribute.MirroredStrategy)
+
 _mirrored: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
@@ -24,8 +26,10 @@ def strategy_to_run(name: str, strategy: tf.distribute.Strategy) -> tf.distribut
       strategy: its value.
 
     Returns:
-      The strategy itself. For central storage, one with a copy of the variables on each of its
-      devices: all replicas step together there too, so the numbers are the same.
+      The strategy itself, or one with the same replicas on the same devices and so with the same
+      numbers. For central storage, one with a copy of the variables on each device. For mirrored
+      CPU cores, which share one memory, one that adds up on one of them: MirroredStrategy's
+      collectives are slower there, and those of strategies of different sizes collide.
 
     Raises:
       NotImplementedError: it is a parameter server strategy.
@@ -38,9 +42,11 @@ def strategy_to_run(name: str, strategy: tf.distribute.Strategy) -> tf.distribut
             "TF_CONFIG; on one, tf.distribute.MirroredStrategy(). Replicas then step together: "
             "their gradients are added up, so the learning rate may need a change."
         )
-    if isinstance(strategy, _CENTRAL_STORAGE):
+    devices = strategy.extended.worker_devices
+    is_on_cores = type(strategy) in _MIRRORED and all(map(_is_cpu, devices))
+    if isinstance(strategy, _CENTRAL_STORAGE) or is_on_cores:
         if strategy not in _mirrored:
-            _mirrored[strategy] = _with_copies(strategy.extended.worker_devices)
+            _mirrored[strategy] = _with_copies(devices)
         return _mirrored[strategy]
     return strategy
 
@@ -66,6 +72,10 @@ def _with_copies(devices: tuple[str, ...]) -> tf.distribute.Strategy:
     with eager_mode():
         if len(devices) == 1:
             return tf.distribute.OneDeviceStrategy(devices[0])
-        if any("CPU" in device.upper() for device in devices):
+        if any(map(_is_cpu, devices)):
             return tf.distribute.MirroredStrategy(devices, tf.distribute.ReductionToOneDevice())
         return tf.distribute.MirroredStrategy(devices)
+
+
+def _is_cpu(device: str) -> bool:
+    return "CPU" in device.upper()
