@@ -11,6 +11,7 @@ import tensorflow as tf
 from absl import logging
 
 from estimator_bridge.data import GraphInput, call_input_fn
+from estimator_bridge.data.static_shapes import check_static
 from estimator_bridge.graph import LiftedSession
 from estimator_bridge.model import ModeKeys, RunConfig
 from estimator_bridge.runtime import LoopResult
@@ -69,6 +70,16 @@ class DistributedExecution(Execution):
             config=self.config,
             input_context=input_context(self.strategy),
         )
+
+    def batch_tensors(self, graph_input: GraphInput, mode: str) -> Any:
+        """A replica's element; its shapes are known where the replicas are a TPU's cores.
+
+        Raises:
+          ValueError: they are not.
+        """
+        if self.strategy.extended.experimental_require_static_shapes:
+            check_static(graph_input.spec, allow_partial_batch=False)
+        return super().batch_tensors(graph_input, mode)
 
     def pace(self, mode: str) -> Pace:
         """A TPU strategy's own number of steps, where it has one; else no bound."""
