@@ -22,7 +22,7 @@ from estimator_bridge.export.saved_model import export_saved_model
 from estimator_bridge.model import ModeKeys, RunConfig, default_session_config
 from estimator_bridge.runtime import default_strategy
 from estimator_bridge.training.arguments import check_hooks, check_listeners, check_steps
-from estimator_bridge.training.distribution import DistributedExecution
+from estimator_bridge.training.distribution import DistributedExecution, strategy_for
 from estimator_bridge.training.evaluate import evaluate_program
 from estimator_bridge.training.execution import Execution
 from estimator_bridge.training.model_call import check_model_fn
@@ -88,9 +88,10 @@ class Estimator:
         """The model_fn with params bound: takes features, labels, mode, config."""
 
         def bound(features, labels, mode, config):
-            traced = self._execution(mode).trace(
-                self._model_fn, features, labels, mode, self.params
-            )
+            execution = self._execution(mode)
+            if isinstance(execution, DistributedExecution):  # the caller's graph is one replica's
+                execution = self._export_execution()
+            traced = execution.trace(self._model_fn, features, labels, mode, self.params)
             del config
             return traced.spec
 
@@ -303,10 +304,9 @@ class Estimator:
         return latest
 
     def _execution(self, mode: str) -> Execution:
-        name = {ModeKeys.TRAIN: "train_distribute", ModeKeys.EVAL: "eval_distribute"}.get(mode)
-        strategy = getattr(self._config, name) if name else None
-        if name and strategy is not None:
-            return DistributedExecution(name, strategy, self._config)
+        strategy = strategy_for(self._config, mode)
+        if strategy is not None:
+            return DistributedExecution(strategy, self._config)
         return Execution(default_strategy(), self._config)
 
     def _export_execution(self) -> Execution:

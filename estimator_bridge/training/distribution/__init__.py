@@ -5,5 +5,6 @@ together (``tracing``); the step then runs under the strategy that the program g
 """
 
 from estimator_bridge.training.distribution.execution import DistributedExecution
+from estimator_bridge.training.distribution.strategies import strategy_for
 
-__all__ = ["DistributedExecution"]
+__all__ = ["DistributedExecution", "strategy_for"]

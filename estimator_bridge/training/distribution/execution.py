@@ -16,11 +16,7 @@ from estimator_bridge.graph import LiftedSession
 from estimator_bridge.model import ModeKeys, RunConfig
 from estimator_bridge.runtime import LoopResult
 from estimator_bridge.training.distribution.joined import check_joined
-from estimator_bridge.training.distribution.strategies import (
-    input_context,
-    local_replicas,
-    strategy_to_run,
-)
+from estimator_bridge.training.distribution.strategies import input_context, local_replicas
 from estimator_bridge.training.distribution.tracing import TracingStrategy
 from estimator_bridge.training.execution import Execution, TracedModel
 from estimator_bridge.training.pace import Pace
@@ -37,13 +33,12 @@ class DistributedExecution(Execution):
     replicas.
 
     Args:
-      name: the RunConfig's argument: train_distribute or eval_distribute.
-      strategy: its value.
+      strategy: what runs the replicas: see ``strategy_for``.
       config: the estimator's.
     """
 
-    def __init__(self, name: str, strategy: tf.distribute.Strategy, config: RunConfig):
-        super().__init__(strategy_to_run(name, strategy), config)
+    def __init__(self, strategy: tf.distribute.Strategy, config: RunConfig):
+        super().__init__(strategy, config)
         self._steps_per_call = getattr(strategy.extended, "steps_per_run", None)
         self._tracing = TracingStrategy(self.strategy)
         self.elements = local_replicas(self.strategy)

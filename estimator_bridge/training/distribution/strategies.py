@@ -6,9 +6,10 @@ import weakref
 
 import tensorflow as tf
 
+from estimator_bridge.model import ModeKeys, RunConfig
 from estimator_bridge.tensorflow_private import eager_mode
 
-__all__ = ["input_context", "local_replicas", "strategy_to_run"]
+__all__ = ["input_context", "local_replicas", "strategy_for", "strategy_to_run"]
 
 _v1 = tf.compat.v1.distribute.experimental
 _CENTRAL_STORAGE = (_v1.CentralStorageStrategy, tf.distribute.experimental.CentralStorageStrategy)
@@ -16,6 +17,20 @@ _CENTRAL_STORAGE = (_v1.CentralStorageStrategy, tf.distribute.experimental.Centr
 _MIRRORED = (tf.distribute.MirroredStrategy, tf.compat.v1.distribute.MirroredStrategy)
 
 _mirrored: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+
+
+_ARGUMENTS = {ModeKeys.TRAIN: "train_distribute", ModeKeys.EVAL: "eval_distribute"}
+
+
+def strategy_for(config: RunConfig, mode: str) -> tf.distribute.Strategy | None:
+    """The strategy that runs the replicas of a mode; None where a RunConfig names none.
+
+    Raises:
+      NotImplementedError: see ``strategy_to_run``.
+    """
+    name = _ARGUMENTS.get(mode)  # a prediction is one replica's
+    strategy = getattr(config, name) if name else None
+    return strategy_to_run(name, strategy) if name and strategy is not None else None
 
 
 def strategy_to_run(name: str, strategy: tf.distribute.Strategy) -> tf.distribute.Strategy:

@@ -38,7 +38,7 @@ def input_fn():
 def main(described, cores):
     resolver = runpy.run_path(described, run_name="described")["DescribedResolver"](cores)
     strategy = tpu_strategy.TPUStrategyV2(resolver)
-    execution = DistributedExecution("train_distribute", strategy, eb.RunConfig(model_dir="none"))
+    execution = DistributedExecution(strategy, eb.RunConfig(model_dir="none"))
     program = trace_program(execution, model_fn, input_fn, ModeKeys.TRAIN, {})
     data = tf.data.Dataset.from_tensors((tf.zeros([8, 5], tf.int64), tf.zeros([8], tf.int64)))
     graph_def = program.make_loop()._function(iter(data)).graph.as_graph_def()
