@@ -64,7 +64,7 @@ def combined(copies: Sequence[tf.Variable], kind: ReplicaLocal) -> tf.Tensor:
     total = tf.add_n([copy.read_value() for copy in copies])
     if not kind.is_mean:
         return total
-    return total / len(copies) if total.dtype.is_floating else total // len(copies)
+    return total // len(copies) if total.dtype.is_integer else total / len(copies)
 
 
 def deal_out(
@@ -83,8 +83,8 @@ def deal_out(
     if not (is_initial or kind.is_mean):
         # TensorFlow divides whole numbers too, and loses what is left; the first copy keeps it.
         count = len(copies)
-        part = value / count if value.dtype.is_floating else value // count
-        rest = part if value.dtype.is_floating else value - part * (count - 1)
+        part = value // count if value.dtype.is_integer else value / count
+        rest = value - part * (count - 1) if value.dtype.is_integer else part
     first.assign(rest)
     for copy in others:
         copy.assign(part)

@@ -72,7 +72,7 @@ def join(reduce_op: tf.distribute.ReduceOp, x: Any, replicas: int) -> Any:
     if reduce_op == _ReduceOp.SUM or replicas == 1:
         return total
     count = tf.constant(replicas, total.dtype)
-    return total / count if total.dtype.is_floating or total.dtype.is_complex else total // count
+    return total // count if total.dtype.is_integer else total / count
 
 
 def first_of_replicas(x: Any, replicas: int) -> tf.Tensor:

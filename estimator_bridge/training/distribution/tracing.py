@@ -140,7 +140,11 @@ class _TracingExtended(_Extended):
 
     def _reduce_to(self, reduce_op, value, destinations, options):
         del destinations, options
-        is_same = value is None or isinstance(value, tf.Variable) or not tf.is_tensor(value)
+        is_variable = isinstance(value, tf.Variable)
+        if is_variable and value.synchronization == tf.VariableSynchronization.ON_READ:
+            with self._updating():
+                return join(reduce_op, tf.convert_to_tensor(value), self._replicas)
+        is_same = is_variable or not tf.is_tensor(value)
         if is_same and reduce_op == tf.distribute.ReduceOp.MEAN:
             return value
         return join(reduce_op, value, self._replicas)

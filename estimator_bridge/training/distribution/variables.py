@@ -53,7 +53,7 @@ def make_replica_local(variable: Any, replicas: int, in_replica: Callable[[], bo
         total = sum_over_replicas(value, replicas, note)
         if aggregation == _Aggregation.SUM:
             return total
-        divide = tf.realdiv if total.dtype.is_floating else tf.math.floordiv
+        divide = tf.math.floordiv if total.dtype.is_integer else tf.realdiv
         mean = divide(total, tf.constant(replicas, total.dtype))
         note(mean.op)
         return mean

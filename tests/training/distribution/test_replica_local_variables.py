@@ -150,3 +150,22 @@ def test_a_replicas_assignment_to_a_shared_variable_is_joined(aggregation, wante
     data = tf.data.Dataset.from_tensor_slices(np.array([2.0, 4.0], np.float32))
     run = estimator(assigning, tmp_path, mirrored(2)).train(lambda: data)
     assert weights(run)["shared"] == wanted
+
+
+def test_an_average_of_a_variable_of_the_replicas_follows_their_mean(tmp_path):
+    """The original failed on it."""
+
+    def averaging(features, labels, mode):
+        del labels
+        last = local("last", MEAN)
+        average = v1.train.ExponentialMovingAverage(0.5)
+        with tf.control_dependencies([last.assign(features)]):
+            update = average.apply([last])
+        with tf.control_dependencies([update]):
+            train_op = v1.assign_add(v1.train.get_global_step(), 1)
+        return eb.EstimatorSpec(mode, loss=features, train_op=train_op)
+
+    data = tf.data.Dataset.from_tensor_slices(np.array([2.0, 4.0], np.float32))
+    saved = weights(estimator(averaging, tmp_path, mirrored(2)).train(lambda: data))
+    assert saved["last"] == 3
+    assert saved["last/ExponentialMovingAverage"] == 1.5
