@@ -4,18 +4,24 @@ Knows nothing of estimators; ``trace_graph`` makes a graph, ``Lifted`` puts a pa
 tf.function, ``LiftedSession`` runs parts of it as tf.compat.v1.Session would.
 """
 
-from estimator_bridge.graph.lift import Lifted
+from estimator_bridge.graph.divergence import diverging_variables
+from estimator_bridge.graph.lift import REPLICA_ID, Lifted
+from estimator_bridge.graph.replica_local import ReplicaLocal, replica_locals
 from estimator_bridge.graph.resources import Resources, host_device
 from estimator_bridge.graph.session import LiftedSession
 from estimator_bridge.graph.snapshot import Snapshot
 from estimator_bridge.graph.trace import continue_trace, trace_graph
 
 __all__ = [
+    "REPLICA_ID",
     "Lifted",
     "LiftedSession",
+    "ReplicaLocal",
     "Resources",
     "Snapshot",
     "continue_trace",
+    "diverging_variables",
     "host_device",
+    "replica_locals",
     "trace_graph",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tensorflow as tf
 
 from estimator_bridge.graph.lift import Lifted
+from estimator_bridge.graph.replica_local import replica_locals
 from estimator_bridge.graph.resources import Resources, host_device
 from estimator_bridge.graph.snapshot import Snapshot, node_name, tensor_ref
 from estimator_bridge.tensorflow_private import eager_mode
@@ -30,7 +31,7 @@ class HostFunction:
     def __init__(self, graph, strategy, resources: Resources, refs, feed_names, added):
         owners = resources.owners
         given = {f"{name}:0" for name in owners} | set(feed_names)
-        snapshot = Snapshot.of(graph).with_nodes(added)
+        snapshot = replica_locals(graph).for_session(Snapshot.of(graph)).with_nodes(added)
         lifted = Lifted(snapshot, refs, given, owners)
         _check_fed(snapshot, lifted, refs)
         self._datasets = _initialised_iterators(snapshot, lifted)
@@ -42,6 +43,7 @@ class HostFunction:
         self._replicas = strategy.num_replicas_in_sync
         written = [n for n in lifted.writes if n in resources.variables]
         self._stale = written if self._replicas > 1 else []
+        self._used = {ref[: -len(":0")] for ref in lifted.given}
         self._restored = _written_in_any_shape(graph, snapshot, lifted) & resources.variables.keys()
         self.random_names = lifted.random_names
         keep = [i for i, ref in enumerate(wanted) if not ref.startswith("^")]
@@ -70,19 +72,15 @@ class HostFunction:
         with eager_mode(), tf.device(host_device()):
             self._resources.check_values(self._lifted.reads_first)
             _check_not_read(self._resources, self._datasets)
+            self._resources.combine(self._used)
             fed = [tf.convert_to_tensor(feeds[n]) for n in names]
             results = self._function(tf.constant(draw, tf.int64), *fed)
             if self._datasets:
                 results, datasets = results[: -len(self._datasets)], results[-len(self._datasets) :]
                 self._resources.datasets.update(zip(self._datasets, datasets))
             for name in self._restored:
-                _check_shape(self._resources.first_copy(name), name)
-            for name in self._stale:
-                first, *others = self._resources.copies(name)
-                if first.is_initialized():
-                    value = first.read_value()
-                    for copy in others:
-                        copy.assign(value)
+                _check_shape(self._resources.session_copy(name), name)
+            self._resources.deal_out(self._stale, self._lifted.names)
         return results
 
     def _join_alone(self, values):

@@ -16,7 +16,10 @@ from estimator_bridge.graph.randomness import DRAW, REPLICA_KEY, Randomness, rep
 from estimator_bridge.graph.snapshot import Snapshot, node_name, tensor_ref
 from estimator_bridge.tensorflow_private import import_below_control_edges
 
-__all__ = ["JoinFn", "Lifted"]
+__all__ = ["REPLICA_ID", "JoinFn", "Lifted"]
+
+# An int32 scalar placeholder that a trace may hold for the number of the replica.
+REPLICA_ID = "estimator_bridge/replica_id:0"
 
 _importing = threading.RLock()  # an import switches tensor equality off, for all threads
 
@@ -60,7 +63,7 @@ class Lifted:
     ):
         self._fetches = [tensor_ref(f) for f in fetches]
         self._snapshot = snapshot
-        plan = make_plan(snapshot, self._fetches, given, set(resources))
+        plan = make_plan(snapshot, self._fetches, {*given, REPLICA_ID}, set(resources))
         self.given, self.writes, self.reads_first = plan.given, plan.writes, plan.reads_first
         self.names = [n for s in plan.stages for n in (*s.body, *s.sums)]
         self._is_island = plan.has_v1_control_flow
@@ -89,6 +92,8 @@ class Lifted:
           The fetches in their order: tensors, and operations for '^a'.
         """
         capture = tf.compat.v1.get_default_graph().capture  # of what an outer function made
+        if REPLICA_ID in self.given:
+            values = {REPLICA_ID: tf.convert_to_tensor(replica, tf.int32), **values}
         known = {
             ref: values[ref] if ref.startswith("^") else capture(values[ref]) for ref in self.given
         }

@@ -18,7 +18,7 @@ from estimator_bridge.graph.needed import in_order, needed_nodes
 from estimator_bridge.graph.op_kinds import READS, V1_CONTROL_FLOW
 from estimator_bridge.graph.snapshot import Snapshot, node_name
 
-__all__ = ["Plan", "Stage", "make_plan"]
+__all__ = ["Plan", "Stage", "make_plan", "touched_resources"]
 
 _SUM = "CrossReplicaSum"
 _PASSES_RESOURCE = frozenset({"Identity", "IdentityN", "Enter", "Switch", "Merge", "Exit"})
@@ -80,7 +80,7 @@ def make_plan(
     """
     inputs, used = needed_nodes(snapshot, fetches, set(given), resources)
     order = in_order(snapshot, inputs)
-    touched = _touched(snapshot, order, inputs, resources)
+    touched = touched_resources(snapshot, order, inputs, resources)
     stage_of = _stages(snapshot, order, inputs, touched)
     stages = [Stage([], []) for _ in range(max(stage_of.values(), default=0) + 1)]
     for name in order:
@@ -100,7 +100,7 @@ def make_plan(
     return Plan(stages, inputs, used, writes, reads_first, v1_control_flow)
 
 
-def _touched(
+def touched_resources(
     snapshot: Snapshot, order: list[str], inputs: dict[str, list[str]], resources: set[str]
 ) -> dict[str, set[str]]:
     """By node, the resource owners whose handles reach its inputs."""

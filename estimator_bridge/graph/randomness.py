@@ -26,7 +26,7 @@ from estimator_bridge.graph.library import called_functions, functions_where
 from estimator_bridge.graph.op_kinds import DRAWS
 from estimator_bridge.graph.snapshot import Snapshot, is_stateful
 
-__all__ = ["DRAW", "REPLICA_KEY", "Randomness", "replica_key"]
+__all__ = ["DRAW", "REPLICA_KEY", "Randomness", "is_seeded", "replica_key"]
 
 DRAW = "estimator_bridge/draw"  # int64 scalar: how many times the step has run before
 REPLICA_KEY = "estimator_bridge/replica_key"  # uint64 [1]: 0 on the first replica
@@ -51,7 +51,7 @@ class Randomness:
     """
 
     def __init__(self, snapshot: Snapshot, names: list[str]):
-        self._random_functions = functions_where(snapshot.library, _is_seeded)
+        self._random_functions = functions_where(snapshot.library, is_seeded)
         self.stateless = {n for n in names if snapshot.nodes[n].op in DRAWS}
         self._entropy = random.SystemRandom()
 
@@ -92,7 +92,7 @@ class Randomness:
           replica: the replica's number; 0 returns the GraphDef itself.
         """
         affected = any(
-            _is_seeded(n) or called_functions(n) & self._random_functions for n in graph_def.node
+            is_seeded(n) or called_functions(n) & self._random_functions for n in graph_def.node
         )
         if not replica or not affected:
             return graph_def
@@ -110,7 +110,7 @@ class Randomness:
         return copy
 
     def _reseed(self, node, replica: int) -> None:
-        if _is_seeded(node) and (node.attr["seed"].i or node.attr["seed2"].i):
+        if is_seeded(node) and (node.attr["seed"].i or node.attr["seed2"].i):
             mixed = (node.attr["seed2"].i ^ (replica * _GOLDEN)) & (_MASK >> 1)
             node.attr["seed2"].i = mixed or 1
         if node.op in self._random_functions:
@@ -127,7 +127,8 @@ def _clone_name(function: str, replica: int) -> str:
     return f"{function}_replica_{replica}"
 
 
-def _is_seeded(node) -> bool:
+def is_seeded(node) -> bool:
+    """Whether a node draws from a stream of its own, another one on each replica."""
     return (
         "seed" in node.attr
         and "seed2" in node.attr

@@ -8,12 +8,14 @@ iterators, summary writers) live once, on the host, and all replicas use the one
 from __future__ import annotations
 
 import itertools
+from collections.abc import Collection, Iterable
 
 import tensorflow as tf
 
 from estimator_bridge.graph.lift import Lifted
 from estimator_bridge.graph.one_shot import as_initialized
 from estimator_bridge.graph.op_kinds import QUEUES
+from estimator_bridge.graph.replica_local import combined, deal_out, replica_locals
 from estimator_bridge.graph.snapshot import Snapshot
 from estimator_bridge.tensorflow_private import UninitializedVariable, eager_mode, op_def
 
@@ -52,6 +54,8 @@ class Resources:
         self._shared = shared
         self._scope = f"estimator_bridge_{next(_scopes)}"
         self.variables: dict[str, tf.Variable] = {}
+        self._locals = replica_locals(graph).variables
+        self._wholes: dict[str, tf.Variable] = {}  # the session's copies of replica-local ones
         self._hosted: dict[str, tf.Tensor] = {}
         self._owners: set[str] = set()
         self._have_values: set[str] = set()
@@ -63,10 +67,15 @@ class Resources:
     def owners(self) -> set[str]:
         """Names of the nodes that own a resource."""
         if self._seen_version != self._graph.version:
-            nodes = Snapshot.of(self._graph).nodes.values()
-            self._owners = {node.name for node in nodes if _owns_resource(node)}
+            self._owners = self.owners_in(self._graph)
             self._seen_version = self._graph.version
         return self._owners
+
+    @staticmethod
+    def owners_in(graph: tf.Graph) -> set[str]:
+        """Names of the nodes of a graph that own a resource."""
+        nodes = Snapshot.of(graph).nodes.values()
+        return {node.name for node in nodes if _owns_resource(node)}
 
     def prepare(self, refs: set[str]) -> None:
         """Makes the resources behind these handle references, where they are not made yet."""
@@ -80,6 +89,8 @@ class Resources:
                         self.variables[name] = self._shared.variables[name]
                     else:
                         self.variables[name] = self._make_variable(nodes[name])
+                    if name in self._locals and len(self.copies(name)) > 1:
+                        self._wholes[name] = self._make_whole(nodes[name])
                 else:
                     self._hosted[name] = self._make_hosted(name)
 
@@ -87,15 +98,16 @@ class Resources:
         """Handles by reference, captured by the function that is being built.
 
         In a replica's context a variable's handle is that of the replica's own copy, elsewhere
-        that of the first.
+        that of the copy which sessions see.
         """
         capture = tf.compat.v1.get_default_graph().capture
-        on_host = tf.distribute.in_cross_replica_context()  # session.run() below strategy.scope()
+        in_scope = tf.distribute.has_strategy()  # of strategy.run, or the program's own
+        on_host = not in_scope or tf.distribute.in_cross_replica_context()
         found = {}
         for ref in refs:
             name = ref[: -len(":0")]
             if name in self.variables:
-                variable = self.first_copy(name) if on_host else self.variables[name]
+                variable = self.session_copy(name) if on_host else self.variables[name]
                 found[ref] = capture(variable.handle)
             elif name in self._hosted:
                 found[ref] = capture(self._hosted[name])
@@ -118,8 +130,40 @@ class Resources:
                 )
             self._have_values.add(name)
 
+    def session_copy(self, name: str) -> tf.Variable:
+        """The copy that checkpoints and sessions see.
+
+        It is the first replica's, or that of the host where the replicas' values differ.
+        """
+        return self._wholes[name] if name in self._wholes else self.first_copy(name)
+
+    def combine(self, names: Iterable[str]) -> None:
+        """Brings the host's copies of variables up to date with those of the replicas, eagerly."""
+        for name in self._wholes.keys() & set(names):
+            copies = self.copies(name)
+            if copies[0].is_initialized():
+                self._wholes[name].assign(combined(copies, self._locals[name]))
+
+    def deal_out(self, names: Iterable[str], ran: Collection[str]) -> None:
+        """Deals what a session's function wrote out to the replicas, eagerly.
+
+        Args:
+          names: of the variables that it may have written.
+          ran: the nodes of the function, the variables' initializers perhaps among them.
+        """
+        for name in names:
+            copies = self.copies(name)
+            if name in self._wholes:
+                kind, whole = self._locals[name], self._wholes[name]
+                if whole.is_initialized():
+                    deal_out(whole.read_value(), copies, kind, kind.initializer in ran)
+            elif copies[0].is_initialized():
+                value = copies[0].read_value()
+                for copy in copies[1:]:
+                    copy.assign(value)
+
     def first_copy(self, name: str) -> tf.Variable:
-        """The copy of the variable that checkpoints and sessions see: the first replica's."""
+        """The first replica's copy of a variable."""
         return self._strategy.experimental_local_results(self.variables[name])[0]
 
     def copies(self, name: str) -> tuple[tf.Variable, ...]:
@@ -142,6 +186,7 @@ class Resources:
         self._hosted.clear()
         self.variables.clear()
         self.datasets.clear()
+        self._wholes.clear()
         self._have_values.clear()
 
     def _make_variable(self, node) -> tf.Variable:
@@ -165,6 +210,15 @@ class Resources:
                 dtype=tf.as_dtype(node.attr["dtype"].type),
                 trainable=False,
                 aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA,
+            )
+
+    def _make_whole(self, node) -> tf.Variable:
+        with eager_mode(), tf.device(host_device()):
+            return UninitializedVariable(
+                name=node.name + "/whole",
+                shape=tf.TensorShape(node.attr["shape"].shape),
+                dtype=tf.as_dtype(node.attr["dtype"].type),
+                trainable=False,
             )
 
     def _make_hosted(self, name: str) -> tf.Tensor:

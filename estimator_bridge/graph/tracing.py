@@ -7,6 +7,7 @@ whole process, whose events of operations are turned into the RunMetadata of old
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import tempfile
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ __all__ = ["asks_for_trace", "traced"]
 
 _v1 = tf.compat.v1
 _HOST = "/job:localhost/replica:0/task:0"
+_RUNS = os.path.join("plugins", "profile")
 
 
 def asks_for_trace(options: Any) -> bool:
@@ -36,9 +38,7 @@ def traced(metadata: Any, directory: str | None = None) -> Iterator[None]:
       metadata: a RunMetadata, whose step_stats are filled in the end.
       directory: where TensorBoard's profiler is to find the trace too; None: nowhere.
     """
-    with contextlib.ExitStack() as stack:
-        folder = directory or stack.enter_context(tempfile.TemporaryDirectory())
-        before = _profiles(folder)
+    with tempfile.TemporaryDirectory() as folder:
         try:
             tf.profiler.experimental.start(folder)
         except tf.errors.AlreadyExistsError:
@@ -49,13 +49,22 @@ def traced(metadata: Any, directory: str | None = None) -> Iterator[None]:
             yield
         finally:
             tf.profiler.experimental.stop()
-            for path in sorted(_profiles(folder) - before):
+            for path in tf.io.gfile.glob(os.path.join(folder, _RUNS, "*", "*.xplane.pb")):
                 _add_step_stats(metadata.step_stats, read_profile(path))
+                if directory:
+                    _keep(path, directory)
 
 
-def _profiles(folder: str) -> set[str]:
-    runs = os.path.join(folder, "plugins", "profile", "*", "*.xplane.pb")
-    return set(tf.io.gfile.glob(runs))
+def _keep(path: str, directory: str) -> None:
+    """Copies a profile to where TensorBoard looks; the profiler names runs by the second alone."""
+    run = os.path.basename(os.path.dirname(path))
+    places = (
+        os.path.join(directory, _RUNS, run + end)
+        for end in itertools.chain([""], map("_{}".format, itertools.count(2)))
+    )
+    place = next(place for place in places if not tf.io.gfile.exists(place))
+    tf.io.gfile.makedirs(place)
+    tf.io.gfile.copy(path, os.path.join(place, os.path.basename(path)))
 
 
 def _add_step_stats(stats: Any, profile: Any) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.graph import LiftedSession, Snapshot, host_device
+from estimator_bridge.graph import REPLICA_ID, LiftedSession, Snapshot, host_device
 from estimator_bridge.graph.deferred import defer
 from estimator_bridge.runtime.replicas import mean_over_replicas
 from estimator_bridge.runtime.step import HostStage, ReplicaStep
@@ -34,6 +34,8 @@ class LoopResult:
       short_batch: the flat components of a batch that is smaller than the others, for which no
         step was run; None where there was none.
       limit_value: the limit variable's value afterwards; None where there is no such variable.
+      left_over: the input's last elements, each as its flat components, where they were too few
+        to give one to each replica, and no step was run.
     """
 
     steps: int
@@ -42,6 +44,7 @@ class LoopResult:
     fetched: dict[str, tf.Tensor] | None
     short_batch: list | None
     limit_value: int | None = None
+    left_over: list[list] = dataclasses.field(default_factory=list)
 
 
 class StepLoop:
@@ -65,6 +68,8 @@ class StepLoop:
       full_batch: for an input whose elements are (size, padded batch): the loop ends before a
         batch of another size and hands it back.
       fed: references whose values each call supplies, for all its steps and replicas.
+      elements: where each replica takes elements of the input of its own: how many replicas this
+        process has. By default an element is a host's batch, to be split over the replicas.
     """
 
     def __init__(
@@ -80,8 +85,10 @@ class StepLoop:
         limit_variable: str | None = None,
         full_batch: int | None = None,
         fed: Sequence[str] = (),
+        elements: int | None = None,
     ):
         self._strategy = strategy
+        self._draws = range(elements or 1)
         self._resources = session.resources
         self._loss = loss
         self.fetches, self.fed = tuple(fetches), tuple(fed)
@@ -92,7 +99,7 @@ class StepLoop:
         self._deferred, self.has_effects = None, False
         if fetches:
             on_host = set(host.inputs) if host else set()
-            given = {*inputs, *on_host, *fed, *(f"{name}:0" for name in owners)}
+            given = {*inputs, *on_host, *fed, REPLICA_ID, *(f"{name}:0" for name in owners)}
             base = [*operations, *tensors, *(host.inputs.values() if host else ())]
             division = defer(snapshot, base, fetches, given, owners)
             self._deferred, self.has_effects = division.deferred, division.has_effects
@@ -107,7 +114,9 @@ class StepLoop:
         self._fetched_tensors = [tensor_of(ref) for ref in self._fetched]
         self._needed_tensors = [tensor_of(ref) for ref in self._needs]
         self._fed_specs = [tf.TensorSpec(tensor_of(r).shape, tensor_of(r).dtype) for r in fed]
-        self._step = ReplicaStep(session, strategy, inputs, operations, tensors, host, axes, fed)
+        self._step = ReplicaStep(
+            session, strategy, inputs, operations, tensors, host, axes, fed, elements
+        )
         self._compiled: list[tuple[object, Callable]] = []
         self._single: tuple[object, Callable] | None = None
         self._may_be_single = strategy.num_replicas_in_sync == 1 and full_batch is None
@@ -149,6 +158,11 @@ class StepLoop:
                 fetched=dict(zip(self._fetched, state["fetched"])) if whole else None,
                 short_batch=[t[:size] for t in state["short_batch"]] if size else None,
                 limit_value=int(state["limit_value"]) if self._limit_variable else None,
+                left_over=[
+                    tf.nest.flatten(element.get_value(), expand_composites=True)
+                    for element in state["left_over"]
+                    if element.has_value()
+                ],
             )
 
     def _call_once(self, iterator, draw: int, fed: Sequence[np.ndarray]) -> LoopResult:
@@ -177,8 +191,7 @@ class StepLoop:
                 is_there = batch.has_value()
 
                 def step():
-                    flat = tf.nest.flatten(batch.get_value(), expand_composites=True)
-                    values = self._step(flat, draw, fed)
+                    values = self._step([batch.get_value()], draw, fed)
                     return self._mean_loss(values), self._fetched_now(values)
 
                 loss, fetched = tf.cond(
@@ -218,11 +231,15 @@ class StepLoop:
                 wanted &= state["loss"] <= np.inf  # false for NaN, in one operation
             if self._full_batch is not None:
                 wanted &= tf.equal(state["short_size"], 0)
-            batch = tf.cond(wanted, iterator.get_next_as_optional, nothing)
+            batch = tf.cond(
+                wanted,
+                lambda: [iterator.get_next_as_optional() for _ in self._draws],
+                lambda: [nothing() for _ in self._draws],
+            )
             return {**state, "wanted": wanted, "batch": batch}
 
         def body(state):
-            batch = state["batch"].get_value()
+            batch = [element.get_value() for element in state["batch"]]
             stepped = self._stepped if self._full_batch is None else self._stepped_if_full
             return (with_next_batch(stepped(state, batch, draw, fed)),)
 
@@ -230,12 +247,13 @@ class StepLoop:
         shapes = {
             **tf.nest.map_structure(lambda t: t.shape, {**start, "batch": start["done"]}),
             "needs": [t.shape for t in self._needed_tensors],
-            "batch": tf.OptionalSpec(iterator.element_spec),
+            "batch": [tf.OptionalSpec(iterator.element_spec) for _ in self._draws],
         }
         end = tf.while_loop(
-            lambda state: state["batch"].has_value(), body, (start,), shape_invariants=(shapes,)
+            lambda state: state["batch"][-1].has_value(), body, (start,), shape_invariants=(shapes,)
         )[0]
-        has_batch, needs = end.pop("batch").has_value(), end.pop("needs")
+        (*end["left_over"], last), needs = end.pop("batch"), end.pop("needs")
+        has_batch = last.has_value()
         end["ended"] = end.pop("wanted") & ~has_batch
         end["fetched"] = self._fetch_last(needs, tf.equal(end["done"], steps))
         return {**end, **self._limit_value()}
@@ -276,7 +294,7 @@ class StepLoop:
         return needs
 
     def _stepped_if_full(self, state: dict, sized_batch, draw, fed=()) -> dict:
-        size, components = sized_batch
+        ((size, components),) = sized_batch
         flat = tf.nest.flatten(components, expand_composites=True)
         kept = {key: value for key, value in state.items() if key not in ("batch", "wanted")}
         return tf.cond(

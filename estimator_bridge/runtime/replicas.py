@@ -9,7 +9,14 @@ import tensorflow as tf
 
 from estimator_bridge.tensorflow_private import PerReplica, merges_replicas
 
-__all__ = ["gather", "join_replicas", "mean_over_replicas", "replica_id", "split_batch"]
+__all__ = [
+    "deal_batches",
+    "gather",
+    "join_replicas",
+    "mean_over_replicas",
+    "replica_id",
+    "split_batch",
+]
 
 
 def split_batch(
@@ -29,6 +36,20 @@ def split_batch(
         PerReplica(tuple(tf.split(t, replicas, axis=axis) if axis is not None else [t] * replicas))
         for t, axis in zip(tensors, axes)
     ]
+
+
+def deal_batches(tensors: Sequence[tf.Tensor], replicas: int) -> list:
+    """The replicas' own batches as per-replica values for strategy.run.
+
+    Args:
+      tensors: the flat components of the first replica's batch, then those of the second's, and
+        so on. The replicas' batches may differ in size.
+      replicas: how many of them are in this process.
+    """
+    if replicas == 1:
+        return list(tensors)
+    count = len(tensors) // replicas
+    return [PerReplica(tuple(tensors[i::count])) for i in range(count)]
 
 
 def gather(strategy: tf.distribute.Strategy, value, most: int | None = None) -> tf.Tensor:
@@ -78,7 +99,11 @@ def _all_sum(context, values: list[tf.Tensor]) -> Sequence[tf.Tensor]:
         pairs = [(value, value) for value in replicated]
         return strategy.extended.batch_reduce_to(tf.distribute.ReduceOp.SUM, pairs)
 
-    return context.merge_call(merged, args=tuple(values))
+    # Numbers of type int32 live on the host, and are not added up together with others.
+    on_host = [value.dtype == tf.int32 for value in values]
+    groups = [[v for v, host in zip(values, on_host) if host is kind] for kind in (True, False)]
+    totals = [iter(context.merge_call(merged, args=tuple(g)) if g else ()) for g in groups]
+    return [next(totals[0] if host else totals[1]) for host in on_host]
 
 
 def _sum_in_group(context, value: tf.Tensor, groups: np.ndarray) -> tf.Tensor:

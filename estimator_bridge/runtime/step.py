@@ -8,7 +8,13 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from estimator_bridge.graph import Lifted, LiftedSession, Snapshot, host_device
-from estimator_bridge.runtime.replicas import gather, join_replicas, replica_id, split_batch
+from estimator_bridge.runtime.replicas import (
+    deal_batches,
+    gather,
+    join_replicas,
+    replica_id,
+    split_batch,
+)
 
 __all__ = ["HostStage", "ReplicaStep"]
 
@@ -41,6 +47,8 @@ class ReplicaStep:
       host: what the host does afterwards.
       axes: see ``split_batch``.
       fed: further references whose values a call supplies, the same for all replicas.
+      elements: where the replicas do not share a host's batch: how many elements of the input,
+        one for each replica of this process, make up a step's.
     """
 
     def __init__(
@@ -53,12 +61,14 @@ class ReplicaStep:
         host: HostStage | None = None,
         axes: Sequence[int | None] | None = None,
         fed: Sequence[str] = (),
+        elements: int | None = None,
     ):
         self._graph = session.graph  # py_function's callables live as long as their graph
         self._strategy = strategy
         self._resources = session.resources
         self._inputs, self._axes, self._host = list(inputs), axes, host
         self._fed, self._is_ready = list(fed), False
+        self._elements = elements
         self._gathered = list(dict.fromkeys(host.inputs.values())) if host else []
         self._tensors = list(dict.fromkeys([*tensors, *self._gathered]))
         snapshot, owners = Snapshot.of(session.graph), self._resources.owners
@@ -90,16 +100,16 @@ class ReplicaStep:
         """Runs the step.
 
         Args:
-          batch: a host's batch, split evenly over the replicas.
+          batch: a host's batch, split evenly over the replicas; with ``elements``, a list of so
+            many replicas' batches.
           draw: the position in the random streams.
           fed: the values of the references that are fed, in their order.
 
         Returns:
           The wanted tensors' per-replica values by reference, and the host's inputs, gathered.
         """
-        replicas = self._strategy.num_replicas_in_sync
         flat = tf.nest.flatten(batch, expand_composites=True)
-        parts = split_batch(flat, replicas, self._axes) if replicas > 1 else flat
+        parts = self._parts(flat)
 
         def on_replica(*components):
             values = self._resources.handles(self._lifted.given)
@@ -115,6 +125,13 @@ class ReplicaStep:
         if self._host and self._host_lifted:
             values.update(self._run_host(self._host, self._host_lifted, values, draw, fed))
         return values
+
+    def _parts(self, flat: list) -> list:
+        """The arguments of strategy.run: a batch's components, each with the replicas' values."""
+        replicas = self._strategy.num_replicas_in_sync
+        if self._elements:
+            return deal_batches(flat, self._elements)
+        return split_batch(flat, replicas, self._axes) if replicas > 1 else flat
 
     def _run_host(self, host: HostStage, lifted: Lifted, values: dict, draw, fed) -> dict:
         with tf.device(host_device()):

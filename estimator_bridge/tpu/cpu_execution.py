@@ -9,9 +9,10 @@ import tensorflow as tf
 
 from estimator_bridge.data import GraphInput
 from estimator_bridge.model import InputPipelineConfig, TPURunConfig
+from estimator_bridge.training.distribution import DistributedExecution
 from estimator_bridge.training.execution import Execution, TracedModel
 
-__all__ = ["CPUExecution"]
+__all__ = ["CPUExecution", "DistributedCPUExecution"]
 
 
 class CPUExecution(Execution):
@@ -57,3 +58,7 @@ class CPUExecution(Execution):
     def _with_batch_size(self, params: Mapping[str, Any]) -> dict[str, Any]:
         known = {} if self._batch_size is None else {"batch_size": self._batch_size}
         return {**params, **known}
+
+
+class DistributedCPUExecution(CPUExecution, DistributedExecution):
+    """The same under RunConfig's train_distribute or eval_distribute: each replica has a batch."""

@@ -11,9 +11,10 @@ import tensorflow as tf
 from estimator_bridge.model import InputPipelineConfig, ModeKeys, TPURunConfig
 from estimator_bridge.model.counts import check_positive_integer
 from estimator_bridge.runtime import default_strategy, tpu_strategy
-from estimator_bridge.tpu.cpu_execution import CPUExecution
+from estimator_bridge.tpu.cpu_execution import CPUExecution, DistributedCPUExecution
 from estimator_bridge.tpu.execution import TPUExecution
 from estimator_bridge.training import Estimator
+from estimator_bridge.training.distribution import strategy_for
 from estimator_bridge.training.execution import Execution
 
 __all__ = ["TPUEstimator"]
@@ -131,6 +132,15 @@ class TPUEstimator(Estimator):
     def _execution(self, mode: str) -> Execution:
         size = self._batch_sizes[mode]
         on_tpu = self._use_tpu and (mode != ModeKeys.EVAL or self._eval_on_tpu)
+        strategy = strategy_for(self._config, mode)
+        if strategy is not None:
+            if on_tpu:
+                raise ValueError(
+                    f"RunConfig has a strategy for mode {mode!r} ({type(strategy).__name__}), and "
+                    "use_tpu=True lays the replicas out by its own. Leave train_distribute and "
+                    "eval_distribute out, or pass use_tpu=False to run under the strategy."
+                )
+            return DistributedCPUExecution(strategy, self._config, size)
         if not on_tpu:
             return CPUExecution(default_strategy(), self._config, size)
         argument = _BATCH_SIZE_ARGUMENT[mode]

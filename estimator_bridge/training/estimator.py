@@ -30,6 +30,7 @@ from estimator_bridge.model import (
 )
 from estimator_bridge.runtime import default_strategy
 from estimator_bridge.training.arguments import check_hooks, check_listeners, check_steps
+from estimator_bridge.training.distribution import DistributedExecution, strategy_for
 from estimator_bridge.training.evaluate import evaluate_program
 from estimator_bridge.training.execution import Execution
 from estimator_bridge.training.model_call import check_model_fn
@@ -95,9 +96,10 @@ class Estimator:
         """The model_fn with params bound: takes features, labels, mode, config."""
 
         def bound(features, labels, mode, config):
-            traced = self._execution(mode).trace(
-                self._model_fn, features, labels, mode, self.params
-            )
+            execution = self._execution(mode)
+            if isinstance(execution, DistributedExecution):  # the caller's graph is one replica's
+                execution = self._export_execution()
+            traced = execution.trace(self._model_fn, features, labels, mode, self.params)
             del config
             return traced.spec
 
@@ -317,15 +319,9 @@ class Estimator:
         return latest
 
     def _execution(self, mode: str) -> Execution:
-        train, evaluate = self._config.train_distribute, self._config.eval_distribute
-        strategy = train if mode == ModeKeys.TRAIN else evaluate
+        strategy = strategy_for(self._config, mode)
         if strategy is not None:
-            raise NotImplementedError(
-                f"RunConfig's {'train' if strategy is train else 'eval'}_distribute "
-                f"({type(strategy).__name__}) is not supported. Write the model_fn for a "
-                "TPUEstimator (CrossShardOptimizer, TPUEstimatorSpec) and name its devices: "
-                "tpu.RunConfig(master='gpu:2') trains on two GPUs."
-            )
+            return DistributedExecution(strategy, self._config)
         return Execution(default_strategy(), self._config)
 
     def _export_execution(self) -> Execution:

@@ -74,6 +74,7 @@ def _run(program: Program, hooks: list[Any], steps: int | None) -> int:
         if result.short_batch:
             execution.evaluate_short_batch(program, result.short_batch)
             done += 1
+        execution.evaluate_left_over(program, result)
         if result.input_ended:
             break
     program.check_input()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import tensorflow as tf
@@ -12,7 +13,7 @@ from estimator_bridge.data import GraphInput, call_input_fn
 from estimator_bridge.graph import LiftedSession
 from estimator_bridge.model import EstimatorSpec, ModeKeys, RunConfig, TPUEstimatorSpec
 from estimator_bridge.model.host_calls import HostCallHook, SummaryWritersHook
-from estimator_bridge.runtime import HostStage
+from estimator_bridge.runtime import HostStage, LoopResult
 from estimator_bridge.training.metrics import add_loss_metric
 from estimator_bridge.training.model_call import call_model_fn
 from estimator_bridge.training.pace import Pace
@@ -50,10 +51,17 @@ class Execution:
     """
 
     shards: int | None = None  # what CrossShardOptimizer may ask for; none outside of TPU mode
+    elements: int | None = None  # of the input, a step: see StepLoop
 
     def __init__(self, strategy: tf.distribute.Strategy, config: RunConfig):
         self.strategy = strategy
         self.config = config
+
+    @contextlib.contextmanager
+    def scope(self, mode: str) -> Iterator[None]:
+        """Is open while a model is traced in that mode."""
+        del mode
+        yield
 
     def call_input_fn(
         self, input_fn: Callable, graph: tf.Graph, mode: str, params: Mapping[str, Any]
@@ -86,6 +94,10 @@ class Execution:
     def evaluate_short_batch(self, program: Any, batch: list[tf.Tensor]) -> None:
         """Evaluates a batch for whose size ``full_batch`` ended the loop."""
         raise AssertionError(f"No batch is short where any size will do: {program}, {batch}.")
+
+    def evaluate_left_over(self, program: Any, result: LoopResult) -> None:
+        """Evaluates the elements at the input's end that no step took."""
+        del program, result  # where a step takes one element there are none
 
     def pace(self, mode: str) -> Pace:
         """How many steps a call may take."""

@@ -97,14 +97,14 @@ class HookedLoop:
         fed, values = tuple(call.feeds), tuple(call.feeds.values())
         started = time.perf_counter()
         loop = self._loop(call.fetches.refs, fed)
-        ahead = 0
         with call.trace():
             if loop.has_effects and steps > 1:  # what hooks run, runs in the last step alone
                 result = self._loop([], fed)(iterator, steps - 1, draw, limit, values)
-                ahead = result.steps
-            if ahead in (0, steps - 1) and not (ahead and _is_nan(result)):
-                result = loop(iterator, steps - ahead, draw + ahead, limit, values)
-                result = dataclasses.replace(result, steps=result.steps + ahead)
+                if result.steps == steps - 1 and not _is_nan(result):
+                    last = loop(iterator, 1, draw + result.steps, limit, values)
+                    result = dataclasses.replace(last, steps=result.steps + last.steps)
+            else:
+                result = loop(iterator, steps, draw, limit, values)
         self._pace.observe(result.steps, time.perf_counter() - started)
         for hook in self._hooks:
             if hook not in called:

@@ -122,6 +122,7 @@ class Program:
             limit_variable=step if self.mode == ModeKeys.TRAIN else None,
             full_batch=self.execution.full_batch(self.input, self.mode),
             fed=fed,
+            elements=self.execution.elements,
         )
 
     def _axes(self) -> list[int | None] | None:
@@ -161,7 +162,7 @@ def trace_program(
       shared: of another trace of the same model, whose variables are used.
     """
     config = execution.config
-    with trace_graph(config.tf_random_seed, execution.shards) as graph:
+    with trace_graph(config.tf_random_seed, execution.shards) as graph, execution.scope(mode):
         _v1.train.create_global_step(graph)
         if mode == ModeKeys.TRAIN:
             global_step_read(graph)

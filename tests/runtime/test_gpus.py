@@ -17,12 +17,3 @@ def test_gpus_that_are_not_there_are_no_cpu():
 def test_number_of_gpus(name):
     with pytest.raises(ValueError, match="positive whole number"):
         eb.tpu.TPUClusterResolver(name)
-
-
-def test_distribution_strategy_is_refused_not_dropped(tmp_path):
-    config = eb.RunConfig(
-        model_dir=str(tmp_path), train_distribute=tf.distribute.OneDeviceStrategy("/cpu:0")
-    )
-    estimator = eb.Estimator(lambda features: None, config=config)
-    with pytest.raises(NotImplementedError, match="train_distribute"):
-        estimator.train(lambda: None, steps=1)

@@ -347,7 +347,7 @@ def test_profiler_hook_writes_a_trace(tmp_path):
     train(tmp_path / "model", hook, steps=12)
     timelines = sorted(p.name for p in tmp_path.glob("trace/timeline-*.json"))
     assert timelines == ["timeline-10.json", "timeline-5.json"]
-    events = json.loads((tmp_path / "trace" / "timeline-5.json").read_text())["traceEvents"]
+    events = json.loads((tmp_path / "trace" / "timeline-10.json").read_text())["traceEvents"]
     assert {"Mean", "AssignAddVariableOp"} <= {event["name"] for event in events}
     assert len(list(tmp_path.glob("trace/plugins/profile/*/*.xplane.pb"))) == 2
     (path,) = tmp_path.glob("trace/events*")

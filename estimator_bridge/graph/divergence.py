@@ -1,0 +1,80 @@
+"""Which variables would come to differ between the replicas.
+
+Replicas start with the same values, and keep them as long as all of them write the same: values
+that follow from constants, from such variables, or from sums over all replicas. A replica's batch,
+its random numbers and the variables that are its own affair make a value differ, and so does all
+that is computed from such a value without a sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import tensorflow as tf
+
+from estimator_bridge.graph.effects import Effects
+from estimator_bridge.graph.library import called_functions, functions_where
+from estimator_bridge.graph.needed import in_order, needed_nodes
+from estimator_bridge.graph.plan import touched_resources
+from estimator_bridge.graph.randomness import is_seeded
+from estimator_bridge.graph.replica_local import replica_locals
+from estimator_bridge.graph.snapshot import Snapshot, node_name
+
+__all__ = ["diverging_variables"]
+
+_BATCHES = ("Placeholder", "IteratorGetNext", "IteratorGetNextAsOptional")
+_SAYS_NO_VALUE = ("VarIsInitializedOp", "VariableShape")
+
+
+def diverging_variables(
+    graph: tf.Graph, fetches: Iterable[str], owners: set[str]
+) -> dict[str, str]:
+    """Finds the variables to which a step writes values that differ between replicas.
+
+    Args:
+      graph: the traced graph.
+      fetches: what a step computes: references.
+      owners: names of the nodes that own a resource.
+
+    Returns:
+      By the name of the variable's handle node, the node that first writes such a value. Variables
+      that are meant to differ (``replica_locals``) are left out.
+    """
+    snapshot = Snapshot.of(graph)
+    inputs, _ = needed_nodes(snapshot, fetches, set(), owners)
+    order = in_order(snapshot, inputs)
+    touched = touched_resources(snapshot, order, inputs, owners)
+    sources = _sources(snapshot, order)
+    effects = Effects.of(snapshot)
+    own = set(replica_locals(graph).variables)
+    found: dict[str, str] = {}
+    differs: set[str] = set()
+    before = None
+    while before != (len(found), len(differs)):  # a read may come before the write
+        before = len(found), len(differs)
+        for name in order:
+            node = snapshot.nodes[name]
+            if node.op == "CrossReplicaSum":
+                continue
+            handles = touched.get(name, set())
+            reads = handles & (own | found.keys()) if node.op not in _SAYS_NO_VALUE else set()
+            data = (node_name(ref) for ref in inputs[name] if not ref.startswith("^"))
+            if name not in sources and not reads and not differs.intersection(data):
+                continue
+            differs.add(name)
+            if effects.changes_state(node):
+                for handle in handles - own:
+                    found.setdefault(handle, name)
+    return found
+
+
+def _sources(snapshot: Snapshot, names: Iterable[str]) -> set[str]:
+    """The nodes whose outputs differ between replicas, whatever their inputs."""
+    random = functions_where(snapshot.library, is_seeded)
+    return {
+        name
+        for name in names
+        if snapshot.nodes[name].op in _BATCHES
+        or is_seeded(snapshot.nodes[name])
+        or called_functions(snapshot.nodes[name]) & random
+    }

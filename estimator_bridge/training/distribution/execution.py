@@ -1,0 +1,126 @@
+"""A model under a tf.distribute strategy: replicas that each take elements of the input."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import tensorflow as tf
+from absl import logging
+
+from estimator_bridge.data import GraphInput, call_input_fn
+from estimator_bridge.data.static_shapes import check_static
+from estimator_bridge.graph import LiftedSession
+from estimator_bridge.model import ModeKeys, RunConfig
+from estimator_bridge.runtime import LoopResult
+from estimator_bridge.training.distribution.joined import check_joined
+from estimator_bridge.training.distribution.strategies import input_context, local_replicas
+from estimator_bridge.training.distribution.tracing import TracingStrategy
+from estimator_bridge.training.execution import Execution, TracedModel
+from estimator_bridge.training.pace import Pace
+
+__all__ = ["DistributedExecution"]
+
+_v1 = tf.compat.v1
+
+
+class DistributedExecution(Execution):
+    """As many replicas as a strategy has; each step, each takes one element of the input.
+
+    So the dataset's batch is a replica's, and the global batch is as many of them as there are
+    replicas.
+
+    Args:
+      strategy: what runs the replicas: see ``strategy_for``.
+      config: the estimator's.
+    """
+
+    def __init__(self, strategy: tf.distribute.Strategy, config: RunConfig):
+        super().__init__(strategy, config)
+        self._steps_per_call = getattr(strategy.extended, "steps_per_run", None)
+        self._tracing = TracingStrategy(self.strategy)
+        self.elements = local_replicas(self.strategy)
+
+    @contextlib.contextmanager
+    def scope(self, mode: str) -> Iterator[None]:
+        """The strategy's scope, outside of the replicas."""
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(self._tracing.scope())
+            if mode == ModeKeys.TRAIN:
+                # As under the original, v1 optimizers divide the loss by the number of replicas.
+                stack.enter_context(self._tracing._scale_loss_for_estimator_enabled())
+            yield
+
+    def call_input_fn(
+        self, input_fn: Callable, graph: tf.Graph, mode: str, params: Mapping[str, Any]
+    ) -> GraphInput:
+        """Calls an input_fn, with an input_context too if it takes one."""
+        return call_input_fn(
+            input_fn,
+            graph,
+            mode=mode,
+            params=params,
+            config=self.config,
+            input_context=input_context(self.strategy),
+        )
+
+    def batch_tensors(self, graph_input: GraphInput, mode: str) -> Any:
+        """A replica's element; its shapes are known where the replicas are a TPU's cores.
+
+        Raises:
+          ValueError: they are not.
+        """
+        if self.strategy.extended.experimental_require_static_shapes:
+            check_static(graph_input.spec, allow_partial_batch=False)
+        return super().batch_tensors(graph_input, mode)
+
+    def pace(self, mode: str) -> Pace:
+        """A TPU strategy's own number of steps, where it has one; else no bound."""
+        if mode == ModeKeys.TRAIN and (self._steps_per_call or 1) > 1:
+            return Pace(steps=self._steps_per_call)
+        return super().pace(mode)
+
+    def examples_per_step(self, graph_input: GraphInput) -> int | None:
+        """The size of a global batch, where it is known."""
+        each = super().examples_per_step(graph_input)
+        return each and each * self.strategy.num_replicas_in_sync
+
+    def trace(
+        self, model_fn: Callable, features: Any, labels: Any, mode: str, params: Mapping[str, Any]
+    ) -> TracedModel:
+        """Calls model_fn once, for one replica."""
+        with self._tracing.replica_context():
+            traced = super().trace(model_fn, features, labels, mode, params)
+        if mode != ModeKeys.TRAIN:
+            return traced
+        check_joined(_v1.get_default_graph(), traced.operations, self.strategy.num_replicas_in_sync)
+        loss = self._tracing.reduce(_loss_reduction(), traced.spec.loss, axis=None)
+        return dataclasses.replace(traced, spec=traced.spec._replace(loss=loss), loss=loss.name)
+
+    def evaluate_left_over(self, program: Any, result: LoopResult) -> None:
+        """Evaluates the elements at the input's end that were too few for all replicas."""
+        session: LiftedSession = program.session
+        for element in result.left_over:
+            try:
+                session.evaluate(program.traced.operations, dict(zip(program.inputs, element)))
+            except NotImplementedError:
+                logging.warning(
+                    "The last %d element(s) of the evaluation's input were too few for %d "
+                    "replicas and are left out, as its metrics add up values of all replicas.",
+                    len(result.left_over),
+                    self.strategy.num_replicas_in_sync,
+                )
+                break
+
+
+def _loss_reduction() -> tf.distribute.ReduceOp:
+    """How the replicas' losses make the one that is reported.
+
+    As the original did: the mean where a v1 optimizer divided them, as it does for losses that
+    are means over a batch; else the sum.
+    """
+    if getattr(_v1.get_default_graph(), "_is_loss_scaled_by_optimizer", False):
+        return _v1.distribute.get_loss_reduction()
+    return tf.distribute.ReduceOp.SUM

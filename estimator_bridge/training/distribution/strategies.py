@@ -1,0 +1,96 @@
+"""Which strategy runs a model for the one that a RunConfig names."""
+
+from __future__ import annotations
+
+import weakref
+
+import tensorflow as tf
+
+from estimator_bridge.model import ModeKeys, RunConfig
+from estimator_bridge.tensorflow_private import eager_mode
+
+__all__ = ["input_context", "local_replicas", "strategy_for", "strategy_to_run"]
+
+_v1 = tf.compat.v1.distribute.experimental
+_CENTRAL_STORAGE = (_v1.CentralStorageStrategy, tf.distribute.experimental.CentralStorageStrategy)
+
+_MIRRORED = (tf.distribute.MirroredStrategy, tf.compat.v1.distribute.MirroredStrategy)
+
+_mirrored: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+
+
+_ARGUMENTS = {ModeKeys.TRAIN: "train_distribute", ModeKeys.EVAL: "eval_distribute"}
+
+
+def strategy_for(config: RunConfig, mode: str) -> tf.distribute.Strategy | None:
+    """The strategy that runs the replicas of a mode; None where a RunConfig names none.
+
+    Raises:
+      NotImplementedError: see ``strategy_to_run``.
+    """
+    name = _ARGUMENTS.get(mode)  # a prediction is one replica's
+    strategy = getattr(config, name) if name else None
+    return strategy_to_run(name, strategy) if name and strategy is not None else None
+
+
+def strategy_to_run(name: str, strategy: tf.distribute.Strategy) -> tf.distribute.Strategy:
+    """The strategy that runs the replicas.
+
+    Args:
+      name: the RunConfig's argument.
+      strategy: its value.
+
+    Returns:
+      The strategy itself, or one with the same replicas on the same devices and so with the same
+      numbers. For central storage, one with a copy of the variables on each device. For mirrored
+      CPU cores, which share one memory, one that adds up on one of them: MirroredStrategy's
+      collectives are slower there, and those of strategies of different sizes collide.
+
+    Raises:
+      NotImplementedError: it is a parameter server strategy.
+    """
+    if isinstance(strategy, _v1.ParameterServerStrategy):
+        raise NotImplementedError(
+            f"RunConfig's {name} is a ParameterServerStrategy, whose workers step each by itself "
+            "on variables of shared servers: there is no such training here. On several machines, "
+            "use tf.distribute.MultiWorkerMirroredStrategy() and leave the 'ps' tasks out of "
+            "TF_CONFIG; on one, tf.distribute.MirroredStrategy(). Replicas then step together: "
+            "their gradients are added up, so the learning rate may need a change."
+        )
+    devices = strategy.extended.worker_devices
+    is_on_cores = type(strategy) in _MIRRORED and all(map(_is_cpu, devices))
+    if isinstance(strategy, _CENTRAL_STORAGE) or is_on_cores:
+        if strategy not in _mirrored:
+            _mirrored[strategy] = _with_copies(devices)
+        return _mirrored[strategy]
+    return strategy
+
+
+def local_replicas(strategy: tf.distribute.Strategy) -> int:
+    """How many of a strategy's replicas are in this process."""
+    return min(len(strategy.extended.worker_devices), strategy.num_replicas_in_sync)
+
+
+def input_context(strategy: tf.distribute.Strategy) -> tf.distribute.InputContext:
+    """What an input_fn is told: which of the workers' inputs it makes."""
+    replicas = strategy.num_replicas_in_sync
+    workers = max(replicas // local_replicas(strategy), 1)
+    worker = 0
+    resolver = strategy.cluster_resolver
+    if workers > 1 and resolver is not None:
+        chiefs = [job for job in ("chief", "master") if job in resolver.cluster_spec().jobs]
+        worker = resolver.task_id + (len(chiefs) if resolver.task_type == "worker" else 0)
+    return tf.distribute.InputContext(workers, worker, replicas)
+
+
+def _with_copies(devices: tuple[str, ...]) -> tf.distribute.Strategy:
+    with eager_mode():
+        if len(devices) == 1:
+            return tf.distribute.OneDeviceStrategy(devices[0])
+        if any(map(_is_cpu, devices)):
+            return tf.distribute.MirroredStrategy(devices, tf.distribute.ReductionToOneDevice())
+        return tf.distribute.MirroredStrategy(devices)
+
+
+def _is_cpu(device: str) -> bool:
+    return "CPU" in device.upper()

@@ -1,0 +1,187 @@
+"""The strategy under which a model is traced: one replica's graph, with what replicas do together.
+
+TensorFlow's optimizers, metrics and layers, and model functions themselves, ask the current
+strategy how many replicas there are, and hand it what has to be joined. This one says what the
+program's own strategy would, and answers with sums over the replicas that stand in the graph. A
+merge_call, for which real replicas would wait for each other, runs at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.training.distribution.joining import gather_replicas, join, replica_id
+from estimator_bridge.training.distribution.variables import make_replica_local, make_shared
+
+__all__ = ["TracingStrategy"]
+
+_Strategy: Any = tf.distribute.Strategy
+_Extended: Any = tf.compat.v1.distribute.StrategyExtended
+_ReplicaContext: Any = tf.distribute.ReplicaContext
+
+
+class TracingStrategy(_Strategy):
+    """A stand-in for a strategy while a graph is traced.
+
+    Args:
+      real: the strategy that runs the graph.
+    """
+
+    def __init__(self, real: tf.distribute.Strategy):
+        super().__init__(_TracingExtended(self, real))
+
+    def replica_context(self) -> tf.distribute.ReplicaContext:
+        """A context in which what is traced is one replica's affair."""
+        return _TracingReplicaContext(self)
+
+
+class _TracingReplicaContext(_ReplicaContext):
+    def __init__(self, strategy: TracingStrategy):
+        super().__init__(strategy, 0)
+
+    @property
+    def replica_id_in_sync_group(self) -> tf.Tensor:
+        """A tensor: the graph is one for all replicas."""
+        if self.num_replicas_in_sync == 1:
+            return tf.constant(0)
+        return replica_id()
+
+    def all_reduce(self, reduce_op, value, options=None):
+        """The sum or the mean over the replicas of each tensor of a structure."""
+        del options
+        if isinstance(reduce_op, str):
+            reduce_op = tf.distribute.ReduceOp(reduce_op.upper())
+        return tf.nest.map_structure(
+            lambda part: join(reduce_op, part, self.num_replicas_in_sync), value
+        )
+
+
+class _TracingExtended(_Extended):
+    def __init__(self, strategy: TracingStrategy, real: tf.distribute.Strategy):
+        super().__init__(strategy)
+        self._real = real.extended
+        self._replicas = real.num_replicas_in_sync
+        self._cluster_resolver = real.cluster_resolver
+        self._retrace_functions_for_each_device = False
+        self._updates = 0
+
+    # What the model is told of the strategy.
+
+    @property
+    def _num_replicas_in_sync(self) -> int:
+        return self._replicas
+
+    @property
+    def worker_devices(self) -> tuple[str, ...]:
+        return tuple(self._real.worker_devices)
+
+    @property
+    def parameter_devices(self) -> tuple[str, ...]:
+        return tuple(self._real.parameter_devices)
+
+    @property
+    def experimental_require_static_shapes(self) -> bool:
+        return self._real.experimental_require_static_shapes
+
+    @property
+    def experimental_between_graph(self) -> bool:
+        return self._real.experimental_between_graph
+
+    @property
+    def should_checkpoint(self) -> bool:
+        return self._real.should_checkpoint
+
+    @property
+    def should_save_summary(self) -> bool:
+        return self._real.should_save_summary
+
+    @property
+    def _global_batch_size(self) -> bool:
+        return False  # a dataset's batches are a replica's
+
+    def _in_multi_worker_mode(self) -> bool:
+        return self._real._in_multi_worker_mode()
+
+    def _get_local_replica_id(self, replica_id_in_sync_group):
+        return replica_id_in_sync_group
+
+    # Variables.
+
+    def _create_variable(self, next_creator, **kwargs):
+        kwargs.pop("colocate_with", None)
+        variable = next_creator(**kwargs)
+        if self._replicas > 1:
+            on_read = kwargs.get("synchronization") == tf.VariableSynchronization.ON_READ
+            make = make_replica_local if on_read else make_shared
+            make(variable, self._replicas, self._in_replica)
+        return variable
+
+    def variable_created_in_scope(self, v) -> bool:
+        return True  # there is no other scope in a trace
+
+    def non_slot_devices(self, var_list):
+        return min(var_list, key=lambda variable: variable.name)
+
+    def read_var(self, v):
+        return tf.identity(v)
+
+    def value_container(self, value):
+        return value
+
+    # What replicas do together.
+
+    def _call_for_each_replica(self, fn, args, kwargs):
+        with self._container_strategy().replica_context():
+            return fn(*args, **kwargs)
+
+    def _reduce_to(self, reduce_op, value, destinations, options):
+        del destinations, options
+        is_variable = isinstance(value, tf.Variable)
+        if is_variable and value.synchronization == tf.VariableSynchronization.ON_READ:
+            with self._updating():
+                return join(reduce_op, tf.convert_to_tensor(value), self._replicas)
+        is_same = is_variable or not tf.is_tensor(value)
+        if is_same and reduce_op == tf.distribute.ReduceOp.MEAN:
+            return value
+        return join(reduce_op, value, self._replicas)
+
+    def _gather_to_implementation(self, value, destinations, axis, options):
+        del destinations, options
+        return tf.concat(tf.unstack(gather_replicas(value, self._replicas), self._replicas), axis)
+
+    def _broadcast_to(self, tensor, destinations):
+        del destinations
+        return tensor
+
+    def _update(self, var, fn, args, kwargs, group):
+        return self._update_non_slot(var, fn, (var, *args), kwargs, group)
+
+    def _update_non_slot(self, colocate_with, fn, args, kwargs, group):
+        del colocate_with
+        with self._updating():
+            result = fn(*args, **kwargs)
+        if not group:
+            return tf.nest.map_structure(self._local_results, result)
+        # Of an assignment to a variable, the operation: there is no value to hand on.
+        return result.op if isinstance(result, tf.Variable) else result
+
+    def _local_results(self, val) -> tuple:
+        return (val,)
+
+    @contextlib.contextmanager
+    def _updating(self) -> Iterator[None]:
+        self._updates += 1
+        try:
+            yield
+        finally:
+            self._updates -= 1
+
+    def _in_replica(self) -> bool:
+        """Whether a variable is now one replica's: in the model, or in the update of a variable."""
+        if not tf.distribute.has_strategy():
+            return False
+        return self._updates > 0 or not tf.distribute.in_cross_replica_context()
