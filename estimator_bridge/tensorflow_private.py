@@ -60,6 +60,47 @@ def import_below_control_edges() -> Iterator[None]:
         tf.compat.v1.enable_tensor_equality()
 
 
+def host_address() -> str:
+    """The job and task by which this process knows its own devices.
+
+    It is localhost's until the process starts a server for collectives: from then on the server's
+    ('/job:worker/replica:0/task:1'). A public listing of devices would initialize TensorFlow.
+    """
+    server = eager_context()._collective_ops_server_def
+    if server is None:
+        return "/job:localhost/replica:0/task:0"
+    return f"/job:{server.job_name}/replica:0/task:{server.task_index}"
+
+
+def configure_collectives_timeout(strategy: tf.distribute.Strategy, seconds: float) -> None:
+    """Bounds the wait for the other workers while a strategy of several workers is made.
+
+    It waits an hour otherwise. Only what is configured before TensorFlow starts counts.
+    """
+    spec = strategy.cluster_resolver.cluster_spec()
+    jobs = [job for job in ("chief", "worker") if job in spec.jobs]
+    # The message's own module has moved between releases; a ConfigProto holds it everywhere.
+    listed = tf.compat.v1.ConfigProto().experimental.coordination_config.coordinated_job_list
+    for job in jobs:
+        listed.add(name=job, num_tasks=spec.num_tasks(job))
+    eager_context().configure_coordination_service(
+        service_type="standalone",
+        service_leader=f"/job:{jobs[0]}/replica:0/task:0",
+        coordinated_jobs=list(listed),
+        cluster_register_timeout_in_ms=int(seconds * 1000),
+    )
+
+
+def server_runs(strategy: tf.distribute.Strategy) -> bool:
+    """Whether a MultiWorkerMirroredStrategy has met its peers: not where v2 behavior is off."""
+    return getattr(strategy.extended, "_std_server_started", False)
+
+
+def communication_options(strategy: tf.distribute.Strategy):
+    """The CommunicationOptions that a MultiWorkerMirroredStrategy was given."""
+    return strategy.extended._communication_options
+
+
 def merges_replicas(strategy: tf.distribute.Strategy) -> bool:
     """Whether replicas meet in merge_call; the others (collectives of many GPUs) must not."""
     return strategy.extended._use_merge_call()
@@ -81,12 +122,16 @@ __all__ = [
     "PerReplica",
     "SessionInterface",
     "UninitializedVariable",
+    "communication_options",
+    "configure_collectives_timeout",
     "eager_context",
     "eager_mode",
     "get_tpu_context",
     "global_step_read",
+    "host_address",
     "import_below_control_edges",
     "keras_seed_source",
     "merges_replicas",
     "op_def",
+    "server_runs",
 ]

@@ -13,7 +13,12 @@ import tensorflow as tf
 
 from estimator_bridge.graph.lift import Lifted
 from estimator_bridge.graph.snapshot import Snapshot
-from estimator_bridge.tensorflow_private import UninitializedVariable, eager_mode, op_def
+from estimator_bridge.tensorflow_private import (
+    UninitializedVariable,
+    eager_mode,
+    host_address,
+    op_def,
+)
 
 __all__ = ["Resources", "host_device"]
 
@@ -22,7 +27,7 @@ _scopes = itertools.count()
 
 def host_device() -> str:
     """The device of what is not computed on an accelerator."""
-    return "/job:localhost/replica:0/task:0/device:CPU:0"
+    return host_address() + "/device:CPU:0"
 
 
 class Resources:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -13,6 +13,7 @@ from estimator_bridge.graph import LiftedSession, Snapshot, host_device
 from estimator_bridge.graph.deferred import defer
 from estimator_bridge.runtime.replicas import mean_over_replicas
 from estimator_bridge.runtime.step import HostStage, ReplicaStep
+from estimator_bridge.runtime.workers import Workers, workers_of
 from estimator_bridge.tensorflow_private import eager_mode
 
 __all__ = ["LoopResult", "StepLoop"]
@@ -62,6 +63,12 @@ class StepLoop:
         the limit of the call.
       full_batch: for an input whose elements are (size, padded batch): the loop ends before a
         batch of another size and hands it back.
+      sums: CrossReplicaSum nodes to compute in any case, as hooks of another worker fetch them.
+
+    Attributes:
+      fetches: as given.
+      has_effects: whether the fetches change state.
+      sums: the CrossReplicaSum nodes that a step computes.
     """
 
     def __init__(
@@ -76,14 +83,17 @@ class StepLoop:
         axes: Sequence[int | None] | None = None,
         limit_variable: str | None = None,
         full_batch: int | None = None,
+        sums: Iterable[str] = (),
     ):
         self._strategy = strategy
+        self._graph, self._workers = session.graph, workers_of(strategy)
         self._resources = session.resources
         self._loss = loss
         self.fetches = tuple(fetches)
         self._limit_variable = limit_variable
         self._full_batch = full_batch
         snapshot, owners = Snapshot.of(session.graph), self._resources.owners
+        operations = [*operations, *(f"^{name}" for name in sums)]
         tensors = [loss] if loss else []
         self._deferred, self.has_effects = None, False
         if fetches:
@@ -103,6 +113,7 @@ class StepLoop:
         self._fetched_tensors = [tensor_of(ref) for ref in self._fetched]
         self._needed_tensors = [tensor_of(ref) for ref in self._needs]
         self._step = ReplicaStep(session, strategy, inputs, operations, tensors, host, axes)
+        self.sums = frozenset(self._step.sums)
         self._compiled: list[tuple[object, Callable]] = []
 
     def __call__(self, iterator, steps: int, draw: int = 0, limit: int | None = None) -> LoopResult:
@@ -150,13 +161,20 @@ class StepLoop:
         # itself stands in the loop without a branch around it.
         nothing = functools.partial(tf.experimental.Optional.empty, iterator.element_spec)
 
-        def with_next_batch(state):
+        def with_next_batch(state, meeting=1):
             wanted = (state["done"] < steps) & self._is_below(limit)
             if self._loss:
                 wanted &= state["loss"] <= np.inf  # false for NaN, in one operation
             if self._full_batch is not None:
                 wanted &= tf.equal(state["short_size"], 0)
             batch = tf.cond(wanted, iterator.get_next_as_optional, nothing)
+            if self._workers:
+                has = batch.has_value() | ~wanted
+                loss, all_have_one = self._meet(self._workers, meeting, state["loss"], has)
+                wanted &= loss <= np.inf
+                kept = batch
+                batch = tf.cond(wanted & all_have_one, lambda: kept, nothing)
+                state = {**state, "loss": loss}
             return {**state, "wanted": wanted, "batch": batch}
 
         def body(state):
@@ -164,14 +182,18 @@ class StepLoop:
             stepped = self._stepped if self._full_batch is None else self._stepped_if_full
             return (with_next_batch(stepped(state, batch, draw)),)
 
-        start = with_next_batch(self._start(iterator))
+        start = with_next_batch(self._start(iterator), meeting=0)
         shapes = {
             **tf.nest.map_structure(lambda t: t.shape, {**start, "batch": start["done"]}),
             "needs": [t.shape for t in self._needed_tensors],
             "batch": tf.OptionalSpec(iterator.element_spec),
         }
         end = tf.while_loop(
-            lambda state: state["batch"].has_value(), body, (start,), shape_invariants=(shapes,)
+            lambda state: state["batch"].has_value(),
+            body,
+            (start,),
+            shape_invariants=(shapes,),
+            name="steps",
         )[0]
         has_batch, needs = end.pop("batch").has_value(), end.pop("needs")
         end["ended"] = end.pop("wanted") & ~has_batch
@@ -190,6 +212,13 @@ class StepLoop:
             start["short_size"] = tf.constant(0, tf.int64)
             start["short_batch"] = [tf.zeros(s.shape, s.dtype) for s in tf.nest.flatten(spec)]
         return start
+
+    def _meet(self, workers: Workers, meeting: int, loss, has_batch):
+        """The workers' mean loss, and whether each of them has a batch: none goes on alone."""
+        first_key, _ = workers.keys(self._graph)
+        mine = tf.stack([loss, tf.cast(has_batch, tf.float32)])
+        total = workers.sum_over_hosts(mine, first_key + meeting)
+        return total[0] / workers.count, total[1] > workers.count - 0.5
 
     def _stepped(self, state: dict, batch, draw) -> dict:
         values = self._step(batch, draw + state["done"])

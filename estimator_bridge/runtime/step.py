@@ -7,8 +7,15 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from estimator_bridge.graph import Lifted, LiftedSession, Snapshot, host_device
-from estimator_bridge.runtime.replicas import gather, join_replicas, replica_id, split_batch
+from estimator_bridge.graph import JoinFn, Lifted, LiftedSession, Snapshot, host_device
+from estimator_bridge.runtime.replicas import (
+    WorkerJoin,
+    gather,
+    join_replicas,
+    replica_id,
+    split_batch,
+)
+from estimator_bridge.runtime.workers import local_replicas, workers_of
 
 __all__ = ["HostStage", "ReplicaStep"]
 
@@ -64,11 +71,17 @@ class ReplicaStep:
             snapshot, [*self._tensors, *operations], handles | set(inputs), owners
         )
         self._resources.prepare(self._lifted.given)
+        self._workers = workers_of(strategy)
         self._host_lifted = None
         if host:
             offered = handles | set(host.inputs)
             self._host_lifted = Lifted(snapshot, host.operations, offered, owners)
             self._resources.prepare(self._host_lifted.given)
+
+    @property
+    def sums(self) -> list[str]:
+        """The CrossReplicaSum nodes that a step computes."""
+        return self._lifted.sums
 
     def check_ready(self) -> None:
         """Checks, eagerly, that the variables that a step reads are initialized.
@@ -90,14 +103,14 @@ class ReplicaStep:
         Returns:
           The wanted tensors' per-replica values by reference, and the host's inputs, gathered.
         """
-        replicas = self._strategy.num_replicas_in_sync
+        replicas = local_replicas(self._strategy)
         flat = tf.nest.flatten(batch, expand_composites=True)
         parts = split_batch(flat, replicas, self._axes) if replicas > 1 else flat
 
         def on_replica(*components):
             values = self._resources.handles(self._lifted.given)
             values.update(zip(self._inputs, components))
-            results = self._lifted(values, join_replicas, replica_id(), draw)
+            results = self._lifted(values, self._join(), replica_id(), draw)
             return [tf.identity(result) for result in results[: len(self._tensors)]]
 
         results = self._strategy.run(
@@ -107,6 +120,13 @@ class ReplicaStep:
         if self._host and self._host_lifted:
             values.update(self._run_host(self._host, self._host_lifted, values, draw))
         return values
+
+    def _join(self) -> JoinFn:
+        """Adds over the replicas, for one replica's import of the step."""
+        if self._workers is None:
+            return join_replicas
+        _, keys = self._workers.keys(self._graph)
+        return WorkerJoin(self._workers, self._lifted.sums, keys)
 
     def _run_host(self, host: HostStage, lifted: Lifted, values: dict, draw) -> dict:
         with tf.device(host_device()):

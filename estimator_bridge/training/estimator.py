@@ -20,13 +20,14 @@ from estimator_bridge.checkpoint import (
 )
 from estimator_bridge.export.saved_model import export_saved_model
 from estimator_bridge.model import ModeKeys, RunConfig, default_session_config
-from estimator_bridge.runtime import default_strategy
+from estimator_bridge.runtime import connect_workers, default_strategy, workers_of
 from estimator_bridge.training.arguments import check_hooks, check_listeners, check_steps
 from estimator_bridge.training.evaluate import evaluate_program
-from estimator_bridge.training.execution import Execution
+from estimator_bridge.training.execution import Execution, WorkerExecution
 from estimator_bridge.training.model_call import check_model_fn
 from estimator_bridge.training.predict import predict_program
 from estimator_bridge.training.program import Program, trace_program
+from estimator_bridge.training.together import check_cluster, meet, with_workers
 from estimator_bridge.training.train import train_program
 
 __all__ = ["Estimator"]
@@ -122,19 +123,24 @@ class Estimator:
         check_steps(steps=steps, max_steps=max_steps)
         hooks, listeners = check_hooks(hooks), check_listeners(saving_listeners)
         execution = self._execution(ModeKeys.TRAIN)
-        check_writable(self._model_dir)
-        latest = self.latest_checkpoint()
-        if max_steps is not None and latest and _step_of(latest) >= max_steps:
-            logging.info("Skipping training since max_steps has already saved.")
-            return self
-        program = self._trace(execution, input_fn, ModeKeys.TRAIN, latest)
-        try:
-            train_program(
-                program, self._model_dir, hooks, listeners, steps, max_steps, latest,
-                self._rate_tags,
-            )  # fmt: skip
-        finally:
-            program.close()
+        with with_workers(execution.strategy) as workers:
+            if workers is None or workers.is_chief:
+                check_writable(self._model_dir)
+            latest = self.latest_checkpoint()
+            step = _step_of(latest) if latest and (workers or max_steps is not None) else None
+            if workers:
+                step = meet(workers, step, self._config)
+            if max_steps is not None and step is not None and step >= max_steps:
+                logging.info("Skipping training since max_steps has already saved.")
+                return self
+            program = self._trace(execution, input_fn, ModeKeys.TRAIN, latest)
+            try:
+                train_program(
+                    program, self._model_dir, hooks, listeners, steps, max_steps, latest,
+                    self._rate_tags,
+                )  # fmt: skip
+            finally:
+                program.close()
         return self
 
     def evaluate(
@@ -304,6 +310,10 @@ class Estimator:
     def _execution(self, mode: str) -> Execution:
         train, evaluate = self._config.train_distribute, self._config.eval_distribute
         strategy = train if mode == ModeKeys.TRAIN else evaluate
+        if mode == ModeKeys.TRAIN:
+            check_cluster(self._config, strategy)
+        if strategy is not None and workers_of(strategy):
+            return self._execution_of_workers(strategy, mode)
         if strategy is not None:
             raise NotImplementedError(
                 f"RunConfig's {'train' if strategy is train else 'eval'}_distribute "
@@ -312,6 +322,16 @@ class Estimator:
                 "tpu.RunConfig(master='gpu:2') trains on two GPUs."
             )
         return Execution(default_strategy(), self._config)
+
+    def _execution_of_workers(self, strategy: tf.distribute.Strategy, mode: str) -> Execution:
+        config = self._config
+        if mode != ModeKeys.TRAIN:
+            raise NotImplementedError(
+                "RunConfig's eval_distribute joins several workers, and an evaluation runs on one "
+                "machine. Leave eval_distribute out, or give it a MirroredStrategy()."
+            )
+        timeout = config.session_creation_timeout_secs
+        return WorkerExecution(connect_workers(strategy, timeout, config.protocol), config)
 
     def _export_execution(self) -> Execution:
         """The layout of an exported model, which serves batches of any size on one replica."""

@@ -12,7 +12,7 @@ from estimator_bridge.data import GraphInput, call_input_fn
 from estimator_bridge.graph import LiftedSession
 from estimator_bridge.model import EstimatorSpec, ModeKeys, RunConfig, TPUEstimatorSpec
 from estimator_bridge.model.host_calls import HostCallHook, SummaryWritersHook
-from estimator_bridge.runtime import HostStage
+from estimator_bridge.runtime import HostStage, workers_of
 from estimator_bridge.training.metrics import add_loss_metric
 from estimator_bridge.training.model_call import call_model_fn
 from estimator_bridge.training.pace import Pace
@@ -118,6 +118,33 @@ class Execution:
         if not isinstance(outputs, Mapping):
             outputs = {"": outputs}
         return TracedModel(spec, [], None, dict(outputs))
+
+
+class WorkerExecution(Execution):
+    """One process of several that train together: a batch is a replica's, the weights are alike.
+
+    Args:
+      strategy: a MultiWorkerMirroredStrategy.
+      config: the estimator's.
+    """
+
+    def __init__(self, strategy: tf.distribute.Strategy, config: RunConfig):
+        super().__init__(strategy, config)
+        self.shards = strategy.num_replicas_in_sync
+
+    def call_input_fn(
+        self, input_fn: Callable, graph: tf.Graph, mode: str, params: Mapping[str, Any]
+    ) -> GraphInput:
+        """Calls an input_fn in the default graph; it may take an input_context."""
+        workers = workers_of(self.strategy)
+        return call_input_fn(
+            input_fn,
+            graph,
+            mode=mode,
+            params=params,
+            config=self.config,
+            input_context=workers.input_context() if workers else tf.distribute.InputContext(),
+        )
 
 
 def reference(element: Any) -> str:

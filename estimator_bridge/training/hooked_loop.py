@@ -15,6 +15,7 @@ from estimator_bridge.graph.fetches import Fetches
 from estimator_bridge.runtime import LoopResult, StepLoop
 from estimator_bridge.training.cadence import due, skip
 from estimator_bridge.training.pace import Pace
+from estimator_bridge.training.together import Together
 
 __all__ = ["HookedLoop", "NanLossError"]
 
@@ -48,18 +49,20 @@ class HookedLoop:
     Args:
       session: of the traced graph.
       hooks: in the order of their calls.
-      make_loop: gives the compiled loop that returns these fetches.
+      make_loop: gives the compiled loop that returns these fetches, and computes these sums.
       loss: the loss tensor that loops watch.
       pace: bounds the chunks.
+      together: settles each chunk with the other workers; None where there are none.
     """
 
     def __init__(
         self,
         session: LiftedSession,
         hooks: Sequence[Any],
-        make_loop: Callable[[tuple[str, ...]], StepLoop],
+        make_loop: Callable[[tuple[str, ...], Sequence[str]], StepLoop],
         loss: tf.Tensor | None,
         pace: Pace,
+        together: Together | None = None,
     ):
         self._session = session
         self._hooks = hooks
@@ -67,7 +70,13 @@ class HookedLoop:
         self._loops: list[StepLoop] = []
         self._loss = loss
         self._pace = pace
-        self.should_stop = False
+        self._together = together
+        self._stop_requested = self._all_stop = False
+
+    @property
+    def should_stop(self) -> bool:
+        """Whether a hook has asked to stop; of several workers, whether all know of it."""
+        return self._all_stop if self._together else self._stop_requested
 
     def run(self, iterator, step: int, most: float, draw: int, limit: int | None) -> LoopResult:
         """Runs one chunk and calls the hooks that are due at its end.
@@ -84,13 +93,21 @@ class HookedLoop:
         if not self._pace.is_fixed:
             steps = min(steps, min((d.steps for d in dues), default=math.inf))
         steps = max(int(steps), 1)
+        if self._together:
+            steps, self._all_stop = self._together.agree(steps, self._stop_requested)
+            if self._all_stop:
+                return LoopResult(0, False, None, None, None)
         called = [h for h, d in zip(self._hooks, dues) if d.now or d.steps <= steps]
         requests = self._before(called, step, steps)
         fetches = Fetches(self._session.graph, [r.fetches for _, _, r in requests if r])
         started = time.perf_counter()
         loop = self._loop(fetches.refs)
-        ahead = 0
-        if loop.has_effects and steps > 1:  # what hooks run, runs in the last step alone
+        ahead, last_alone = 0, loop.has_effects
+        if self._together:
+            loop, last_alone = self._together.agree_on_loop(
+                loop, self._loop([]), lambda sums: self._loop(fetches.refs, sums)
+            )
+        if last_alone and steps > 1:  # what hooks run, runs in the last step alone
             result = self._loop([])(iterator, steps - 1, draw, limit)
             ahead = result.steps
         if ahead in (0, steps - 1) and not (ahead and _is_nan(result)):
@@ -106,13 +123,15 @@ class HookedLoop:
             self._tell_of_nan(result.loss, step + result.steps)
         return result
 
-    def _loop(self, refs: Sequence[str]) -> StepLoop:
+    def _loop(self, refs: Sequence[str], sums: Sequence[str] = ()) -> StepLoop:
         """The compiled loop that returns these fetches; one that returns more will do."""
         for loop in self._loops:
             same = set(refs) == set(loop.fetches)
-            if same or (set(refs) <= set(loop.fetches) and not loop.has_effects):
+            # Where each sum is a meeting with other workers, no more may be made than needed.
+            more = set(refs) <= set(loop.fetches) and not (loop.has_effects or self._together)
+            if (same or more) and loop.sums.issuperset(sums):
                 return loop
-        self._loops.append(self._make_loop(tuple(refs)))
+        self._loops.append(self._make_loop(tuple(refs), sums))
         return self._loops[-1]
 
     def _before(self, called, step, steps):
@@ -140,7 +159,7 @@ class HookedLoop:
             hook.after_run(
                 context, _train.SessionRunValues(result, options=None, run_metadata=None)
             )
-            self.should_stop |= context.stop_requested
+            self._stop_requested |= context.stop_requested
 
     def _tell_of_nan(self, loss: float | None, step: int) -> None:
         values = _train.SessionRunValues(loss, options=None, run_metadata=None)
@@ -153,7 +172,7 @@ class HookedLoop:
                     hook.after_run(context, values)
                 except _train.NanLossDuringTrainingError as error:
                     raise NanLossError(step) from error
-        self.should_stop |= context.stop_requested
+        self._stop_requested |= context.stop_requested
 
 
 def _is_nan(result: LoopResult) -> bool:

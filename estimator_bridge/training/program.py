@@ -88,8 +88,13 @@ class Program:
         with eager_mode():
             return int(variable.read_value())
 
-    def make_loop(self, fetches: Sequence[str] = ()) -> StepLoop:
-        """A compiled loop of the model's step that also returns these fetches."""
+    def make_loop(self, fetches: Sequence[str] = (), sums: Sequence[str] = ()) -> StepLoop:
+        """A compiled loop of the model's step that also returns these fetches.
+
+        Args:
+          fetches: references.
+          sums: see ``StepLoop``.
+        """
         step = _v1.train.get_global_step(self.graph).op.name
         return StepLoop(
             self.session,
@@ -102,6 +107,7 @@ class Program:
             axes=self._axes(),
             limit_variable=step if self.mode == ModeKeys.TRAIN else None,
             full_batch=self.execution.full_batch(self.input, self.mode),
+            sums=sums,
         )
 
     def _axes(self) -> list[int | None] | None:
