@@ -16,6 +16,10 @@ from tensorflow.python.client.session import SessionInterface
 # experimental_distribute_values_from_function works outside functions only.
 from tensorflow.python.distribute.values import PerReplica
 
+# Collectives over several processes are a setting of TensorFlow's start, and where v2 behavior is
+# off the constructor of the strategy that needs them starts TensorFlow without.
+from tensorflow.python.eager.context import _reset_context as reset_eager_context
+
 # The TF2 side (datasets, strategies, tf.function) runs eagerly even where the program called
 # tf.compat.v1.disable_v2_behavior(); there is no public switch for one block of code.
 # Functions that a lifted graph calls are made known to it too: import_graph_def makes them known
@@ -72,17 +76,16 @@ def host_address() -> str:
     return f"/job:{server.job_name}/replica:0/task:{server.task_index}"
 
 
-def configure_collectives_timeout(strategy: tf.distribute.Strategy, seconds: float) -> None:
-    """Bounds the wait for the other workers while a strategy of several workers is made.
+def bound_wait_for_workers(cluster: tf.train.ClusterSpec, seconds: float) -> None:
+    """Bounds the wait for the other workers while MultiWorkerMirroredStrategy is made.
 
     It waits an hour otherwise. Only what is configured before TensorFlow starts counts.
     """
-    spec = strategy.cluster_resolver.cluster_spec()
-    jobs = [job for job in ("chief", "worker") if job in spec.jobs]
+    jobs = [job for job in ("chief", "worker") if job in cluster.jobs]
     # The message's own module has moved between releases; a ConfigProto holds it everywhere.
     listed = tf.compat.v1.ConfigProto().experimental.coordination_config.coordinated_job_list
     for job in jobs:
-        listed.add(name=job, num_tasks=spec.num_tasks(job))
+        listed.add(name=job, num_tasks=cluster.num_tasks(job))
     eager_context().configure_coordination_service(
         service_type="standalone",
         service_leader=f"/job:{jobs[0]}/replica:0/task:0",
@@ -122,8 +125,8 @@ __all__ = [
     "PerReplica",
     "SessionInterface",
     "UninitializedVariable",
+    "bound_wait_for_workers",
     "communication_options",
-    "configure_collectives_timeout",
     "eager_context",
     "eager_mode",
     "get_tpu_context",
@@ -133,5 +136,6 @@ __all__ = [
     "keras_seed_source",
     "merges_replicas",
     "op_def",
+    "reset_eager_context",
     "server_runs",
 ]

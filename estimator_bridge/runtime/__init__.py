@@ -8,7 +8,7 @@ from estimator_bridge.runtime.accelerators import (
     parse_local,
     tpu_present,
 )
-from estimator_bridge.runtime.cluster import connect_workers
+from estimator_bridge.runtime.cluster import connect_workers, multi_worker_strategy
 from estimator_bridge.runtime.loop import LoopResult, StepLoop
 from estimator_bridge.runtime.step import HostStage, ReplicaStep
 from estimator_bridge.runtime.strategies import default_strategy, tpu_strategy
@@ -27,6 +27,7 @@ __all__ = [
     "default_strategy",
     "emulate_cores",
     "local_replicas",
+    "multi_worker_strategy",
     "parse_local",
     "tpu_present",
     "tpu_strategy",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import socket
 
 import tensorflow as tf
@@ -11,15 +10,58 @@ from absl import logging
 from estimator_bridge.errors import WorkerError
 from estimator_bridge.runtime.workers import workers_of
 from estimator_bridge.tensorflow_private import (
+    bound_wait_for_workers,
     communication_options,
-    configure_collectives_timeout,
     eager_mode,
+    reset_eager_context,
     server_runs,
 )
 
-__all__ = ["connect_workers", "not_answering"]
+__all__ = ["connect_workers", "multi_worker_strategy", "not_answering"]
 
-_connected: dict[int, tuple[tf.distribute.Strategy, tf.distribute.Strategy]] = {}
+_connected: dict[tf.distribute.Strategy, tf.distribute.Strategy] = {}
+
+
+def multi_worker_strategy(
+    timeout_secs: float = 7200, cluster_resolver=None, communication=None
+) -> tf.distribute.Strategy:
+    """MultiWorkerMirroredStrategy that waits for the other workers for a time of one's choice.
+
+    TensorFlow's own constructor waits for an hour, and then names no address.
+
+    Args:
+      timeout_secs: how long to wait for workers that have not started.
+      cluster_resolver: names the workers; by default TF_CONFIG does.
+      communication: ``tf.distribute.experimental.CommunicationOptions``.
+
+    Raises:
+      WorkerError: not all workers came in that time, or TensorFlow had already started.
+    """
+    resolver = cluster_resolver or tf.distribute.cluster_resolver.TFConfigClusterResolver()
+    cluster = resolver.cluster_spec()
+    with eager_mode():
+        try:
+            if cluster and resolver.task_type in ("chief", "worker"):
+                bound_wait_for_workers(cluster, timeout_secs)
+            return tf.distribute.MultiWorkerMirroredStrategy(resolver, communication)
+        except RuntimeError as error:
+            if "program startup" not in str(error):
+                raise
+            raise WorkerError(
+                "The workers have to meet before TensorFlow runs its first operation in this "
+                "process, and it has run some. Make the strategy at the program's top."
+            ) from error
+        except tf.errors.OpError as error:
+            addresses = [a for job in cluster.as_dict().values() for a in job]
+            missing = ", ".join(not_answering(addresses))
+            found = f"Nothing answers at {missing}." if missing else "All answer by now."
+            raise WorkerError(
+                f"{resolver.task_type} {resolver.task_id} waited {timeout_secs:g} s "
+                "(RunConfig.session_creation_timeout_secs) for the other workers of TF_CONFIG, "
+                f"{', '.join(addresses)}, and not all came. {found} Start every worker with the "
+                "same 'cluster' in its TF_CONFIG, and check that this machine can reach it. "
+                f"({type(error).__name__}: {str(error).splitlines()[0]})"
+            ) from error
 
 
 def connect_workers(
@@ -27,8 +69,8 @@ def connect_workers(
 ) -> tf.distribute.Strategy:
     """A strategy whose workers have met.
 
-    MultiWorkerMirroredStrategy meets them when it is made, and waits for them up to an hour; not
-    so in a program that turned v2 behavior off, where they meet here.
+    MultiWorkerMirroredStrategy meets them when it is made; not so in a program that turned v2
+    behavior off, where they meet here.
 
     Args:
       strategy: the program's.
@@ -39,45 +81,24 @@ def connect_workers(
       The same strategy, or one like it that has met the workers.
 
     Raises:
-      WorkerError: not all workers came in that time, or TensorFlow had already started.
+      WorkerError: not all workers came in that time.
     """
     workers = workers_of(strategy)
-    if workers is None or server_runs(strategy):
+    if workers is None:
         return strategy
     if protocol not in (None, "grpc"):
         logging.warning("RunConfig(protocol=%r): workers talk 'grpc', which is used.", protocol)
-    if id(strategy) not in _connected:
+    if server_runs(strategy):
+        return strategy
+    if strategy not in _connected:
         logging.info("Waiting for the workers %s", ", ".join(workers.addresses))
-        with eager_mode():
-            _connected[id(strategy)] = strategy, _connect(strategy, workers, timeout_secs)
-    return _connected[id(strategy)][1]
-
-
-def _connect(strategy, workers, timeout_secs: float) -> tf.distribute.Strategy:
-    try:
-        configure_collectives_timeout(strategy, timeout_secs)
-        return tf.distribute.MultiWorkerMirroredStrategy(
-            cluster_resolver=strategy.cluster_resolver,
-            communication_options=communication_options(strategy),
+        # Making the strategy has started TensorFlow, without collectives. There is nothing of a
+        # graph-mode program in it that could be lost.
+        reset_eager_context()
+        _connected[strategy] = multi_worker_strategy(
+            timeout_secs, strategy.cluster_resolver, communication_options(strategy)
         )
-    except RuntimeError as error:
-        if not re.search("program startup", str(error)):
-            raise
-        raise WorkerError(
-            "The workers have to meet before TensorFlow runs its first operation in this process, "
-            "and it has run some. Train first: move what runs eagerly (datasets, "
-            "tf.config.list_logical_devices) into input_fn and model_fn, or leave v2 behavior on, "
-            "where MultiWorkerMirroredStrategy(), made at the top, meets the workers."
-        ) from error
-    except tf.errors.OpError as error:
-        missing = not_answering(workers.addresses)
-        raise WorkerError(
-            f"{workers.name} waited {timeout_secs:g} s "
-            "(RunConfig.session_creation_timeout_secs) for the other workers of TF_CONFIG, and "
-            f"not all came. {_described(missing, workers.addresses)} Start every worker with the "
-            "same 'cluster' in its TF_CONFIG, and check that this machine can reach it. "
-            f"({type(error).__name__}: {str(error).splitlines()[0]})"
-        ) from error
+    return _connected[strategy]
 
 
 def not_answering(addresses, timeout_secs: float = 2.0) -> list[str]:
@@ -90,9 +111,3 @@ def not_answering(addresses, timeout_secs: float = 2.0) -> list[str]:
         except (OSError, ValueError):
             silent.append(address)
     return silent
-
-
-def _described(missing: list[str], addresses: list[str]) -> str:
-    if missing:
-        return f"Nothing answers at {', '.join(missing)}."
-    return f"All of {', '.join(addresses)} answer: perhaps one came too late."

@@ -92,9 +92,9 @@ class WorkerJoin:
         unknown = [name for name in names if name not in keys]
         if unknown:
             raise NotImplementedError(
-                f"The cross-replica sum {unknown[0]!r} was added after model_fn, by a hook perhaps, "
-                f"on {workers.name}; the others may not have it, and would not take part. Make "
-                "the sum in model_fn, and let the hook fetch it."
+                f"The cross-replica sum {unknown[0]!r} was added after model_fn, by a hook "
+                f"perhaps, on {workers.name}; the others may not have it, and would not take part. "
+                "Make the sum in model_fn, and let the hook fetch it."
             )
         self._workers = workers
         self._left = [keys[name] for name in names]

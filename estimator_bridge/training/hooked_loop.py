@@ -49,7 +49,7 @@ class HookedLoop:
     Args:
       session: of the traced graph.
       hooks: in the order of their calls.
-      make_loop: gives the compiled loop that returns these fetches, and computes these sums.
+      make_loop: gives the compiled loop that returns these fetches; takes ``sums``, see StepLoop.
       loss: the loss tensor that loops watch.
       pace: bounds the chunks.
       together: settles each chunk with the other workers; None where there are none.
@@ -59,7 +59,7 @@ class HookedLoop:
         self,
         session: LiftedSession,
         hooks: Sequence[Any],
-        make_loop: Callable[[tuple[str, ...], Sequence[str]], StepLoop],
+        make_loop: Callable[..., StepLoop],
         loss: tf.Tensor | None,
         pace: Pace,
         together: Together | None = None,
@@ -131,7 +131,8 @@ class HookedLoop:
             more = set(refs) <= set(loop.fetches) and not (loop.has_effects or self._together)
             if (same or more) and loop.sums.issuperset(sums):
                 return loop
-        self._loops.append(self._make_loop(tuple(refs), sums))
+        more_sums = {"sums": sums} if sums else {}
+        self._loops.append(self._make_loop(tuple(refs), **more_sums))
         return self._loops[-1]
 
     def _before(self, called, step, steps):
