@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import time
+from collections.abc import Sequence
 
 import tensorflow as tf
 from absl import logging
@@ -19,6 +21,7 @@ from estimator_bridge.tensorflow_private import (
 
 __all__ = ["connect_workers", "multi_worker_strategy", "not_answering"]
 
+_PAUSE = 0.2  # seconds between two looks for a worker
 _connected: dict[tf.distribute.Strategy, tf.distribute.Strategy] = {}
 
 
@@ -38,11 +41,15 @@ def multi_worker_strategy(
       WorkerError: not all workers came in that time, or TensorFlow had already started.
     """
     resolver = cluster_resolver or tf.distribute.cluster_resolver.TFConfigClusterResolver()
-    cluster = resolver.cluster_spec()
+    jobs = resolver.cluster_spec().as_dict()
+    addresses = [*jobs.get("chief", ()), *jobs.get("worker", ())]
+    place = f"{resolver.task_type} {resolver.task_id}"
     with eager_mode():
         try:
-            if cluster and resolver.task_type in ("chief", "worker"):
-                bound_wait_for_workers(cluster, timeout_secs)
+            if resolver.task_type in ("chief", "worker"):
+                bound_wait_for_workers(resolver.cluster_spec(), timeout_secs)
+                if place == f"{'chief' if 'chief' in jobs else 'worker'} 0":
+                    _wait_for(addresses[1:], timeout_secs, place)
             return tf.distribute.MultiWorkerMirroredStrategy(resolver, communication)
         except RuntimeError as error:
             if "program startup" not in str(error):
@@ -52,16 +59,7 @@ def multi_worker_strategy(
                 "process, and it has run some. Make the strategy at the program's top."
             ) from error
         except tf.errors.OpError as error:
-            addresses = [a for job in cluster.as_dict().values() for a in job]
-            missing = ", ".join(not_answering(addresses))
-            found = f"Nothing answers at {missing}." if missing else "All answer by now."
-            raise WorkerError(
-                f"{resolver.task_type} {resolver.task_id} waited {timeout_secs:g} s "
-                "(RunConfig.session_creation_timeout_secs) for the other workers of TF_CONFIG, "
-                f"{', '.join(addresses)}, and not all came. {found} Start every worker with the "
-                "same 'cluster' in its TF_CONFIG, and check that this machine can reach it. "
-                f"({type(error).__name__}: {str(error).splitlines()[0]})"
-            ) from error
+            raise _not_all_came(place, timeout_secs, not_answering(addresses)) from error
 
 
 def connect_workers(
@@ -99,6 +97,27 @@ def connect_workers(
             timeout_secs, strategy.cluster_resolver, communication_options(strategy)
         )
     return _connected[strategy]
+
+
+def _wait_for(addresses: Sequence[str], timeout_secs: float, place: str) -> None:
+    """Waits until servers listen. The first of all workers must: TensorFlow bounds no wait of its.
+
+    Theirs listen before they look for the first worker's, and they go on looking.
+    """
+    end = time.monotonic() + timeout_secs
+    while silent := not_answering(addresses):
+        if time.monotonic() >= end:
+            raise _not_all_came(place, timeout_secs, silent)
+        time.sleep(_PAUSE)
+
+
+def _not_all_came(place: str, timeout_secs: float, silent: Sequence[str]) -> WorkerError:
+    found = f"Nothing answers at {', '.join(silent)}." if silent else "All answer by now."
+    return WorkerError(
+        f"{place} waited {timeout_secs:g} s (RunConfig.session_creation_timeout_secs) for the "
+        f"other workers of TF_CONFIG, and not all came. {found} Start every worker with the same "
+        "'cluster' in its TF_CONFIG, and check that this machine can reach it."
+    )
 
 
 def not_answering(addresses, timeout_secs: float = 2.0) -> list[str]:
