@@ -18,6 +18,7 @@ from estimator_bridge.runtime.rejoin import is_loss, rejoin, tell_failure
 __all__ = ["Together", "check_cluster", "meet", "with_workers"]
 
 _GraphKeys = tf.compat.v1.GraphKeys
+_TRAINED, _OTHER, _SUM = "trainable ", "variable ", "sum "  # the beginnings of descriptions
 
 
 def check_cluster(config: RunConfig, strategy: tf.distribute.Strategy | None) -> None:
@@ -114,33 +115,30 @@ class Together:
     def __init__(self, workers: Workers, session: LiftedSession):
         self._workers, self._session = workers, session
         graph = session.graph
-        local = {v.op.name for v in graph.get_collection(_GraphKeys.LOCAL_VARIABLES)}
-        variables = graph.get_collection(_GraphKeys.GLOBAL_VARIABLES)
-        described = {v.op.name: f"{v.dtype.name} {v.shape}" for v in variables}
-        self._names = sorted(described.keys() - local)
-        model = [f"variable {name}: {described[name]}" for name in self._names]
-        sums = [op for op in graph.get_operations() if op.type == "CrossReplicaSum"]
-        model += [f"sum {op.name}: {op.outputs[0].dtype.name}" for op in sums]
-        self._check_same_model(model)
+        self._names = self._common_variables(_described(graph))
         (first_key,) = workers.largest([workers.next_key])
         workers.start_keys(graph, first_key)
 
-    def _check_same_model(self, model: Sequence[str]) -> None:
-        mark = zlib.crc32("\n".join(model).encode())
+    def _common_variables(self, own: Sequence[str]) -> list[str]:
+        """The variables that all workers have; the chief's hooks may have some more."""
+        text = "\n".join(own)
+        mark = zlib.crc32(text.encode())
         largest, smallest = self._workers.largest([mark, -mark])
-        if largest == -smallest:
-            return
-        said = [set(text.split("\n")) for text in self._workers.texts("\n".join(model))]
-        own = said[self._workers.index]
-        differing = sorted(set().union(*(own ^ other for other in said)))
-        raise WorkerError(
-            f"The workers traced different models. Not at all of {self._workers.addresses}: "
-            f"{differing[:5]}. model_fn and its params have to be the same in every process."
-        )
+        alike = largest == -smallest
+        said = [set(own)] if alike else [set(s.split("\n")) for s in self._workers.texts(text)]
+        common = set.intersection(*said)
+        differing = sorted(set.union(*said) - common)
+        if any(not line.startswith(_OTHER) for line in differing):
+            raise WorkerError(
+                "The workers traced different models. Not at all of "
+                f"{', '.join(self._workers.addresses)}: {differing[:5]}. model_fn and its params "
+                "have to be the same in every process."
+            )
+        return sorted(line.split(" ")[1] for line in common if not line.startswith(_SUM))
 
     def start_alike(self) -> None:
         """Gives all workers the chief's values, whatever they restored or drew."""
-        resources = self._session.resources
+        resources = self._session.resources  # the same order everywhere: names are sorted
         resources.prepare({name + ":0" for name in self._names})
         self._workers.copy_from_chief([resources.copies(name) for name in self._names])
 
@@ -208,3 +206,16 @@ class Together:
             if not is_loss(error):
                 raise
             logging.warning("Training is done, but a worker was lost at its end: %s", error)
+
+
+def _described(graph: tf.Graph) -> list[str]:
+    """What the workers' models must have in common, a line for each variable and each sum."""
+    trained = {v.op.name for v in graph.get_collection(_GraphKeys.TRAINABLE_VARIABLES)}
+    local = {v.op.name for v in graph.get_collection(_GraphKeys.LOCAL_VARIABLES)}
+    lines = [
+        f"{_TRAINED if v.op.name in trained else _OTHER}{v.op.name} {v.dtype.name} {v.shape}"
+        for v in graph.get_collection(_GraphKeys.GLOBAL_VARIABLES)
+        if v.op.name not in local
+    ]
+    sums = [op for op in graph.get_operations() if op.type == "CrossReplicaSum"]
+    return lines + [f"{_SUM}{op.name} {op.outputs[0].dtype.name}" for op in sums]
