@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -27,6 +28,7 @@ __all__ = ["command_line", "is_loss", "next_attempt", "rejoin", "tell_failure"]
 _LIMIT = "ESTIMATOR_BRIDGE_RESTARTS"  # how often in a row; 0: never, whoever started it does
 _STATE = "ESTIMATOR_BRIDGE_RESTARTED"  # from one process to the next: how often, at which step
 _USUAL_LIMIT = 5
+_TASK = re.compile(r"/job:(\w+)/(?:replica:0/)?task:(\d+)")
 _FAILED = "estimator_bridge: failed: "
 _started_in = os.getcwd()
 
@@ -65,8 +67,7 @@ def rejoin(workers: Workers, error: BaseException) -> None:
             f"Training ended, as another worker's program failed: {what.splitlines()[0]}. See "
             "that worker's log."
         ) from error
-    silent = [a for a in not_answering(workers.addresses) if a != workers.addresses[workers.index]]
-    lost = f"Worker(s) lost: {', '.join(silent) or 'one that may be back already'}."
+    lost = f"Lost {_who(workers, str(error))}."
     command = command_line(sys.modules["__main__"], sys.argv, getattr(sys, "orig_argv", None))
     if command is None:
         raise WorkerError(
@@ -90,6 +91,14 @@ def rejoin(workers: Workers, error: BaseException) -> None:
     _flush()
     os.chdir(_started_in)
     os.execv(command[0], command)
+
+
+def _who(workers: Workers, message: str) -> str:
+    """The lost workers, as far as TensorFlow's message or a look around tells."""
+    own = workers.addresses[workers.index]
+    found = [workers.address(job, int(task)) for job, task in _TASK.findall(message)]
+    found += not_answering(workers.addresses)
+    return ", ".join(dict.fromkeys(a for a in found if a != own)) or "another worker"
 
 
 def next_attempt(environment: Mapping[str, str], step: int) -> tuple[int, int]:

@@ -57,7 +57,8 @@ class Workers:
 
     def __init__(self, strategy: tf.distribute.Strategy):
         resolver = strategy.cluster_resolver
-        chiefs = len(resolver.cluster_spec().as_dict().get("chief", ()))
+        self._jobs = resolver.cluster_spec().as_dict()
+        chiefs = len(self._jobs.get("chief", ()))
         self.addresses = _addresses(strategy)
         self.count = len(self.addresses)
         self.index = resolver.task_id + (0 if resolver.task_type == "chief" else chiefs)
@@ -78,6 +79,10 @@ class Workers:
     def name(self) -> str:
         """This process, for messages."""
         return f"worker {self.index} ({self.addresses[self.index]})"
+
+    def address(self, job: str, task: int) -> str:
+        """Where a task of the cluster is."""
+        return self._jobs[job][task]
 
     def input_context(self) -> tf.distribute.InputContext:
         """What an input_fn is told, to read its own part of the data."""

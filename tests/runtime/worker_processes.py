@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 PROGRAM = Path(__file__).with_name("worker_program.py")
-PATIENCE = 50  # seconds; a process that hangs is killed
+PATIENCE = 120  # seconds; a process that hangs is killed
 
 
 def free_addresses(count):
@@ -48,11 +48,9 @@ class Cluster:
 
     def said(self, number):
         """The merged JSON objects by 'done', and all others in one; after its end."""
-        process, log = self._started[number]
-        try:
-            process.wait(PATIENCE)
-        finally:
-            text = self.log(number)
+        process, _ = self._started[number]
+        process.wait(PATIENCE)
+        text = self.log(number)
         lines = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
         merged = {}
         for line in lines:
