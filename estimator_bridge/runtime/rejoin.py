@@ -30,15 +30,20 @@ _STATE = "ESTIMATOR_BRIDGE_RESTARTED"  # from one process to the next: how often
 _USUAL_LIMIT = 5
 _TASK = re.compile(r"/job:(\w+)/(?:replica:0/)?task:(\d+)")
 _FAILED = "estimator_bridge: failed: "
+_OF_LOSS = (
+    tf.errors.UnavailableError,
+    tf.errors.AbortedError,
+    tf.errors.InternalError,
+    tf.errors.CancelledError,
+    tf.errors.DeadlineExceededError,
+)
 _started_in = os.getcwd()
 
 
 def is_loss(error: BaseException) -> bool:
     """Whether an error says that the collectives of this process no longer work."""
-    kinds = (tf.errors.UnavailableError, tf.errors.AbortedError, tf.errors.InternalError)
-    kinds += (tf.errors.CancelledError, tf.errors.DeadlineExceededError)
     text = str(error)
-    return isinstance(error, kinds) and ("ollective" in text or "oordination" in text)
+    return isinstance(error, _OF_LOSS) and ("ollective" in text or "oordination" in text)
 
 
 def tell_failure(workers: Workers, error: BaseException) -> None:
