@@ -1,6 +1,6 @@
 """Errors of this library's own, each also of the built-in type that fits it."""
 
-__all__ = ["AcceleratorNotFoundError", "CheckpointError", "TooLateError"]
+__all__ = ["AcceleratorNotFoundError", "CheckpointError", "TooLateError", "WorkerError"]
 
 
 class AcceleratorNotFoundError(RuntimeError):
@@ -13,3 +13,7 @@ class TooLateError(RuntimeError):
 
 class CheckpointError(ValueError):
     """A checkpoint is damaged, or belongs to another model."""
+
+
+class WorkerError(RuntimeError):
+    """Processes that train together cannot meet, or one of them failed."""

@@ -16,6 +16,10 @@ from tensorflow.python.client.session import SessionInterface
 # experimental_distribute_values_from_function works outside functions only.
 from tensorflow.python.distribute.values import PerReplica
 
+# Collectives over several processes are a setting of TensorFlow's start, and where v2 behavior is
+# off the constructor of the strategy that needs them starts TensorFlow without.
+from tensorflow.python.eager.context import _reset_context as reset_eager_context
+
 # The TF2 side (datasets, strategies, tf.function) runs eagerly even where the program called
 # tf.compat.v1.disable_v2_behavior(); there is no public switch for one block of code.
 # Functions that a lifted graph calls are made known to it too: import_graph_def makes them known
@@ -60,6 +64,46 @@ def import_below_control_edges() -> Iterator[None]:
         tf.compat.v1.enable_tensor_equality()
 
 
+def host_address() -> str:
+    """The job and task by which this process knows its own devices.
+
+    It is localhost's until the process starts a server for collectives: from then on the server's
+    ('/job:worker/replica:0/task:1'). A public listing of devices would initialize TensorFlow.
+    """
+    server = eager_context()._collective_ops_server_def
+    if server is None:
+        return "/job:localhost/replica:0/task:0"
+    return f"/job:{server.job_name}/replica:0/task:{server.task_index}"
+
+
+def bound_wait_for_workers(cluster: tf.train.ClusterSpec, seconds: float) -> None:
+    """Bounds the wait for the other workers while MultiWorkerMirroredStrategy is made.
+
+    It waits an hour otherwise. Only what is configured before TensorFlow starts counts.
+    """
+    jobs = [job for job in ("chief", "worker") if job in cluster.jobs]
+    # The message's own module has moved between releases; a ConfigProto holds it everywhere.
+    listed = tf.compat.v1.ConfigProto().experimental.coordination_config.coordinated_job_list
+    for job in jobs:
+        listed.add(name=job, num_tasks=cluster.num_tasks(job))
+    eager_context().configure_coordination_service(
+        service_type="standalone",
+        service_leader=f"/job:{jobs[0]}/replica:0/task:0",
+        coordinated_jobs=list(listed),
+        cluster_register_timeout_in_ms=int(seconds * 1000),
+    )
+
+
+def server_runs(strategy: tf.distribute.Strategy) -> bool:
+    """Whether a MultiWorkerMirroredStrategy has met its peers: not where v2 behavior is off."""
+    return getattr(strategy.extended, "_std_server_started", False)
+
+
+def communication_options(strategy: tf.distribute.Strategy):
+    """The CommunicationOptions that a MultiWorkerMirroredStrategy was given."""
+    return strategy.extended._communication_options
+
+
 def merges_replicas(strategy: tf.distribute.Strategy) -> bool:
     """Whether replicas meet in merge_call; the others (collectives of many GPUs) must not."""
     return strategy.extended._use_merge_call()
@@ -89,13 +133,18 @@ __all__ = [
     "PerReplica",
     "SessionInterface",
     "UninitializedVariable",
+    "bound_wait_for_workers",
+    "communication_options",
     "eager_context",
     "eager_mode",
     "get_tpu_context",
     "global_step_read",
+    "host_address",
     "import_below_control_edges",
     "keras_seed_source",
     "merges_replicas",
     "op_def",
     "read_profile",
+    "reset_eager_context",
+    "server_runs",
 ]

@@ -5,7 +5,7 @@ tf.function, ``LiftedSession`` runs parts of it as tf.compat.v1.Session would.
 """
 
 from estimator_bridge.graph.divergence import diverging_variables
-from estimator_bridge.graph.lift import REPLICA_ID, Lifted
+from estimator_bridge.graph.lift import REPLICA_ID, JoinFn, Lifted
 from estimator_bridge.graph.replica_local import ReplicaLocal, replica_locals
 from estimator_bridge.graph.resources import Resources, host_device
 from estimator_bridge.graph.session import LiftedSession
@@ -14,6 +14,7 @@ from estimator_bridge.graph.trace import continue_trace, trace_graph
 
 __all__ = [
     "REPLICA_ID",
+    "JoinFn",
     "Lifted",
     "LiftedSession",
     "ReplicaLocal",

@@ -52,6 +52,7 @@ class Lifted:
       writes: names of the resources that may be written.
       reads_first: names of the resources that must have a value before a call.
       random_names: the nodes for which the number of a call (``draw``) counts.
+      sums: the CrossReplicaSum nodes, in the order in which a call joins them.
     """
 
     def __init__(
@@ -71,6 +72,7 @@ class Lifted:
         self._randomness = Randomness(snapshot, [] if self._is_island else self.names)
         self.random_names = self._randomness.stateless
         self._parts = self._make_parts(plan)
+        self.sums = [name for stage in plan.stages for name in stage.sums]
 
     def __call__(
         self,

@@ -17,7 +17,12 @@ from estimator_bridge.graph.one_shot import as_initialized
 from estimator_bridge.graph.op_kinds import QUEUES
 from estimator_bridge.graph.replica_local import combined, deal_out, replica_locals
 from estimator_bridge.graph.snapshot import Snapshot
-from estimator_bridge.tensorflow_private import UninitializedVariable, eager_mode, op_def
+from estimator_bridge.tensorflow_private import (
+    UninitializedVariable,
+    eager_mode,
+    host_address,
+    op_def,
+)
 
 __all__ = ["Resources", "host_device"]
 
@@ -26,7 +31,7 @@ _scopes = itertools.count()
 
 def host_device() -> str:
     """The device of what is not computed on an accelerator."""
-    return "/job:localhost/replica:0/task:0/device:CPU:0"
+    return host_address() + "/device:CPU:0"
 
 
 class Resources:

@@ -8,9 +8,11 @@ from estimator_bridge.runtime.accelerators import (
     parse_local,
     tpu_present,
 )
+from estimator_bridge.runtime.cluster import connect_workers, multi_worker_strategy
 from estimator_bridge.runtime.loop import LoopResult, StepLoop
 from estimator_bridge.runtime.step import HostStage, ReplicaStep
 from estimator_bridge.runtime.strategies import default_strategy, tpu_strategy
+from estimator_bridge.runtime.workers import Workers, local_replicas, workers_of
 
 __all__ = [
     "EmulatedClusterResolver",
@@ -20,9 +22,14 @@ __all__ = [
     "ReplicaStep",
     "StepLoop",
     "TPUClusterResolver",
+    "Workers",
+    "connect_workers",
     "default_strategy",
     "emulate_cores",
+    "local_replicas",
+    "multi_worker_strategy",
     "parse_local",
     "tpu_present",
     "tpu_strategy",
+    "workers_of",
 ]

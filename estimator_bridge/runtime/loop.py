@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -13,6 +12,7 @@ from estimator_bridge.graph import REPLICA_ID, LiftedSession, Snapshot, host_dev
 from estimator_bridge.graph.deferred import defer
 from estimator_bridge.runtime.replicas import mean_over_replicas
 from estimator_bridge.runtime.step import HostStage, ReplicaStep
+from estimator_bridge.runtime.workers import Workers, workers_of
 from estimator_bridge.tensorflow_private import eager_mode
 
 __all__ = ["LoopResult", "StepLoop"]
@@ -70,6 +70,12 @@ class StepLoop:
       fed: references whose values each call supplies, for all its steps and replicas.
       elements: where each replica takes elements of the input of its own: how many replicas this
         process has. By default an element is a host's batch, to be split over the replicas.
+      sums: CrossReplicaSum nodes to compute in any case, as hooks of another worker fetch them.
+
+    Attributes:
+      fetches: as given.
+      has_effects: whether the fetches change state.
+      sums: the CrossReplicaSum nodes that a step computes.
     """
 
     def __init__(
@@ -86,15 +92,18 @@ class StepLoop:
         full_batch: int | None = None,
         fed: Sequence[str] = (),
         elements: int | None = None,
+        sums: Iterable[str] = (),
     ):
         self._strategy = strategy
         self._draws = range(elements or 1)
+        self._graph, self._workers = session.graph, workers_of(strategy)
         self._resources = session.resources
         self._loss = loss
         self.fetches, self.fed = tuple(fetches), tuple(fed)
         self._limit_variable = limit_variable
         self._full_batch = full_batch
         snapshot, owners = Snapshot.of(session.graph), self._resources.owners
+        operations = [*operations, *(f"^{name}" for name in sums)]
         tensors = [loss] if loss else []
         self._deferred, self.has_effects = None, False
         if fetches:
@@ -117,6 +126,7 @@ class StepLoop:
         self._step = ReplicaStep(
             session, strategy, inputs, operations, tensors, host, axes, fed, elements
         )
+        self.sums = frozenset(self._step.sums)
         self._compiled: list[tuple[object, Callable]] = []
         self._single: tuple[object, Callable] | None = None
         self._may_be_single = strategy.num_replicas_in_sync == 1 and full_batch is None
@@ -223,19 +233,25 @@ class StepLoop:
         # The next batch is drawn ahead, at the end of the step before and only if there is to be
         # another: so the loop's condition sees the input's end, no batch is lost, and the step
         # itself stands in the loop without a branch around it.
-        nothing = functools.partial(tf.experimental.Optional.empty, iterator.element_spec)
+        def nothing():
+            return [tf.experimental.Optional.empty(iterator.element_spec) for _ in self._draws]
 
-        def with_next_batch(state):
+        def with_next_batch(state, meeting=1):
             wanted = (state["done"] < steps) & self._is_below(limit)
             if self._loss:
                 wanted &= state["loss"] <= np.inf  # false for NaN, in one operation
             if self._full_batch is not None:
                 wanted &= tf.equal(state["short_size"], 0)
             batch = tf.cond(
-                wanted,
-                lambda: [iterator.get_next_as_optional() for _ in self._draws],
-                lambda: [nothing() for _ in self._draws],
+                wanted, lambda: [iterator.get_next_as_optional() for _ in self._draws], nothing
             )
+            if self._workers:
+                has = batch[-1].has_value() | ~wanted
+                loss, all_have_one = self._meet(self._workers, meeting, state["loss"], has)
+                wanted &= loss <= np.inf
+                kept = batch
+                batch = tf.cond(wanted & all_have_one, lambda: kept, nothing)
+                state = {**state, "loss": loss}
             return {**state, "wanted": wanted, "batch": batch}
 
         def body(state):
@@ -243,14 +259,18 @@ class StepLoop:
             stepped = self._stepped if self._full_batch is None else self._stepped_if_full
             return (with_next_batch(stepped(state, batch, draw, fed)),)
 
-        start = with_next_batch(self._start(iterator))
+        start = with_next_batch(self._start(iterator), meeting=0)
         shapes = {
             **tf.nest.map_structure(lambda t: t.shape, {**start, "batch": start["done"]}),
             "needs": [t.shape for t in self._needed_tensors],
             "batch": [tf.OptionalSpec(iterator.element_spec) for _ in self._draws],
         }
         end = tf.while_loop(
-            lambda state: state["batch"][-1].has_value(), body, (start,), shape_invariants=(shapes,)
+            lambda state: state["batch"][-1].has_value(),
+            body,
+            (start,),
+            shape_invariants=(shapes,),
+            name="steps",
         )[0]
         (*end["left_over"], last), needs = end.pop("batch"), end.pop("needs")
         has_batch = last.has_value()
@@ -270,6 +290,13 @@ class StepLoop:
             start["short_size"] = tf.constant(0, tf.int64)
             start["short_batch"] = [tf.zeros(s.shape, s.dtype) for s in tf.nest.flatten(spec)]
         return start
+
+    def _meet(self, workers: Workers, meeting: int, loss, has_batch):
+        """The workers' mean loss, and whether each of them has a batch: none goes on alone."""
+        first_key, _ = workers.keys(self._graph)
+        mine = tf.stack([loss, tf.cast(has_batch, tf.float32)])
+        total = workers.sum_over_hosts(mine, first_key + meeting)
+        return total[0] / workers.count, total[1] > workers.count - 0.5
 
     def _stepped(self, state: dict, batch, draw, fed=()) -> dict:
         values = self._step(batch, draw + state["done"], fed)

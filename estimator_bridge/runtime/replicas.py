@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import tensorflow as tf
 
+from estimator_bridge.runtime.workers import Workers
 from estimator_bridge.tensorflow_private import PerReplica, merges_replicas
 
 __all__ = [
+    "WorkerJoin",
     "deal_batches",
     "gather",
     "join_replicas",
@@ -59,7 +61,7 @@ def gather(strategy: tf.distribute.Strategy, value, most: int | None = None) -> 
 
 
 def mean_over_replicas(strategy: tf.distribute.Strategy, value) -> tf.Tensor:
-    """The mean of a scalar over the replicas, float32."""
+    """The mean of a scalar over the replicas of this process, float32."""
     parts = [tf.cast(p, tf.float32) for p in strategy.experimental_local_results(value)]
     return tf.add_n(parts) / len(parts) if len(parts) > 1 else parts[0]
 
@@ -84,9 +86,49 @@ def join_replicas(values: Sequence[tuple[tf.Tensor, np.ndarray | None]]) -> list
     whole = [value for value, groups in values if groups is None]
     totals = iter(_all_sum(context, whole) if whole else [])
     return [
-        next(totals) if groups is None else _sum_in_group(context, value, groups)
+        next(totals) if groups is None else _sum_in_group(context, value, groups, _all_sum)
         for value, groups in values
     ]
+
+
+class WorkerJoin:
+    """``join_replicas`` over the replicas of several processes, for one import of a step.
+
+    Args:
+      workers: the processes.
+      names: the CrossReplicaSum nodes, in the order in which they are joined.
+      keys: of the collectives, by these names.
+
+    Raises:
+      NotImplementedError: a sum has no key, as not all workers have it.
+    """
+
+    def __init__(self, workers: Workers, names: Sequence[str], keys: Mapping[str, int]):
+        unknown = [name for name in names if name not in keys]
+        if unknown:
+            raise NotImplementedError(
+                f"The cross-replica sum {unknown[0]!r} was added after model_fn, by a hook "
+                f"perhaps, on {workers.name}; the others may not have it, and would not take part. "
+                "Make the sum in model_fn, and let the hook fetch it."
+            )
+        self._workers = workers
+        self._left = [keys[name] for name in names]
+
+    def __call__(self, values: Sequence[tuple[tf.Tensor, np.ndarray | None]]) -> list[tf.Tensor]:
+        """Adds, see ``join_replicas``."""
+        context = tf.distribute.get_replica_context()
+        keys, self._left = self._left[: len(values)], self._left[len(values) :]
+        totals = []
+        for (value, groups), key in zip(values, keys):
+
+            def add(_, tensors, key=key):
+                return self._workers.sum_over_replicas(tensors, [key])
+
+            if groups is None:
+                totals += add(context, [value])
+            else:
+                totals.append(_sum_in_group(context, value, groups, add))
+        return totals
 
 
 def _all_sum(context, values: list[tf.Tensor]) -> Sequence[tf.Tensor]:
@@ -106,7 +148,7 @@ def _all_sum(context, values: list[tf.Tensor]) -> Sequence[tf.Tensor]:
     return [next(totals[0] if host else totals[1]) for host in on_host]
 
 
-def _sum_in_group(context, value: tf.Tensor, groups: np.ndarray) -> tf.Tensor:
+def _sum_in_group(context, value: tf.Tensor, groups: np.ndarray, all_sum) -> tf.Tensor:
     replicas = context.num_replicas_in_sync
     if sorted(groups.flatten()) != list(range(replicas)):
         raise ValueError(
@@ -117,7 +159,7 @@ def _sum_in_group(context, value: tf.Tensor, groups: np.ndarray) -> tf.Tensor:
     number = context.replica_id_in_sync_group
     nothing = tf.zeros_like(value)
     rows = tf.stack([tf.where(tf.equal(number, i), value, nothing) for i in range(replicas)])
-    (rows,) = _all_sum(context, [rows])
+    (rows,) = all_sum(context, [rows])
     group_of = np.zeros(replicas, np.int32)
     for i, members in enumerate(groups):
         group_of[members] = i

@@ -7,14 +7,16 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from estimator_bridge.graph import Lifted, LiftedSession, Snapshot, host_device
+from estimator_bridge.graph import JoinFn, Lifted, LiftedSession, Snapshot, host_device
 from estimator_bridge.runtime.replicas import (
+    WorkerJoin,
     deal_batches,
     gather,
     join_replicas,
     replica_id,
     split_batch,
 )
+from estimator_bridge.runtime.workers import workers_of
 
 __all__ = ["HostStage", "ReplicaStep"]
 
@@ -77,11 +79,17 @@ class ReplicaStep:
             snapshot, [*self._tensors, *operations], {*handles, *inputs, *fed}, owners
         )
         self._resources.prepare(self._lifted.given)
+        self._workers = workers_of(strategy)
         self._host_lifted = None
         if host:
             offered = {*handles, *host.inputs, *fed}
             self._host_lifted = Lifted(snapshot, host.operations, offered, owners)
             self._resources.prepare(self._host_lifted.given)
+
+    @property
+    def sums(self) -> list[str]:
+        """The CrossReplicaSum nodes that a step computes."""
+        return self._lifted.sums
 
     def check_ready(self) -> None:
         """Checks, eagerly, that the variables that a step reads are initialized.
@@ -115,7 +123,7 @@ class ReplicaStep:
             values = self._resources.handles(self._lifted.given)
             values.update(zip(self._inputs, components))
             values.update(zip(self._fed, fed))  # a hook may feed what the input would bring
-            results = self._lifted(values, join_replicas, replica_id(), draw)
+            results = self._lifted(values, self._join(), replica_id(), draw)
             return [tf.identity(result) for result in results[: len(self._tensors)]]
 
         results = self._strategy.run(
@@ -132,6 +140,13 @@ class ReplicaStep:
         if self._elements:
             return deal_batches(flat, self._elements)
         return split_batch(flat, replicas, self._axes) if replicas > 1 else flat
+
+    def _join(self) -> JoinFn:
+        """Adds over the replicas, for one replica's import of the step."""
+        if self._workers is None:
+            return join_replicas
+        _, keys = self._workers.keys(self._graph)
+        return WorkerJoin(self._workers, self._lifted.sums, keys)
 
     def _run_host(self, host: HostStage, lifted: Lifted, values: dict, draw, fed) -> dict:
         with tf.device(host_device()):

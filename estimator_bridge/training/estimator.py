@@ -28,7 +28,7 @@ from estimator_bridge.model import (
     parse_warm_start,
     warm_start,
 )
-from estimator_bridge.runtime import default_strategy
+from estimator_bridge.runtime import connect_workers, default_strategy, workers_of
 from estimator_bridge.training.arguments import check_hooks, check_listeners, check_steps
 from estimator_bridge.training.distribution import DistributedExecution, strategy_for
 from estimator_bridge.training.evaluate import evaluate_program
@@ -36,6 +36,7 @@ from estimator_bridge.training.execution import Execution
 from estimator_bridge.training.model_call import check_model_fn
 from estimator_bridge.training.predict import predict_program
 from estimator_bridge.training.program import Program, trace_program
+from estimator_bridge.training.together import check_cluster, meet, with_workers
 from estimator_bridge.training.train import train_program
 
 __all__ = ["Estimator"]
@@ -132,21 +133,27 @@ class Estimator:
         check_steps(steps=steps, max_steps=max_steps)
         hooks, listeners = check_hooks(hooks), check_listeners(saving_listeners)
         execution = self._execution(ModeKeys.TRAIN)
-        check_writable(self._model_dir)
-        if self._config.is_chief:
-            remove_leftovers(self._model_dir)
-        latest = self.latest_checkpoint()
-        if max_steps is not None and latest and _step_of(latest) >= max_steps:
-            logging.info("Skipping training since max_steps has already saved.")
-            return self
-        program = self._trace(execution, input_fn, ModeKeys.TRAIN, latest)
-        try:
-            train_program(
-                program, self._model_dir, hooks, listeners, steps, max_steps, latest,
-                self._rate_tags,
-            )  # fmt: skip
-        finally:
-            program.close()
+        with with_workers(execution.strategy) as workers:
+            is_chief = workers is None or workers.is_chief
+            if is_chief:
+                check_writable(self._model_dir)
+            if is_chief and self._config.is_chief:
+                remove_leftovers(self._model_dir)
+            latest = self.latest_checkpoint()
+            step = _step_of(latest) if latest and (workers or max_steps is not None) else None
+            if workers:
+                step = meet(workers, step, self._config)
+            if max_steps is not None and step is not None and step >= max_steps:
+                logging.info("Skipping training since max_steps has already saved.")
+                return self
+            program = self._trace(execution, input_fn, ModeKeys.TRAIN, latest)
+            try:
+                train_program(
+                    program, self._model_dir, hooks, listeners, steps, max_steps, latest,
+                    self._rate_tags,
+                )  # fmt: skip
+            finally:
+                program.close()
         return self
 
     def evaluate(
@@ -320,9 +327,24 @@ class Estimator:
 
     def _execution(self, mode: str) -> Execution:
         strategy = strategy_for(self._config, mode)
+        if mode == ModeKeys.TRAIN:
+            check_cluster(self._config, strategy)
+        if strategy is not None and workers_of(strategy):
+            strategy = self._connected(strategy, mode)
         if strategy is not None:
             return DistributedExecution(strategy, self._config)
         return Execution(default_strategy(), self._config)
+
+    def _connected(self, strategy: tf.distribute.Strategy, mode: str) -> tf.distribute.Strategy:
+        """A strategy of several workers, connected to them."""
+        config = self._config
+        if mode != ModeKeys.TRAIN:
+            raise NotImplementedError(
+                "RunConfig's eval_distribute joins several workers, and an evaluation runs on one "
+                "machine. Leave eval_distribute out, or give it a MirroredStrategy()."
+            )
+        timeout = config.session_creation_timeout_secs
+        return connect_workers(strategy, timeout, config.protocol)
 
     def _export_execution(self) -> Execution:
         """The layout of an exported model, which serves batches of any size on one replica."""

@@ -15,6 +15,7 @@ from estimator_bridge.runtime import LoopResult, StepLoop
 from estimator_bridge.training.cadence import due, skip
 from estimator_bridge.training.pace import Pace
 from estimator_bridge.training.step_call import StepCall
+from estimator_bridge.training.together import Together
 
 __all__ = ["ENDS", "HookedLoop", "NanLossError"]
 
@@ -51,20 +52,23 @@ class HookedLoop:
     Args:
       session: of the traced graph.
       hooks: in the order of their calls.
-      make_loop: gives the compiled loop that returns these fetches and takes these feeds.
+      make_loop: gives the compiled loop that returns these fetches and takes these feeds; takes
+        ``sums``, see StepLoop.
       loss: the loss tensor that loops watch.
       pace: bounds the chunks.
       original_fetches: what a step is in the eyes of hooks: ``original_args.fetches``.
+      together: settles each chunk with the other workers; None where there are none.
     """
 
     def __init__(
         self,
         session: LiftedSession,
         hooks: Sequence[Any],
-        make_loop: Callable[[tuple[str, ...], tuple[str, ...]], StepLoop],
+        make_loop: Callable[..., StepLoop],
         loss: tf.Tensor | None,
         pace: Pace,
         original_fetches: Any = None,
+        together: Together | None = None,
     ):
         self._session = session
         self._hooks = hooks
@@ -73,7 +77,17 @@ class HookedLoop:
         self._loss = loss
         self._pace = pace
         self._original_args = _train.SessionRunArgs(original_fetches)
-        self.should_stop = False
+        self._together = together
+        self._stop_requested = self._all_stop = False
+
+    @property
+    def should_stop(self) -> bool:
+        """Whether a hook has asked to stop; of several workers, whether all know of it."""
+        return self._all_stop if self._together else self._stop_requested
+
+    def request_stop(self) -> None:
+        """Asks for an end before the next chunk."""
+        self._stop_requested = True
 
     def run(self, iterator, step: int, most: float, draw: int, limit: int | None) -> LoopResult:
         """Runs one chunk and calls the hooks that are due at its end.
@@ -90,6 +104,10 @@ class HookedLoop:
         if not self._pace.is_fixed:
             steps = min(steps, min((d.steps for d in dues), default=math.inf))
         steps = max(int(steps), 1)
+        if self._together:
+            steps, self._all_stop = self._together.agree(steps, self._stop_requested)
+            if self._all_stop:
+                return LoopResult(0, False, None, None, None)
         called = [h for h, d in zip(self._hooks, dues) if d.now or d.steps <= steps]
         for hook in called:
             skip(hook, steps - 1, step + steps - 1)
@@ -97,8 +115,13 @@ class HookedLoop:
         fed, values = tuple(call.feeds), tuple(call.feeds.values())
         started = time.perf_counter()
         loop = self._loop(call.fetches.refs, fed)
+        last_alone = loop.has_effects
+        if self._together:
+            loop, last_alone = self._together.agree_on_loop(
+                loop, self._loop([], fed), lambda sums: self._loop(call.fetches.refs, fed, sums)
+            )
         with call.trace():
-            if loop.has_effects and steps > 1:  # what hooks run, runs in the last step alone
+            if last_alone and steps > 1:  # what hooks run, runs in the last step alone
                 result = self._loop([], fed)(iterator, steps - 1, draw, limit, values)
                 if result.steps == steps - 1 and not _is_nan(result):
                     last = loop(iterator, 1, draw + result.steps, limit, values)
@@ -111,19 +134,23 @@ class HookedLoop:
                 skip(hook, result.steps, step + result.steps)
         if result.fetched is not None and result.steps == steps:
             call.finish(result.fetched)
-            self.should_stop |= call.stop_requested
+            self._stop_requested |= call.stop_requested
         if _is_nan(result):
             self._tell_of_nan(result.loss, step + result.steps)
         return result
 
-    def _loop(self, refs: Sequence[str], fed: tuple[str, ...]) -> StepLoop:
+    def _loop(
+        self, refs: Sequence[str], fed: tuple[str, ...], sums: Sequence[str] = ()
+    ) -> StepLoop:
         """The compiled loop that returns these fetches; one that returns more will do."""
         wanted = set(refs)
         for loop in self._loops:
-            more = wanted.issubset(loop.fetches) and not loop.has_effects
-            if fed == loop.fed and (more or wanted == set(loop.fetches)):
+            # Where each sum is a meeting with other workers, no more may be made than needed.
+            more = wanted.issubset(loop.fetches) and not (loop.has_effects or self._together)
+            is_enough = more or wanted == set(loop.fetches)
+            if is_enough and fed == loop.fed and loop.sums.issuperset(sums):
                 return loop
-        self._loops.append(self._make_loop(tuple(refs), fed))
+        self._loops.append(self._make_loop(tuple(refs), fed, sums))
         return self._loops[-1]
 
     def _tell_of_nan(self, loss: float | None, step: int) -> None:
@@ -135,7 +162,7 @@ class HookedLoop:
                     hook.after_run(context, values)
                 except _train.NanLossDuringTrainingError as error:
                     raise NanLossError(step) from error
-        self.should_stop |= context.stop_requested
+        self._stop_requested |= context.stop_requested
 
 
 def _is_nan(result: LoopResult) -> bool:

@@ -107,8 +107,19 @@ class Program:
         with eager_mode():
             return int(variable.read_value())
 
-    def make_loop(self, fetches: Sequence[str] = (), fed: Sequence[str] = ()) -> StepLoop:
-        """A compiled loop of the model's step that returns these fetches and takes these feeds."""
+    def make_loop(
+        self,
+        fetches: Sequence[str] = (),
+        fed: Sequence[str] = (),
+        sums: Sequence[str] = (),
+    ) -> StepLoop:
+        """A compiled loop of the model's step that also returns these fetches.
+
+        Args:
+          fetches: references.
+          fed: references that calls feed.
+          sums: see ``StepLoop``.
+        """
         step = _v1.train.get_global_step(self.graph).op.name
         return StepLoop(
             self.session,
@@ -123,6 +134,7 @@ class Program:
             full_batch=self.execution.full_batch(self.input, self.mode),
             fed=fed,
             elements=self.execution.elements,
+            sums=sums,
         )
 
     def _axes(self) -> list[int | None] | None:

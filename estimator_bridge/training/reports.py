@@ -101,7 +101,7 @@ class LogHook(_Observer):
 
     Args:
       every_steps: steps between lines.
-      directory: of the event files.
+      directory: of the event files; None writes none.
       rate_tags: tags of the summaries: steps a second, and examples a second or None.
       clock: the time in seconds.
     """
@@ -109,7 +109,7 @@ class LogHook(_Observer):
     def __init__(
         self,
         every_steps: int,
-        directory: str,
+        directory: str | None,
         rate_tags: tuple[str, str | None],
         clock: Callable[[], float] = time.monotonic,
     ):
@@ -130,7 +130,7 @@ class LogHook(_Observer):
             return
         report = self._report(step, total, loss, examples)
         logging.info("%s", _line(report))
-        if report.steps_per_sec:
+        if report.steps_per_sec and self._directory:
             self._write(self._tags[0], report.steps_per_sec, step)
             if self._tags[1] and report.examples_per_sec:
                 self._write(self._tags[1], report.examples_per_sec, step)

@@ -10,11 +10,13 @@ from absl import logging
 
 from estimator_bridge.graph import continue_trace
 from estimator_bridge.model import RunConfig
+from estimator_bridge.runtime import workers_of
 from estimator_bridge.training.hooked_loop import ENDS, HookedLoop
 from estimator_bridge.training.initialize import open_session
 from estimator_bridge.training.input_position import follow_savers, open_input
 from estimator_bridge.training.program import Program
 from estimator_bridge.training.reports import LogHook
+from estimator_bridge.training.together import Together
 
 __all__ = ["train_program"]
 
@@ -47,16 +49,24 @@ def train_program(
       The last step's loss; None where no step ran.
     """
     graph, session, shards = program.graph, program.session, program.execution.shards
+    workers = workers_of(program.execution.strategy)
+    together = Together(workers, session) if workers else None
     with continue_trace(graph, shards):
         all_hooks = _all_hooks(program, model_dir, hooks, saving_listeners, rate_tags)
         follow_savers(all_hooks)
         open_session(program.session, program.scaffold, all_hooks, checkpoint_path, goes_on=True)
+        if together:
+            together.start_alike()
         start = program.global_step
         limit = max_steps if max_steps is not None else steps and start + steps
+        if together:
+            together.check_limit(limit)
         iterator = open_input(program.dataset(), all_hooks, start, checkpoint_path is not None)
-        loss = _run(program, all_hooks, iterator, start, limit)
+        loss = _run(program, all_hooks, iterator, start, limit, together)
         for hook in all_hooks:
             hook.end(session)
+        if together:
+            together.end()
         if loss is None:
             logging.warning(
                 "Training with estimator made no steps. Perhaps input is empty or misspecified."
@@ -72,6 +82,7 @@ def _run(
     iterator: Any,
     start: int,
     limit: int | None,
+    together: Together | None,
 ) -> float | None:
     execution = program.execution
     observers = [hook for hook in hooks if hasattr(hook, "observe")]
@@ -83,20 +94,30 @@ def _run(
         program.spec.loss,
         execution.pace(program.mode),
         original_fetches=[program.spec.train_op, program.spec.loss],
+        together=together,
     )
-    step, loss = start, None
+    step: int = start
+    loss = None
     draw = start  # so that a resumed run draws on where it stopped
-    while not (loop.should_stop or program.is_stopped) and (limit is None or step < limit):
+    while not loop.should_stop and (limit is None or step < limit):
+        if program.is_stopped:
+            loop.request_stop()
+            if not together:
+                break
         most = float("inf") if limit is None else limit - step
         try:
             result = loop.run(iterator, step, most, draw, limit)
         except ENDS as error:
+            if together:
+                raise  # the others are in the midst of a step
             logging.info("Training ends: %r.", error)
             break
         draw += result.steps
         loss = loss if result.loss is None else result.loss
-        if result.steps:
+        if result.limit_value is not None and result.steps:
             step = result.limit_value
+            if together:
+                together.reached(step)
             for observer in observers:
                 observer.observe(step, limit, result.loss, examples)
         if result.input_ended:
@@ -117,10 +138,14 @@ def _all_hooks(
     given = [*hooks, *spec.training_hooks]
     chief = [] if not config.is_chief else list(spec.training_chief_hooks)
     savers = [h for h in [*given, *chief] if isinstance(h, _v1.train.CheckpointSaverHook)]
-    if not savers and (config.save_checkpoints_secs or config.save_checkpoints_steps):
+    if (
+        config.is_chief
+        and not savers
+        and (config.save_checkpoints_secs or config.save_checkpoints_steps)
+    ):
         savers = [_saver_hook(config, program.scaffold, model_dir)]
         chief.insert(0, savers[0])
-    if saving_listeners:
+    if saving_listeners and config.is_chief:
         if not savers:
             raise ValueError(
                 "There should be a CheckpointSaverHook to use saving_listeners. Please set one of "
@@ -130,8 +155,9 @@ def _all_hooks(
         known.extend(listener for listener in saving_listeners if listener not in known)
     own = []
     if config.log_step_count_steps:
-        own.append(LogHook(config.log_step_count_steps, model_dir, rate_tags))
-    if config.save_summary_steps:
+        folder = model_dir if config.is_chief else None
+        own.append(LogHook(config.log_step_count_steps, folder, rate_tags))
+    if config.save_summary_steps and config.is_chief:
         own.append(
             _v1.train.SummarySaverHook(
                 scaffold=program.scaffold,

@@ -14,9 +14,9 @@ from estimator_bridge.data import GraphInput, call_input_fn
 from estimator_bridge.data.static_shapes import check_static
 from estimator_bridge.graph import LiftedSession
 from estimator_bridge.model import ModeKeys, RunConfig
-from estimator_bridge.runtime import LoopResult
+from estimator_bridge.runtime import LoopResult, local_replicas
 from estimator_bridge.training.distribution.joined import check_joined
-from estimator_bridge.training.distribution.strategies import input_context, local_replicas
+from estimator_bridge.training.distribution.strategies import input_context
 from estimator_bridge.training.distribution.tracing import TracingStrategy
 from estimator_bridge.training.execution import Execution, TracedModel
 from estimator_bridge.training.pace import Pace

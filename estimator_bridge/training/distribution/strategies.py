@@ -7,9 +7,10 @@ import weakref
 import tensorflow as tf
 
 from estimator_bridge.model import ModeKeys, RunConfig
+from estimator_bridge.runtime import workers_of
 from estimator_bridge.tensorflow_private import eager_mode
 
-__all__ = ["input_context", "local_replicas", "strategy_for", "strategy_to_run"]
+__all__ = ["input_context", "strategy_for", "strategy_to_run"]
 
 _v1 = tf.compat.v1.distribute.experimental
 _CENTRAL_STORAGE = (_v1.CentralStorageStrategy, tf.distribute.experimental.CentralStorageStrategy)
@@ -66,21 +67,12 @@ def strategy_to_run(name: str, strategy: tf.distribute.Strategy) -> tf.distribut
     return strategy
 
 
-def local_replicas(strategy: tf.distribute.Strategy) -> int:
-    """How many of a strategy's replicas are in this process."""
-    return min(len(strategy.extended.worker_devices), strategy.num_replicas_in_sync)
-
-
 def input_context(strategy: tf.distribute.Strategy) -> tf.distribute.InputContext:
     """What an input_fn is told: which of the workers' inputs it makes."""
-    replicas = strategy.num_replicas_in_sync
-    workers = max(replicas // local_replicas(strategy), 1)
-    worker = 0
-    resolver = strategy.cluster_resolver
-    if workers > 1 and resolver is not None:
-        chiefs = [job for job in ("chief", "master") if job in resolver.cluster_spec().jobs]
-        worker = resolver.task_id + (len(chiefs) if resolver.task_type == "worker" else 0)
-    return tf.distribute.InputContext(workers, worker, replicas)
+    workers = workers_of(strategy)
+    if workers:
+        return workers.input_context()
+    return tf.distribute.InputContext(num_replicas_in_sync=strategy.num_replicas_in_sync)
 
 
 def _with_copies(devices: tuple[str, ...]) -> tf.distribute.Strategy:

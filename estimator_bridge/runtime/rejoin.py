@@ -1,0 +1,147 @@
+"""What a worker does when another one is lost: it starts itself anew, and they meet again.
+
+TensorFlow cannot take a lost worker back into a running process: its server keeps the port until
+the process ends, and its coordination service refuses a task that failed before. So the process
+replaces itself by the same command. It has the same number and the same files, goes through the
+program from the top, and training resumes from the last checkpoint.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+from absl import logging
+
+from estimator_bridge.errors import WorkerError
+from estimator_bridge.runtime.cluster import not_answering
+from estimator_bridge.runtime.workers import Workers
+from estimator_bridge.tensorflow_private import eager_context
+
+__all__ = ["command_line", "is_loss", "next_attempt", "rejoin", "tell_failure"]
+
+_LIMIT = "ESTIMATOR_BRIDGE_RESTARTS"  # how often in a row; 0: never, whoever started it does
+_STATE = "ESTIMATOR_BRIDGE_RESTARTED"  # from one process to the next: how often, at which step
+_USUAL_LIMIT = 5
+_TASK = re.compile(r"/job:(\w+)/(?:replica:0/)?task:(\d+)")
+_FAILED = "estimator_bridge: failed: "
+_OF_LOSS = (
+    tf.errors.UnavailableError,
+    tf.errors.AbortedError,
+    tf.errors.InternalError,
+    tf.errors.CancelledError,
+    tf.errors.DeadlineExceededError,
+)
+_started_in = os.getcwd()
+
+
+def is_loss(error: BaseException) -> bool:
+    """Whether an error says that the collectives of this process no longer work."""
+    text = str(error)
+    return isinstance(error, _OF_LOSS) and ("ollective" in text or "oordination" in text)
+
+
+def tell_failure(workers: Workers, error: BaseException) -> None:
+    """Tells the other workers, who wait for this one, that its program failed."""
+    said = f"{_FAILED}{workers.name}: {type(error).__name__}: {error}"[:1000]
+    try:
+        eager_context().report_error_to_cluster(tf.errors.INTERNAL, said)
+    except Exception as second:  # what happened before is what counts
+        logging.warning("The other workers could not be told of the failure: %s", second)
+
+
+def rejoin(workers: Workers, error: BaseException) -> None:
+    """Starts this process anew, to meet the others again.
+
+    Args:
+      workers: of the training that failed.
+      error: how it failed; see ``is_loss``.
+
+    Raises:
+      WorkerError: another worker's program failed; or this process cannot be started anew, or was
+        too often.
+    """
+    _, failed, what = str(error).partition(_FAILED)
+    if failed:
+        raise WorkerError(
+            f"Training ended, as another worker's program failed: {what.splitlines()[0]}. See "
+            "that worker's log."
+        ) from error
+    lost = f"Lost {_who(workers, str(error))}."
+    command = command_line(sys.modules["__main__"], sys.argv, getattr(sys, "orig_argv", None))
+    if command is None:
+        raise WorkerError(
+            f"{lost} {workers.name} cannot go on without, and cannot start itself anew, as it was "
+            "not started as a script or a module. Start it and the lost worker again; training "
+            "goes on from the last checkpoint."
+        ) from error
+    attempt, limit = next_attempt(os.environ, workers.last_step)
+    if attempt > limit:
+        raise WorkerError(
+            f"{lost} {workers.name} has started itself anew {limit} time(s) without getting any "
+            f"further than step {workers.last_step}, the most that {_LIMIT} allows. Start it and "
+            "the lost worker again; training goes on from the last checkpoint."
+        ) from error
+    logging.error(
+        "%s %s, at step %d, starts itself anew (attempt %d of %d), waits for the lost worker to "
+        "be started again, and goes on from the last checkpoint.",
+        lost, workers.name, workers.last_step, attempt, limit,
+    )  # fmt: skip
+    os.environ[_STATE] = json.dumps({"attempt": attempt, "step": workers.last_step})
+    _flush()
+    os.chdir(_started_in)
+    os.execv(command[0], command)
+
+
+def _who(workers: Workers, message: str) -> str:
+    """The lost workers, as far as TensorFlow's message or a look around tells."""
+    own = workers.addresses[workers.index]
+    found = [workers.address(job, int(task)) for job, task in _TASK.findall(message)]
+    found += not_answering(workers.addresses)
+    return ", ".join(dict.fromkeys(a for a in found if a != own)) or "another worker"
+
+
+def next_attempt(environment: Mapping[str, str], step: int) -> tuple[int, int]:
+    """Which attempt in a row the next start is, and how many there may be.
+
+    Args:
+      environment: holds what the process before this one left, and the limit.
+      step: that training has reached; getting further than before begins a new row.
+    """
+    before = json.loads(environment.get(_STATE) or '{"attempt": 0, "step": -1}')
+    row = 0 if step > before["step"] else before["attempt"]
+    return row + 1, int(environment.get(_LIMIT) or _USUAL_LIMIT)
+
+
+def command_line(
+    main: Any, arguments: Sequence[str], original: Sequence[str] | None
+) -> list[str] | None:
+    """The command that runs this program again; None where it is no script and no module.
+
+    Args:
+      main: the module ``__main__``.
+      arguments: sys.argv.
+      original: sys.orig_argv, which Python has from 3.10 on.
+    """
+    spec, file = getattr(main, "__spec__", None), getattr(main, "__file__", None)
+    if hasattr(sys, "ps1") or sys.flags.interactive or not (spec or file):
+        return None
+    if original:
+        return [sys.executable, *original[1:]]
+    if spec:
+        name = spec.name[: -len(".__main__")] if spec.name.endswith(".__main__") else spec.name
+        return [sys.executable, "-m", name, *arguments[1:]]
+    return [sys.executable, str(file), *arguments[1:]]
+
+
+def _flush() -> None:
+    for writer in list(tf.compat.v1.summary.FileWriterCache._cache.values()):
+        writer.flush()
+    logging.flush()
+    sys.stdout.flush()
+    sys.stderr.flush()

@@ -1,0 +1,221 @@
+"""Training by several processes: what they settle before a run, before each chunk, and after it."""
+
+from __future__ import annotations
+
+import contextlib
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+
+import tensorflow as tf
+from absl import logging
+
+from estimator_bridge.errors import WorkerError
+from estimator_bridge.graph import LiftedSession
+from estimator_bridge.model import RunConfig
+from estimator_bridge.runtime import StepLoop, Workers, workers_of
+from estimator_bridge.runtime.rejoin import is_loss, rejoin, tell_failure
+
+__all__ = ["Together", "check_cluster", "meet", "with_workers"]
+
+_GraphKeys = tf.compat.v1.GraphKeys
+_TRAINED, _OTHER, _SUM = "trainable ", "variable ", "sum "  # the beginnings of descriptions
+
+
+def check_cluster(config: RunConfig, strategy: tf.distribute.Strategy | None) -> None:
+    """Checks that the processes of a cluster are to train together.
+
+    Args:
+      config: holds this process's place in the cluster of TF_CONFIG.
+      strategy: to train under; None: RunConfig has none.
+
+    Raises:
+      ValueError: the cluster has parameter servers, or its workers would each train alone.
+    """
+    jobs = config.cluster_spec.as_dict() if config.cluster_spec else {}
+    use = (
+        "Give RunConfig(train_distribute=tf.distribute.MultiWorkerMirroredStrategy()), made at the "
+        "program's top: all workers then train one model, in step with each other."
+    )
+    if "ps" in jobs:
+        raise ValueError(
+            f"TF_CONFIG's cluster has {len(jobs['ps'])} parameter server(s) (job 'ps': "
+            f"{list(jobs['ps'])}). Training with parameter servers is not supported: take 'ps' out "
+            f"of the cluster and do not start those processes. {use}"
+        )
+    count = config.num_worker_replicas
+    if count > 1 and (strategy is None or workers_of(strategy) is None):
+        given = "None" if strategy is None else type(strategy).__name__
+        raise ValueError(
+            f"TF_CONFIG's cluster has {count} workers ({jobs}), but train_distribute={given} does "
+            f"not join them: each would train a model of its own, and overwrite the others'. {use}"
+        )
+
+
+@contextlib.contextmanager
+def with_workers(strategy: tf.distribute.Strategy) -> Iterator[Workers | None]:
+    """Around all that workers do together: a failure of one reaches the others.
+
+    Yields:
+      The workers of the strategy; None for one process.
+
+    Raises:
+      WorkerError: another worker failed, or is lost and this process cannot start itself anew.
+    """
+    workers = workers_of(strategy)
+    try:
+        yield workers
+    except (tf.compat.v1.train.NanLossDuringTrainingError, WorkerError):
+        raise  # all of them have it
+    except BaseException as error:
+        if workers is None:
+            raise
+        if not is_loss(error):
+            tell_failure(workers, error)
+            raise
+        rejoin(workers, error)
+        raise
+
+
+def meet(workers: Workers, step: int | None, config: RunConfig) -> int | None:
+    """Waits for all workers, before a run.
+
+    Args:
+      workers: those of the run.
+      step: of the latest checkpoint that this process sees; None: there is none.
+      config: says how long to wait.
+
+    Returns:
+      The chief's step. A worker may look at the folder too early, or have a folder of its own.
+    """
+    mine = -1 if step is None else step
+    try:
+        (chiefs,) = workers.largest(
+            [mine if workers.is_chief else -1], timeout_secs=config.session_creation_timeout_secs
+        )
+    except tf.errors.DeadlineExceededError as error:
+        raise WorkerError(
+            f"{workers.name} waited {config.session_creation_timeout_secs:g} s "
+            "(RunConfig.session_creation_timeout_secs) for the others to call train(): "
+            f"{', '.join(workers.addresses)}. Every worker has to run the same calls of train()."
+        ) from error
+    return None if chiefs < 0 else chiefs
+
+
+class Together:
+    """One run of several workers, seen from one of them.
+
+    Args:
+      workers: those of the run.
+      session: of the model as it was traced; hooks have added nothing yet.
+
+    Raises:
+      WorkerError: the workers traced different models.
+    """
+
+    def __init__(self, workers: Workers, session: LiftedSession):
+        self._workers, self._session = workers, session
+        graph = session.graph
+        self._names = self._common_variables(_described(graph))
+        (first_key,) = workers.largest([workers.next_key])
+        workers.start_keys(graph, first_key)
+
+    def _common_variables(self, own: Sequence[str]) -> list[str]:
+        """The variables that all workers have; the chief's hooks may have some more."""
+        text = "\n".join(own)
+        mark = zlib.crc32(text.encode())
+        largest, smallest = self._workers.largest([mark, -mark])
+        alike = largest == -smallest
+        said = [set(own)] if alike else [set(s.split("\n")) for s in self._workers.texts(text)]
+        common = set.intersection(*said)
+        differing = sorted(set.union(*said) - common)
+        if any(not line.startswith(_OTHER) for line in differing):
+            raise WorkerError(
+                "The workers traced different models. Not at all of "
+                f"{', '.join(self._workers.addresses)}: {differing[:5]}. model_fn and its params "
+                "have to be the same in every process."
+            )
+        return sorted(line.split(" ")[1] for line in common if not line.startswith(_SUM))
+
+    def start_alike(self) -> None:
+        """Gives all workers the chief's values, whatever they restored or drew."""
+        resources = self._session.resources  # the same order everywhere: names are sorted
+        resources.prepare({name + ":0" for name in self._names})
+        self._workers.copy_from_chief([resources.copies(name) for name in self._names])
+
+    def check_limit(self, limit: int | None) -> None:
+        """Checks that all workers are to train equally long.
+
+        Raises:
+          WorkerError: they are not: one would wait for the others for ever.
+        """
+        mine = -1 if limit is None else int(limit)
+        largest, smallest = self._workers.largest([mine, -mine])
+        if largest != -smallest:
+            raise WorkerError(
+                f"{self._workers.name} is to train to step {limit}, others to {largest} and "
+                f"{-smallest}. Give train() the same steps or max_steps in every process."
+            )
+
+    def agree(self, steps: int, stop: bool) -> tuple[int, bool]:
+        """Settles the next chunk: the fewest steps that one wants, none if one wants to stop."""
+        negative, any_stops = self._workers.largest([-steps, int(stop)])
+        return -negative, bool(any_stops)
+
+    def agree_on_loop(
+        self, loop: StepLoop, base: StepLoop, with_sums: Callable[[list[str]], StepLoop]
+    ) -> tuple[StepLoop, bool]:
+        """Settles what a step computes where all take part: the sums that any worker's hooks fetch.
+
+        Args:
+          loop: what this worker would run.
+          base: the loop without what hooks fetch, which has the same sums at all workers.
+          with_sums: makes the loop with these sums besides.
+
+        Returns:
+          The loop to run, and whether the last step has to be one of its own.
+        """
+        extra = sorted(loop.sums - base.sums)
+        split, any_extra = self._workers.largest([int(loop.has_effects), int(bool(extra))])
+        if any_extra:
+            said = self._workers.texts("\n".join(extra))
+            wanted = sorted({name for text in said for name in text.split("\n") if name})
+            self._check_known(wanted)
+            missing = [name for name in wanted if name not in loop.sums]
+            loop = with_sums(missing) if missing else loop
+        return loop, bool(split)
+
+    def _check_known(self, sums: Sequence[str]) -> None:
+        _, known = self._workers.keys(self._session.graph)
+        unknown = [name for name in sums if name not in known]
+        if unknown:
+            raise NotImplementedError(
+                f"A hook fetches {unknown[0]!r}, a cross-replica sum that it made itself. Not all "
+                "workers have it, and a sum needs all of them. Make it in model_fn, and let the "
+                "hook fetch it."
+            )
+
+    def reached(self, step: int) -> None:
+        """Notes how far training has come."""
+        self._workers.last_step = max(self._workers.last_step, step)
+
+    def end(self) -> None:
+        """Waits for the chief's last checkpoint; all training is done."""
+        try:
+            self._workers.largest([0])
+        except tf.errors.OpError as error:
+            if not is_loss(error):
+                raise
+            logging.warning("Training is done, but a worker was lost at its end: %s", error)
+
+
+def _described(graph: tf.Graph) -> list[str]:
+    """What the workers' models must have in common, a line for each variable and each sum."""
+    trained = {v.op.name for v in graph.get_collection(_GraphKeys.TRAINABLE_VARIABLES)}
+    local = {v.op.name for v in graph.get_collection(_GraphKeys.LOCAL_VARIABLES)}
+    lines = [
+        f"{_TRAINED if v.op.name in trained else _OTHER}{v.op.name} {v.dtype.name} {v.shape}"
+        for v in graph.get_collection(_GraphKeys.GLOBAL_VARIABLES)
+        if v.op.name not in local
+    ]
+    sums = [op for op in graph.get_operations() if op.type == "CrossReplicaSum"]
+    return lines + [f"{_SUM}{op.name} {op.outputs[0].dtype.name}" for op in sums]

@@ -1,0 +1,100 @@
+"""Processes that train together: as one process would, and none waits for another for ever."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+import worker_processes
+import worker_program
+
+from estimator_bridge.checkpoint import load_variable
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """What chief, worker and evaluator said, who went through many trainings in one go."""
+    with worker_processes.Cluster(tmp_path_factory.mktemp("together")) as cluster:
+        jobs = {"chief": "together", "worker": "together", "evaluator": "evaluator"}
+        numbers = {job: cluster.start(program, job) for job, program in jobs.items()}
+        said = {}
+        for job, number in numbers.items():
+            status, said[job] = cluster.said(number)
+            assert status == 0, cluster.log(number)
+        yield cluster.folder, said
+
+
+def test_two_workers_train_to_the_weights_of_one_process(run, tmp_path):
+    """From the chief's first values, with the same global batches."""
+    folder, _ = run
+    path = tmp_path / "alone"
+    path.mkdir()
+    for file in (folder / "hooked").glob("model.ckpt-0.*"):
+        (path / file.name).write_bytes(file.read_bytes())
+    (path / "checkpoint").write_text('model_checkpoint_path: "model.ckpt-0"')
+    alone = worker_program.made(str(tmp_path))("alone")
+    alone.train(worker_program.input_fn(), max_steps=20)
+    together = load_variable(tf.train.latest_checkpoint(str(folder / "hooked")), "weights")
+    np.testing.assert_allclose(together, alone.get_variable_value("weights"), atol=1e-5)
+    assert np.abs(together - load_variable(str(path / "model.ckpt-0"), "weights")).max() > 0.1
+
+
+def test_the_chiefs_own_hooks_run_on_it_alone(run):
+    folder, said = run
+    chief, worker = said["chief"], said["worker"]
+    assert chief["counted"] == 5  # at steps 1, 5, 9, 13 and 17
+    assert chief["added_up"] > 0
+    assert "counted" not in worker
+    assert "added_up" not in worker
+    for events in (folder / "more", folder / "rates", folder / "hooked"):
+        assert len(list(events.glob("events.*"))) == 1
+
+
+def test_only_the_chief_writes_checkpoints_which_the_worker_sees_when_training_ends(run):
+    folder, said = run
+    assert said["worker"]["hooked"]["at"] == said["chief"]["hooked"]["at"]
+    steps = {path.suffixes[0] for path in (folder / "hooked").glob("*.index")}
+    assert steps == {".ckpt-0", ".ckpt-6", ".ckpt-12", ".ckpt-18", ".ckpt-20"}
+
+
+def test_an_input_that_ends_on_one_worker_ends_training_on_all(run):
+    assert [said["short"]["step"] for said in _workers(run)] == [9, 9]
+
+
+def test_one_workers_request_to_stop_stops_all(run):
+    assert [said["stopped"]["step"] for said in _workers(run)] == [5, 5]
+
+
+def test_a_nan_on_one_worker_is_found_by_all_at_its_step(run):
+    for said in _workers(run):
+        assert "at global step 9" in said["poisoned"]["error"]
+
+
+def test_workers_that_are_to_train_unequally_long_are_told(run):
+    for said in _workers(run):
+        assert "Give train() the same steps" in said["uneven"]["error"]
+
+
+def test_a_failure_of_one_program_reaches_the_others(run):
+    chief, worker = _workers(run)
+    assert worker["broken"]["error"] == "KeyError: 'no such file'"
+    assert "worker 1 (localhost:" in chief["broken"]["error"]
+    assert "KeyError: 'no such file'" in chief["broken"]["error"]
+
+
+def test_the_chief_evaluates_and_so_does_an_evaluator_while_they_train(run):
+    _, said = run
+    assert said["evaluator"]["evaluated_at"] == 20
+    assert said["chief"]["evaluated"] > 0
+
+
+def _workers(run):
+    return run[1]["chief"], run[1]["worker"]
+
+
+def test_a_worker_that_does_not_come_is_named_after_the_time_that_was_given(tmp_path):
+    with worker_processes.Cluster(tmp_path) as cluster:
+        number = cluster.start("waits", "chief")
+        status, _ = cluster.said(number)
+        log = cluster.log(number)
+    assert status == 1
+    assert "chief 0 waited 3 s (RunConfig.session_creation_timeout_secs)" in log
+    assert f"Nothing answers at {cluster.jobs['worker'][0]}" in log

@@ -1,0 +1,51 @@
+"""A cluster whose processes would not train together is refused before anything runs."""
+
+import json
+
+import pytest
+import tensorflow as tf
+
+import estimator_bridge as eb
+
+ADDRESSES = {"chief": ["a:1"], "worker": ["b:1"]}
+
+
+def _train(monkeypatch, folder, cluster, task=("chief", 0), **config):
+    place = {"cluster": cluster, "task": {"type": task[0], "index": task[1]}}
+    monkeypatch.setenv("TF_CONFIG", json.dumps(place))
+
+    def model_fn(features, mode):
+        step = tf.compat.v1.train.get_global_step()
+        train_op = tf.compat.v1.assign_add(step, 1)
+        return eb.EstimatorSpec(mode, loss=tf.reduce_sum(features), train_op=train_op)
+
+    config = eb.RunConfig(str(folder), **config)
+    estimator = eb.Estimator(model_fn, config=config)
+    estimator.train(lambda: tf.data.Dataset.from_tensors([1.0]).repeat(), max_steps=2)
+    return estimator
+
+
+def test_workers_without_a_strategy_would_train_alone(monkeypatch, tmp_path):
+    with pytest.raises(
+        ValueError, match=r"has 2 workers .* would train a model of its own"
+    ) as told:
+        _train(monkeypatch, tmp_path, ADDRESSES)
+    assert "tf.distribute.MultiWorkerMirroredStrategy()" in str(told.value)
+
+
+def test_a_strategy_of_one_machine_joins_no_workers(monkeypatch, tmp_path):
+    strategy = tf.distribute.OneDeviceStrategy("/cpu:0")
+    with pytest.raises(ValueError, match="train_distribute=OneDeviceStrategy does not join them"):
+        _train(monkeypatch, tmp_path, ADDRESSES, train_distribute=strategy)
+
+
+def test_parameter_servers_are_refused_with_what_to_use(monkeypatch, tmp_path):
+    cluster = {"chief": ["a:1"], "ps": ["p:1", "q:1"]}
+    with pytest.raises(ValueError, match=r"2 parameter server.*MultiWorkerMirroredStrategy"):
+        _train(monkeypatch, tmp_path, cluster)
+
+
+def test_a_chief_without_workers_trains_alone(monkeypatch, tmp_path):
+    cluster = {"chief": ["a:1"], "evaluator": ["e:1"]}
+    estimator = _train(monkeypatch, tmp_path, cluster)
+    assert estimator.get_variable_value("global_step") == 2
