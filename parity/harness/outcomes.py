@@ -1,0 +1,70 @@
+"""What became of a test, as data."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+__all__ = ["FAILED", "PASSED", "SKIPPED", "FileResult", "Outcome"]
+
+PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
+
+
+@dataclasses.dataclass
+class Outcome:
+    """The end of one test.
+
+    Attributes:
+      test: ``Class.method``.
+      result: passed, failed or skipped.
+      seconds: how long it ran.
+      detail: of a failure, its traceback, or why there is none.
+      privates: names of the original that are not public, which the test uses and which the
+        harness has no stand-in for.
+    """
+
+    test: str
+    result: str
+    seconds: float = 0.0
+    detail: str = ""
+    privates: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """``private`` where the test uses private names of the original, else ``public``."""
+        return "private" if self.privates else "public"
+
+    @property
+    def cause(self) -> str:
+        """The last line of the detail that says something."""
+        lines = [line.strip() for line in self.detail.splitlines() if line.strip()]
+        return lines[-1] if lines else ""
+
+
+@dataclasses.dataclass
+class FileResult:
+    """The outcomes of a file's tests in one mode."""
+
+    file: str
+    mode: str
+    outcomes: list[Outcome]
+
+    def count(self, result: str, kind: str | None = None) -> int:
+        """How many tests ended so; by kind, if given."""
+        return Counter((o.result, o.kind if kind else None) for o in self.outcomes)[(result, kind)]
+
+    def named(self, result: str) -> Iterable[Outcome]:
+        """The outcomes with this result."""
+        return (o for o in self.outcomes if o.result == result)
+
+    def as_json(self) -> dict[str, Any]:
+        """Counts, and the names of what did not pass: nothing of a test's text or messages."""
+        failed = {o.test: list(o.privates) for o in self.named(FAILED)}
+        return {
+            "passed": self.count(PASSED),
+            "passed_private": self.count(PASSED, "private"),
+            "failed": dict(sorted(failed.items())),
+            "skipped": sorted(o.test for o in self.named(SKIPPED)),
+        }
