@@ -80,7 +80,9 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("checkout", nargs="?", type=Path, metavar="CHECKOUT")
     parser.add_argument("--only", metavar="FILE[::TEST]", help="one file, or tests of one file")
     parser.add_argument("--mode", choices=MODES, help="by default both, or the file's own")
-    parser.add_argument("--original", metavar="PYTHON", help="run under this Python's own Estimator")
+    parser.add_argument(
+        "--original", metavar="PYTHON", help="run under this Python's own Estimator"
+    )
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds for one test")
     parser.add_argument("--verbose", action="store_true", help="show the end of each failure")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all outcomes there")

@@ -125,6 +125,13 @@ class TPUEstimator(Estimator):
             )
         return strategy
 
+    def _check_steps(self, purpose: str, **counts: int | None) -> None:
+        """Checks as Estimator does, and that a loop can count to them, in TPU mode's words."""
+        for name, count in counts.items():
+            if count is not None:
+                check_positive_integer(count, f"{purpose} {name}")
+        super()._check_steps(purpose, **counts)
+
     def _export_execution(self) -> Execution:
         return CPUExecution(default_strategy(), self._config, batch_size=None)
 

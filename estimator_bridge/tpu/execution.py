@@ -41,6 +41,8 @@ from estimator_bridge.training.program import Program, trace_program
 
 __all__ = ["TPUExecution"]
 
+_PURPOSES = {ModeKeys.EVAL: "evaluation", ModeKeys.PREDICT: "prediction"}
+
 
 class TPUExecution(Execution):
     """Replicas that each see their part of the batch.
@@ -165,10 +167,10 @@ class TPUExecution(Execution):
             return self._trace_training(spec)
         if not isinstance(spec, TPUEstimatorSpec):
             raise RuntimeError(
-                f"The spec that model_fn returns in mode {mode!r} must have type "
-                f"`TPUEstimatorSpec` in TPU mode. Got {type(spec).__name__}. Return "
-                "estimator_bridge.tpu.TPUEstimatorSpec, with eval_metrics=(metric_fn, tensors) in "
-                "the place of eval_metric_ops."
+                # The original's words, the missing space too: they are what users search for.
+                f"estimator_spec used by TPU {_PURPOSES[mode]} must have type`TPUEstimatorSpec`. "
+                f"Got {type(spec).__name__}. Return estimator_bridge.tpu.TPUEstimatorSpec, with "
+                "eval_metrics=(metric_fn, tensors) in the place of eval_metric_ops."
             )
         if mode == ModeKeys.EVAL:
             return self._trace_evaluation(spec)

@@ -21,7 +21,12 @@ from estimator_bridge.checkpoint import (
 from estimator_bridge.export.saved_model import export_saved_model
 from estimator_bridge.model import ModeKeys, RunConfig, default_session_config
 from estimator_bridge.runtime import default_strategy
-from estimator_bridge.training.arguments import check_hooks, check_listeners, check_steps
+from estimator_bridge.training.arguments import (
+    check_hooks,
+    check_listeners,
+    check_steps,
+    check_trains,
+)
 from estimator_bridge.training.evaluate import evaluate_program
 from estimator_bridge.training.execution import Execution
 from estimator_bridge.training.model_call import check_model_fn
@@ -116,10 +121,12 @@ class Estimator:
           This estimator.
 
         Raises:
-          ValueError: both or neither sensible of steps and max_steps, or wrong arguments.
+          ValueError: both or neither sensible of steps and max_steps, wrong arguments, or a
+            process that is an evaluator or a parameter server.
           tf.compat.v1.train.NanLossDuringTrainingError: the loss became NaN.
         """
-        check_steps(steps=steps, max_steps=max_steps)
+        check_trains(self._config)
+        self._check_steps("Train", steps=steps, max_steps=max_steps)
         hooks, listeners = check_hooks(hooks), check_listeners(saving_listeners)
         execution = self._execution(ModeKeys.TRAIN)
         check_writable(self._model_dir)
@@ -160,7 +167,7 @@ class Estimator:
         Raises:
           ValueError: steps is not positive, or there is no such checkpoint.
         """
-        check_steps(steps=steps)
+        self._check_steps("Eval", steps=steps)
         hooks = check_hooks(hooks)
         execution = self._execution(ModeKeys.EVAL)
         check_writable(self._model_dir)
@@ -300,6 +307,10 @@ class Estimator:
                 "checkpoint. Call train() first, or name the folder that train() wrote to."
             )
         return latest
+
+    def _check_steps(self, purpose: str, **counts: int | None) -> None:
+        del purpose
+        check_steps(**counts)
 
     def _execution(self, mode: str) -> Execution:
         train, evaluate = self._config.train_distribute, self._config.eval_distribute

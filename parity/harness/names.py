@@ -124,7 +124,10 @@ STAND_INS: dict[str, dict[str, str]] = {
     },
     "model_fn": {"LOSS_METRIC_KEY": f"{_FACE}.training.metrics.LOSS"},
     "run_config": {"TaskType": f"{_FACE}.model.TaskType"},
-    "tpu.util": {"parse_iterations_per_loop": f"{_FACE}.model.parse_iterations_per_loop"},
+    "tpu.util": {
+        "IterationsPerLoopCounter": f"{_FACE}.model.IterationsPerLoop",
+        "parse_iterations_per_loop": f"{_FACE}.model.parse_iterations_per_loop",
+    },
     "early_stopping": {"read_eval_metrics": f"{_FACE}.experimental.read_eval_metrics"},
     "export.export": {
         name: f"{_FACE}.export.{name}"

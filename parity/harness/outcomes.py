@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["FAILED", "PASSED", "SKIPPED", "FileResult", "Outcome"]
+__all__ = ["FAILED", "PASSED", "SKIPPED", "WHOLE_FILE", "FileResult", "Outcome"]
 
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
+WHOLE_FILE = "(the file)"  # in the place of a test's name, where a file cannot be loaded
 
 
 @dataclasses.dataclass

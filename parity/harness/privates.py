@@ -115,14 +115,11 @@ class _Source:
             is_object = module.rpartition(".")[2][:1].isupper()
             if not is_object and not is_provided(module, part.attr):
                 yield f"{module}.{part.attr}"
-        elif (
-            part.attr.startswith("_")
-            and not part.attr.startswith("__")
-            and part.attr not in _OPEN
-            and not _is_own(part)
-            and root not in self.tensorflow
-            and root not in self.project
-        ):
+        elif not part.attr.startswith("_") or part.attr.startswith("__") or part.attr in _OPEN:
+            return
+        elif root in self.tensorflow:
+            yield ".".join([self.tensorflow[root], *ast.unparse(part).split(".")[1:]])
+        elif not _is_own(part) and root not in self.project:
             yield f"(object).{part.attr}"
 
     def _replaced(self, call: ast.Call) -> Iterator[str]:

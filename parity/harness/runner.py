@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import selectors
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -13,7 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from parity.harness.outcomes import FAILED, PASSED, SKIPPED, FileResult, Outcome
+from parity.harness.outcomes import FAILED, WHOLE_FILE, FileResult, Outcome
 from parity.harness.privates import private_names
 from parity.harness.test_files import TestFile
 
@@ -22,26 +25,28 @@ __all__ = ["run_file"]
 _HERE = Path(__file__).resolve().parents[2]
 _CORES = 8
 _LOADING = 180.0  # seconds for TensorFlow's import on a busy machine
-_RESULTS = {PASSED, FAILED, SKIPPED}
+
+Watch = Callable[[Outcome], None]
 
 
 class _Worker:
     """One process, from its start to its end."""
 
-    def __init__(self, command: list[str], skipped: list[str], environment: dict[str, str]):
+    def __init__(self, command: list[str], skipped: list[str]):
         reading, writing = os.pipe()
-        self._scratch = tempfile.TemporaryDirectory(prefix="conformance-")
-        self._log = tempfile.TemporaryFile()
-        self.process = subprocess.Popen(
-            [*command, "--report", str(writing)],
-            stdin=subprocess.PIPE,
-            stdout=self._log,
-            stderr=self._log,
-            pass_fds=[writing],
-            cwd=self._scratch.name,
-            env={**environment, "TEST_TMPDIR": self._scratch.name, "TMPDIR": self._scratch.name},
-            start_new_session=True,  # its own children go with it
-        )
+        self._scratch = tempfile.mkdtemp(prefix="conformance-")
+        self._log = Path(self._scratch, "printed")
+        with self._log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [*command, "--report", str(writing)],
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                pass_fds=[writing],
+                cwd=self._scratch,
+                env=_environment(self._scratch),
+                start_new_session=True,  # its own children go with it
+            )
         os.close(writing)
         assert self.process.stdin
         self.process.stdin.write(json.dumps(skipped).encode())
@@ -65,21 +70,91 @@ class _Worker:
 
     def last_words(self, lines: int = 15) -> str:
         """The end of what it printed."""
-        self._log.seek(0)
-        text = self._log.read().decode(errors="replace")
+        text = self._log.read_text(encoding="utf-8", errors="replace")
         return "\n".join(text.splitlines()[-lines:])
 
     def stop(self) -> int:
         """Ends it and what it started; returns its exit status."""
-        try:
-            os.killpg(self.process.pid, 9)
-        except ProcessLookupError:
-            pass
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
         status = self.process.wait()
         self._pipe.close()
-        self._log.close()
-        self._scratch.cleanup()
+        shutil.rmtree(self._scratch, ignore_errors=True)
         return status
+
+
+class _Run:
+    """A file's tests in one mode, in as many processes as it takes: a new one after each hang."""
+
+    def __init__(self, file: TestFile, command: list[str], time_limit: float, watch: Watch):
+        self._command, self._time_limit, self._watch = command, time_limit, watch
+        self._privates = private_names(file.path)
+        self._known: list[str] | None = None  # the file's tests, once it is loaded
+        self._fixtures: dict[str, tuple[str, str]] = {}
+        self.outcomes: dict[str, Outcome] = {}
+
+    def finish(self) -> None:
+        """Runs until each test has an outcome."""
+        while self._known is None or self._waiting():
+            self._one_process()
+
+    def _waiting(self) -> list[str]:
+        return [name for name in self._known or () if name not in self.outcomes]
+
+    def _add(self, name: str, result: str, seconds: float = 0.0, detail: str = "") -> None:
+        self.outcomes[name] = Outcome(name, result, seconds, detail, self._privates.of(name))
+        self._watch(self.outcomes[name])
+
+    def _one_process(self) -> None:
+        worker = _Worker(self._command, sorted(self.outcomes))
+        running, complaint, is_done = "", "", False
+        loaded, heard = False, time.monotonic()
+
+        def limit() -> float:
+            allowed = self._time_limit if loaded else _LOADING
+            return max(0.1, heard + allowed - time.monotonic())
+
+        for event in worker.events(limit):
+            if event is None:
+                allowed = self._time_limit if loaded else _LOADING
+                complaint = f"It took longer than {allowed:g} seconds."
+                break
+            heard, kind = time.monotonic(), event["event"]
+            if kind == "tests":
+                loaded, self._known = True, event["tests"]
+            elif kind == "start":
+                running = event["test"]
+            elif kind == "end":
+                running = ""
+                self._add(event["test"], event["result"], event["seconds"], event["detail"])
+            elif kind == "fixture":
+                self._fixtures[event["kind"]] = (event["result"], event["detail"])
+            elif kind == "broken":
+                complaint = event["detail"]
+            is_done = kind == "done"
+        words = worker.last_words()
+        status = worker.stop()
+        complaint = complaint or f"{words}\nThe process ended with status {status}."
+        self._settle(running, complaint, is_done)
+
+    def _settle(self, running: str, complaint: str, is_done: bool) -> None:
+        """Gives an outcome to tests that a process ended without, at least to one."""
+        if self._known is None:
+            self._known = []
+            self._add(WHOLE_FILE, FAILED, 0.0, complaint)
+            return
+        for name in self._waiting():
+            if name.partition(".")[0] in self._fixtures:
+                result, detail = self._fixtures[name.partition(".")[0]]
+                self._add(name, result, 0.0, detail)
+        waiting = self._waiting()
+        if running:
+            self._add(running, FAILED, self._time_limit, complaint)
+        elif is_done:
+            for name in waiting:
+                self._add(name, FAILED, 0.0, "It was never run.")
+        elif waiting:  # the process ended between two tests
+            self._add(waiting[0], FAILED, 0.0, complaint)
 
 
 def run_file(
@@ -89,7 +164,7 @@ def run_file(
     original: str | None = None,
     time_limit: float = 60.0,
     test: str = "",
-    watch: Callable[[Outcome], None] = lambda outcome: None,
+    watch: Watch = lambda outcome: None,
 ) -> FileResult:
     """Runs a file's tests in one mode.
 
@@ -103,73 +178,23 @@ def run_file(
       test: only tests with this in their name.
       watch: called with each outcome as it comes.
     """
-    outcomes: dict[str, Outcome] = {}
-    privates = private_names(file.path)
-
-    def add(name: str, result: str, seconds: float = 0.0, detail: str = "") -> None:
-        outcomes[name] = Outcome(name, result, seconds, detail, privates.of(name))
-        watch(outcomes[name])
-
     command = [original or sys.executable, "-m", "parity.harness.worker", str(file.path)]
     command += ["--mode", mode, "--test", test]
     if not original:
         command += ["--checkout", str(checkout), "--cores", str(_CORES if file.on_cores else 0)]
-    complete = False
-    while not complete:
-        worker = _Worker(command, sorted(outcomes), _environment())
-        known: list[str] = []
-        running: str | None = None
-        fixtures: dict[str, tuple[str, str]] = {}
-        complaint = ""
-        began = time.monotonic()
-
-        def limit(waiting: bool = False) -> float:
-            allowed = time_limit if known else _LOADING  # noqa: B023
-            return max(0.1, began + allowed - time.monotonic())  # noqa: B023
-
-        for event in worker.events(limit):
-            if event is None:
-                complaint = f"Took longer than {time_limit if known else _LOADING:g} seconds."
-                break
-            began = time.monotonic()
-            if event["event"] == "tests":
-                known = [t for t in event["tests"] if test in t]
-            elif event["event"] == "start":
-                running = event["test"]
-            elif event["event"] == "end":
-                running = None
-                add(event["test"], event["result"], event["seconds"], event.get("detail", ""))
-            elif event["event"] == "fixture":
-                fixtures[event["test"]] = (event["result"], event["detail"])
-            elif event["event"] == "broken":
-                complaint = event["detail"]
-            elif event["event"] == "done":
-                complete = True
-        words = worker.last_words()
-        status = worker.stop()
-        if not known:  # the file itself does not load
-            add("(the file)", FAILED, 0.0, complaint or f"{words}\nEnded with status {status}.")
-            break
-        for name in known:
-            for fixture, (result, detail) in fixtures.items():
-                if name not in outcomes and f".{name.partition('.')[0]})" in fixture:
-                    add(name, result, 0.0, detail)
-        if running and running not in outcomes:
-            complaint = complaint or f"{words}\nThe process ended with status {status}."
-            add(running, FAILED, time_limit, complaint)
-        elif not complete and not (set(known) - set(outcomes)):
-            complete = True
-        elif not complete:  # between two tests
-            lost = next(name for name in known if name not in outcomes)
-            add(lost, FAILED, 0.0, complaint or f"{words}\nEnded with status {status}.")
-    return FileResult(file.name, mode, list(outcomes.values()))
+    run = _Run(file, command, time_limit, watch)
+    run.finish()
+    return FileResult(file.name, mode, list(run.outcomes.values()))
 
 
-def _environment() -> dict[str, str]:
+def _environment(scratch: str) -> dict[str, str]:
+    """This process's, without what would reach into a test, and with folders that go away."""
     inherited = {k: v for k, v in os.environ.items() if k != "TF_CONFIG"}
     return {
         **inherited,
         "PYTHONPATH": os.pathsep.join(filter(None, [str(_HERE), os.environ.get("PYTHONPATH")])),
         "TF_CPP_MIN_LOG_LEVEL": "3",
         "CUDA_VISIBLE_DEVICES": "",
+        "TEST_TMPDIR": scratch,
+        "TMPDIR": scratch,
     }

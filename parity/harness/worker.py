@@ -29,7 +29,7 @@ class _Reporter(unittest.TestResult):
 
     def startTest(self, test: Any) -> None:
         super().startTest(test)
-        self._began, self._outcome = time.monotonic(), {"result": "passed"}
+        self._began, self._outcome = time.monotonic(), {"result": "passed", "detail": ""}
         self._write({"event": "start", "test": test_id(test)})
 
     def stopTest(self, test: Any) -> None:
@@ -41,7 +41,8 @@ class _Reporter(unittest.TestResult):
         if isinstance(test, unittest.TestCase):
             self._outcome = {"result": result, "detail": detail}
         else:  # setUpClass or setUpModule: none of the class's tests will run
-            self._write({"event": "fixture", "test": str(test), "result": result, "detail": detail})
+            kind = str(test).rpartition(".")[2].rstrip(")")
+            self._write({"event": "fixture", "kind": kind, "result": result, "detail": detail})
 
     def addError(self, test: Any, err: Any) -> None:
         self._ended(test, "failed", "".join(traceback.format_exception(*err)))
@@ -80,9 +81,10 @@ def main() -> None:
         except BaseException:
             write({"event": "broken", "detail": traceback.format_exc()})
             return
+        tests = [t for t in tests if options.test in test_id(t)]
         write({"event": "tests", "tests": [test_id(t) for t in tests]})
         skipped = set(json.loads(sys.stdin.read() or "[]"))
-        wanted = [t for t in tests if test_id(t) not in skipped and options.test in test_id(t)]
+        wanted = [t for t in tests if test_id(t) not in skipped]
         unittest.TestSuite(wanted).run(_Reporter(write))
         write({"event": "done"})
 
