@@ -15,7 +15,7 @@ from pathlib import Path
 if __package__ in (None, ""):  # run by its path
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from parity.harness import records, report
+from parity.harness import docs, records, report
 from parity.harness.outcomes import FAILED, FileResult, Outcome
 from parity.harness.runner import run_file
 from parity.harness.test_files import MODES, find_files
@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
     """
     options = _options(arguments)
     if options.write_docs:
-        report.write_docs()
+        docs.write_docs()
         return 0
     if options.checkout is None:
         raise SystemExit("conformance: name the CHECKOUT of the original's tests, or --write-docs.")

@@ -162,6 +162,7 @@ class TPUExecution(Execution):
         given = dict(params)
         given["batch_size"] = self._batch_size // (1 if self._is_whole else self._replicas)
         given["use_tpu"] = True
+        given["context"] = TPUContext(self._replicas, in_model_fn=True)
         spec = call_model_fn(model_fn, features, labels, mode, given, self.config)
         if mode == ModeKeys.TRAIN:
             return self._trace_training(spec)
@@ -201,6 +202,11 @@ class TPUExecution(Execution):
             step(iter(elements), 1)
 
     @property
+    def _told_apart(self) -> int:
+        """How many replicas see examples of their own; each example's results count once."""
+        return 1 if self._is_whole else self._replicas
+
+    @property
     def _pipeline(self) -> int:
         return self.config.tpu_config.per_host_input_for_training
 
@@ -236,7 +242,7 @@ class TPUExecution(Execution):
         return TracedModel(whole, [reference(spec.train_op)], spec.loss.name, host=stage)
 
     def _trace_evaluation(self, spec: TPUEstimatorSpec) -> TracedModel:
-        gathered = Gathered(self._replicas, is_size_known=self._is_size_known)
+        gathered = Gathered(self._told_apart, is_size_known=self._is_size_known)
         operations, hooks = self._host_call(spec, gathered)
         metrics = {}
         if spec.eval_metrics:
@@ -253,7 +259,7 @@ class TPUExecution(Execution):
         whole = add_loss_metric(whole, tf.reduce_mean(losses))
         updates = [update for _, update in whole.eval_metric_ops.values()]
         operations += [reference(update) for update in tf.nest.flatten(updates)]
-        stage = HostStage(gathered.inputs, tuple(operations), self._first_replica_only)
+        stage = HostStage(gathered.inputs, tuple(operations), self._is_whole)
         return TracedModel(whole, [], None, host=stage)
 
     def _trace_prediction(self, spec: TPUEstimatorSpec) -> TracedModel:
@@ -262,7 +268,7 @@ class TPUExecution(Execution):
                 "TPUEstimatorSpec.predictions must be dict of Tensors, got "
                 f"{type(spec.predictions).__name__}. Return {{'predictions': tensor}}."
             )
-        gathered = Gathered(self._replicas, is_size_known=True)
+        gathered = Gathered(self._told_apart, is_size_known=True)
         outputs = {
             key: gathered.tensor(f"predictions[{key!r}]", tensor)
             for key, tensor in spec.predictions.items()
@@ -273,9 +279,8 @@ class TPUExecution(Execution):
             prediction_hooks=spec.prediction_hooks,
             scaffold=spec.scaffold_fn() if spec.scaffold_fn else None,
         )
-        return TracedModel(
-            whole, [], None, outputs, self._valid_size, HostStage(gathered.inputs, ())
-        )
+        stage = HostStage(gathered.inputs, (), self._is_whole)
+        return TracedModel(whole, [], None, outputs, self._valid_size, stage)
 
     def _host_call(self, spec: TPUEstimatorSpec, gathered: Gathered) -> tuple[list[str], list]:
         """What the host runs for the host_call, and the hook that keeps its summary writers."""

@@ -42,13 +42,15 @@ def test_batch_size_that_replicas_cannot_share():
 def test_steps_that_a_loop_cannot_count_to():
     with pytest.raises(TypeError, match=r"Train steps must be int, got .*12\.3"):
         estimator().train(batches, steps=12.3)
-    with pytest.raises(ValueError, match="Train max_steps must be positive, got 0"):
+    with pytest.raises(ValueError, match="Must specify max_steps > 0, given: 0"):
         estimator().train(batches, max_steps=0)
     with pytest.raises(ValueError, match="Eval steps must be positive, got -321"):
         estimator().evaluate(batches, steps=-321)
 
 
 def test_batch_size_is_asked_for_by_the_called_mode_alone():
+    with pytest.raises(ValueError, match="eval_batch_size in TPUEstimator constructor cannot be"):
+        estimator(eval_batch_size=None).evaluate(batches, steps=1)
     est = estimator(train_batch_size=None)
     with pytest.raises(ValueError, match=r"`train_batch_size` cannot be `None`"):
         est.train(batches, steps=1)

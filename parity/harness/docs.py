@@ -1,0 +1,121 @@
+"""The generated parts of docs/conformance.md: the scores, and what does not pass and why."""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from parity.harness import records
+from parity.harness.test_files import FILES, MODES
+
+__all__ = ["PAGE", "UNEXPLAINED", "generated_parts", "page_with", "write_docs"]
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "conformance.md"
+UNEXPLAINED = "not explained yet"
+_HEADINGS = ("file", "mode", "original", "here", "failed, public", "failed, private", "skipped")
+
+
+def write_docs() -> None:
+    """Puts the kept scores and reasons into the page."""
+    PAGE.write_text(page_with(generated_parts()), encoding="utf-8")
+
+
+def page_with(parts: dict[str, str]) -> str:
+    """The page with its generated parts replaced: each stands between two comments."""
+    text = PAGE.read_text(encoding="utf-8")
+    for name, content in parts.items():
+        begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+        before, _, rest = text.partition(begin)
+        _, found, after = rest.partition(end)
+        if not found:
+            raise ValueError(f"{PAGE.name} lacks the lines {begin} and {end}.")
+        text = f"{before}{begin}\n{content}\n{end}{after}"
+    return text
+
+
+def generated_parts() -> dict[str, str]:
+    """By name, what the committed files say."""
+    here, original = records.load(records.HERE), records.load(records.ORIGINAL)
+    reasons = json.loads(records.REASONS.read_text(encoding="utf-8"))
+    return {
+        "scores": "\n".join(_scores(here, original)),
+        "misses": "\n".join(_misses(here, original, reasons)),
+    }
+
+
+def _runs(scores: records.Scores) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for file in sorted(scores, key=lambda f: (FILES.index(f) if f in FILES else len(FILES), f)):
+        for mode in MODES:
+            if mode in scores[file]:
+                yield file, mode, scores[file][mode]
+
+
+def _scores(here: records.Scores, original: records.Scores) -> Iterator[str]:
+    judged = missed = 0
+    rows = []
+    for file, mode, score in _runs(here):
+        theirs = original.get(file, {}).get(mode, {"passed": 0, "failed": {}})
+        private = sum(bool(names) for names in score["failed"].values())
+        public = len(score["failed"]) - private
+        new = [t for t, names in score["failed"].items() if not names and t not in theirs["failed"]]
+        cannot = sum(not names for names in theirs["failed"].values())
+        judged += score["passed"] - score["passed_private"] + public - cannot
+        missed += len(new)
+        skipped = len(score["skipped"])
+        rows.append((file, mode, theirs["passed"], score["passed"], public, private, skipped))
+    share = 100 * (judged - missed) / judged if judged else 0.0
+    yield (
+        f"Of the {judged} tests that use public names only and that pass under the original, "
+        f"{judged - missed} pass here: {share:.1f} %. A test counts once a mode."
+    )
+    yield ""
+    yield f"| {' | '.join(_HEADINGS)} |"
+    yield "|---|---|--:|--:|--:|--:|--:|"
+    for row in rows:
+        yield f"| {' | '.join(map(str, row))} |"
+    sums = (sum(row[i] for row in rows) for i in range(2, 7))  # type: ignore[misc]
+    yield f"| all | | {' | '.join(map(str, sums))} |"
+
+
+def _misses(
+    here: records.Scores, original: records.Scores, reasons: dict[str, dict[str, str]]
+) -> Iterator[str]:
+    files = list(dict.fromkeys(file for file, _, _ in _runs(here)))
+    for file in files:
+        tests: dict[str, dict[str, list[str]]] = {}  # by reason and test: in which modes
+        for mode, score in here[file].items():
+            theirs = original.get(file, {}).get(mode, {}).get("failed", {})
+            for test, names in score["failed"].items():
+                why = _reason(test, names, test in theirs, reasons.get(file, {}))
+                tests.setdefault(why, {}).setdefault(test, []).append(mode)
+        if not tests:
+            continue
+        yield f"### {file}"
+        yield ""
+        both = set(here[file])
+        for why in sorted(tests):
+            listed = [
+                f"`{_short(test)}`" + ("" if set(modes) == both else f" ({', '.join(modes)})")
+                for test, modes in sorted(tests[why].items())
+            ]
+            yield f"- {why}: {', '.join(listed)}"
+        yield ""
+
+
+def _reason(test: str, names: list[str], fails_there: bool, reasons: dict[str, str]) -> str:
+    given = (why for pattern, why in reasons.items() if fnmatch.fnmatchcase(test, pattern))
+    why = next(given, None)
+    if why is None and names:
+        why = f"private names: {', '.join(f'`{name}`' for name in names)}"
+    if why is None:
+        why = UNEXPLAINED
+    return f"{why} (it fails under the original too)" if fails_there else why
+
+
+def _short(test: str) -> str:
+    """A parameterized test's name without the values that it is given."""
+    return re.sub(r"\(.*|0x[0-9a-f]+", "", test)
