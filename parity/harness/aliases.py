@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from parity.harness.names import resolve
+from parity.harness.names import PUBLIC, STAND_INS, resolve
 from parity.harness.test_files import ROOT
 
 __all__ = ["install"]
@@ -19,12 +19,18 @@ _TOP = "tensorflow_estimator"
 _PREFIX = f"{_TOP}.python.estimator."
 # Helpers of the tests alone, which the checkout brings itself.
 _SUPPORT = ("hooks.fake_summary_writer",)
+# Modules that are there whatever the checkout holds: those with names, and those above them.
+_PARENTS = {_TOP, f"{_TOP}.python", f"{_TOP}.python.estimator"} | {
+    ".".join(module.split(".")[: i + 1])
+    for module in (*PUBLIC, *STAND_INS)
+    for i in range(len(module.split(".")))
+}
 
 
 class _Alias(ModuleType):
     """A module whose names are looked up when they are first used.
 
-    Every module is there, since a test file imports many that few of its tests use.
+    Every module of the checkout is there: a test file imports many that few of its tests use.
     """
 
     def __getattr__(self, name: str) -> Any:
@@ -38,7 +44,7 @@ class _Alias(ModuleType):
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def __init__(self, checkout: Path):
-        self._folder = checkout / ROOT
+        self._checkout = checkout
 
     def find_spec(
         self, fullname: str, path: Any = None, target: Any = None
@@ -47,9 +53,15 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             return None
         below = fullname.removeprefix(_PREFIX)
         if below in _SUPPORT:
-            source = self._folder.joinpath(*below.split(".")).with_suffix(".py")
+            source = (self._checkout / ROOT).joinpath(*below.split(".")).with_suffix(".py")
             return importlib.util.spec_from_file_location(fullname, source)
+        if not (below in _PARENTS or self._is_in_checkout(fullname)):
+            return None  # a name that is no module: to import it is an error
         return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
+
+    def _is_in_checkout(self, fullname: str) -> bool:
+        place = self._checkout.joinpath(*fullname.split("."))
+        return place.is_dir() or place.with_suffix(".py").is_file()
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
         return _Alias(spec.name)

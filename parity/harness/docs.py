@@ -59,14 +59,14 @@ def _scores(here: records.Scores, original: records.Scores) -> Iterator[str]:
     rows = []
     for file, mode, score in _runs(here):
         theirs = original.get(file, {}).get(mode, {"passed": 0, "failed": {}})
-        private = sum(bool(names) for names in score["failed"].values())
-        public = len(score["failed"]) - private
-        new = [t for t, names in score["failed"].items() if not names and t not in theirs["failed"]]
-        cannot = sum(not names for names in theirs["failed"].values())
-        judged += score["passed"] - score["passed_private"] + public - cannot
+        public = [test for test, why in score["failed"].items() if "privates" not in why]
+        private = len(score["failed"]) - len(public)
+        new = [test for test in public if test not in theirs["failed"]]
+        cannot = sum("privates" not in why for why in theirs["failed"].values())
+        judged += score["passed"] - score["passed_private"] + len(public) - cannot
         missed += len(new)
-        skipped = len(score["skipped"])
-        rows.append((file, mode, theirs["passed"], score["passed"], public, private, skipped))
+        failed = (len(public), private)
+        rows.append((file, mode, theirs["passed"], score["passed"], *failed, score["skipped"]))
     share = 100 * (judged - missed) / judged if judged else 0.0
     yield (
         f"Of the {judged} tests that use public names only and that pass under the original, "
@@ -89,8 +89,8 @@ def _misses(
         tests: dict[str, dict[str, list[str]]] = {}  # by reason and test: in which modes
         for mode, score in here[file].items():
             theirs = original.get(file, {}).get(mode, {}).get("failed", {})
-            for test, names in score["failed"].items():
-                why = _reason(test, names, test in theirs, reasons.get(file, {}))
+            for test, known in score["failed"].items():
+                why = _reason(test, known, test in theirs, reasons.get(file, {}))
                 tests.setdefault(why, {}).setdefault(test, []).append(mode)
         if not tests:
             continue
@@ -106,13 +106,13 @@ def _misses(
         yield ""
 
 
-def _reason(test: str, names: list[str], fails_there: bool, reasons: dict[str, str]) -> str:
+def _reason(test: str, known: dict[str, Any], fails_there: bool, reasons: dict[str, str]) -> str:
     given = (why for pattern, why in reasons.items() if fnmatch.fnmatchcase(test, pattern))
-    why = next(given, None)
-    if why is None and names:
-        why = f"private names: {', '.join(f'`{name}`' for name in names)}"
-    if why is None:
-        why = UNEXPLAINED
+    why = next(given, UNEXPLAINED)
+    if why is UNEXPLAINED and "privates" in known:
+        why = f"private: {', '.join(f'`{name}`' for name in known['privates'])}"
+    elif why is UNEXPLAINED and "missing" in known:
+        why = f"`{known['missing'].partition('|')[0]}` is not there yet"
     return f"{why} (it fails under the original too)" if fails_there else why
 
 

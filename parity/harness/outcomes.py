@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
@@ -38,10 +39,15 @@ class Outcome:
         return "private" if self.privates else "public"
 
     @property
-    def cause(self) -> str:
-        """The last line of the detail that says something."""
-        lines = [line.strip() for line in self.detail.splitlines() if line.strip()]
-        return lines[-1] if lines else ""
+    def missing(self) -> str:
+        """The public name that this library has not got and that the test asked for; or ''."""
+        match = re.search(r"missing name (\S+),", self.detail)
+        return match[1] if match else ""
+
+    def why(self) -> dict[str, Any]:
+        """What can be said of a failure without the test's own text and messages."""
+        known = {"privates": list(self.privates), "missing": self.missing}
+        return {key: value for key, value in known.items() if value}
 
 
 @dataclasses.dataclass
@@ -62,10 +68,10 @@ class FileResult:
 
     def as_json(self) -> dict[str, Any]:
         """Counts, and the names of what did not pass: nothing of a test's text or messages."""
-        failed = {o.test: list(o.privates) for o in self.named(FAILED)}
+        failed = {o.test: o.why() for o in self.named(FAILED)}
         return {
             "passed": self.count(PASSED),
             "passed_private": self.count(PASSED, "private"),
             "failed": dict(sorted(failed.items())),
-            "skipped": sorted(o.test for o in self.named(SKIPPED)),
+            "skipped": self.count(SKIPPED),
         }

@@ -59,6 +59,7 @@ class _Source:
         self.classes = {n.name: n for n in tree.body if isinstance(n, ast.ClassDef)}
         self.project: dict[str, str] = {}  # local name -> module below the project
         self.tensorflow: dict[str, str] = {}
+        self.others: set[str] = set()  # whose privates are no affair of the original's
         for node in ast.walk(tree):
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 self._add_imports(node)
@@ -71,6 +72,8 @@ class _Source:
                 self.project[local] = full.removeprefix(f"{_PROJECT}.")
             elif full.partition(".")[0] == "tensorflow":
                 self.tensorflow[local] = full
+            else:
+                self.others.add(local)
 
     def methods(self, kind: ast.ClassDef) -> dict[str, ast.AST]:
         """A class's methods, those of its bases in this file included."""
@@ -119,7 +122,7 @@ class _Source:
             return
         elif root in self.tensorflow:
             yield ".".join([self.tensorflow[root], *ast.unparse(part).split(".")[1:]])
-        elif not _is_own(part) and root not in self.project:
+        elif not _is_own(part) and root not in self.project and root not in self.others:
             yield f"(object).{part.attr}"
 
     def _replaced(self, call: ast.Call) -> Iterator[str]:
@@ -131,7 +134,7 @@ class _Source:
             return
         place, name = call.args[0], call.args[1]
         root = _root(place)
-        if not isinstance(name, ast.Constant):
+        if not (isinstance(name, ast.Constant) and isinstance(name.value, str)):
             return
         if root in self.project:
             module = ".".join([self.project[root], *ast.unparse(place).split(".")[1:]])

@@ -9,6 +9,7 @@ from parity.harness.records import Scores
 
 __all__ = ["print_failure", "print_progress", "print_table"]
 
+_UNKNOWN = "?"
 _HEADINGS = ("file", "mode", "original", "here", "failed public", "failed private", "skipped")
 
 
@@ -29,7 +30,7 @@ def print_failure(outcome: Outcome, lines: int = 6) -> None:
 def print_table(results: Sequence[FileResult], original: Scores) -> None:
     """All files and modes, with their sums."""
     rows = [_row(result, original) for result in results]
-    sums = [sum(row[i] for row in rows if isinstance(row[i], int)) for i in range(2, 7)]
+    sums = [sum(int(row[i]) for row in rows if row[i] != _UNKNOWN) for i in range(2, 7)]
     shown = [[str(cell) for cell in row] for row in [_HEADINGS, *rows, ("all", "", *sums)]]
     widths = [max(len(row[i]) for row in shown) for i in range(len(_HEADINGS))]
     for row in shown:
@@ -41,7 +42,7 @@ def print_table(results: Sequence[FileResult], original: Scores) -> None:
 
 
 def _row(result: FileResult, original: Scores) -> tuple[str | int, ...]:
-    theirs = original.get(result.file, {}).get(result.mode, {}).get("passed", "?")
+    theirs = original.get(result.file, {}).get(result.mode, {}).get("passed", _UNKNOWN)
     return (
         result.file,
         result.mode,
