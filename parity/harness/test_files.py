@@ -89,15 +89,14 @@ def find_files(checkout: Path, only: str | None = None) -> list[TestFile]:
 
 
 def _test_file(name: str, path: Path) -> TestFile:
-    modes = ("v1",) if _turns_v2_off(path.read_text(encoding="utf-8")) else MODES
+    modes = _modes(ast.parse(path.read_text(encoding="utf-8")))
     return TestFile(name, path, modes, name in ON_CORES)
 
 
-def _turns_v2_off(source: str) -> bool:
-    """Whether a file, run as a program, turns v2 behaviour off itself."""
-    return any(
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "disable_v2_behavior"
-        for node in ast.walk(ast.parse(source))
-    )
+def _modes(tree: ast.Module) -> tuple[str, ...]:
+    """The modes that a file is for: one, if it chooses it itself when run as a program."""
+    calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    called = {function.attr for function in calls if isinstance(function, ast.Attribute)}
+    if "disable_v2_behavior" in called:
+        return ("v1",)
+    return ("tf2",) if "enable_eager_execution" in called else MODES

@@ -153,8 +153,16 @@ def test_a_folder_that_is_no_checkout(tmp_path):
         run(tmp_path)
 
 
-def test_a_file_that_turns_v2_behaviour_off_runs_in_v1_mode_alone(checkout, tmp_path):
-    switch = "if __name__ == '__main__':\n    tf.compat.v1.disable_v2_behavior()\n"
-    checkout(gc_test=switch, util_test="import tensorflow as tf\n")
+def test_a_file_that_chooses_its_mode_runs_in_that_alone(checkout, tmp_path):
+    switch = "if __name__ == '__main__':\n    tf.compat.v1."
+    checkout(
+        gc_test=switch + "disable_v2_behavior()",
+        exporter_test=switch + "enable_eager_execution()",
+        util_test="import tensorflow as tf",
+    )
     modes = {file.name: file.modes for file in test_files.find_files(tmp_path)}
-    assert modes == {"gc_test.py": ("v1",), "util_test.py": ("tf2", "v1")}
+    assert modes == {
+        "gc_test.py": ("v1",),
+        "exporter_test.py": ("tf2",),
+        "util_test.py": ("tf2", "v1"),
+    }
