@@ -158,10 +158,11 @@ class TPUEstimator(Estimator):
         replicas = self._strategy.num_replicas_in_sync
         pipeline = self._config.tpu_config.per_host_input_for_training
         if size % replicas and pipeline != InputPipelineConfig.BROADCAST:
+            below = size - size % replicas
+            fitting = [str(n) for n in (below, below + replicas) if n]
             raise ValueError(
                 f"{argument.replace('_', ' ')} {size} must be divisible by number of replicas "
-                f"{replicas}; the next sizes that are: {size - size % replicas or replicas} and "
-                f"{size + replicas - size % replicas}."
+                f"{replicas}. Give it {' or '.join(fitting)}."
             )
         return TPUExecution(
             self._strategy, self._config, self._model_fn, self.params, size, self._batch_axis

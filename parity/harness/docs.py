@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from parity.harness import records
+from parity.harness.outcomes import WHOLE_FILE
 from parity.harness.test_files import FILES, MODES
 
 __all__ = ["PAGE", "UNEXPLAINED", "generated_parts", "page_with", "write_docs"]
@@ -56,17 +57,20 @@ def _runs(scores: records.Scores) -> Iterator[tuple[str, str, dict[str, Any]]]:
 
 def _scores(here: records.Scores, original: records.Scores) -> Iterator[str]:
     judged = missed = 0
-    rows = []
+    rows: list[tuple[str, str, list[int]]] = []
     for file, mode, score in _runs(here):
-        theirs = original.get(file, {}).get(mode, {"passed": 0, "failed": {}})
+        theirs = original.get(file, {}).get(mode, {"passed": 0, "passed_private": 0, "failed": {}})
         public = [test for test, why in score["failed"].items() if "privates" not in why]
         private = len(score["failed"]) - len(public)
         new = [test for test in public if test not in theirs["failed"]]
         cannot = sum("privates" not in why for why in theirs["failed"].values())
+        if WHOLE_FILE in score["failed"]:  # it stands for all tests of the file
+            lost = theirs["passed"] - theirs["passed_private"]
+            judged, missed = judged + lost - 1, missed + lost - 1
         judged += score["passed"] - score["passed_private"] + len(public) - cannot
         missed += len(new)
-        failed = (len(public), private)
-        rows.append((file, mode, theirs["passed"], score["passed"], *failed, score["skipped"]))
+        passed = [theirs["passed"], score["passed"]]
+        rows.append((file, mode, [*passed, len(public), private, score["skipped"]]))
     share = 100 * (judged - missed) / judged if judged else 0.0
     yield (
         f"Of the {judged} tests that use public names only and that pass under the original, "
@@ -75,9 +79,9 @@ def _scores(here: records.Scores, original: records.Scores) -> Iterator[str]:
     yield ""
     yield f"| {' | '.join(_HEADINGS)} |"
     yield "|---|---|--:|--:|--:|--:|--:|"
-    for row in rows:
-        yield f"| {' | '.join(map(str, row))} |"
-    sums = (sum(row[i] for row in rows) for i in range(2, 7))  # type: ignore[misc]
+    for file, mode, counts in rows:
+        yield f"| {file} | {mode} | {' | '.join(map(str, counts))} |"
+    sums = [sum(column) for column in zip(*(counts for _, _, counts in rows))]
     yield f"| all | | {' | '.join(map(str, sums))} |"
 
 

@@ -9,7 +9,7 @@ import functools
 import importlib
 from typing import Any
 
-__all__ = ["PUBLIC", "STAND_INS", "is_provided", "resolve"]
+__all__ = ["ONLY_WITH", "PUBLIC", "STAND_INS", "is_provided", "resolve"]
 
 _FACE = "estimator_bridge"
 # The V1 face's class, where the library puts it into TensorFlow; `|` parts second choices.
@@ -112,7 +112,11 @@ PUBLIC: dict[str, dict[str, str]] = {
         **_here(("TPUEstimator", "TPUEstimatorSpec"), "tpu"),
         "EmbeddingConfigSpec": f"{_FACE}.tpu.experimental.EmbeddingConfigSpec",
     },
-    **{module: _here(names) for module, names in _CANNED.items()},
+    # V2 in a module's name of a class was no part of its public name.
+    **{
+        module: {**_here(names), **{f"{name}V2": f"{_FACE}.{name}" for name in names}}
+        for module, names in _CANNED.items()
+    },
 }
 
 _STAND_INS = "parity.harness.stand_ins"
@@ -137,14 +141,20 @@ STAND_INS: dict[str, dict[str, str]] = {
             "build_supervised_input_receiver_fn_from_input_fn",
         )
     },
+    "training": {"_TrainingExecutor": f"{_STAND_INS}.TrainingExecutor"},
+    "canned.prediction_keys": {"PredictionKeys": f"{_STAND_INS}.PredictionKeys"},
     "tpu.tpu_estimator": {
         "CrossShardOptimizer": f"{_FACE}.tpu.CrossShardOptimizer",
+        "_WRAP_INPUT_FN_INTO_WHILE_LOOP": f"{_STAND_INS}.WRAP_INPUT_FN_INTO_WHILE_LOOP",
     },
 }
 STAND_INS["export.export_lib"] = {
     **STAND_INS["export.export"],
     "EXPORT_TAG_MAP": f"{_STAND_INS}.EXPORT_TAG_MAP",
 }
+
+# A stand-in that does a part of the original's: it stands in for tests that use one of these.
+ONLY_WITH = {"training._TrainingExecutor": {"run_local"}}
 
 
 def is_provided(module: str, name: str) -> bool:

@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 
-from parity.harness.names import is_provided
+from parity.harness.names import ONLY_WITH, is_provided
 
 __all__ = ["Privates", "private_names"]
 
@@ -47,8 +47,21 @@ def private_names(path: Path) -> Privates:
                 decorators = [*kind.decorator_list]
                 reached = source.reachable([method, *shared, *decorators], methods)
                 names = {n for node in reached for n in source.privates(node)}
+                names |= _lacking_their_use(reached, source)
                 found[kind.name, name] = tuple(sorted(names))
     return Privates(found)
+
+
+def _lacking_their_use(reached: list[ast.AST], source: _Source) -> set[str]:
+    """Names whose stand-in does a part of what they did, where a test wants another part."""
+    parts = [p for node in reached for p in ast.walk(node) if isinstance(p, ast.Attribute)]
+    used = {part.attr for part in parts}
+    named = {
+        f"{source.project[part.value.id]}.{part.attr}"
+        for part in parts
+        if isinstance(part.value, ast.Name) and part.value.id in source.project
+    }
+    return {name for name in named & ONLY_WITH.keys() if not used & ONLY_WITH[name]}
 
 
 class _Source:

@@ -79,6 +79,19 @@ def test_private_use(tmp_path, body, name):
     assert name in privates(tmp_path, body)
 
 
+def test_a_stand_in_for_a_part_of_the_original(tmp_path):
+    head = "from tensorflow_estimator.python.estimator import training as t\n"
+    for method, privates_of_it in {
+        "run_local": (),
+        "run_chief": ("training._TrainingExecutor",),
+    }.items():
+        path = tmp_path / "some_test.py"
+        path.write_text(
+            f"{head}class A:\n def test_a(self):\n  t._TrainingExecutor(1).{method}()\n"
+        )
+        assert private_names(path).of("A.test_a") == privates_of_it
+
+
 def test_what_the_class_does_for_each_test_counts(tmp_path):
     assert privates(tmp_path, "1", setup="setUp = None\n        def tearDown(self): gc.Path\n")
     faked = "@mock.patch.object(server_lib, 'Server')"
