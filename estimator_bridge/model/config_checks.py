@@ -85,6 +85,13 @@ def _integer(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be integer, got {value!r}.")
 
 
+def _integer_if_set(name: str, value: Any) -> None:
+    if not isinstance(value, numbers.Integral):
+        raise ValueError(
+            f"{name} must be an integer if set. Got {value!r}: give whole seconds, or leave it out."
+        )
+
+
 def _not_empty(name: str, value: Any) -> None:
     if not value:
         raise ValueError(f"{name} should be non-empty, got {value!r}.")
@@ -122,6 +129,6 @@ _CHECKS: dict[str, Callable[[str, Any], None]] = {
     "protocol": _protocol,
     "train_distribute": check_strategy,
     "eval_distribute": check_strategy,
-    "experimental_max_worker_delay_secs": _integer,
+    "experimental_max_worker_delay_secs": _integer_if_set,
     "session_creation_timeout_secs": _positive,
 }

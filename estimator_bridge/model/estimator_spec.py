@@ -46,7 +46,7 @@ class EstimatorSpec(_Fields):
     does not need may be given, and is not used.
 
     Args:
-      mode: one of `ModeKeys`.
+      mode: one of `ModeKeys`; None where model_fn takes no mode, and is filled in behind it.
       predictions: a tensor or a dict of tensors, batch first.
       loss: a tensor of one element; of shape [1], it becomes a scalar.
       train_op: the operation of one training step.
@@ -69,7 +69,7 @@ class EstimatorSpec(_Fields):
 
     def __new__(
         cls,
-        mode: str,
+        mode: str | None,
         predictions: tf.Tensor | Mapping[str, tf.Tensor] | None = None,
         loss: tf.Tensor | None = None,
         train_op: tf.Operation | tf.Tensor | None = None,
@@ -82,7 +82,8 @@ class EstimatorSpec(_Fields):
         prediction_hooks: Iterable[tf.compat.v1.train.SessionRunHook] | None = None,
     ) -> EstimatorSpec:
         """Checks the arguments, which the class describes."""
-        check_mode(mode, cls.__name__)
+        if mode is not None:  # a model_fn that does not take mode cannot tell it
+            check_mode(mode, cls.__name__)
         train_op = check_train_op(train_op, mode)
         loss = check_loss(loss, mode)
         predictions = check_predictions(predictions, mode)

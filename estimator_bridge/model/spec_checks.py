@@ -44,7 +44,7 @@ def check_graph(field: str, value: Any, label: str | None = None) -> None:
         )
 
 
-def check_train_op(train_op: Any, mode: str) -> Any:
+def check_train_op(train_op: Any, mode: str | None) -> Any:
     """Returns the tensor or operation that trains.
 
     Raises:
@@ -69,7 +69,7 @@ def check_train_op(train_op: Any, mode: str) -> Any:
     return train_op
 
 
-def check_loss(loss: Any, mode: str) -> tf.Tensor | None:
+def check_loss(loss: Any, mode: str | None) -> tf.Tensor | None:
     """Returns the loss as a scalar.
 
     Raises:
@@ -94,7 +94,7 @@ def check_loss(loss: Any, mode: str) -> tf.Tensor | None:
     return loss
 
 
-def check_predictions(predictions: Any, mode: str) -> Any:
+def check_predictions(predictions: Any, mode: str | None) -> Any:
     """Returns the predictions, a tensor or a dict of tensors; {} for None.
 
     Raises:

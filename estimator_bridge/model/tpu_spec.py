@@ -45,7 +45,7 @@ class TPUEstimatorSpec(_Fields):
     TRAIN needs `loss` and `train_op`, EVAL needs `loss`, PREDICT needs `predictions`.
 
     Args:
-      mode: one of `ModeKeys`.
+      mode: one of `ModeKeys`; None where model_fn takes no mode, and is filled in behind it.
       predictions: a dict of tensors, the replica's batch first.
       loss: a tensor of one element, the replica's own loss.
       train_op: the operation of one training step, of a `CrossShardOptimizer`.
@@ -70,7 +70,7 @@ class TPUEstimatorSpec(_Fields):
 
     def __new__(
         cls,
-        mode: str,
+        mode: str | None,
         predictions: tf.Tensor | Mapping[str, tf.Tensor] | None = None,
         loss: tf.Tensor | None = None,
         train_op: tf.Operation | tf.Tensor | None = None,
@@ -83,7 +83,8 @@ class TPUEstimatorSpec(_Fields):
         prediction_hooks: Iterable[tf.compat.v1.train.SessionRunHook] | None = None,
     ) -> TPUEstimatorSpec:
         """Checks the arguments, which the class describes."""
-        check_mode(mode, cls.__name__)
+        if mode is not None:  # a model_fn that does not take mode cannot tell it
+            check_mode(mode, cls.__name__)
         eval_metrics = check_host_call("eval_metrics", eval_metrics)
         host_call = check_host_call("host_call", host_call)
         if scaffold_fn is not None and not callable(scaffold_fn):

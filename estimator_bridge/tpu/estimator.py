@@ -126,6 +126,18 @@ class TPUEstimator(Estimator):
             )
         return strategy
 
+    def _check_steps(self, purpose: str, **counts: int | None) -> None:
+        """Checks as Estimator does, and that a loop can count to them.
+
+        Each purpose has words of its own, which users search for.
+        """
+        if purpose == "Train":
+            super()._check_steps(purpose, **counts)
+        for name, count in counts.items():
+            if count is not None:
+                check_positive_integer(count, f"{purpose} {name}")
+        super()._check_steps(purpose, **counts)
+
     def _export_execution(self) -> Execution:
         return CPUExecution(default_strategy(), self._config, batch_size=None)
 
@@ -145,17 +157,22 @@ class TPUEstimator(Estimator):
             return CPUExecution(default_strategy(), self._config, size)
         argument = _BATCH_SIZE_ARGUMENT[mode]
         if size is None:
+            # Two phrases, as the original had them.
+            named = f"{argument} in TPUEstimator constructor"
+            if mode == ModeKeys.TRAIN:
+                named = f"`{argument}`"
             raise ValueError(
-                f"`{argument}` cannot be `None` in mode {mode!r} on a TPU: pass the global batch "
-                f"size as TPUEstimator({argument}=...)."
+                f"{named} cannot be `None` in mode {mode!r} on a "
+                f"TPU: pass the global batch size as TPUEstimator({argument}=...)."
             )
         replicas = self._strategy.num_replicas_in_sync
         pipeline = self._config.tpu_config.per_host_input_for_training
         if size % replicas and pipeline != InputPipelineConfig.BROADCAST:
+            below = size - size % replicas
+            fitting = [str(n) for n in (below, below + replicas) if n]
             raise ValueError(
                 f"{argument.replace('_', ' ')} {size} must be divisible by number of replicas "
-                f"{replicas}; the next sizes that are: {size - size % replicas or replicas} and "
-                f"{size + replicas - size % replicas}."
+                f"{replicas}. Give it {' or '.join(fitting)}."
             )
         return TPUExecution(
             self._strategy, self._config, self._model_fn, self.params, size, self._batch_axis

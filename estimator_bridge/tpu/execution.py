@@ -41,6 +41,8 @@ from estimator_bridge.training.program import Program, trace_program
 
 __all__ = ["TPUExecution"]
 
+_PURPOSES = {ModeKeys.EVAL: "evaluation", ModeKeys.PREDICT: "prediction"}
+
 
 class TPUExecution(Execution):
     """Replicas that each see their part of the batch.
@@ -160,15 +162,16 @@ class TPUExecution(Execution):
         given = dict(params)
         given["batch_size"] = self._batch_size // (1 if self._is_whole else self._replicas)
         given["use_tpu"] = True
+        given["context"] = TPUContext(self._replicas, in_model_fn=True)
         spec = call_model_fn(model_fn, features, labels, mode, given, self.config)
         if mode == ModeKeys.TRAIN:
             return self._trace_training(spec)
         if not isinstance(spec, TPUEstimatorSpec):
             raise RuntimeError(
-                f"The spec that model_fn returns in mode {mode!r} must have type "
-                f"`TPUEstimatorSpec` in TPU mode. Got {type(spec).__name__}. Return "
-                "estimator_bridge.tpu.TPUEstimatorSpec, with eval_metrics=(metric_fn, tensors) in "
-                "the place of eval_metric_ops."
+                # The original's words, the missing space too: they are what users search for.
+                f"estimator_spec used by TPU {_PURPOSES[mode]} must have type`TPUEstimatorSpec`. "
+                f"Got {type(spec).__name__}. Return estimator_bridge.tpu.TPUEstimatorSpec, with "
+                "eval_metrics=(metric_fn, tensors) in the place of eval_metric_ops."
             )
         if mode == ModeKeys.EVAL:
             return self._trace_evaluation(spec)
@@ -197,6 +200,11 @@ class TPUExecution(Execution):
         _, step = self._short_steps[size]
         with eager_mode():
             step(iter(elements), 1)
+
+    @property
+    def _told_apart(self) -> int:
+        """How many replicas see examples of their own; each example's results count once."""
+        return 1 if self._is_whole else self._replicas
 
     @property
     def _pipeline(self) -> int:
@@ -234,7 +242,7 @@ class TPUExecution(Execution):
         return TracedModel(whole, [reference(spec.train_op)], spec.loss.name, host=stage)
 
     def _trace_evaluation(self, spec: TPUEstimatorSpec) -> TracedModel:
-        gathered = Gathered(self._replicas, is_size_known=self._is_size_known)
+        gathered = Gathered(self._told_apart, is_size_known=self._is_size_known)
         operations, hooks = self._host_call(spec, gathered)
         metrics = {}
         if spec.eval_metrics:
@@ -251,7 +259,7 @@ class TPUExecution(Execution):
         whole = add_loss_metric(whole, tf.reduce_mean(losses))
         updates = [update for _, update in whole.eval_metric_ops.values()]
         operations += [reference(update) for update in tf.nest.flatten(updates)]
-        stage = HostStage(gathered.inputs, tuple(operations), self._first_replica_only)
+        stage = HostStage(gathered.inputs, tuple(operations), self._is_whole)
         return TracedModel(whole, [], None, host=stage)
 
     def _trace_prediction(self, spec: TPUEstimatorSpec) -> TracedModel:
@@ -260,7 +268,7 @@ class TPUExecution(Execution):
                 "TPUEstimatorSpec.predictions must be dict of Tensors, got "
                 f"{type(spec.predictions).__name__}. Return {{'predictions': tensor}}."
             )
-        gathered = Gathered(self._replicas, is_size_known=True)
+        gathered = Gathered(self._told_apart, is_size_known=True)
         outputs = {
             key: gathered.tensor(f"predictions[{key!r}]", tensor)
             for key, tensor in spec.predictions.items()
@@ -271,9 +279,8 @@ class TPUExecution(Execution):
             prediction_hooks=spec.prediction_hooks,
             scaffold=spec.scaffold_fn() if spec.scaffold_fn else None,
         )
-        return TracedModel(
-            whole, [], None, outputs, self._valid_size, HostStage(gathered.inputs, ())
-        )
+        stage = HostStage(gathered.inputs, (), self._is_whole)
+        return TracedModel(whole, [], None, outputs, self._valid_size, stage)
 
     def _host_call(self, spec: TPUEstimatorSpec, gathered: Gathered) -> tuple[list[str], list]:
         """What the host runs for the host_call, and the hook that keeps its summary writers."""

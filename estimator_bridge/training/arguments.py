@@ -7,7 +7,9 @@ from typing import Any
 
 import tensorflow as tf
 
-__all__ = ["check_hooks", "check_listeners", "check_steps"]
+from estimator_bridge.model import RunConfig, TaskType
+
+__all__ = ["check_hooks", "check_listeners", "check_steps", "check_trains"]
 
 _train = tf.compat.v1.train
 
@@ -26,6 +28,20 @@ def check_steps(**counts: int | None) -> None:
         raise ValueError(
             "Can not provide both steps and max_steps: steps is how many steps to train more, "
             f"max_steps the global step to train to. Got {counts}."
+        )
+
+
+def check_trains(config: RunConfig) -> None:
+    """Checks that this process's task in its cluster is one that trains.
+
+    Raises:
+      ValueError: it is an evaluator or a parameter server.
+    """
+    if config.task_type in (TaskType.EVALUATOR, TaskType.PS):
+        raise ValueError(
+            f"Train has been called wrong configuration: this process is {config.task_type} "
+            f"{config.task_id} of its cluster, and only the chief and workers train. Please use "
+            "train_and_evaluate, which does what the task in TF_CONFIG is there for."
         )
 
 

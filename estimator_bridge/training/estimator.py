@@ -29,7 +29,12 @@ from estimator_bridge.model import (
     warm_start,
 )
 from estimator_bridge.runtime import connect_workers, default_strategy, workers_of
-from estimator_bridge.training.arguments import check_hooks, check_listeners, check_steps
+from estimator_bridge.training.arguments import (
+    check_hooks,
+    check_listeners,
+    check_steps,
+    check_trains,
+)
 from estimator_bridge.training.distribution import DistributedExecution, strategy_for
 from estimator_bridge.training.evaluate import evaluate_program
 from estimator_bridge.training.execution import Execution
@@ -127,10 +132,12 @@ class Estimator:
           This estimator.
 
         Raises:
-          ValueError: both or neither sensible of steps and max_steps, or wrong arguments.
+          ValueError: both or neither sensible of steps and max_steps, wrong arguments, or a
+            process that is an evaluator or a parameter server.
           tf.compat.v1.train.NanLossDuringTrainingError: the loss became NaN.
         """
-        check_steps(steps=steps, max_steps=max_steps)
+        check_trains(self._config)
+        self._check_steps("Train", steps=steps, max_steps=max_steps)
         hooks, listeners = check_hooks(hooks), check_listeners(saving_listeners)
         execution = self._execution(ModeKeys.TRAIN)
         with with_workers(execution.strategy) as workers:
@@ -179,7 +186,7 @@ class Estimator:
         Raises:
           ValueError: steps is not positive, or there is no such checkpoint.
         """
-        check_steps(steps=steps)
+        self._check_steps("Eval", steps=steps)
         hooks = check_hooks(hooks)
         execution = self._execution(ModeKeys.EVAL)
         check_writable(self._model_dir)
@@ -324,6 +331,10 @@ class Estimator:
                 "checkpoint. Call train() first, or name the folder that train() wrote to."
             )
         return latest
+
+    def _check_steps(self, purpose: str, **counts: int | None) -> None:
+        del purpose
+        check_steps(**counts)
 
     def _execution(self, mode: str) -> Execution:
         strategy = strategy_for(self._config, mode)

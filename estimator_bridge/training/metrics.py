@@ -25,10 +25,10 @@ def add_loss_metric(spec: EstimatorSpec, loss: tf.Tensor) -> EstimatorSpec:
     Raises:
       ValueError: a metric of the model is called 'loss' or 'global_step'.
     """
-    for name in (LOSS, _GLOBAL_STEP):
+    for name, quoted in ((LOSS, f'"{LOSS}"'), (_GLOBAL_STEP, f"`{_GLOBAL_STEP}`")):
         if name in spec.eval_metric_ops:
             raise ValueError(
-                f"Metric with name {name!r} is not allowed, because Estimator already defines a "
+                f"Metric with name {quoted} is not allowed, because Estimator already defines a "
                 "default metric with the same name. Rename it in eval_metric_ops."
             )
     return spec._replace(

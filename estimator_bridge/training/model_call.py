@@ -67,8 +67,8 @@ def call_model_fn(
         given["labels"] = labels
     elif labels is not None:
         raise ValueError(
-            f"model_fn ({describe_fn(model_fn)}) does not take labels, but input_fn returns "
-            "labels. Add a labels argument to it, or return features alone."
+            "model_fn does not take labels, but input_fn returns labels: "
+            f"{describe_fn(model_fn)}. Add a labels argument to it, or return features alone."
         )
     offered = {"mode": mode, "params": params, "config": config}
     given.update({name: value for name, value in offered.items() if name in named})
@@ -79,6 +79,8 @@ def call_model_fn(
             f"{describe_fn(model_fn)} returned {spec!r} in mode {mode!r}."
             + (" Is a return statement missing?" if spec is None else "")
         )
+    if spec.mode is None:
+        return type(spec)(**{**spec._asdict(), "mode": mode})  # checked for the mode that it has
     if spec.mode != mode:
         raise ValueError(
             f"model_fn was called with mode {mode!r} and returned a spec of mode {spec.mode!r}. "

@@ -37,9 +37,24 @@ def estimator(model=model_fn, batch=16, tpu_config=None, **kwargs):
 def test_batch_size_that_replicas_cannot_share():
     with pytest.raises(ValueError, match=r"train batch size 15 must be divisible by number of "):
         estimator(batch=15).train(batches, steps=1)
+    with pytest.raises(ValueError, match=r"divisible by number of replicas 2\. Give it 14 or 16\."):
+        estimator(batch=15).evaluate(batches, steps=1)
+    with pytest.raises(ValueError, match=r"divisible by number of replicas 2\. Give it 2\."):
+        estimator(batch=1).train(batches, steps=1)
+
+
+def test_steps_that_a_loop_cannot_count_to():
+    with pytest.raises(TypeError, match=r"Train steps must be int, got .*12\.3"):
+        estimator().train(batches, steps=12.3)
+    with pytest.raises(ValueError, match="Must specify max_steps > 0, given: 0"):
+        estimator().train(batches, max_steps=0)
+    with pytest.raises(ValueError, match="Eval steps must be positive, got -321"):
+        estimator().evaluate(batches, steps=-321)
 
 
 def test_batch_size_is_asked_for_by_the_called_mode_alone():
+    with pytest.raises(ValueError, match="eval_batch_size in TPUEstimator constructor cannot be"):
+        estimator(eval_batch_size=None).evaluate(batches, steps=1)
     est = estimator(train_batch_size=None)
     with pytest.raises(ValueError, match=r"`train_batch_size` cannot be `None`"):
         est.train(batches, steps=1)
@@ -97,7 +112,8 @@ def test_estimator_spec_in_evaluation():
     def wrong(features, labels, mode, params):
         return eb.EstimatorSpec(mode, loss=tf.reduce_sum(features["x"]))
 
-    with pytest.raises(RuntimeError, match="TPUEstimatorSpec"):
+    # The original's words, as it wrote them.
+    with pytest.raises(RuntimeError, match="used by TPU evaluation must have type`TPUEstimatorS"):
         estimator(wrong).evaluate(batches, steps=1)
 
 

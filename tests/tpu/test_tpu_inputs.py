@@ -121,6 +121,33 @@ def test_broadcast_input():
     assert (total, own) == (2 * (0 + 1 + 2 + 3), 0 + 1 + 2 + 3)
 
 
+def test_broadcast_examples_count_once_in_evaluation_and_prediction():
+    def model_fn(features, labels, mode, params):
+        if mode == eb.ModeKeys.PREDICT:
+            return eb.tpu.TPUEstimatorSpec(mode, predictions={"x": features})
+        metrics = (lambda x: {"count": sum_metric(tf.ones_like(x))}, [features])
+        return eb.tpu.TPUEstimatorSpec(mode, loss=tf.reduce_mean(features), eval_metrics=metrics)
+
+    def sum_metric(values):
+        total = v1.get_local_variable("total", [], initializer=v1.zeros_initializer())
+        return total, v1.assign_add(total, tf.reduce_sum(values))
+
+    config = eb.tpu.RunConfig(
+        master="emulated:2",
+        tpu_config=eb.tpu.TPUConfig(per_host_input_for_training=Pipeline.BROADCAST),
+    )
+    estimator = eb.tpu.TPUEstimator(
+        model_fn, config=config, eval_batch_size=4, predict_batch_size=4
+    )
+
+    def input_fn(params):
+        return numbers(params["batch_size"]).take(2)
+
+    assert [int(p["x"]) for p in estimator.predict(input_fn)] == list(range(8))
+    results = estimator.evaluate(input_fn)
+    assert (results["count"], results["loss"]) == (8, 3.5)
+
+
 def test_transposed_input():
     def input_fn(params):
         return numbers(params["batch_size"]).map(lambda x: tf.stack([x, x + 100]))  # [2, batch]
@@ -136,6 +163,31 @@ def test_tensors_of_a_one_shot_iterator():
 
     (total, own), _ = train(input_fn, steps=2)
     assert (total, own) == (2 * (4 + 5 + 6 + 7), 2 * (4 + 5))
+
+
+def test_a_model_fn_is_told_of_the_replicas_and_no_deployment():
+    model = Sum()
+    train(lambda params: numbers(params["batch_size"]), model)
+    ((_, params),) = model.params
+    context = params["context"]
+    assert (context.num_replicas, context.num_hosts, context.device_assignment) == (2, 1, None)
+    assert context.device_for_replica(1) == ("/task:0/device:CPU:0", 1)
+    with pytest.raises(ValueError, match="below 2"):
+        context.device_for_replica(2)
+    with pytest.raises(RuntimeError, match="must not be called from model_fn"):
+        context.current_input_fn_deployment()
+
+
+def test_an_input_fn_is_told_of_its_deployment_and_no_assignment():
+    def input_fn(params):
+        context = params["context"]
+        device = "/replica:0/task:0/device:CPU:0"
+        assert context.current_input_fn_deployment() == (device, 0, 1, 2)
+        with pytest.raises(RuntimeError, match="must not be called from input_fn"):
+            _ = context.device_assignment
+        return numbers(params["batch_size"])
+
+    train(input_fn)
 
 
 def test_input_that_ends_loses_no_step():

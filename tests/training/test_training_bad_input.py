@@ -113,5 +113,5 @@ def test_metric_called_loss(tmp_path):
         loss = tf.reduce_sum(features)
         return eb.EstimatorSpec(mode, loss=loss, eval_metric_ops={"loss": v1.metrics.mean(loss)})
 
-    with pytest.raises(ValueError, match="'loss' is not allowed"):
+    with pytest.raises(ValueError, match='"loss" is not allowed'):
         eb.Estimator(clash, str(tmp_path)).evaluate(ones)

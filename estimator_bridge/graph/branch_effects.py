@@ -1,0 +1,122 @@
+"""Branches and loop bodies that change state, whether or not anybody reads what they return.
+
+The functions that tf.cond and tf.while_loop make in a plain graph name no control outputs: what
+changes state in them runs because a result waits for it, and the graph's session computes the
+results. In a tf.function a branch whose results nobody reads is called for its control outputs
+alone, so without any it would do nothing: no assignment, no summary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.graph.library import called_functions, functions_where
+from estimator_bridge.graph.op_kinds import DRAWS, READS, V1_CONTROL_FLOW
+from estimator_bridge.tensorflow_private import op_def
+
+__all__ = ["keep_branch_effects"]
+
+_IDLE = READS | set(DRAWS)
+
+
+def keep_branch_effects(graph_def: tf.compat.v1.GraphDef) -> None:
+    """Lets functions name what changes state on the way to their results as control outputs.
+
+    Changes the graph: such a function gets a copy with another name, since the runtime knows the
+    old one by its name already, and the copy is called in its place.
+    """
+    library = graph_def.library
+    changing = functions_where(library, lambda node: _has_effect(node, set()))
+    copies: dict[str, Any] = {}
+    for function in library.function:
+        if function.signature.name in changing:
+            missing = _unnamed_effects(function, changing)
+            if missing:
+                copies[function.signature.name] = _with_control_outputs(function, missing)
+    callers = [f for f in library.function if _called_by(f) & copies.keys()]
+    while callers:  # a function that calls a copy has another body, so it is a copy too
+        for function in callers:
+            name = function.signature.name
+            copies.setdefault(name, _with_control_outputs(function, []))
+        callers = [
+            f
+            for f in library.function
+            if f.signature.name not in copies and _called_by(f) & copies.keys()
+        ]
+    library.function.extend(copies.values())
+    names = {name: copy.signature.name for name, copy in copies.items()}
+    for node in graph_def.node:
+        _rename(node, names)
+    for function in library.function:
+        if function.signature.name in set(names.values()):
+            for node in function.node_def:
+                _rename(node, names)
+
+
+def _called_by(function: Any) -> set[str]:
+    """Names that the nodes of a function may call."""
+    return set().union(*(called_functions(node) for node in function.node_def))
+
+
+def _changes_state(node: Any) -> bool:
+    definition = op_def(node.op)  # none: a function that is called by its name
+    return definition is not None and definition.is_stateful and node.op not in _IDLE
+
+
+def _unnamed_effects(function: Any, changing: set[str]) -> list[str]:
+    """The nodes that a function's results wait for, that change state and that it does not name."""
+    nodes = {node.name: node for node in function.node_def}
+    if any(node.op in V1_CONTROL_FLOW for node in nodes.values()):
+        return []  # a node of a dead branch never ends, and no one may wait for it
+    named = set(function.control_ret.values())
+    found = dict.fromkeys(_sources(function.ret.values(), nodes))
+    waiting = [*found, *named]
+    while waiting:
+        for source in _sources(nodes[waiting.pop()].input, nodes):
+            if source not in found:
+                found[source] = None
+                waiting.append(source)
+    return [
+        name
+        for name, node in nodes.items()
+        if name in found and name not in named and _has_effect(node, changing)
+    ]
+
+
+def _has_effect(node: Any, changing: set[str]) -> bool:
+    """Whether a node changes state; a branch or loop does if a function of it does."""
+    if any(attr.HasField("func") or attr.list.func for attr in node.attr.values()):
+        return bool(called_functions(node) & changing)
+    return _changes_state(node)
+
+
+def _sources(refs: Any, nodes: dict[str, Any]) -> Iterator[str]:
+    """The nodes behind references ('node:output:0', '^node'); a function's arguments are none."""
+    for ref in refs:
+        name = ref.lstrip("^").partition(":")[0]
+        if name in nodes:
+            yield name
+
+
+def _with_control_outputs(function: Any, names: list[str]) -> Any:
+    copy = type(function)()
+    copy.CopyFrom(function)
+    copy.signature.name += "_with_effects"
+    for name in names:
+        copy.control_ret[name] = name
+        copy.signature.control_output.append(name)
+    if names:
+        copy.signature.is_stateful = True
+    return copy
+
+
+def _rename(node: Any, names: dict[str, str]) -> None:
+    node.op = names.get(node.op, node.op)
+    for attr in node.attr.values():
+        kind = attr.WhichOneof("value")
+        called = [attr.func] if kind == "func" else attr.list.func if kind == "list" else []
+        for function in called:
+            function.name = names.get(function.name, function.name)

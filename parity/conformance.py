@@ -1,0 +1,99 @@
+"""Runs the original project's own test files against this library.
+
+    python -m parity.conformance CHECKOUT
+
+CHECKOUT is a work tree of the original project, tag v2.15.0. The table shows each file in each
+mode beside the original's own score; ``docs/conformance.md`` says how to read it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+if __package__ in (None, ""):  # run by its path
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from parity.harness import docs, records, report
+from parity.harness.outcomes import FAILED, FileResult, Outcome
+from parity.harness.runner import run_file
+from parity.harness.test_files import MODES, find_files
+
+__all__ = ["main"]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command.
+
+    Returns:
+      0 if every test that uses public names only passed, or failed under the original too.
+    """
+    options = _options(arguments)
+    if options.write_docs:
+        docs.write_docs()
+        return 0
+    if options.checkout is None:
+        raise SystemExit("conformance: name the CHECKOUT of the original's tests, or --write-docs.")
+    only, _, test = (options.only or "").partition("::")
+    checkout = options.checkout.resolve()
+    results = []
+    for file in find_files(checkout, only or None):
+        for mode in file.modes:
+            if options.mode in (None, mode):
+                result = run_file(
+                    file, mode, checkout, options.original, options.time_limit, test,
+                    _watcher(options.verbose),
+                )  # fmt: skip
+                report.print_progress(result)
+                results.append(result)
+    original = records.load(records.ORIGINAL)
+    if options.json:
+        records.save(options.json, results)
+    if options.record:
+        records.update(records.ORIGINAL if options.original else records.HERE, results)
+    report.print_table(results, original)
+    return 0 if options.original else int(bool(_regressions(results, original)))
+
+
+def _regressions(results: list[FileResult], original: records.Scores) -> list[Outcome]:
+    return [
+        outcome
+        for result in results
+        for outcome in result.named(FAILED)
+        if outcome.kind == "public"
+        and outcome.test not in original.get(result.file, {}).get(result.mode, {}).get("failed", ())
+    ]
+
+
+def _watcher(verbose: bool):
+    def show(outcome: Outcome) -> None:
+        if outcome.result == FAILED:
+            report.print_failure(outcome)
+
+    return show if verbose else lambda outcome: None
+
+
+def _options(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="parity/conformance.py", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("checkout", nargs="?", type=Path, metavar="CHECKOUT")
+    parser.add_argument("--only", metavar="FILE[::TEST]", help="one file, or tests of one file")
+    parser.add_argument("--mode", choices=MODES, help="by default both, or the file's own")
+    parser.add_argument(
+        "--original", metavar="PYTHON", help="run under this Python's own Estimator"
+    )
+    parser.add_argument("--time-limit", type=float, default=60.0, help="seconds for one test")
+    parser.add_argument("--verbose", action="store_true", help="show the end of each failure")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all outcomes there")
+    parser.add_argument(
+        "--record", action="store_true", help="keep the scores beside this file, for the docs"
+    )
+    parser.add_argument(
+        "--write-docs", action="store_true", help="write the kept scores into docs/conformance.md"
+    )
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,77 @@
+"""What became of a test, as data."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+__all__ = ["FAILED", "PASSED", "SKIPPED", "WHOLE_FILE", "FileResult", "Outcome"]
+
+PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
+WHOLE_FILE = "(the file)"  # in the place of a test's name, where a file cannot be loaded
+
+
+@dataclasses.dataclass
+class Outcome:
+    """The end of one test.
+
+    Attributes:
+      test: ``Class.method``.
+      result: passed, failed or skipped.
+      seconds: how long it ran.
+      detail: of a failure, its traceback, or why there is none.
+      privates: names of the original that are not public, which the test uses and which the
+        harness has no stand-in for.
+    """
+
+    test: str
+    result: str
+    seconds: float = 0.0
+    detail: str = ""
+    privates: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """``private`` where the test uses private names of the original, else ``public``."""
+        return "private" if self.privates else "public"
+
+    @property
+    def missing(self) -> str:
+        """The public name that this library has not got and that the test asked for; or ''."""
+        match = re.search(r"missing name (\S+),", self.detail)
+        return match[1] if match else ""
+
+    def why(self) -> dict[str, Any]:
+        """What can be said of a failure without the test's own text and messages."""
+        known = {"privates": list(self.privates), "missing": self.missing}
+        return {key: value for key, value in known.items() if value}
+
+
+@dataclasses.dataclass
+class FileResult:
+    """The outcomes of a file's tests in one mode."""
+
+    file: str
+    mode: str
+    outcomes: list[Outcome]
+
+    def count(self, result: str, kind: str | None = None) -> int:
+        """How many tests ended so; by kind, if given."""
+        return Counter((o.result, o.kind if kind else None) for o in self.outcomes)[(result, kind)]
+
+    def named(self, result: str) -> Iterable[Outcome]:
+        """The outcomes with this result."""
+        return (o for o in self.outcomes if o.result == result)
+
+    def as_json(self) -> dict[str, Any]:
+        """Counts, and the names of what did not pass: nothing of a test's text or messages."""
+        failed = {o.test: o.why() for o in self.named(FAILED)}
+        return {
+            "passed": self.count(PASSED),
+            "passed_private": self.count(PASSED, "private"),
+            "failed": dict(sorted(failed.items())),
+            "skipped": self.count(SKIPPED),
+        }

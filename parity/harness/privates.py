@@ -1,0 +1,171 @@
+"""Which private names of the original a test uses, read from its source.
+
+A test uses what stands in its own body, in its class's set-up, and in the functions and classes of
+its file that these use, and so on.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+
+from parity.harness.names import ONLY_WITH, is_provided
+
+__all__ = ["Privates", "private_names"]
+
+_PROJECT = "tensorflow_estimator.python.estimator"
+_FIXTURES = ("setUp", "tearDown", "setUpClass", "tearDownClass")
+# Not private in spite of the underscore: named tuples, and what TF1 programs do to graphs.
+_OPEN = {"_replace", "_asdict", "_fields", "_make", "_fields_defaults"}
+_Function = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@dataclasses.dataclass
+class Privates:
+    """The private names that the tests of one file use."""
+
+    by_test: dict[tuple[str, str], tuple[str, ...]]
+
+    def of(self, test: str) -> tuple[str, ...]:
+        """Those of ``Class.method``; parameterized methods have an ending of their own."""
+        kind, _, method = test.partition(".")
+        known = [m for k, m in self.by_test if k == kind and method.startswith(m)]
+        return self.by_test[kind, max(known, key=len)] if known else ()
+
+
+def private_names(path: Path) -> Privates:
+    """Reads a test file."""
+    source = _Source(ast.parse(path.read_text(encoding="utf-8")))
+    found = {}
+    for kind in source.classes.values():
+        methods = source.methods(kind)
+        shared = [methods[name] for name in _FIXTURES if name in methods]
+        for name, method in methods.items():
+            if name.startswith("test"):
+                decorators = [*kind.decorator_list]
+                reached = source.reachable([method, *shared, *decorators], methods)
+                names = {n for node in reached for n in source.privates(node)}
+                names |= _lacking_their_use(reached, source)
+                found[kind.name, name] = tuple(sorted(names))
+    return Privates(found)
+
+
+def _lacking_their_use(reached: list[ast.AST], source: _Source) -> set[str]:
+    """Names whose stand-in does a part of what they did, where a test wants another part."""
+    parts = [p for node in reached for p in ast.walk(node) if isinstance(p, ast.Attribute)]
+    used = {part.attr for part in parts}
+    named = {
+        f"{source.project[part.value.id]}.{part.attr}"
+        for part in parts
+        if isinstance(part.value, ast.Name) and part.value.id in source.project
+    }
+    return {name for name in named & ONLY_WITH.keys() if not used & ONLY_WITH[name]}
+
+
+class _Source:
+    """A test file's definitions and imports."""
+
+    def __init__(self, tree: ast.Module):
+        self.functions = {n.name: n for n in tree.body if isinstance(n, _Function)}
+        self.classes = {n.name: n for n in tree.body if isinstance(n, ast.ClassDef)}
+        self.project: dict[str, str] = {}  # local name -> module below the project
+        self.tensorflow: dict[str, str] = {}
+        self.others: set[str] = set()  # whose privates are no affair of the original's
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                self._add_imports(node)
+
+    def _add_imports(self, node: ast.Import | ast.ImportFrom) -> None:
+        prefix = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+        for name in node.names:
+            full, local = prefix + name.name, name.asname or name.name.partition(".")[0]
+            if full.startswith(f"{_PROJECT}."):
+                self.project[local] = full.removeprefix(f"{_PROJECT}.")
+            elif full.partition(".")[0] == "tensorflow":
+                self.tensorflow[local] = full
+            else:
+                self.others.add(local)
+
+    def methods(self, kind: ast.ClassDef) -> dict[str, ast.AST]:
+        """A class's methods, those of its bases in this file included."""
+        found: dict[str, ast.AST] = {}
+        for base in kind.bases:
+            if isinstance(base, ast.Name) and base.id in self.classes:
+                found.update(self.methods(self.classes[base.id]))
+        found.update({n.name: n for n in kind.body if isinstance(n, _Function)})
+        return found
+
+    def reachable(self, begin: list[ast.AST], methods: dict[str, ast.AST]) -> list[ast.AST]:
+        """The definitions, and those that they use."""
+        seen: dict[int, ast.AST] = {}
+        waiting = list(begin)
+        while waiting:
+            node = waiting.pop()
+            if id(node) in seen:
+                continue
+            seen[id(node)] = node
+            for part in ast.walk(node):
+                if isinstance(part, ast.Name):
+                    used = self.functions.get(part.id) or self.classes.get(part.id)
+                    if used is not None:
+                        waiting.append(used)
+                elif _is_own(part) and part.attr in methods:  # type: ignore[attr-defined]
+                    waiting.append(methods[part.attr])  # type: ignore[attr-defined]
+        return list(seen.values())
+
+    def privates(self, node: ast.AST) -> Iterator[str]:
+        """The private names in one definition."""
+        for part in ast.walk(node):
+            if isinstance(part, ast.Attribute):
+                yield from self._attribute(part)
+            elif isinstance(part, ast.Call):
+                yield from self._replaced(part)
+
+    def _attribute(self, part: ast.Attribute) -> Iterator[str]:
+        root = _root(part)
+        if isinstance(part.value, ast.Name) and part.value.id in self.project:
+            module = self.project[part.value.id]
+            # What is no module is an object that was imported by name.
+            is_object = module.rpartition(".")[2][:1].isupper()
+            if not is_object and not is_provided(module, part.attr):
+                yield f"{module}.{part.attr}"
+        elif not part.attr.startswith("_") or part.attr.startswith("__") or part.attr in _OPEN:
+            return
+        elif root in self.tensorflow:
+            yield ".".join([self.tensorflow[root], *ast.unparse(part).split(".")[1:]])
+        elif not _is_own(part) and root not in self.project and root not in self.others:
+            yield f"(object).{part.attr}"
+
+    def _replaced(self, call: ast.Call) -> Iterator[str]:
+        """What mock.patch.object puts a fake for, if that is the original's inside."""
+        function = call.func
+        if not (isinstance(function, ast.Attribute) and function.attr == "object"):
+            return
+        if "patch" not in ast.unparse(function) or len(call.args) < 2:
+            return
+        place, name = call.args[0], call.args[1]
+        root = _root(place)
+        if not (isinstance(name, ast.Constant) and isinstance(name.value, str)):
+            return
+        if root in self.project:
+            module = ".".join([self.project[root], *ast.unparse(place).split(".")[1:]])
+            yield f"mock of {module}.{name.value}"
+        elif root in self.tensorflow and "logging" not in ast.unparse(place):
+            rest = ast.unparse(place).split(".")[1:]
+            yield f"mock of {'.'.join([self.tensorflow[root], *rest])}.{name.value}"
+
+
+def _is_own(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id in ("self", "cls")
+    )
+
+
+def _root(node: ast.AST) -> str:
+    while isinstance(node, (ast.Attribute, ast.Call)):
+        node = node.value if isinstance(node, ast.Attribute) else node.func
+    return node.id if isinstance(node, ast.Name) else ""

@@ -1,0 +1,43 @@
+"""Scores in files: counts, and the names of what did not pass."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from parity.harness.outcomes import FileResult
+
+__all__ = ["HERE", "ORIGINAL", "REASONS", "Scores", "load", "save", "update"]
+
+_FOLDER = Path(__file__).resolve().parents[1]
+ORIGINAL = _FOLDER / "conformance_original.json"
+HERE = _FOLDER / "conformance_here.json"
+REASONS = _FOLDER / "conformance_reasons.json"
+
+Scores = dict[str, dict[str, dict[str, Any]]]  # by file and mode; see FileResult.as_json
+
+
+def load(path: Path) -> Scores:
+    """The scores in a file; none where there is no file."""
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def update(path: Path, results: Iterable[FileResult]) -> None:
+    """Puts scores into a file, in the place of those of the same file and mode."""
+    scores = load(path)
+    for result in results:
+        scores.setdefault(result.file, {})[result.mode] = result.as_json()
+    path.write_text(json.dumps(scores, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def save(path: Path, results: Iterable[FileResult]) -> None:
+    """Writes all outcomes with their tracebacks: for the reader's eyes, not for a repository."""
+    content = [
+        {"file": r.file, "mode": r.mode, **dataclasses.asdict(o), "kind": o.kind}
+        for r in results
+        for o in r.outcomes
+    ]
+    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")

@@ -1,0 +1,102 @@
+"""Which of the original's test files are run, and in which modes."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from pathlib import Path
+
+__all__ = ["FILES", "MODES", "ROOT", "TestFile", "find_files"]
+
+ROOT = "tensorflow_estimator/python/estimator"
+MODES = ("tf2", "v1")
+
+# Canned estimators, heads and Keras conversion are not here: the library has not got them yet.
+FILES = (
+    "estimator_test.py",
+    "model_fn_test.py",
+    "run_config_test.py",
+    "training_test.py",
+    "exporter_test.py",
+    "early_stopping_test.py",
+    "extenders_test.py",
+    "hooks/hooks_test.py",
+    "hooks/basic_session_run_hooks_test.py",
+    "export/export_test.py",
+    "export/function_test.py",
+    "inputs/numpy_io_test.py",
+    "inputs/pandas_io_test.py",
+    "inputs/queues/feeding_functions_test.py",
+    "inputs/queues/feeding_queue_runner_test.py",
+    "gc_test.py",
+    "util_test.py",
+    "object_checkpointing_test.py",
+    "distribute_strategy_estimator_integration_test.py",
+    "distribute_strategy_estimator_training_test.py",
+    "tpu/tpu_config_test.py",
+    "tpu/tpu_estimator_test.py",
+    "tpu/tpu_estimator_integration_test.py",
+    "tpu/tpu_estimator_evaluation_test.py",
+    "tpu/tpu_estimator_input_v2_test.py",
+    "tpu/tpu_estimator_signals_test.py",
+    "tpu/tpu_estimator_export_test.py",
+    "tpu/autotuning_iterations_per_loop_test.py",
+    "tpu/error_handling_test.py",
+)
+
+# Written for a machine with TPU cores, which they ask for by an empty master.
+ON_CORES = frozenset(f for f in FILES if f.startswith("tpu/tpu_estimator_"))
+
+
+@dataclasses.dataclass(frozen=True)
+class TestFile:
+    """A test file of a checkout.
+
+    Attributes:
+      name: its path below ROOT; stable over checkouts.
+      path: where it is.
+      modes: those of MODES to run it in.
+      on_cores: whether its tests want TPU cores.
+    """
+
+    name: str
+    path: Path
+    modes: tuple[str, ...]
+    on_cores: bool
+
+
+def find_files(checkout: Path, only: str | None = None) -> list[TestFile]:
+    """Finds the test files that a checkout has.
+
+    Args:
+      checkout: the folder that holds ``tensorflow_estimator/``.
+      only: a file's path below ROOT, or the end of one; by default all of FILES.
+
+    Raises:
+      FileNotFoundError: the checkout has none of them.
+    """
+    folder = checkout / ROOT
+    names = [f for f in FILES if only is None or f == only or f.endswith(f"/{only}")]
+    if only is not None and not names:
+        names = [only]  # a file that is not in the list may be asked for by name
+    found = [name for name in names if (folder / name).is_file()]
+    if not found:
+        raise FileNotFoundError(
+            f"{checkout} holds none of the test files that were asked for ({', '.join(names)}) "
+            f"below {ROOT}. Wanted: a work tree of the original project, tag v2.15.0."
+        )
+    return [_test_file(name, folder / name) for name in found]
+
+
+def _test_file(name: str, path: Path) -> TestFile:
+    modes = _modes(ast.parse(path.read_text(encoding="utf-8")))
+    return TestFile(name, path, modes, name in ON_CORES)
+
+
+def _modes(tree: ast.Module) -> tuple[str, ...]:
+    """The modes that a file is for: one, if it chooses it itself when run as a program."""
+    calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    called = {function.attr for function in calls if isinstance(function, ast.Attribute)}
+    if "disable_v2_behavior" in called:
+        return ("v1",)
+    return ("tf2",) if "enable_eager_execution" in called else MODES
