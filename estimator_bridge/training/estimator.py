@@ -41,6 +41,7 @@ from estimator_bridge.training.execution import Execution
 from estimator_bridge.training.model_call import check_model_fn
 from estimator_bridge.training.predict import predict_program
 from estimator_bridge.training.program import Program, trace_program
+from estimator_bridge.training.termination import saved_on_sigterm
 from estimator_bridge.training.together import check_cluster, meet, with_workers
 from estimator_bridge.training.train import train_program
 
@@ -140,7 +141,7 @@ class Estimator:
         self._check_steps("Train", steps=steps, max_steps=max_steps)
         hooks, listeners = check_hooks(hooks), check_listeners(saving_listeners)
         execution = self._execution(ModeKeys.TRAIN)
-        with with_workers(execution.strategy) as workers:
+        with saved_on_sigterm() as termination, with_workers(execution.strategy) as workers:
             is_chief = workers is None or workers.is_chief
             if is_chief:
                 check_writable(self._model_dir)
@@ -157,7 +158,7 @@ class Estimator:
             try:
                 train_program(
                     program, self._model_dir, hooks, listeners, steps, max_steps, latest,
-                    self._rate_tags,
+                    self._rate_tags, termination,
                 )  # fmt: skip
             finally:
                 program.close()

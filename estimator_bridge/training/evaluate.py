@@ -64,7 +64,7 @@ def _run(program: Program, hooks: list[Any], steps: int | None) -> int:
         original_fetches=[update for _, update in program.spec.eval_metric_ops.values()],
     )
     done, step = 0, program.global_step
-    while not (loop.should_stop or program.is_stopped) and (steps is None or done < steps):
+    while not (loop.stop or program.is_stopped) and (steps is None or done < steps):
         most = math.inf if steps is None else steps - done
         try:
             result = loop.run(iterator, step, most, done, None)

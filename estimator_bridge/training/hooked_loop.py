@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -17,13 +18,21 @@ from estimator_bridge.training.pace import Pace
 from estimator_bridge.training.step_call import StepCall
 from estimator_bridge.training.together import Together
 
-__all__ = ["ENDS", "HookedLoop", "NanLossError"]
+__all__ = ["ENDS", "HookedLoop", "NanLossError", "Stop"]
 
 # Raised in a hook or a step, these end a run as the input's end does.
 ENDS = (tf.errors.OutOfRangeError, StopIteration)
 
 _train = tf.compat.v1.train
 _NanLossDuringTrainingError: Any = _train.NanLossDuringTrainingError
+
+
+class Stop(enum.IntEnum):
+    """Why a run ends before its last step; the strongest reason of several workers counts."""
+
+    NO = 0
+    ASKED = 1  # by a hook, or a thread
+    TERMINATED = 2  # by SIGTERM
 
 
 class NanLossError(_NanLossDuringTrainingError):
@@ -78,16 +87,16 @@ class HookedLoop:
         self._pace = pace
         self._original_args = _train.SessionRunArgs(original_fetches)
         self._together = together
-        self._stop_requested = self._all_stop = False
+        self._stop_requested = self._all_stop = Stop.NO
 
     @property
-    def should_stop(self) -> bool:
-        """Whether a hook has asked to stop; of several workers, whether all know of it."""
+    def stop(self) -> Stop:
+        """Whether the run is to end; of several workers, whether all know of it."""
         return self._all_stop if self._together else self._stop_requested
 
-    def request_stop(self) -> None:
+    def request_stop(self, reason: Stop = Stop.ASKED) -> None:
         """Asks for an end before the next chunk."""
-        self._stop_requested = True
+        self._stop_requested = max(self._stop_requested, reason)
 
     def run(self, iterator, step: int, most: float, draw: int, limit: int | None) -> LoopResult:
         """Runs one chunk and calls the hooks that are due at its end.
@@ -105,7 +114,8 @@ class HookedLoop:
             steps = min(steps, min((d.steps for d in dues), default=math.inf))
         steps = max(int(steps), 1)
         if self._together:
-            steps, self._all_stop = self._together.agree(steps, self._stop_requested)
+            steps, reason = self._together.agree(steps, self._stop_requested)
+            self._all_stop = Stop(reason)
             if self._all_stop:
                 return LoopResult(0, False, None, None, None)
         called = [h for h, d in zip(self._hooks, dues) if d.now or d.steps <= steps]
@@ -134,7 +144,8 @@ class HookedLoop:
                 skip(hook, result.steps, step + result.steps)
         if result.fetched is not None and result.steps == steps:
             call.finish(result.fetched)
-            self._stop_requested |= call.stop_requested
+            if call.stop_requested:
+                self.request_stop()
         if _is_nan(result):
             self._tell_of_nan(result.loss, step + result.steps)
         return result
@@ -162,7 +173,8 @@ class HookedLoop:
                     hook.after_run(context, values)
                 except _train.NanLossDuringTrainingError as error:
                     raise NanLossError(step) from error
-        self._stop_requested |= context.stop_requested
+        if context.stop_requested:
+            self.request_stop()
 
 
 def _is_nan(result: LoopResult) -> bool:

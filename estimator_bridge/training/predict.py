@@ -88,7 +88,7 @@ def predict_program(
             original_fetches=outputs,
         )
         done, ended = 0, False
-        while not (ended or loop.should_stop or program.is_stopped):
+        while not (ended or loop.stop or program.is_stopped):
             with continue_trace(graph, execution.shards):  # not while the caller has control
                 try:
                     result = loop.run(iterator, step, 1, done, None)

@@ -156,10 +156,10 @@ class Together:
                 f"{-smallest}. Give train() the same steps or max_steps in every process."
             )
 
-    def agree(self, steps: int, stop: bool) -> tuple[int, bool]:
-        """Settles the next chunk: the fewest steps that one wants, none if one wants to stop."""
-        negative, any_stops = self._workers.largest([-steps, int(stop)])
-        return -negative, bool(any_stops)
+    def agree(self, steps: int, stop: int) -> tuple[int, int]:
+        """Settles the next chunk: the fewest steps that one wants, the strongest wish to stop."""
+        negative, strongest = self._workers.largest([-steps, stop])
+        return -negative, strongest
 
     def agree_on_loop(
         self, loop: StepLoop, base: StepLoop, with_sums: Callable[[list[str]], StepLoop]

@@ -11,11 +11,12 @@ from absl import logging
 from estimator_bridge.graph import continue_trace
 from estimator_bridge.model import RunConfig
 from estimator_bridge.runtime import workers_of
-from estimator_bridge.training.hooked_loop import ENDS, HookedLoop
+from estimator_bridge.training.hooked_loop import ENDS, HookedLoop, Stop
 from estimator_bridge.training.initialize import open_session
 from estimator_bridge.training.input_position import follow_savers, open_input
 from estimator_bridge.training.program import Program
 from estimator_bridge.training.reports import LogHook
+from estimator_bridge.training.termination import Termination
 from estimator_bridge.training.together import Together
 
 __all__ = ["train_program"]
@@ -32,6 +33,7 @@ def train_program(
     max_steps: int | None,
     checkpoint_path: str | None,
     rate_tags: tuple[str, str | None],
+    termination: Termination,
 ) -> float | None:
     """Runs training steps until enough are done, a hook stops it, or the input ends.
 
@@ -44,6 +46,7 @@ def train_program(
       max_steps: at which global step to end; None for no such bound.
       checkpoint_path: to go on from; None starts anew.
       rate_tags: see ``LogHook``.
+      termination: looked at between chunks.
 
     Returns:
       The last step's loss; None where no step ran.
@@ -62,7 +65,7 @@ def train_program(
         if together:
             together.check_limit(limit)
         iterator = open_input(program.dataset(), all_hooks, start, checkpoint_path is not None)
-        loss = _run(program, all_hooks, iterator, start, limit, together)
+        loss = _run(program, all_hooks, iterator, start, limit, together, termination)
         for hook in all_hooks:
             hook.end(session)
         if together:
@@ -83,6 +86,7 @@ def _run(
     start: int,
     limit: int | None,
     together: Together | None,
+    termination: Termination,
 ) -> float | None:
     execution = program.execution
     observers = [hook for hook in hooks if hasattr(hook, "observe")]
@@ -99,11 +103,13 @@ def _run(
     step: int = start
     loss = None
     draw = start  # so that a resumed run draws on where it stopped
-    while not loop.should_stop and (limit is None or step < limit):
+    while not loop.stop and (limit is None or step < limit):
         if program.is_stopped:
             loop.request_stop()
-            if not together:
-                break
+        if termination.requested:
+            loop.request_stop(Stop.TERMINATED)
+        if loop.stop:
+            break
         most = float("inf") if limit is None else limit - step
         try:
             result = loop.run(iterator, step, most, draw, limit)
@@ -123,6 +129,8 @@ def _run(
         if result.input_ended:
             break
     program.check_input()
+    if loop.stop == Stop.TERMINATED:
+        termination.requested = True  # of another worker; all end, to be started together
     return loss
 
 
