@@ -1,6 +1,24 @@
 """The outer loop: training, evaluation, prediction, hooks."""
 
+from estimator_bridge.training.continuous import EvalSpec, TrainSpec, train_and_evaluate
 from estimator_bridge.training.estimator import Estimator
+from estimator_bridge.training.exporters import (
+    BestExporter,
+    Exporter,
+    FinalExporter,
+    LatestExporter,
+)
 from estimator_bridge.training.reports import ProgressHook, StepReport
 
-__all__ = ["Estimator", "ProgressHook", "StepReport"]
+__all__ = [
+    "BestExporter",
+    "Estimator",
+    "EvalSpec",
+    "Exporter",
+    "FinalExporter",
+    "LatestExporter",
+    "ProgressHook",
+    "StepReport",
+    "TrainSpec",
+    "train_and_evaluate",
+]

@@ -24,7 +24,7 @@ from estimator_bridge.runtime import default_strategy
 from estimator_bridge.training.arguments import check_hooks, check_listeners, check_steps
 from estimator_bridge.training.evaluate import evaluate_program
 from estimator_bridge.training.execution import Execution
-from estimator_bridge.training.model_call import check_model_fn
+from estimator_bridge.training.model_call import call_model_fn, check_model_fn
 from estimator_bridge.training.predict import predict_program
 from estimator_bridge.training.program import Program, trace_program
 from estimator_bridge.training.train import train_program
@@ -87,11 +87,7 @@ class Estimator:
         """The model_fn with params bound: takes features, labels, mode, config."""
 
         def bound(features, labels, mode, config):
-            traced = self._execution(mode).trace(
-                self._model_fn, features, labels, mode, self.params
-            )
-            del config
-            return traced.spec
+            return call_model_fn(self._model_fn, features, labels, mode, self.params, config)
 
         return bound
 
