@@ -1,6 +1,12 @@
 """Errors of this library's own, each also of the built-in type that fits it."""
 
-__all__ = ["AcceleratorNotFoundError", "CheckpointError", "TooLateError"]
+__all__ = [
+    "AcceleratorNotFoundError",
+    "CheckpointError",
+    "MissingImportError",
+    "MissingNameError",
+    "TooLateError",
+]
 
 
 class AcceleratorNotFoundError(RuntimeError):
@@ -13,3 +19,15 @@ class TooLateError(RuntimeError):
 
 class CheckpointError(ValueError):
     """A checkpoint is damaged, or belongs to another model."""
+
+
+class MissingNameError(AttributeError):
+    """A name of tf.estimator that this library does not have yet was used."""
+
+    def __init__(self, message: str, name: str):
+        super().__init__(message)  # Python 3.9's AttributeError takes no name
+        self.name = name
+
+
+class MissingImportError(ImportError):
+    """A name of tf.estimator that this library does not have yet was imported."""

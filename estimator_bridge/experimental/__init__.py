@@ -10,6 +10,7 @@ from estimator_bridge.experimental.early_stopping import (
 )
 from estimator_bridge.experimental.in_memory_evaluator import InMemoryEvaluatorHook
 from estimator_bridge.experimental.logits import call_logit_fn
+from estimator_bridge.legacy.missing import MISSING, missing_getattr
 from estimator_bridge.training.event_files import read_eval_metrics
 
 __all__ = [
@@ -23,3 +24,5 @@ __all__ = [
     "stop_if_no_decrease_hook",
     "stop_if_no_increase_hook",
 ]
+
+__getattr__ = missing_getattr(__name__, MISSING["experimental"])

@@ -2,6 +2,7 @@
 
 from estimator_bridge.training.continuous import EvalSpec, TrainSpec, train_and_evaluate
 from estimator_bridge.training.estimator import Estimator
+from estimator_bridge.training.estimator_v1 import EstimatorV1
 from estimator_bridge.training.exporters import (
     BestExporter,
     Exporter,
@@ -13,6 +14,7 @@ from estimator_bridge.training.reports import ProgressHook, StepReport
 __all__ = [
     "BestExporter",
     "Estimator",
+    "EstimatorV1",
     "EvalSpec",
     "Exporter",
     "FinalExporter",

@@ -257,11 +257,13 @@ class Estimator:
 
         return export_saved_model(os.fspath(export_dir_base), trace, path, assets_extra, as_text)
 
-    def export_savedmodel(self, *args: Any, **kwargs: Any) -> bytes:
+    @property
+    def export_savedmodel(self) -> Any:
         """Renamed: use ``export_saved_model``."""
         raise AttributeError(
-            "`export_savedmodel` was renamed. Please use `export_saved_model`, which takes the "
-            "same arguments without strip_default_attrs."
+            "`Estimator.export_savedmodel` was renamed. Please use `export_saved_model`, which "
+            "takes the same arguments without strip_default_attrs; or the Estimator of "
+            "tf.compat.v1.estimator, which has both."
         )
 
     def eval_dir(self, name: str | None = None) -> str:
