@@ -10,7 +10,6 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.checkpoint import latest_checkpoint, load_variable
-from estimator_bridge.errors import CheckpointError
 from estimator_bridge.training import Estimator
 
 __all__ = ["StopAtCheckpointStepHook", "global_step_of_folder", "make_stop_at_checkpoint_step_hook"]
@@ -102,6 +101,6 @@ def global_step_of_folder(model_dir: str | os.PathLike[str]) -> int:
     try:
         latest = latest_checkpoint(os.fspath(model_dir))
         step = load_variable(latest, tf.compat.v1.GraphKeys.GLOBAL_STEP) if latest else 0
-    except (CheckpointError, tf.errors.OpError):  # it is being written, or replaced
+    except (ValueError, tf.errors.OpError):  # it is being written, or replaced
         return 0
     return int(step)
