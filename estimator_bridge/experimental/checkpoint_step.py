@@ -46,7 +46,7 @@ class StopAtCheckpointStepHook(_SessionRunHook):
       model_dir: the folder of checkpoints.
       last_step: the global step.
       wait_after_file_check_secs: how long to wait after it looked and found none.
-      sleep: waits so many seconds.
+      sleep: waits so many seconds; by default time.sleep.
 
     Raises:
       ValueError: model_dir or last_step is None.
@@ -57,7 +57,7 @@ class StopAtCheckpointStepHook(_SessionRunHook):
         model_dir: str,
         last_step: int,
         wait_after_file_check_secs: float = 30,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], None] | None = None,
     ):
         for name, value in {"last_step": last_step, "model_dir": model_dir}.items():
             if value is None:
@@ -65,7 +65,7 @@ class StopAtCheckpointStepHook(_SessionRunHook):
         self._model_dir = model_dir
         self._last_step = last_step
         self._wait_secs = wait_after_file_check_secs
-        self._sleep = sleep
+        self._sleep = sleep or _sleep
         self._global_step: Any = None
 
     def steps_until_due(self, step: int) -> float:
@@ -104,3 +104,7 @@ def global_step_of_folder(model_dir: str | os.PathLike[str]) -> int:
     except (ValueError, tf.errors.OpError):  # it is being written, or replaced
         return 0
     return int(step)
+
+
+def _sleep(seconds: float) -> None:
+    time.sleep(seconds)  # looked up when it is called, as a test may have replaced it

@@ -57,6 +57,7 @@ class StopOnPredicateHook(_SessionRunHook):
         self._clock = clock
         self._last: tuple[int, float] | None = None  # step and time of the last call
         self._global_step: Any = None
+        self._stop_var: Any = None
         self._stop_op: Any = None
 
     def steps_until_due(self, step: int) -> float | Due:
@@ -71,7 +72,8 @@ class StopOnPredicateHook(_SessionRunHook):
         """Finds the global step, and makes the variable that workers look at."""
         self._last = None
         self._global_step = _v1.train.get_global_step()
-        self._stop_op = _v1.assign(_stop_variable(), True)
+        self._stop_var = _stop_variable()
+        self._stop_op = _v1.assign(self._stop_var, True)
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         """Calls the function, if it is time to."""
@@ -97,7 +99,7 @@ class CheckForStoppingHook(_SessionRunHook):
     """Stops a worker when `StopOnPredicateHook` at the chief has said so."""
 
     def __init__(self) -> None:
-        self._stop: Any = None
+        self._stop_var: Any = None
 
     def steps_until_due(self, step: int) -> Due:
         """Whenever the loop comes back, which it does about once a second."""
@@ -106,11 +108,11 @@ class CheckForStoppingHook(_SessionRunHook):
 
     def begin(self) -> None:
         """Finds or makes the variable that the chief sets."""
-        self._stop = _stop_variable()
+        self._stop_var = _stop_variable()
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         """Looks at the variable."""
         del run_values
-        if run_context.session.run(self._stop):
+        if run_context.session.run(self._stop_var):
             logging.info("Early stopping requested, suspending run.")
             run_context.request_stop()

@@ -116,6 +116,23 @@ def test_the_loop_runs_on_between_the_calls(estimator, monkeypatch):
     assert len(calls) < 20
 
 
+def test_tpu_loops_are_left_when_the_function_says_so(tmp_path):
+    def tpu_model_fn(features, labels, mode, params):
+        train_op = v1.assign_add(v1.train.get_global_step(), 1)
+        return eb.tpu.TPUEstimatorSpec(mode, loss=tf.reduce_mean(features), train_op=train_op)
+
+    config = eb.tpu.RunConfig(
+        master="emulated:1", model_dir=str(tmp_path), tpu_config=eb.tpu.TPUConfig(4)
+    )
+    estimator = eb.tpu.TPUEstimator(tpu_model_fn, config=config, train_batch_size=2)
+    asked = []
+    hook = eb.experimental.make_early_stopping_hook(
+        estimator, lambda: asked.append(1) or len(asked) == 3, None, run_every_steps=8
+    )
+    estimator.train(lambda params: ones(), hooks=[hook], steps=100)
+    assert estimator.get_variable_value("global_step") == 4 + 8 + 8
+
+
 def test_seconds_between_calls():
     now, asked = [0.0], []
     hook = StopOnPredicateHook(lambda: asked.append(now[0]), 60, clock=lambda: now[0])

@@ -27,7 +27,7 @@ WAYS = """
     from tensorflow_estimator.python.estimator.run_config import RunConfig as found
     from tensorflow_estimator.python.estimator.training import train_and_evaluate as found
     from tensorflow_estimator.python.estimator.exporter import BestExporter as found
-    from tensorflow_estimator.python.estimator import early_stopping as e; found = e.read_eval_metrics
+    from tensorflow_estimator.python.estimator.early_stopping import read_eval_metrics as found
     from tensorflow_estimator.python.estimator.export.export import ServingInputReceiver as found
     from tensorflow_estimator.python.estimator.export.export_lib import PredictOutput as found
     from tensorflow_estimator.python.estimator.hooks.hooks import InMemoryEvaluatorHook as found

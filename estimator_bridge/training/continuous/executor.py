@@ -34,7 +34,7 @@ class TrainingExecutor:
       eval_spec: what to evaluate on; None for a role that only trains.
       train_hooks: added to those of train_spec.
       continuous_eval_listener: told of evaluations; may stop them, and training in one process.
-      sleep: waits so many seconds.
+      sleep: waits so many seconds; by default time.sleep.
       clock: the time in seconds.
 
     Raises:
@@ -48,7 +48,7 @@ class TrainingExecutor:
         eval_spec: EvalSpec | None,
         train_hooks: Iterable[Any] | None = None,
         continuous_eval_listener: ContinuousEvalListener | None = None,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ):
         if not isinstance(estimator, Estimator):
@@ -75,7 +75,7 @@ class TrainingExecutor:
         self._estimator, self._train_spec, self._eval_spec = estimator, train_spec, eval_spec
         self._train_hooks = check_hooks(train_hooks)
         self._listener = listener
-        self._sleep, self._clock = sleep, clock
+        self._sleep, self._clock = sleep or _sleep, clock
 
     @property
     def estimator(self) -> Estimator:
@@ -194,3 +194,7 @@ class TrainingExecutor:
 
     def _evaluator(self, spec: EvalSpec) -> Evaluator:
         return Evaluator(self._estimator, spec, self._train_spec.max_steps, self._clock)
+
+
+def _sleep(seconds: float) -> None:
+    time.sleep(seconds)  # looked up when it is called, as a test may have replaced it
