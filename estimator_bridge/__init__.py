@@ -8,22 +8,85 @@ from estimator_bridge.version import __version__
 check_versions()
 use_legacy_keras()
 
-from estimator_bridge import data, errors, export, inputs, runtime, tpu, training
-from estimator_bridge.model import EstimatorSpec, ModeKeys, Model, RunConfig
-from estimator_bridge.training import Estimator
+from estimator_bridge import data, errors, experimental, export, inputs, runtime, tpu, training
+from estimator_bridge.experimental.extenders import add_metrics
+from estimator_bridge.legacy import install
+from estimator_bridge.legacy.missing import MISSING, missing_getattr
+from estimator_bridge.model import EstimatorSpec, ModeKeys, Model, RunConfig, WarmStartSettings
+from estimator_bridge.training import (
+    BestExporter,
+    Estimator,
+    EvalSpec,
+    Exporter,
+    FinalExporter,
+    LatestExporter,
+    TrainSpec,
+    train_and_evaluate,
+)
+from estimator_bridge.training.session_run_hooks import (
+    CheckpointSaverHook,
+    CheckpointSaverListener,
+    FeedFnHook,
+    FinalOpsHook,
+    GlobalStepWaiterHook,
+    LoggingTensorHook,
+    NanLossDuringTrainingError,
+    NanTensorHook,
+    ProfilerHook,
+    SecondOrStepTimer,
+    SessionRunArgs,
+    SessionRunContext,
+    SessionRunHook,
+    SessionRunValues,
+    StepCounterHook,
+    StopAtStepHook,
+    SummarySaverHook,
+    VocabInfo,
+)
 
 __all__ = [
+    "BestExporter",
+    "CheckpointSaverHook",
+    "CheckpointSaverListener",
     "Estimator",
     "EstimatorSpec",
+    "EvalSpec",
+    "Exporter",
+    "FeedFnHook",
+    "FinalExporter",
+    "FinalOpsHook",
+    "GlobalStepWaiterHook",
+    "LatestExporter",
+    "LoggingTensorHook",
     "ModeKeys",
     "Model",
+    "NanLossDuringTrainingError",
+    "NanTensorHook",
+    "ProfilerHook",
     "RunConfig",
+    "SecondOrStepTimer",
+    "SessionRunArgs",
+    "SessionRunContext",
+    "SessionRunHook",
+    "SessionRunValues",
+    "StepCounterHook",
+    "StopAtStepHook",
+    "SummarySaverHook",
+    "TrainSpec",
+    "VocabInfo",
+    "WarmStartSettings",
     "__version__",
+    "add_metrics",
     "data",
     "errors",
+    "experimental",
     "export",
     "inputs",
+    "install",
     "runtime",
     "tpu",
+    "train_and_evaluate",
     "training",
 ]
+
+__getattr__ = missing_getattr(__name__, MISSING[""])

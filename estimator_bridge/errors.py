@@ -1,6 +1,13 @@
 """Errors of this library's own, each also of the built-in type that fits it."""
 
-__all__ = ["AcceleratorNotFoundError", "CheckpointError", "TooLateError", "WorkerError"]
+__all__ = [
+    "AcceleratorNotFoundError",
+    "CheckpointError",
+    "MissingImportError",
+    "MissingNameError",
+    "TooLateError",
+    "WorkerError",
+]
 
 
 class AcceleratorNotFoundError(RuntimeError):
@@ -17,3 +24,15 @@ class CheckpointError(ValueError):
 
 class WorkerError(RuntimeError):
     """Processes that train together cannot meet, or one of them failed."""
+
+
+class MissingNameError(AttributeError):
+    """A name of tf.estimator that this library does not have yet was used."""
+
+    def __init__(self, message: str, name: str):
+        super().__init__(message)  # Python 3.9's AttributeError takes no name
+        self.name = name
+
+
+class MissingImportError(ImportError):
+    """A name of tf.estimator that this library does not have yet was imported."""

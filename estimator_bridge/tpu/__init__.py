@@ -9,6 +9,7 @@ from estimator_bridge.model import (
 )
 from estimator_bridge.model import TPURunConfig as RunConfig
 from estimator_bridge.runtime import TPUClusterResolver
+from estimator_bridge.tpu import experimental
 from estimator_bridge.tpu.context import TPUContext
 from estimator_bridge.tpu.estimator import TPUEstimator
 
@@ -22,4 +23,5 @@ __all__ = [
     "TPUEstimator",
     "TPUEstimatorSpec",
     "cross_replica_sum",
+    "experimental",
 ]

@@ -13,7 +13,7 @@ from estimator_bridge.model.counts import check_positive_integer
 from estimator_bridge.runtime import default_strategy, tpu_strategy
 from estimator_bridge.tpu.cpu_execution import CPUExecution, DistributedCPUExecution
 from estimator_bridge.tpu.execution import TPUExecution
-from estimator_bridge.training import Estimator
+from estimator_bridge.training import EstimatorV1
 from estimator_bridge.training.distribution import strategy_for
 from estimator_bridge.training.execution import Execution
 
@@ -27,7 +27,7 @@ _BATCH_SIZE_ARGUMENT = {
 }
 
 
-class TPUEstimator(Estimator):
+class TPUEstimator(EstimatorV1):
     """An Estimator whose steps run on all cores of a TPU, each on its part of the batch.
 
     Args:

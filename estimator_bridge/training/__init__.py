@@ -1,7 +1,28 @@
 """The outer loop: training, evaluation, prediction, hooks."""
 
+from estimator_bridge.training.continuous import EvalSpec, TrainSpec, train_and_evaluate
 from estimator_bridge.training.estimator import Estimator
+from estimator_bridge.training.estimator_v1 import EstimatorV1
+from estimator_bridge.training.exporters import (
+    BestExporter,
+    Exporter,
+    FinalExporter,
+    LatestExporter,
+)
 from estimator_bridge.training.input_position import CheckpointInputPipelineHook
 from estimator_bridge.training.reports import ProgressHook, StepReport
 
-__all__ = ["CheckpointInputPipelineHook", "Estimator", "ProgressHook", "StepReport"]
+__all__ = [
+    "BestExporter",
+    "CheckpointInputPipelineHook",
+    "Estimator",
+    "EstimatorV1",
+    "EvalSpec",
+    "Exporter",
+    "FinalExporter",
+    "LatestExporter",
+    "ProgressHook",
+    "StepReport",
+    "TrainSpec",
+    "train_and_evaluate",
+]

@@ -13,7 +13,7 @@ from typing import Any
 
 import tensorflow as tf
 
-__all__ = ["NEVER", "Due", "due", "skip"]
+__all__ = ["NEVER", "NOW", "Due", "due", "skip"]
 
 _train = tf.compat.v1.train
 
@@ -32,6 +32,7 @@ class Due:
 
 
 NEVER = Due()
+NOW = Due(now=True)
 _EVERY_STEP = Due(steps=1)
 
 
@@ -45,7 +46,8 @@ def due(hook: Any, step: int, loss: tf.Tensor | None = None) -> Due:
     """
     kind = type(hook)
     if hasattr(hook, "steps_until_due"):  # this library's own hooks
-        return Due(steps=hook.steps_until_due(step))
+        wanted = hook.steps_until_due(step)
+        return wanted if isinstance(wanted, Due) else Due(steps=wanted)
     if _inherits(kind, _train.SessionRunHook):
         return NEVER
     if _inherits(kind, _train.NanTensorHook) and hook._loss_tensor is loss:

@@ -38,7 +38,7 @@ from estimator_bridge.training.arguments import (
 from estimator_bridge.training.distribution import DistributedExecution, strategy_for
 from estimator_bridge.training.evaluate import evaluate_program
 from estimator_bridge.training.execution import Execution
-from estimator_bridge.training.model_call import check_model_fn
+from estimator_bridge.training.model_call import call_model_fn, check_model_fn
 from estimator_bridge.training.predict import predict_program
 from estimator_bridge.training.program import Program, trace_program
 from estimator_bridge.training.termination import saved_on_sigterm
@@ -103,12 +103,7 @@ class Estimator:
         """The model_fn with params bound: takes features, labels, mode, config."""
 
         def bound(features, labels, mode, config):
-            execution = self._execution(mode)
-            if isinstance(execution, DistributedExecution):  # the caller's graph is one replica's
-                execution = self._export_execution()
-            traced = execution.trace(self._model_fn, features, labels, mode, self.params)
-            del config
-            return traced.spec
+            return call_model_fn(self._model_fn, features, labels, mode, self.params, config)
 
         return bound
 
@@ -293,11 +288,13 @@ class Estimator:
 
         return export_saved_model(os.fspath(export_dir_base), trace, path, assets_extra, as_text)
 
-    def export_savedmodel(self, *args: Any, **kwargs: Any) -> bytes:
+    @property
+    def export_savedmodel(self) -> Any:
         """Renamed: use ``export_saved_model``."""
         raise AttributeError(
-            "`export_savedmodel` was renamed. Please use `export_saved_model`, which takes the "
-            "same arguments without strip_default_attrs."
+            "`Estimator.export_savedmodel` was renamed. Please use `export_saved_model`, which "
+            "takes the same arguments without strip_default_attrs; or the Estimator of "
+            "tf.compat.v1.estimator, which has both."
         )
 
     def eval_dir(self, name: str | None = None) -> str:

@@ -1,0 +1,28 @@
+"""tf.estimator.experimental: early stopping, and evaluation within training."""
+
+from estimator_bridge.experimental.checkpoint_step import make_stop_at_checkpoint_step_hook
+from estimator_bridge.experimental.early_stopping import (
+    make_early_stopping_hook,
+    stop_if_higher_hook,
+    stop_if_lower_hook,
+    stop_if_no_decrease_hook,
+    stop_if_no_increase_hook,
+)
+from estimator_bridge.experimental.in_memory_evaluator import InMemoryEvaluatorHook
+from estimator_bridge.experimental.logits import call_logit_fn
+from estimator_bridge.legacy.missing import MISSING, missing_getattr
+from estimator_bridge.training.event_files import read_eval_metrics
+
+__all__ = [
+    "InMemoryEvaluatorHook",
+    "call_logit_fn",
+    "make_early_stopping_hook",
+    "make_stop_at_checkpoint_step_hook",
+    "read_eval_metrics",
+    "stop_if_higher_hook",
+    "stop_if_lower_hook",
+    "stop_if_no_decrease_hook",
+    "stop_if_no_increase_hook",
+]
+
+__getattr__ = missing_getattr(__name__, MISSING["experimental"])

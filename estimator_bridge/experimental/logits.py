@@ -1,0 +1,52 @@
+"""Calls functions that compute logits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.model import describe_fn, fn_args
+
+__all__ = ["call_logit_fn"]
+
+
+def call_logit_fn(
+    logit_fn: Callable[..., Any],
+    features: Any,
+    mode: str,
+    params: Mapping[str, Any] | None,
+    config: Any,
+) -> Any:
+    """Calls a logit_fn with those arguments that it takes.
+
+    Args:
+      logit_fn: takes features, and any of mode, params, config.
+      features: of a batch.
+      mode: one of ModeKeys.
+      params: the hyperparameters.
+      config: the RunConfig.
+
+    Returns:
+      What it returned: a tensor, or tensors by name.
+
+    Raises:
+      ValueError: it returned something else.
+    """
+    named = fn_args(logit_fn)
+    offered = {"mode": mode, "params": params, "config": config}
+    given = {name: value for name, value in offered.items() if name in named}
+    logits = logit_fn(features=features, **given)
+    if not _is_logits(logits):
+        raise ValueError(
+            "logit_fn should return a Tensor or a dictionary mapping strings to Tensors. logit_fn "
+            f"returned: {logits!r} ({describe_fn(logit_fn)})."
+        )
+    return logits
+
+
+def _is_logits(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return tf.is_tensor(value)
+    return all(isinstance(name, str) and tf.is_tensor(v) for name, v in value.items())

@@ -1,0 +1,71 @@
+"""tf.estimator and tf.compat.v1.estimator, as modules of this library's names."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+
+from estimator_bridge.legacy.lazy_module import LazyModule
+from estimator_bridge.legacy.missing import MISSING
+
+__all__ = ["V1_NAMES", "V2_NAMES", "face_v1", "face_v2"]
+
+V2_NAMES = (
+    "BestExporter",
+    "CheckpointSaverHook",
+    "CheckpointSaverListener",
+    "Estimator",
+    "EstimatorSpec",
+    "EvalSpec",
+    "Exporter",
+    "FeedFnHook",
+    "FinalExporter",
+    "FinalOpsHook",
+    "GlobalStepWaiterHook",
+    "LatestExporter",
+    "LoggingTensorHook",
+    "ModeKeys",
+    "NanLossDuringTrainingError",
+    "NanTensorHook",
+    "ProfilerHook",
+    "RunConfig",
+    "SecondOrStepTimer",
+    "SessionRunArgs",
+    "SessionRunContext",
+    "SessionRunHook",
+    "SessionRunValues",
+    "StepCounterHook",
+    "StopAtStepHook",
+    "SummarySaverHook",
+    "TrainSpec",
+    "VocabInfo",
+    "WarmStartSettings",
+    "add_metrics",
+    "experimental",
+    "export",
+    "train_and_evaluate",
+)
+V1_NAMES = (*V2_NAMES, "inputs", "tpu")
+
+
+def face_v1() -> ModuleType:
+    """The module that ``tf.compat.v1.estimator`` is to be."""
+    own = {"Estimator": "estimator_bridge.training.EstimatorV1"}
+    return _face("v1", "tf.compat.v1.estimator", V1_NAMES, own, MISSING[""])
+
+
+def face_v2() -> ModuleType:
+    """The module that ``tf.estimator`` is to be."""
+    only_v1 = "is in tf.compat.v1.estimator alone, as ever: use tf.compat.v1.estimator.{}."
+    missing = {name: only_v1.format(name) for name in V1_NAMES if name not in V2_NAMES}
+    return _face("v2", "tf.estimator", V2_NAMES, {}, {**MISSING[""], **missing})
+
+
+def _face(
+    version: str, shown: str, names: tuple[str, ...], own: dict[str, str], missing: dict[str, str]
+) -> ModuleType:
+    name = f"estimator_bridge.legacy.{version}"
+    if name not in sys.modules:
+        targets = {target: f"estimator_bridge.{target}" for target in names}
+        sys.modules[name] = LazyModule(name, {**targets, **own}, missing, shown)
+    return sys.modules[name]

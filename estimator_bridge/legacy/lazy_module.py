@@ -1,0 +1,59 @@
+"""Modules whose names are this library's objects, found when they are first used."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
+
+from estimator_bridge.legacy.missing import missing_getattr
+
+__all__ = ["LazyModule"]
+
+
+class LazyModule(ModuleType):
+    """A module that stands in for one of the original.
+
+    Args:
+      name: its full name.
+      targets: by name in it, what that is, as "package.module.object" or "package.module".
+      missing: names that it lacks, and what there is to say of each.
+      shown: how users call it; by default by its full name.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        targets: Mapping[str, str],
+        missing: Mapping[str, str],
+        shown: str | None = None,
+    ):
+        super().__init__(name, f"Stands in for a module of tf.estimator: {', '.join(targets)}.")
+        self.__all__ = [target for target in targets if not target.startswith("_")]
+        self.__path__: list[str] = []  # a package, so that what it lacks is looked for by finders
+        self._targets = dict(targets)
+        self._fail = missing_getattr(name, missing, shown)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self._targets:
+            return self._fail(name)
+        found = _load(self._targets[name])
+        setattr(self, name, found)
+        return found
+
+    def __dir__(self) -> list[str]:
+        return sorted(self.__all__)
+
+
+def _load(path: str) -> Any:
+    place, _, name = path.rpartition(".")
+    package = importlib.import_module(place)
+    try:
+        return getattr(package, name)
+    except AttributeError:
+        pass
+    try:
+        return importlib.import_module(path)
+    except ModuleNotFoundError as error:
+        raise AttributeError(f"module {place!r} has no attribute {name!r}") from error

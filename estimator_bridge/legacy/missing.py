@@ -1,0 +1,143 @@
+"""Names of tf.estimator that are still to come: using or importing one says so, and what to do.
+
+A module's names are asked for in two ways. ``module.name`` calls its ``__getattr__``, and an
+AttributeError lets ``hasattr`` say no. ``from module import name`` swallows that, looks for a
+submodule of the name, and ends in a message of Python's own; so there is an import finder, too,
+which Python asks last.
+"""
+
+from __future__ import annotations
+
+import importlib.abc
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from estimator_bridge.errors import MissingImportError, MissingNameError
+
+__all__ = ["MISSING", "missing_getattr"]
+
+
+def _later(advice: str) -> str:
+    return f"is not there yet. Until then, {advice}; or use TensorFlow 2.15."
+
+
+_MODEL_FN = _later(
+    "write its model as a model_fn for Estimator (tf.compat.v1.layers, tf.compat.v1.losses, "
+    "tf.compat.v1.train optimizers)"
+)
+_PARSING = _later(
+    "build the dict of features for tf.io.parse_example yourself, with a tf.io.FixedLenFeature "
+    "for the label"
+)
+
+# By namespace: the names that the original has and this library has not, and what to do.
+MISSING: dict[str, dict[str, str]] = {
+    "": {
+        **dict.fromkeys(
+            (
+                "BaselineClassifier",
+                "BaselineEstimator",
+                "BaselineRegressor",
+                "DNNClassifier",
+                "DNNEstimator",
+                "DNNLinearCombinedClassifier",
+                "DNNLinearCombinedEstimator",
+                "DNNLinearCombinedRegressor",
+                "DNNRegressor",
+                "LinearClassifier",
+                "LinearEstimator",
+                "LinearRegressor",
+            ),
+            _MODEL_FN,
+        ),
+        **dict.fromkeys(
+            (
+                "BinaryClassHead",
+                "Head",
+                "LogisticRegressionHead",
+                "MultiClassHead",
+                "MultiHead",
+                "MultiLabelHead",
+                "PoissonRegressionHead",
+                "RegressionHead",
+            ),
+            _MODEL_FN,
+        ),
+        **dict.fromkeys(
+            ("classifier_parse_example_spec", "regressor_parse_example_spec"), _PARSING
+        ),
+    },
+    "experimental": dict.fromkeys(
+        (
+            "KMeans",
+            "LinearSDCA",
+            "RNNClassifier",
+            "RNNEstimator",
+            "dnn_logit_fn_builder",
+            "linear_logit_fn_builder",
+        ),
+        _MODEL_FN,
+    ),
+    "keras": {
+        "model_to_estimator": _later(
+            "call the Keras model in a model_fn for Estimator: logits = keras_model(features, "
+            "training=mode == 'train')"
+        ),
+    },
+    "tpu.experimental": {
+        "EmbeddingConfigSpec": _later("use tables of tf.Variable in model_fn"),
+    },
+}
+
+# By a module's full name: how users call it, and what it lacks.
+_modules: dict[str, tuple[str, Mapping[str, str]]] = {}
+
+
+def missing_getattr(
+    module: str, missing: Mapping[str, str], shown: str | None = None
+) -> Callable[[str], Any]:
+    """Makes a module's ``__getattr__``.
+
+    Args:
+      module: its full name.
+      missing: names that it lacks, and what there is to say of each.
+      shown: how users call the module; by default by its full name.
+
+    Returns:
+      A function that raises an AttributeError for every name.
+    """
+    shown = shown or module
+    _modules[module] = (shown, missing)
+    if _finder not in sys.meta_path:
+        sys.meta_path.append(_finder)
+
+    def __getattr__(name: str) -> Any:
+        if name in missing:
+            raise MissingNameError(_message(module, name), name=name)
+        raise AttributeError(f"module {shown!r} has no attribute {name!r}")
+
+    return __getattr__
+
+
+def _message(module: str, name: str) -> str:
+    shown, missing = _modules[module]
+    return f"{shown}.{name} {missing[name]}"
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Finds nothing, and says why where that is known."""
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> None:
+        """Called where no other finder knows a module.
+
+        Raises:
+          MissingImportError: it is no module but one of the missing names.
+        """
+        del path, target
+        module, _, name = fullname.rpartition(".")
+        if module in _modules and name in _modules[module][1]:
+            raise MissingImportError(_message(module, name), name=fullname)
+
+
+_finder = _Finder()

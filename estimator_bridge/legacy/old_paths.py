@@ -1,0 +1,143 @@
+"""Where the original kept its names: modules that programs import by their full paths."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from estimator_bridge.legacy.faces import V1_NAMES
+from estimator_bridge.legacy.missing import MISSING
+
+__all__ = ["OLD_MODULES"]
+
+_FACE = "estimator_bridge"
+_CANNED = {
+    "baseline": ("BaselineClassifier", "BaselineEstimator", "BaselineRegressor"),
+    "dnn": ("DNNClassifier", "DNNEstimator", "DNNRegressor"),
+    "dnn_linear_combined": (
+        "DNNLinearCombinedClassifier",
+        "DNNLinearCombinedEstimator",
+        "DNNLinearCombinedRegressor",
+    ),
+    "linear": ("LinearClassifier", "LinearEstimator", "LinearRegressor"),
+    "parsing_utils": ("classifier_parse_example_spec", "regressor_parse_example_spec"),
+}
+_HEADS = {
+    "base_head": ("Head",),
+    "binary_class_head": ("BinaryClassHead",),
+    "multi_class_head": ("MultiClassHead",),
+    "multi_head": ("MultiHead",),
+    "multi_label_head": ("MultiLabelHead",),
+    "regression_head": ("LogisticRegressionHead", "PoissonRegressionHead", "RegressionHead"),
+}
+
+
+def _here(place: str, *names: str) -> dict[str, str]:
+    return {name: ".".join(filter(None, (_FACE, place, name))) for name in names}
+
+
+_V1_ESTIMATOR = {"Estimator": f"{_FACE}.training.EstimatorV1"}
+_OUTPUTS = _here(
+    "export", "ClassificationOutput", "EvalOutput", "ExportOutput", "PredictOutput",
+    "RegressionOutput",
+)  # fmt: skip
+_RECEIVERS = _here(
+    "export", "ServingInputReceiver", "SupervisedInputReceiver", "TensorServingInputReceiver",
+    "UnsupervisedInputReceiver", "build_parsing_serving_input_receiver_fn",
+    "build_raw_serving_input_receiver_fn", "build_raw_supervised_input_receiver_fn",
+    "build_supervised_input_receiver_fn_from_input_fn",
+)  # fmt: skip
+_EARLY_STOPPING = _here(
+    "experimental", "make_early_stopping_hook", "read_eval_metrics", "stop_if_higher_hook",
+    "stop_if_lower_hook", "stop_if_no_decrease_hook", "stop_if_no_increase_hook",
+)  # fmt: skip
+_HOOKS = _here(
+    "", "CheckpointSaverHook", "CheckpointSaverListener", "FeedFnHook", "FinalOpsHook",
+    "GlobalStepWaiterHook", "LoggingTensorHook", "NanLossDuringTrainingError", "NanTensorHook",
+    "ProfilerHook", "SecondOrStepTimer", "StepCounterHook", "StopAtStepHook", "SummarySaverHook",
+)  # fmt: skip
+_INPUTS = _here("inputs", "numpy_input_fn", "pandas_input_fn")
+
+# By the path below tensorflow_estimator.python.estimator: what a module has, and what it lacks.
+_BELOW: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
+    "early_stopping": (_EARLY_STOPPING, {}),
+    "estimator": (
+        {
+            **_V1_ESTIMATOR,
+            "EstimatorV2": f"{_FACE}.Estimator",
+            **_here("", "VocabInfo", "WarmStartSettings"),
+            # A private that TPU programs lean on to find where they stopped.
+            "_load_global_step_from_checkpoint_dir": (
+                f"{_FACE}.experimental.checkpoint_step.global_step_of_folder"
+            ),
+        },
+        {},
+    ),
+    "estimator_lib": (
+        {
+            **_here("", *V1_NAMES),
+            **_V1_ESTIMATOR,
+            **_EARLY_STOPPING,
+            **_here("tpu", "TPUEstimator"),
+            **_here("experimental", "call_logit_fn"),
+        },
+        {**MISSING[""], **MISSING["experimental"], **MISSING["keras"]},
+    ),
+    "export.export": (_RECEIVERS, {}),
+    "export.export_lib": ({**_OUTPUTS, **_RECEIVERS}, {}),
+    "export.export_output": (_OUTPUTS, {}),
+    "exporter": (_here("", "BestExporter", "Exporter", "FinalExporter", "LatestExporter"), {}),
+    "extenders": (_here("", "add_metrics"), {}),
+    "hooks.basic_session_run_hooks": (_HOOKS, {}),
+    "hooks.hooks": (
+        _here("experimental", "InMemoryEvaluatorHook", "make_stop_at_checkpoint_step_hook"),
+        {},
+    ),
+    "hooks.session_run_hook": (
+        _here("", "SessionRunArgs", "SessionRunContext", "SessionRunHook", "SessionRunValues"),
+        {},
+    ),
+    "inputs.inputs": (_INPUTS, {}),
+    "inputs.numpy_io": (_here("inputs", "numpy_input_fn"), {}),
+    "inputs.pandas_io": (_here("inputs", "pandas_input_fn"), {}),
+    "keras_lib": ({}, MISSING["keras"]),
+    "mode_keys": (_here("", "ModeKeys"), {}),
+    "model_fn": (
+        {**_here("", "EstimatorSpec", "ModeKeys"), **_here("experimental", "call_logit_fn")},
+        {},
+    ),
+    "run_config": ({**_here("", "RunConfig"), **_here("model", "TaskType")}, {}),
+    "tpu.tpu_config": (_here("tpu", "InputPipelineConfig", "RunConfig", "TPUConfig"), {}),
+    "tpu.tpu_context": (_here("tpu", "TPUContext"), {}),
+    "tpu.tpu_estimator": (
+        _here("tpu", "CrossShardOptimizer", "TPUEstimator", "TPUEstimatorSpec"),
+        MISSING["tpu.experimental"],
+    ),
+    "training": (_here("", "EvalSpec", "TrainSpec", "train_and_evaluate"), {}),
+}
+for _folder, _modules in (("canned", _CANNED), ("head", _HEADS)):
+    for _name, _lacks in _modules.items():
+        _BELOW[f"{_folder}.{_name}"] = ({}, {name: MISSING[""][name] for name in _lacks})
+
+
+def _all_modules() -> dict[str, tuple[Mapping[str, str], Mapping[str, str]]]:
+    top = "tensorflow_estimator"
+    # TensorFlow had the estimators within itself before they were a package of their own.
+    places = (f"{top}.python.estimator", "tensorflow.python.estimator")
+    found: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
+        top: ({"estimator": "estimator_bridge.legacy.v1"}, {}),
+        f"{top}.python": ({}, {}),
+    }
+    for place in places:
+        found[place] = ({}, {})
+        for below, content in _BELOW.items():
+            folder, _, _ = below.rpartition(".")
+            if folder:
+                found.setdefault(f"{place}.{folder}", ({}, {}))
+            found[f"{place}.{below}"] = content
+    for module in ("tpu_config", "tpu_context", "tpu_estimator"):
+        found[f"tensorflow.python.tpu.{module}"] = _BELOW[f"tpu.{module}"]
+    return found
+
+
+# By full name: what a module has, and what it lacks.
+OLD_MODULES = _all_modules()

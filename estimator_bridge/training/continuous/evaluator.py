@@ -1,0 +1,121 @@
+"""Evaluates and exports checkpoints that have not been evaluated yet."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.training.continuous.results import EvalResult, EvalStatus
+from estimator_bridge.training.continuous.specs import EvalSpec
+
+__all__ = ["Evaluator"]
+
+_logging = tf.compat.v1.logging
+_GLOBAL_STEP = tf.compat.v1.GraphKeys.GLOBAL_STEP
+_WARN_EVERY_SECS = 600.0
+
+
+class Evaluator:
+    """Evaluates an estimator's latest checkpoint, once.
+
+    Args:
+      estimator: the Estimator.
+      eval_spec: how to evaluate, and what to export.
+      max_steps: the global step whose evaluation is the last one; None: no evaluation is.
+      clock: the time in seconds.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        eval_spec: EvalSpec,
+        max_steps: int | None,
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        self._estimator = estimator
+        self._spec = eval_spec
+        self._max_steps = max_steps
+        self._clock = clock
+        self._evaluated: str | None = None  # the checkpoint
+        self._warned_at: float | None = None
+
+    def evaluate_and_export(self) -> tuple[EvalResult, list[Any]]:
+        """Evaluates the latest checkpoint and calls the exporters, unless it is not new.
+
+        Returns:
+          What came of it, and what each exporter returned.
+
+        Raises:
+          TypeError: Estimator.evaluate returned no dict.
+          ValueError: it returned an empty one, or one without 'global_step'.
+        """
+        path = self._estimator.latest_checkpoint()
+        if not path:
+            self._warn(
+                "Estimator is not trained yet. Will start an evaluation when a checkpoint is ready."
+            )
+            return EvalResult(EvalStatus.MISSING_CHECKPOINT), []
+        if path == self._evaluated:
+            self._warn(
+                "No new checkpoint ready for evaluation. Skip the current evaluation pass as "
+                f"evaluation results are expected to be same for the same checkpoint: {path}"
+            )
+            return EvalResult(EvalStatus.NO_NEW_CHECKPOINT), []
+        metrics = self._evaluate(path)
+        if metrics is None:
+            return EvalResult(EvalStatus.NO_NEW_CHECKPOINT), []
+        result = EvalResult(EvalStatus.EVALUATED, metrics, path)
+        exports = self._export(metrics, path)
+        self._warned_at = None
+        self._evaluated = path
+        return result, exports
+
+    def is_final(self, result: EvalResult) -> bool:
+        """Whether there is nothing to evaluate after this."""
+        return result.metrics is not None and self._is_last_step(result.metrics)
+
+    def _is_last_step(self, metrics: dict[str, Any]) -> bool:
+        return bool(self._max_steps and metrics[_GLOBAL_STEP] >= self._max_steps)
+
+    def _evaluate(self, path: str) -> dict[str, Any] | None:
+        """The metrics; None where the trainer deleted the checkpoint while it was being read."""
+        try:
+            return self._estimator.evaluate(
+                input_fn=self._spec.input_fn,
+                steps=self._spec.steps,
+                name=self._spec.name,
+                checkpoint_path=path,
+                hooks=self._spec.hooks,
+            )
+        except (ValueError, tf.errors.OpError) as error:
+            if tf.io.gfile.exists(path + ".index"):
+                raise
+            self._warn(
+                f"Checkpoint {path} was deleted before it was evaluated ({error}). Will evaluate "
+                "the next one. RunConfig(keep_checkpoint_max=...) says how many stay."
+            )
+            return None
+
+    def _export(self, metrics: dict[str, Any], path: str) -> list[Any]:
+        base = os.path.join(tf.compat.as_str_any(self._estimator.model_dir), "export")
+        return [
+            exporter.export(
+                estimator=self._estimator,
+                export_path=os.path.join(base, exporter.name),
+                checkpoint_path=path,
+                eval_result=metrics,
+                is_the_final_export=self._is_last_step(metrics),
+            )
+            for exporter in self._spec.exporters
+        ]
+
+    def _warn(self, message: str) -> None:
+        """Warns, but not again within ten minutes."""
+        now = self._clock()
+        if self._warned_at is None or now - self._warned_at > _WARN_EVERY_SECS:
+            _logging.warning(message)
+            self._warned_at = now

@@ -1,0 +1,70 @@
+"""What an evaluator process does: it looks for checkpoints that others write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.training.continuous.evaluator import Evaluator
+from estimator_bridge.training.continuous.listeners import ContinuousEvalListener
+from estimator_bridge.training.continuous.results import EvalResult, EvalStatus, Outcome
+
+__all__ = ["evaluate_until_final"]
+
+_logging = tf.compat.v1.logging
+
+
+def evaluate_until_final(
+    evaluator: Evaluator,
+    eval_spec: Any,
+    listener: ContinuousEvalListener,
+    sleep: Callable[[float], None],
+    clock: Callable[[], float],
+) -> Outcome:
+    """Evaluates each new checkpoint, until one is the last or the listener wants no more.
+
+    Args:
+      evaluator: evaluates and exports.
+      eval_spec: an EvalSpec; says how long to wait, at first and between evaluations.
+      listener: told of evaluations.
+      sleep: waits so many seconds.
+      clock: the time in seconds.
+
+    Returns:
+      The last evaluation's metrics, and what the exporters returned then.
+    """
+    if eval_spec.start_delay_secs:
+        _logging.info("Waiting %f secs before starting eval.", eval_spec.start_delay_secs)
+        sleep(eval_spec.start_delay_secs)
+    outcome: Outcome = (None, None)
+    while True:
+        started = clock()
+        if not listener.before_eval():
+            _logging.info("Evaluation stops, as before_eval of its listener asks for.")
+            return outcome
+        result, exports = evaluator.evaluate_and_export()
+        if result.status == EvalStatus.EVALUATED:
+            outcome = result.metrics, exports
+        if not listener.after_eval(result):
+            _logging.info("Evaluation stops, as after_eval of its listener asks for.")
+            return outcome
+        if evaluator.is_final(result):
+            _logging.info("Exiting evaluation: %s is the last.", result.checkpoint_path)
+            return outcome
+        _wait_for_next(eval_spec.throttle_secs, clock() - started, result, sleep)
+
+
+def _wait_for_next(
+    throttle_secs: float, elapsed: float, result: EvalResult, sleep: Callable[[float], None]
+) -> None:
+    left = throttle_secs - elapsed
+    if left > 0:
+        _logging.info("Waiting %f secs before starting next eval run.", left)
+        sleep(left)
+    elif not throttle_secs and result.status != EvalStatus.EVALUATED:
+        _logging.warning(
+            "EvalSpec.throttle_secs is set as 0. This might overload the job before finding (next) "
+            "new checkpoint. Please consider to increase it."
+        )

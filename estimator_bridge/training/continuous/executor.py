@@ -1,0 +1,200 @@
+"""What each process of a cluster, or the only one, does."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.model import TaskType
+from estimator_bridge.training.continuous.checks import check_hooks
+from estimator_bridge.training.continuous.evaluator import Evaluator
+from estimator_bridge.training.continuous.evaluator_loop import evaluate_until_final
+from estimator_bridge.training.continuous.listeners import (
+    ContinuousEvalListener,
+    EvaluateAfterSaving,
+)
+from estimator_bridge.training.continuous.results import Outcome
+from estimator_bridge.training.continuous.specs import EvalSpec, TrainSpec, check_eval_spec
+from estimator_bridge.training.estimator import Estimator
+
+__all__ = ["TrainingExecutor"]
+
+_logging = tf.compat.v1.logging
+
+
+class TrainingExecutor:
+    """The roles that a process may have.
+
+    Args:
+      estimator: the Estimator.
+      train_spec: what to train on.
+      eval_spec: what to evaluate on; None for a role that only trains.
+      train_hooks: added to those of train_spec.
+      continuous_eval_listener: told of evaluations; may stop them, and training in one process.
+      sleep: waits so many seconds; by default time.sleep.
+      clock: the time in seconds.
+
+    Raises:
+      TypeError: an argument is of another type.
+    """
+
+    def __init__(
+        self,
+        estimator: Estimator,
+        train_spec: TrainSpec,
+        eval_spec: EvalSpec | None,
+        train_hooks: Iterable[Any] | None = None,
+        continuous_eval_listener: ContinuousEvalListener | None = None,
+        sleep: Callable[[float], None] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        if not isinstance(estimator, Estimator):
+            raise TypeError(
+                "`estimator` must have type `tf.estimator.Estimator`. Got: "
+                f"{type(estimator)}: {estimator!r}."
+            )
+        if not isinstance(train_spec, TrainSpec):
+            raise TypeError(
+                "`train_spec` must have type `tf.estimator.TrainSpec`. Got: "
+                f"{type(train_spec)}: {train_spec!r}."
+            )
+        if eval_spec and not isinstance(eval_spec, EvalSpec):
+            raise TypeError(
+                "`eval_spec` must be either `None` or have type `tf.estimator.EvalSpec`. Got: "
+                f"{type(eval_spec)}: {eval_spec!r}."
+            )
+        listener = continuous_eval_listener or ContinuousEvalListener()
+        if not isinstance(listener, ContinuousEvalListener):
+            raise TypeError(
+                "`continuous_eval_listener` must have type `_ContinuousEvalListener`. Got: "
+                f"{type(listener)}: {listener!r}."
+            )
+        self._estimator, self._train_spec, self._eval_spec = estimator, train_spec, eval_spec
+        self._train_hooks = check_hooks(train_hooks)
+        self._listener = listener
+        self._sleep, self._clock = sleep or _sleep, clock
+
+    @property
+    def estimator(self) -> Estimator:
+        """The estimator."""
+        return self._estimator
+
+    def run(self) -> Outcome | None:
+        """Does what the estimator's config says that this process is there for.
+
+        Returns:
+          See `train_and_evaluate`.
+
+        Raises:
+          ValueError: the config names no task, or one that there is not.
+        """
+        config = self._estimator.config
+        if not config.cluster_spec and config.task_type != TaskType.EVALUATOR:
+            _logging.info("Running training and evaluation locally (non-distributed).")
+            return self.run_local()
+        if not config.task_type:
+            raise ValueError(
+                "`estimator.config` must have task_type set. This usually means TF_CONFIG "
+                'environment is not set correctly: it needs "task": {"type": ..., "index": ...}.'
+            )
+        if config.task_type == "local":
+            raise ValueError(
+                "`task.type` in TF_CONFIG cannot be `local`. Leave `cluster` and `task` out of "
+                "TF_CONFIG to train and evaluate in one process."
+            )
+        roles = {
+            TaskType.CHIEF: self.run_chief,
+            TaskType.EVALUATOR: self.run_evaluator,
+            TaskType.MASTER: self.run_master,
+            TaskType.PS: self.run_ps,
+            TaskType.WORKER: self.run_worker,
+        }
+        if config.task_type not in roles:
+            raise ValueError(
+                f"Task type {config.task_type} is not supported. Supported task types are "
+                f"{list(roles)}."
+            )
+        return roles[config.task_type]()
+
+    def run_local(self) -> Outcome:
+        """Trains, with an evaluation after each checkpoint.
+
+        Returns:
+          The last evaluation's metrics, and what the exporters returned then.
+        """
+        config = self._estimator.config
+        _logging.info(
+            "Start train and evaluate loop. The evaluate will happen after every checkpoint. "
+            "Checkpoint frequency is determined based on RunConfig arguments: "
+            "save_checkpoints_steps %s or save_checkpoints_secs %s.",
+            config.save_checkpoints_steps,
+            config.save_checkpoints_secs,
+        )
+        return self._train_with_evaluations(self._listener)
+
+    def run_master(self) -> Outcome:
+        """The chief of a cluster without an evaluator: evaluates each checkpoint itself."""
+        return self._train_with_evaluations(ContinuousEvalListener())
+
+    def run_chief(self) -> None:
+        """Trains with the workers; writes checkpoints and summaries."""
+        self._train(self._train_spec.saving_listeners)
+
+    def run_worker(self) -> None:
+        """Trains with the chief.
+
+        The original's workers trained each at its own pace, and began one after the other. Here
+        they go step by step together, and a late start would hold up all of them.
+        """
+        self._train(())
+
+    def run_ps(self) -> None:
+        """A parameter server, which there is not.
+
+        Raises:
+          ValueError: always.
+        """
+        raise ValueError(
+            "This process is a parameter server (task type `ps` in TF_CONFIG). Training with "
+            "parameter servers is not supported. Take the job `ps` out of the cluster, do not "
+            "start its processes, and give the others "
+            "RunConfig(train_distribute=tf.distribute.MultiWorkerMirroredStrategy()): then all "
+            "workers train one model, in step with each other."
+        )
+
+    def run_evaluator(self) -> Outcome:
+        """Evaluates the checkpoints that the chief writes, until training is over.
+
+        Returns:
+          The last evaluation's metrics, and what the exporters returned then.
+        """
+        spec = check_eval_spec(self._eval_spec)
+        evaluator = self._evaluator(spec)
+        return evaluate_until_final(evaluator, spec, self._listener, self._sleep, self._clock)
+
+    def _train_with_evaluations(self, listener: ContinuousEvalListener) -> Outcome:
+        spec = check_eval_spec(self._eval_spec)
+        evaluating = EvaluateAfterSaving(
+            self._evaluator(spec), spec.throttle_secs, listener, self._clock
+        )
+        self._train((*self._train_spec.saving_listeners, evaluating))
+        result = evaluating.eval_result
+        return (result.metrics if result else None), evaluating.export_results
+
+    def _train(self, saving_listeners: tuple[Any, ...]) -> None:
+        self._estimator.train(
+            input_fn=self._train_spec.input_fn,
+            max_steps=self._train_spec.max_steps,
+            hooks=[*self._train_spec.hooks, *self._train_hooks],
+            saving_listeners=saving_listeners,
+        )
+
+    def _evaluator(self, spec: EvalSpec) -> Evaluator:
+        return Evaluator(self._estimator, spec, self._train_spec.max_steps, self._clock)
+
+
+def _sleep(seconds: float) -> None:
+    time.sleep(seconds)  # looked up when it is called, as a test may have replaced it

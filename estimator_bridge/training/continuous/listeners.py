@@ -1,0 +1,124 @@
+"""What happens around an evaluation, and an evaluation after each checkpoint."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.training.continuous.evaluator import Evaluator
+from estimator_bridge.training.continuous.results import EvalResult, EvalStatus
+
+__all__ = ["ContinuousEvalListener", "EvaluateAfterSaving"]
+
+_logging = tf.compat.v1.logging
+_CheckpointSaverListener: Any = tf.compat.v1.train.CheckpointSaverListener
+
+
+class ContinuousEvalListener:
+    """Told of evaluations, each of which it may make the last one."""
+
+    def before_eval(self) -> bool:
+        """Called before an evaluation.
+
+        Returns:
+          False to skip it and to stop.
+        """
+        return True
+
+    def after_eval(self, eval_result: EvalResult) -> bool:
+        """Called after an evaluation.
+
+        Returns:
+          False to stop.
+        """
+        del eval_result
+        return True
+
+
+class EvaluateAfterSaving(_CheckpointSaverListener):
+    """Evaluates each checkpoint that training writes, but the one that it starts from.
+
+    Args:
+      evaluator: evaluates and exports.
+      throttle_secs: the least time from the start of one evaluation to that of the next; the last
+        checkpoint is evaluated in any case.
+      listener: told of evaluations.
+      clock: the time in seconds.
+
+    Attributes:
+      eval_result: the last evaluation's; None if there was none.
+      export_results: what the exporters returned then.
+    """
+
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        throttle_secs: float,
+        listener: ContinuousEvalListener,
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        self._evaluator = evaluator
+        self._throttle_secs = throttle_secs
+        self._listener = listener
+        self._clock = clock
+        self._is_first = True
+        self._last: tuple[int, float] | None = None  # step and time of the last evaluation
+        self.eval_result: EvalResult | None = None
+        self.export_results: list[Any] | None = None
+
+    def begin(self) -> None:
+        """Called when training starts."""
+        self._is_first, self._last = True, None
+
+    def after_save(self, session: Any, global_step_value: int) -> bool | None:
+        """Called after a checkpoint.
+
+        Returns:
+          True to stop training.
+        """
+        del session
+        if self._is_first:
+            self._is_first = False
+            return None
+        if not self._listener.before_eval():
+            _logging.info("Training stops, as before_eval of the evaluation listener asks for.")
+            return True
+        wait = self._seconds_to_wait()
+        if wait > 0:
+            _logging.info(
+                "Skip the current checkpoint eval due to throttle secs (%s secs): the next may "
+                "start in %.0f secs.",
+                self._throttle_secs,
+                wait,
+            )
+            return None
+        if not self._evaluate(global_step_value):
+            _logging.info("Training stops, as after_eval of the evaluation listener asks for.")
+            return True
+        return None
+
+    def end(self, session: Any, global_step_value: int) -> None:
+        """Called after the last checkpoint: evaluates it, unless that has been done."""
+        del session
+        evaluated = self._last is not None and self._last[0] == global_step_value
+        if not evaluated and self._listener.before_eval():
+            self._evaluate(global_step_value)
+
+    def _seconds_to_wait(self) -> float:
+        if self._last is None:
+            return 0.0
+        return self._last[1] + self._throttle_secs - self._clock()
+
+    def _evaluate(self, step: int) -> bool:
+        self._last = (step, self._clock())
+        self.eval_result, self.export_results = self._evaluator.evaluate_and_export()
+        if self.eval_result.status != EvalStatus.EVALUATED:
+            raise RuntimeError(
+                "There was no new checkpoint after the training. Eval status: "
+                f"{self.eval_result.status}, at global step {step}. Training and evaluation must "
+                "use the same model_dir, and nothing else may delete its checkpoints."
+            )
+        return bool(self._listener.after_eval(self.eval_result))

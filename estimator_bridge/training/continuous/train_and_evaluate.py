@@ -1,0 +1,48 @@
+"""Training and evaluation in one call."""
+
+from __future__ import annotations
+
+from estimator_bridge.model import TaskType
+from estimator_bridge.training.continuous.executor import TrainingExecutor
+from estimator_bridge.training.continuous.results import Outcome
+from estimator_bridge.training.continuous.specs import EvalSpec, TrainSpec, check_eval_spec
+from estimator_bridge.training.estimator import Estimator
+
+__all__ = ["train_and_evaluate"]
+
+
+def train_and_evaluate(
+    estimator: Estimator, train_spec: TrainSpec, eval_spec: EvalSpec
+) -> Outcome | None:
+    """Trains, and evaluates and exports checkpoints meanwhile.
+
+    In a program that runs alone, training is one call of ``train``; after each checkpoint (and no
+    sooner than ``eval_spec.throttle_secs`` after the last time) it pauses for an evaluation and
+    the exporters. In a cluster (the TF_CONFIG environment variable) the chief and the workers
+    train together, and the evaluator looks for their checkpoints, until it has evaluated one of
+    ``train_spec.max_steps``.
+
+    Args:
+      estimator: the Estimator.
+      train_spec: what to train on.
+      eval_spec: what to evaluate on, and what to export.
+
+    Returns:
+      The last evaluation's metrics and what the exporters returned then, (None, None) where
+      nothing was left to train; None for a chief or worker, which evaluates nothing.
+
+    Raises:
+      TypeError: an argument is of another type, or evaluate returned no dict.
+      ValueError: the config writes no checkpoints, TF_CONFIG names a task that there is not, or
+        evaluate returned no metrics.
+    """
+    check_eval_spec(eval_spec)
+    executor = TrainingExecutor(estimator, train_spec, eval_spec)
+    config = estimator.config
+    if config.task_type == TaskType.EVALUATOR and config.task_id > 0:
+        raise ValueError(
+            "For distributed training, there can only be one `evaluator` task (with task id 0). "
+            f"Given task id {config.task_id}. Start one evaluator process, with "
+            '{"type": "evaluator", "index": 0} in TF_CONFIG.'
+        )
+    return executor.run()

@@ -1,0 +1,43 @@
+"""The Estimator of tf.compat.v1.estimator."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from estimator_bridge.training.estimator import Estimator
+
+__all__ = ["EstimatorV1"]
+
+
+class EstimatorV1(Estimator):
+    """An Estimator that has TF1's name of ``export_saved_model``, too. See `Estimator`."""
+
+    def export_savedmodel(
+        self,
+        export_dir_base: str | os.PathLike[str],
+        serving_input_receiver_fn: Callable[[], Any],
+        assets_extra: Mapping[str, str] | None = None,
+        as_text: bool = False,
+        checkpoint_path: str | None = None,
+        strip_default_attrs: bool = False,
+    ) -> bytes:
+        """Does what ``export_saved_model`` does, under its name of TF1.
+
+        Args:
+          export_dir_base: see ``export_saved_model``.
+          serving_input_receiver_fn: likewise.
+          assets_extra: likewise.
+          as_text: likewise.
+          checkpoint_path: likewise.
+          strip_default_attrs: accepted. Attributes that have their default value are left out in
+            any case, so that an older TensorFlow can load the model.
+
+        Returns:
+          The new folder's path, as bytes.
+        """
+        del strip_default_attrs
+        return self.export_saved_model(
+            export_dir_base, serving_input_receiver_fn, assets_extra, as_text, checkpoint_path
+        )

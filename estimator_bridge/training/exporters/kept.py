@@ -1,0 +1,55 @@
+"""Exports in a folder, of which only the newest are to stay."""
+
+from __future__ import annotations
+
+import os
+import re
+
+import tensorflow as tf
+from absl import logging
+
+__all__ = ["check_exports_to_keep", "delete_old_exports", "exports_in"]
+
+# The time of the export in seconds. Other folders, as users' own, are left alone.
+_TIMESTAMP = re.compile(r"\d{10}")
+
+
+def check_exports_to_keep(count: int | None) -> int | None:
+    """Checks how many exports are to stay.
+
+    Returns:
+      The number.
+
+    Raises:
+      ValueError: it is 0 or less.
+    """
+    if count is not None and count <= 0:
+        raise ValueError(
+            f"`exports_to_keep`, if provided, must be a positive number. Got {count}. None keeps "
+            "all exports."
+        )
+    return count
+
+
+def exports_in(folder: str | os.PathLike[str]) -> list[str]:
+    """The exports in a folder, the oldest first; [] where there is no folder."""
+    folder = os.fspath(folder)
+    if not tf.io.gfile.isdir(folder):
+        return []
+    # Some file systems list folders with a slash at the end.
+    names = [name.rstrip("/") for name in tf.io.gfile.listdir(folder)]
+    return [os.path.join(folder, name) for name in sorted(names) if _TIMESTAMP.fullmatch(name)]
+
+
+def delete_old_exports(folder: str | os.PathLike[str], keep: int | None) -> None:
+    """Deletes all exports in a folder but the newest.
+
+    Args:
+      folder: holds the exports.
+      keep: how many stay; None: all.
+    """
+    for path in exports_in(folder)[:-keep] if keep else []:
+        try:
+            tf.io.gfile.rmtree(path)
+        except tf.errors.NotFoundError as error:  # another process has been faster
+            logging.warning("Can not delete %s recursively: %s", path, error.message)

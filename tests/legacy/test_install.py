@@ -1,0 +1,195 @@
+"""install() makes the old places lead here. Each program has a process of its own."""
+
+from __future__ import annotations
+
+import json
+
+import engine
+import pytest
+
+WAYS = """
+    import tensorflow as tf; found = tf.compat.v1.estimator.tpu.TPUEstimator
+    import tensorflow as tf; found = tf.estimator.RunConfig
+    import tensorflow as tf; found = tf.compat.v2.estimator.RunConfig
+    import tensorflow.compat.v1 as tf; found = tf.estimator.tpu.TPUConfig
+    import tensorflow.compat.v2 as tf; found = tf.estimator.TrainSpec
+    from tensorflow.compat.v1 import estimator; found = estimator.tpu.InputPipelineConfig
+    from tensorflow import estimator; found = estimator.ModeKeys
+    from tensorflow.estimator import EstimatorSpec as found
+    from tensorflow.compat.v1.estimator import LatestExporter, StopAtStepHook as found
+    import tensorflow.compat.v1.estimator.tpu as tpu; found = tpu.TPUEstimatorSpec
+    from tensorflow.estimator.experimental import stop_if_lower_hook as found
+    from tensorflow.estimator.export import PredictOutput as found
+    import tensorflow_estimator; found = tensorflow_estimator.estimator.Exporter
+    from tensorflow_estimator.python.estimator import estimator; found = estimator.Estimator
+    from tensorflow_estimator.python.estimator.estimator import EstimatorV2 as found
+    from tensorflow_estimator.python.estimator import model_fn; found = model_fn.EstimatorSpec
+    from tensorflow_estimator.python.estimator.run_config import RunConfig as found
+    from tensorflow_estimator.python.estimator.training import train_and_evaluate as found
+    from tensorflow_estimator.python.estimator.exporter import BestExporter as found
+    from tensorflow_estimator.python.estimator.early_stopping import read_eval_metrics as found
+    from tensorflow_estimator.python.estimator.export.export import ServingInputReceiver as found
+    from tensorflow_estimator.python.estimator.export.export_lib import PredictOutput as found
+    from tensorflow_estimator.python.estimator.hooks.hooks import InMemoryEvaluatorHook as found
+    from tensorflow_estimator.python.estimator.tpu import tpu_estimator as t; found = t.TPUEstimator
+    from tensorflow_estimator.python.estimator.tpu.tpu_config import TPUConfig as found
+    from tensorflow_estimator.python.estimator.tpu.tpu_context import TPUContext as found
+    from tensorflow.python.estimator import estimator; found = estimator.Estimator
+    from tensorflow.python.estimator.estimator import _load_global_step_from_checkpoint_dir as found
+    from tensorflow.python.tpu import tpu_config; found = tpu_config.RunConfig
+    from tensorflow.python.tpu.tpu_estimator import TPUEstimatorSpec as found
+"""
+
+
+def run(source, *arguments):
+    return engine.run_program(source, arguments)
+
+
+def test_every_old_place_leads_here():
+    ways = [line.strip() for line in WAYS.strip().splitlines()]
+    (told,) = run(
+        """
+        import json, sys
+        import estimator_bridge
+        estimator_bridge.install()
+        before = len(sys.meta_path), sys.modules["tensorflow.estimator"]
+        estimator_bridge.install()
+        assert before == (len(sys.meta_path), sys.modules["tensorflow.estimator"])
+        told = {}
+        for way in json.loads(sys.argv[1]):
+            values = {}
+            exec(way, values)
+            told[way] = values["found"].__module__
+        print(json.dumps(told))
+        """,
+        json.dumps(ways),
+    )
+    modules = json.loads(told)
+    elsewhere = {w: m for w, m in modules.items() if not m.startswith("estimator_bridge.")}
+    assert [way for way in elsewhere if "StopAtStepHook" not in way] == []
+    assert len(modules) == len(ways)
+
+
+def test_errors_of_the_old_places():
+    told = run(
+        """
+        import estimator_bridge
+        estimator_bridge.install()
+        import tensorflow as tf
+        from tensorflow_estimator.python.estimator.canned import dnn
+        for way in (
+            "tf.estimator.DNNClassifier",
+            "from tensorflow.compat.v1.estimator import Estimator, LinearRegressor",
+            "dnn.DNNClassifier",
+            "from tensorflow_estimator.python.estimator.canned.linear import LinearClassifier",
+            "tf.keras.estimator.model_to_estimator(None)",
+            "from tensorflow_estimator.python.estimator import no_such_module",
+            "tf.estimator.no_such_name",
+        ):
+            try:
+                exec(way)
+            except Exception as error:
+                print(type(error).__name__, error)
+        """
+    )
+    beginnings = [
+        "MissingNameError tf.estimator.DNNClassifier is not there yet.",
+        "MissingImportError tf.compat.v1.estimator.LinearRegressor is not there yet.",
+        "MissingNameError tensorflow_estimator.python.estimator.canned.dnn.DNNClassifier is not",
+        "MissingImportError tensorflow_estimator.python.estimator.canned.linear.LinearClassifier",
+        "MissingNameError tensorflow_estimator.python.estimator.keras_lib.model_to_estimator is",
+        "ImportError cannot import name 'no_such_module'",
+        "AttributeError module 'tf.estimator' has no attribute 'no_such_name'",
+    ]
+    assert [line[: len(start)] for line, start in zip(told, beginnings)] == beginnings
+    assert len(told) == len(beginnings)
+
+
+PROGRAM = """
+{imports}
+
+def model_fn(features, labels, mode):
+    tf1 = tf if hasattr(tf, "get_variable") else tf.compat.v1
+    weight = tf1.get_variable("weight", [], initializer=tf1.zeros_initializer())
+    loss = tf1.reduce_mean((weight - features) ** 2)
+    optimizer = tf1.train.GradientDescentOptimizer(0.5)
+    train_op = optimizer.minimize(loss, tf1.train.get_global_step())
+    return {estimator}.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+def input_fn():
+    return tf.data.Dataset.from_tensors([1.0, 1.0]).repeat(20)
+
+estimator = {estimator}.Estimator(model_fn)
+specs = {estimator}.TrainSpec(input_fn, 10), {estimator}.EvalSpec(input_fn)
+metrics, _ = {estimator}.train_and_evaluate(estimator, *specs)
+assert metrics["global_step"] == 10 and metrics["loss"] < 1e-3
+print(hasattr(estimator, "export_savedmodel"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("imports", "estimator", "is_v1"),
+    [
+        ("import tensorflow as tf", "tf.estimator", False),
+        ("import tensorflow.compat.v1 as tf\ntf.disable_v2_behavior()", "tf.estimator", True),
+        (
+            "import tensorflow as tf\nfrom tensorflow.compat.v1 import estimator as tf_estimator",
+            "tf_estimator",
+            True,
+        ),
+    ],
+)
+def test_program_runs_with_two_lines_more(imports, estimator, is_v1):
+    program = PROGRAM.format(imports=imports, estimator=estimator)
+    before = "import estimator_bridge\nestimator_bridge.install()\n"
+    assert run(before + program) == [str(is_v1)]
+
+
+def test_tensorflow_imported_first_and_without_install():
+    told = run(
+        """
+        import tensorflow as tf
+        import tensorflow.compat.v1 as tf1
+        import estimator_bridge
+        print(hasattr(tf, "estimator"), hasattr(tf1, "estimator"))
+        estimator_bridge.install()
+        print(tf.estimator.Estimator is estimator_bridge.Estimator, tf1.estimator.Estimator)
+        """
+    )
+    assert told[0] == "False False"
+    assert told[1].startswith("True <class 'estimator_bridge.training.estimator_v1")
+
+
+def test_tensorflow_that_has_estimator_itself_is_left_alone():
+    told = run(
+        """
+        import types
+        import estimator_bridge
+        import tensorflow as tf
+        tf.estimator = original = types.ModuleType("tensorflow_estimator")
+        try:
+            estimator_bridge.install()
+        except RuntimeError as error:
+            print(error)
+        assert tf.estimator is original
+        """
+    )
+    assert "has tf.estimator itself" in told[0]
+
+
+def test_package_of_an_older_tensorflow_is_replaced():
+    told = run(
+        """
+        import sys, types, warnings
+        import estimator_bridge
+        sys.modules["tensorflow_estimator"] = types.ModuleType("tensorflow_estimator")
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            estimator_bridge.install()
+        print(*[w.message for w in caught if "tensorflow_estimator" in str(w.message)])
+        import tensorflow_estimator
+        print(tensorflow_estimator.estimator.Estimator)
+        """
+    )
+    assert "pip uninstall tensorflow-estimator" in told[0]
+    assert "estimator_bridge" in told[1]

@@ -1,0 +1,224 @@
+"""The public face is the original's: every name, in both versions, with its signature."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import json
+import pathlib
+import re
+import sys
+
+import pytest
+
+import estimator_bridge as eb
+from estimator_bridge.errors import MissingImportError, MissingNameError
+from estimator_bridge.legacy.faces import V1_NAMES, V2_NAMES, face_v1, face_v2
+from estimator_bridge.legacy.missing import MISSING
+
+import tensorflow as tf  # isort: skip
+
+GOLDENS = pathlib.Path(__file__).parent / "goldens_signatures"
+sys.path.insert(0, str(GOLDENS))
+from face_observer import signature  # noqa: E402
+
+V1, V2 = "tf.compat.v1.estimator.", "tf.estimator."
+SIGNATURES = json.loads((GOLDENS / "signatures.json").read_text())
+FACES = {V1: face_v1(), V2: face_v2()}
+# What the package has besides: this library's own.
+OWN = {"Model", "__version__", "data", "errors", "install", "runtime", "tpu", "training"}
+OWN |= {"inputs"}  # of tf.compat.v1.estimator alone
+# Other rooms bring these; they are wanted from the moment that their room has them.
+FROM_ROOMS = {
+    "WarmStartSettings": ("estimator_bridge.model", "WarmStartSettings"),
+    "experimental.build_raw_supervised_input_receiver_fn": (
+        "estimator_bridge.export",
+        "build_raw_supervised_input_receiver_fn",
+    ),
+    "export.EvalOutput": ("estimator_bridge.export", "EvalOutput"),
+    "inputs.numpy_input_fn": ("estimator_bridge.inputs", "numpy_input_fn"),
+    "inputs.pandas_input_fn": ("estimator_bridge.inputs", "pandas_input_fn"),
+}
+# Signatures that are not the original's, each with the reason.
+DEVIATIONS = {
+    # Protocol buffers, enums and classes without arguments: Python's version decides.
+    "CheckpointSaverListener": "takes no arguments",
+    "Exporter": "takes no arguments",
+    "ModeKeys": "takes no arguments",
+    "SessionRunHook": "takes no arguments",
+    "NanLossDuringTrainingError": "takes no arguments",
+    "export.ExportOutput": "is abstract",
+    "tpu.InputPipelineConfig": "is an enumeration",
+    # An enumeration's value as a default, of which there is one format left.
+    "tpu.TPUEstimator": "export_saved_model_api_version=None",
+}
+
+
+def names_of(prefix):
+    return {name[len(prefix) :] for name in SIGNATURES if name.startswith(prefix)}
+
+
+def is_missing(name):
+    namespace, _, last = name.rpartition(".")
+    return last in MISSING.get(namespace, {})
+
+
+def is_elsewhere(name):
+    """Whether another room is to bring a name, and has not yet."""
+    module, target = FROM_ROOMS.get(name, (None, None))
+    if module is None:
+        return False
+    spec = importlib.util.find_spec(module)
+    return spec is None or not hasattr(importlib.import_module(module), target)
+
+
+def found(face, name):
+    value = face
+    for part in name.split("."):
+        value = getattr(value, part)
+    return value
+
+
+def every_name():
+    return [(prefix, name) for prefix in (V1, V2) for name in sorted(names_of(prefix))]
+
+
+@pytest.mark.parametrize(("prefix", "name"), every_name(), ids="".join)
+def test_name_is_there_or_says_that_it_is_still_to_come(prefix, name):
+    if is_missing(name):
+        with pytest.raises(MissingNameError, match=r"is not there yet\. Until then, "):
+            found(FACES[prefix], name)
+    elif not is_elsewhere(name):
+        assert callable(found(FACES[prefix], name))
+
+
+def normal(parameters):
+    return [re.sub(r" at 0x\w+", "", parameter) for parameter in parameters]
+
+
+@pytest.mark.parametrize(
+    ("prefix", "name"),
+    [(p, n) for p, n in every_name() if not (is_missing(n) or n in DEVIATIONS)],
+    ids="".join,
+)
+def test_signature(prefix, name):
+    if not is_elsewhere(name):
+        ours = normal(signature(found(FACES[prefix], name)))
+        assert ours == normal(SIGNATURES[prefix + name])
+
+
+@pytest.mark.parametrize("name", DEVIATIONS)
+def test_deviation_is_one(name):
+    try:
+        ours = normal(signature(found(FACES[V1], name)))
+    except ValueError:  # no signature at all
+        return
+    assert ours != normal(SIGNATURES[V1 + name])
+
+
+def test_the_package_has_the_names_of_tf_estimator():
+    wanted = {name.partition(".")[0] for name in names_of(V2) if not is_missing(name)}
+    wanted -= {name for name in FROM_ROOMS if is_elsewhere(name)}
+    assert set(eb.__all__) - OWN == wanted
+    assert all(hasattr(eb, name) for name in eb.__all__)
+
+
+@pytest.mark.parametrize(("prefix", "names"), [(V1, V1_NAMES), (V2, V2_NAMES)])
+def test_faces_list_the_names_of_their_version(prefix, names):
+    wanted = {name.partition(".")[0] for name in names_of(prefix) if not is_missing(name)}
+    assert set(names) == wanted
+    assert dir(FACES[prefix]) == sorted(names)
+
+
+def test_names_that_are_missing_are_of_the_original():
+    original = names_of(V1) | names_of(V2)
+    for namespace, names in MISSING.items():
+        if namespace != "keras":
+            assert {".".join(filter(None, (namespace, name))) for name in names} <= original
+
+
+def test_hooks_are_those_of_tensorflow():
+    hooks = [name for name in V2_NAMES if hasattr(tf.compat.v1.train, name)]
+    assert len(hooks) >= 17
+    for name in set(hooks) - {"WarmStartSettings", "export", "experimental"}:
+        assert getattr(eb, name) is getattr(tf.compat.v1.train, name)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "advice"),
+    [
+        ("estimator_bridge", "DNNClassifier", "as a model_fn for Estimator"),
+        ("estimator_bridge", "MultiClassHead", "as a model_fn for Estimator"),
+        ("estimator_bridge", "classifier_parse_example_spec", "tf.io.FixedLenFeature"),
+        ("estimator_bridge.experimental", "KMeans", "as a model_fn for Estimator"),
+        ("estimator_bridge.tpu.experimental", "EmbeddingConfigSpec", "tables of tf.Variable"),
+    ],
+)
+def test_what_is_missing_says_what_to_do(module, name, advice):
+    package = importlib.import_module(module)
+    assert not hasattr(package, name)
+    assert name not in package.__all__
+    message = re.escape(f"{module}.{name} is not there yet.") + f".*{advice}"
+    with pytest.raises(MissingNameError, match=message):
+        getattr(package, name)
+    with pytest.raises(MissingImportError, match=message):
+        exec(f"from {module} import {name}")
+
+
+def test_neighbours_of_what_is_missing_import():
+    values = {}
+    exec("from estimator_bridge import Estimator, TrainSpec", values)
+    assert values["TrainSpec"] is eb.TrainSpec
+    with pytest.raises(ImportError, match="cannot import name 'DNNClasifier'"):
+        exec("from estimator_bridge import DNNClasifier")
+    with pytest.raises(AttributeError, match="'estimator_bridge' has no attribute 'DNNClasifier'"):
+        eb.DNNClasifier  # noqa: B018
+
+
+def test_the_v2_face_says_where_names_of_v1_are():
+    assert not hasattr(face_v2(), "tpu")
+    with pytest.raises(MissingNameError, match=r"use tf\.compat\.v1\.estimator\.tpu"):
+        face_v2().tpu  # noqa: B018
+
+
+def serving_input_receiver_fn():
+    x = tf.compat.v1.placeholder(tf.float32, [None], name="x")
+    return eb.export.TensorServingInputReceiver(x, x)
+
+
+def model_fn(features, labels, mode):
+    weight = tf.compat.v1.get_variable("weight", [], initializer=tf.compat.v1.ones_initializer())
+    return eb.EstimatorSpec(
+        mode,
+        predictions=features * weight,
+        loss=weight * 2,
+        train_op=tf.compat.v1.assign_add(tf.compat.v1.train.get_global_step(), 1),
+    )
+
+
+def test_the_old_name_of_export_saved_model_is_in_v1_alone(tmp_path):
+    v1, v2 = face_v1().Estimator, face_v2().Estimator
+    assert v2 is eb.Estimator
+    assert issubclass(v1, v2)
+    assert issubclass(eb.tpu.TPUEstimator, v1)
+    estimator = v1(model_fn, str(tmp_path / "model"))
+    estimator.train(lambda: tf.data.Dataset.from_tensors(tf.ones([2])), steps=1)
+    folder = estimator.export_savedmodel(
+        str(tmp_path / "export"), serving_input_receiver_fn, strip_default_attrs=True
+    )
+    assert (pathlib.Path(folder.decode()) / "saved_model.pb").exists()
+    assert not hasattr(v2(model_fn), "export_savedmodel")
+    with pytest.raises(AttributeError, match="Please use `export_saved_model`"):
+        v2(model_fn).export_savedmodel  # noqa: B018
+    wanted = [
+        "export_dir_base", "serving_input_receiver_fn", "assets_extra=None", "as_text=False",
+        "checkpoint_path=None", "strip_default_attrs=False",
+    ]  # fmt: skip
+    assert signature(v1.export_savedmodel)[1:] == wanted
+
+
+def test_every_public_object_has_a_docstring():
+    for name in eb.__all__:
+        value = getattr(eb, name)
+        if inspect.isclass(value) or inspect.isfunction(value):
+            assert inspect.getdoc(value), name
