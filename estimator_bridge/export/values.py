@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import tensorflow as tf
 
 from estimator_bridge.checkpoint import check_checkpoint, describe_variables, reading
@@ -81,7 +83,15 @@ def _restore(session, scaffold, saver, checkpoint_path: str) -> None:
         if not v1.global_variables() and not saveables:
             return  # a saver of nothing refuses to restore
     with reading(checkpoint_path):
-        saver.restore(session, checkpoint_path)
+        try:
+            saver.restore(session, checkpoint_path)
+        except tf.errors.NotFoundError as error:  # of a saver of the model's own, not checked above
+            missing = re.search(r"Key (\S+) not found in checkpoint", str(error))
+            if missing is None:
+                raise
+            raise CheckpointError(
+                f"{missing[0]} {checkpoint_path}, which the saver of the model's scaffold wants."
+            ) from error
 
 
 def _initialize(session, scaffold) -> None:
