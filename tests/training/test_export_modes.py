@@ -116,6 +116,17 @@ def test_each_mode_has_its_tag_and_signature(all_modes):
     )
 
 
+def test_tensors_have_the_names_that_they_had(all_modes):
+    """Those of an export by TensorFlow 2.15.1 of this model; programs feed and fetch by them."""
+    signature = Loaded(all_modes, "eval").meta.signature_def["eval"]
+    assert {name: info.name for name, info in signature.inputs.items()} == {
+        "x": "IteratorGetNext:0",
+        "label": "IteratorGetNext_1:0",
+    }
+    update = signature.outputs["metrics/of_keras/update_op"].name
+    assert update == "metric_op_wrapper:0"
+
+
 def test_modes_share_the_trained_values(trained, all_modes):
     wanted = [p["y"] for p in trained.predict(train_input_once)]
     x = FEATURES["x"]
