@@ -10,11 +10,15 @@ from estimator_bridge.experimental.early_stopping import (
 )
 from estimator_bridge.experimental.in_memory_evaluator import InMemoryEvaluatorHook
 from estimator_bridge.experimental.logits import call_logit_fn
+from estimator_bridge.export import build_raw_supervised_input_receiver_fn
 from estimator_bridge.legacy.missing import MISSING, missing_getattr
+from estimator_bridge.training import CheckpointInputPipelineHook
 from estimator_bridge.training.event_files import read_eval_metrics
 
 __all__ = [
+    "CheckpointInputPipelineHook",
     "InMemoryEvaluatorHook",
+    "build_raw_supervised_input_receiver_fn",
     "call_logit_fn",
     "make_early_stopping_hook",
     "make_stop_at_checkpoint_step_hook",

@@ -1,11 +1,18 @@
-"""What an export needs to be told: where the served model is fed, and what it returns."""
+"""What an export needs to be told: where the model is fed, and what it returns."""
 
-from estimator_bridge.export.serving import (
-    ServingInputReceiver,
-    TensorServingInputReceiver,
+from estimator_bridge.export.receiver_fns import (
     build_parsing_serving_input_receiver_fn,
     build_raw_serving_input_receiver_fn,
+    build_raw_supervised_input_receiver_fn,
+    build_supervised_input_receiver_fn_from_input_fn,
 )
+from estimator_bridge.export.receivers import (
+    ServingInputReceiver,
+    SupervisedInputReceiver,
+    TensorServingInputReceiver,
+    UnsupervisedInputReceiver,
+)
+from estimator_bridge.export.supervised_outputs import EvalOutput
 from estimator_bridge.model.export_outputs import (
     ClassificationOutput,
     ExportOutput,
@@ -15,11 +22,16 @@ from estimator_bridge.model.export_outputs import (
 
 __all__ = [
     "ClassificationOutput",
+    "EvalOutput",
     "ExportOutput",
     "PredictOutput",
     "RegressionOutput",
     "ServingInputReceiver",
+    "SupervisedInputReceiver",
     "TensorServingInputReceiver",
+    "UnsupervisedInputReceiver",
     "build_parsing_serving_input_receiver_fn",
     "build_raw_serving_input_receiver_fn",
+    "build_raw_supervised_input_receiver_fn",
+    "build_supervised_input_receiver_fn_from_input_fn",
 ]

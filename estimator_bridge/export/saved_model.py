@@ -1,123 +1,180 @@
-"""Writes a model and a checkpoint's values as a SavedModel."""
+"""Writes a model, in one mode or several, and a checkpoint's values as a SavedModel."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from typing import Any, Callable
 
 import tensorflow as tf
 from absl import logging
 
-from estimator_bridge.checkpoint import check_checkpoint, describe_variables, reading
-from estimator_bridge.export.serving import ServingInputReceiver, TensorServingInputReceiver
-from estimator_bridge.export.signatures import build_signatures
-from estimator_bridge.export.versions import check_assets_extra, copy_assets_extra, new_version
+from estimator_bridge.export.assets import check_assets, check_assets_extra, copy_assets_extra
+from estimator_bridge.export.receivers import by_name
+from estimator_bridge.export.signatures import build_signatures, outputs_of
+from estimator_bridge.export.values import saver_of, set_values
+from estimator_bridge.export.versions import new_version
 from estimator_bridge.graph import trace_graph
 from estimator_bridge.model import EstimatorSpec, ModeKeys
 
 __all__ = ["export_saved_model"]
 
-_Receiver = (ServingInputReceiver, TensorServingInputReceiver)
 v1 = tf.compat.v1
+
+# What a loader asks for, by mode. The first mode that is exported is the one whose variables are
+# written: that of training has all that are in the checkpoint.
+_TAGS = {
+    ModeKeys.TRAIN: ["train"],
+    ModeKeys.EVAL: ["eval"],
+    ModeKeys.PREDICT: [tf.saved_model.SERVING],
+}
+# Where loaders look for the operation of a training step; TensorFlow has no public name for it.
+_TRAIN_OP = "saved_model_train_op"
 
 
 def export_saved_model(
     export_dir_base: str,
-    trace: Callable[[], tuple[EstimatorSpec, Any]],
+    call_model: Callable[[Any, Any, str], EstimatorSpec],
+    receiver_fns: Mapping[str, Callable[[], Any] | None],
     checkpoint_path: str | None,
     assets_extra: Mapping[str, str] | None = None,
     as_text: bool = False,
+    strip_default_attrs: bool = True,
+    seed: int | None = None,
 ) -> bytes:
-    """Writes a SavedModel for serving, in a new folder that is named by the time.
+    """Writes a SavedModel, in a new folder that is named by the time.
 
     Args:
       export_dir_base: holds the exports.
-      trace: builds the model in the default graph, a new one; returns its spec for PREDICT and
-        the receiver that it is fed by.
-      checkpoint_path: restored by the spec's scaffold's saver, else by name; None for the initial
-        values.
+      call_model: builds the model in the default graph of features, labels and a mode, and
+        returns its spec. It is called once a mode.
+      receiver_fns: the functions that make features and labels of what is fed, by mode: each is
+        called in the mode's graph and returns a receiver. A mode whose function is None is left
+        out.
+      checkpoint_path: restored in each mode, by the saver of its scaffold, else by name; None for
+        the initial values.
       assets_extra: files to copy beside it, by where they go in its folder assets.extra.
       as_text: whether to write the graph as text.
+      strip_default_attrs: whether to leave out attributes that have their default value, as a
+        loader of another TensorFlow release may not know of.
+      seed: the graphs' random seed.
 
     Returns:
       The new folder's path.
 
     Raises:
-      ValueError: the model has nothing to serve, the receiver is none, an extra file is not
-        there, or the checkpoint is damaged or of another model (a CheckpointError).
+      ValueError: there is no mode to export, a receiver is none, the model has nothing that can
+        be run, a file is not there, or the checkpoint is damaged or of another model (a
+        CheckpointError).
     """
+    _check_modes(receiver_fns)
     check_assets_extra(assets_extra)
-    base = tf.compat.as_str_any(export_dir_base)
-    with trace_graph() as graph:
-        spec, receiver = trace()
-        _check_traced(spec, receiver)
-        signatures = build_signatures(receiver, spec.export_outputs)
-        scaffold = spec.scaffold
-        saver = scaffold.saver or v1.train.Saver(sharded=True, allow_empty=True)
-        local_init = scaffold.local_init_op
-        if local_init is None:
-            local_init = v1.train.Scaffold.default_local_init_op()
-        elif not isinstance(local_init, tf.Operation):  # what a session also runs, as an assign
-            local_init = tf.group(local_init)
-        if checkpoint_path and scaffold.saver is None:
-            check_checkpoint(checkpoint_path, describe_variables(_saved_variables()))
-        with v1.Session(graph=graph, config=_on_the_host()) as session:
-            _set_values(session, scaffold, saver, checkpoint_path)
-            with new_version(base) as (temporary, final):
-                builder = v1.saved_model.Builder(temporary)
-                builder.add_meta_graph_and_variables(
-                    session,
-                    [tf.saved_model.SERVING],
-                    signature_def_map=signatures,
-                    assets_collection=v1.get_collection(v1.GraphKeys.ASSET_FILEPATHS),
-                    main_op=local_init,
-                    strip_default_attrs=True,
-                    saver=saver,
-                )
-                builder.save(as_text)
-                copy_assets_extra(assets_extra, temporary)
-    logging.info("SavedModel written to: %s, with the signatures %s", final, list(signatures))
-    return tf.compat.as_bytes(final)
+    files: dict[str, str] = {}
+    signatures: dict[str, list[str]] = {}
+    with new_version(tf.compat.as_str_any(export_dir_base)) as version:
+        builder = v1.saved_model.Builder(version.temporary)
+        for mode in _TAGS:
+            receiver_fn = receiver_fns.get(mode)
+            if not receiver_fn:
+                continue
+            with _graph(seed):
+                spec, content = _traced(call_model, receiver_fn, mode)
+                check_assets(content["assets_collection"], files)
+                with v1.Session(config=_on_the_host()) as session:
+                    # In later modes too, to find out whether the variables written fit this one.
+                    set_values(session, spec.scaffold, content["saver"], checkpoint_path, mode)
+                    content["strip_default_attrs"] = strip_default_attrs
+                    if signatures:
+                        builder.add_meta_graph(**content)
+                    else:
+                        builder.add_meta_graph_and_variables(session, **content)
+            signatures[mode] = list(content["signature_def_map"])
+        builder.save(as_text)
+        copy_assets_extra(assets_extra, version.temporary)
+    logging.info("SavedModel written to: %s, with signatures %s", version.final, signatures)
+    return tf.compat.as_bytes(version.final)
 
 
-def _check_traced(spec: Any, receiver: Any) -> None:
-    if not isinstance(receiver, _Receiver):
+def _traced(
+    call_model: Callable[[Any, Any, str], EstimatorSpec], receiver_fn: Callable[[], Any], mode: str
+) -> tuple[EstimatorSpec, dict[str, Any]]:
+    """Builds the model in the default graph; returns what a SavedModel keeps of it beside."""
+    v1.train.create_global_step()
+    receiver = _checked(receiver_fn(), mode)
+    fed = by_name(receiver.receiver_tensors)
+    spec = call_model(receiver.features, getattr(receiver, "labels", None), mode)
+    signatures = build_signatures(
+        fed,
+        outputs_of(spec),
+        getattr(receiver, "receiver_tensors_alternatives", None),
+        serving_only=mode == ModeKeys.PREDICT,
+    )
+    if spec.train_op is not None:
+        v1.add_to_collection(_TRAIN_OP, spec.train_op)
+    return spec, {
+        "tags": _TAGS[mode],
+        "signature_def_map": signatures,
+        "assets_collection": v1.get_collection(v1.GraphKeys.ASSET_FILEPATHS),
+        "main_op": _local_init_op(spec.scaffold),
+        "saver": saver_of(spec.scaffold),
+    }
+
+
+@contextlib.contextmanager
+def _graph(seed: int | None) -> Iterator[tf.Graph]:
+    """The default graph of one mode, with the kinds of variables that the program chose."""
+    if v1.resource_variables_enabled():
+        with trace_graph(seed) as graph:
+            yield graph
+        return
+    # Nothing is lifted here: a real session runs the graph. So a program of TF1's kinds gets a
+    # graph of TF1's kinds, in which a variable's name is still that of its value.
+    graph = tf.Graph()
+    with graph.as_default():
+        v1.set_random_seed(seed)
+        yield graph
+
+
+def _check_modes(receiver_fns: Mapping[str, Any]) -> None:
+    unknown = [mode for mode in receiver_fns if mode not in _TAGS]
+    if unknown or not any(receiver_fns.values()):
         raise ValueError(
-            "serving_input_receiver_fn must return a ServingInputReceiver (or a "
-            f"TensorServingInputReceiver), got {type(receiver).__name__}: {receiver!r}. Write "
-            "export.ServingInputReceiver(features, receiver_tensors), or use "
-            "export.build_raw_serving_input_receiver_fn."
+            f"No valid modes for exporting found. Got {list(receiver_fns)}, "
+            + (f"of which {unknown} are no modes. " if unknown else "with no function for any. ")
+            + "Map ModeKeys.TRAIN, EVAL and PREDICT to an input_receiver_fn each, or some of them."
         )
-    if spec.mode != ModeKeys.PREDICT:
+    for mode, receiver_fn in receiver_fns.items():
+        if receiver_fn and not callable(receiver_fn):
+            raise ValueError(
+                f"The input_receiver_fn of mode {mode!r} must be a function without arguments that "
+                f"returns a receiver, got {receiver_fn!r}. Pass the function, not its result."
+            )
+
+
+def _checked(receiver: Any, mode: str) -> Any:
+    if not (hasattr(receiver, "features") and hasattr(receiver, "receiver_tensors")):
+        kind, builder = (
+            ("ServingInputReceiver", "build_raw_serving_input_receiver_fn")
+            if mode == ModeKeys.PREDICT
+            else ("SupervisedInputReceiver", "build_raw_supervised_input_receiver_fn")
+        )
         raise ValueError(
-            f"A SavedModel for serving is made of the spec of ModeKeys.PREDICT, got {spec.mode!r}."
+            f"The input_receiver_fn of mode {mode!r} must return a {kind}, got "
+            f"{type(receiver).__name__}: {receiver!r}. Make one in it, or use export.{builder}."
         )
+    return receiver
 
 
-def _saved_variables() -> list[tf.Variable]:
-    saveable = v1.get_collection(v1.GraphKeys.SAVEABLE_OBJECTS)
-    return [v for v in (*v1.global_variables(), *saveable) if isinstance(v, tf.Variable)]
+def _local_init_op(scaffold: tf.compat.v1.train.Scaffold) -> tf.Operation:
+    """What runs each time the graph is loaded, after its variables are restored."""
+    local_init = scaffold.local_init_op
+    if local_init is None:
+        return v1.train.Scaffold.default_local_init_op()
+    if isinstance(local_init, tf.Operation):
+        return local_init
+    return tf.group(*tf.nest.flatten(local_init))  # what a session also runs, as an assign
 
 
 def _on_the_host() -> tf.compat.v1.ConfigProto:
     # Values are copied from file to file; an accelerator that something else uses has no part.
     return v1.ConfigProto(device_count={"GPU": 0}, allow_soft_placement=True)
-
-
-def _set_values(
-    session: tf.compat.v1.Session,
-    scaffold: tf.compat.v1.train.Scaffold,
-    saver: tf.compat.v1.train.Saver,
-    checkpoint_path: str | None,
-) -> None:
-    if checkpoint_path:
-        if v1.global_variables() or scaffold.saver is not None:
-            with reading(checkpoint_path):
-                saver.restore(session, checkpoint_path)
-        return
-    init_op = scaffold.init_op
-    if init_op is None:
-        init_op = v1.global_variables_initializer()
-    session.run(init_op, feed_dict=scaffold.init_feed_dict)
-    if scaffold.init_fn:
-        scaffold.init_fn(session)

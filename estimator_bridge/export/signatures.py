@@ -2,35 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import tensorflow as tf
 from absl import logging
 
-from estimator_bridge.export.serving import ServingInputReceiver, TensorServingInputReceiver
-from estimator_bridge.model import ExportOutput
-from estimator_bridge.model.ancestors import ancestors
+from estimator_bridge.export.servable import NotRunnableError, check_is_fed, check_runs_anywhere
+from estimator_bridge.export.supervised_outputs import EvalOutput, TrainOutput
+from estimator_bridge.model import EstimatorSpec, ExportOutput, ModeKeys
 
-__all__ = ["build_signatures"]
+__all__ = ["build_signatures", "outputs_of"]
+
+_DEFAULT_KEY = tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY
+
+
+def outputs_of(spec: EstimatorSpec) -> Mapping[str, ExportOutput] | None:
+    """What a model returns in its mode, by the names of the signatures.
+
+    Args:
+      spec: the model's.
+
+    Returns:
+      In PREDICT the spec's own; in TRAIN and EVAL one, "train" or "eval", of loss, predictions
+      and metrics.
+
+    Raises:
+      ValueError: a metric's value or update is nested.
+    """
+    if spec.mode == ModeKeys.PREDICT:
+        return spec.export_outputs
+    kind = TrainOutput if spec.mode == ModeKeys.TRAIN else EvalOutput
+    return {spec.mode: kind(spec.loss, spec.predictions, spec.eval_metric_ops)}
 
 
 def build_signatures(
-    receiver: ServingInputReceiver | TensorServingInputReceiver,
+    receiver_tensors: Mapping[str, Any],
     export_outputs: Mapping[str, ExportOutput] | None,
+    alternatives: Mapping[str, Mapping[str, Any]] | None = None,
+    serving_only: bool = True,
 ) -> dict[str, Any]:
     """Describes each output as a function of each way to feed it.
 
     Args:
-      receiver: where the model is fed.
+      receiver_tensors: where the model is fed, by name.
       export_outputs: what it returns, by the name of the signature.
+      alternatives: further places to feed, by name.
+      serving_only: whether to leave out what TensorFlow Serving has no call for, and what cannot
+        run outside of this process. Otherwise the latter is a warning.
 
     Returns:
       SignatureDefs by name: one for each output, and one named "ALTERNATIVE:OUTPUT" for each of
-      the receiver's alternatives. Those that cannot be served are left out, with a warning.
+      the alternatives. Those that cannot be served are left out, with a warning.
 
     Raises:
-      ValueError: `export_outputs` is no dict, or not one of them can be served.
+      ValueError: `export_outputs` is no dict; or all are left out, one at least because of ops
+        that cannot run outside of this process.
     """
     if not isinstance(export_outputs, Mapping):
         raise ValueError(
@@ -39,38 +66,74 @@ def build_signatures(
             "model_fn makes one: EstimatorSpec(export_outputs={'name': "
             "export.PredictOutput({...})}), or leaves it to the spec, which serves the predictions."
         )
-    feeds = {"": receiver.receiver_tensors}
-    for name, tensors in (receiver.receiver_tensors_alternatives or {}).items():
-        feeds[f"{name}:"] = tensors
-    signatures, refused = {}, {}
+    feeds = {"": receiver_tensors}
+    for name, tensors in (alternatives or {}).items():
+        feeds[f"{name or 'None'}:"] = tensors
+    signatures: dict[str, Any] = {}
+    refused: dict[str, ValueError] = {}
     for prefix, tensors in feeds.items():
-        for name, output in export_outputs.items():
+        for key, output in export_outputs.items():
+            name = f"{prefix}{key or 'None'}"
             try:
-                signatures[prefix + name] = _signature(tensors, output)
+                signatures[name] = _signature(name, tensors, output, serving_only)
             except ValueError as error:
-                refused[prefix + name] = str(error)
-    for name, reason in refused.items():
-        logging.warning("Signature %r is left out of the SavedModel: %s", name, reason)
-    if not signatures:
-        reasons = "; ".join(f"{name!r}: {reason}" for name, reason in refused.items())
-        raise ValueError(
-            f"The SavedModel would have no signature to be served by. {reasons or 'None is named'}."
-        )
+                refused[name] = error
+    _report(signatures, refused, serving_only)
     return signatures
 
 
-def _signature(tensors: Mapping[str, Any], output: ExportOutput) -> Any:
+def _signature(
+    name: str, tensors: Mapping[str, Any], output: ExportOutput, serving_only: bool
+) -> Any:
     signature = output.as_signature_def(tensors)
-    if not tf.compat.v1.saved_model.is_valid_signature(signature):
+    if serving_only and not tf.compat.v1.saved_model.is_valid_signature(signature):
         raise ValueError(f"it has no inputs or no outputs:\n{signature}")
-    graph = tf.compat.v1.get_default_graph()
-    returned = [graph.get_tensor_by_name(info.name) for info in signature.outputs.values()]
-    fed = {t.op for t in tf.nest.flatten(dict(tensors), expand_composites=True)}
-    behind = ancestors(returned, known=fed)
-    unfed = sorted(op.name for op in behind if op.type == "Placeholder" and op not in fed)
-    if unfed:
-        raise ValueError(
-            f"its outputs need the placeholders {unfed}, which are not among what is fed: "
-            f"{sorted(tensors)}. Make receiver_tensors of all placeholders that features come from."
-        )
+    returned = list(_tensors_of(signature.outputs.values()))
+    fed = tf.nest.flatten(dict(tensors), expand_composites=True)
+    check_is_fed(returned, fed)
+    try:
+        check_runs_anywhere(returned, fed)
+    except NotRunnableError as error:
+        if serving_only:
+            raise
+        logging.warning("Signature %r can be loaded, but not be run elsewhere: %s", name, error)
     return signature
+
+
+def _tensors_of(infos: Iterable[Any]) -> Iterable[tf.Tensor]:
+    """The tensors that TensorInfos name, with the components of sparse and ragged ones."""
+    graph = tf.compat.v1.get_default_graph()
+    for info in infos:
+        encoding = info.WhichOneof("encoding")
+        if encoding == "composite_tensor":
+            yield from _tensors_of(info.composite_tensor.components)
+        elif encoding == "coo_sparse":
+            parts = info.coo_sparse
+            for part in (
+                parts.values_tensor_name,
+                parts.indices_tensor_name,
+                parts.dense_shape_tensor_name,
+            ):
+                yield graph.get_tensor_by_name(part)
+        else:
+            yield graph.get_tensor_by_name(info.name)
+
+
+def _report(
+    signatures: Mapping[str, Any], refused: Mapping[str, ValueError], serving_only: bool
+) -> None:
+    for name, reason in refused.items():
+        logging.warning("Signature %r is left out of the SavedModel: %s", name, reason)
+    if not signatures:
+        if any(isinstance(reason, NotRunnableError) for reason in refused.values()):
+            reasons = "; ".join(f"{name!r}: {reason}" for name, reason in refused.items())
+            raise ValueError(f"The SavedModel would have nothing that can be run. {reasons}")
+        logging.warning(
+            "Export includes no signatures! The graph is written all the same; it can be run by "
+            "the names of its tensors, and not be served."
+        )
+    elif serving_only and _DEFAULT_KEY not in signatures:
+        logging.warning(
+            "Export includes no default signature! Requests have to name one of %s.",
+            list(signatures),
+        )

@@ -5,15 +5,29 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterator, Mapping
+import uuid
+from collections.abc import Iterator
 
 import tensorflow as tf
 
-__all__ = ["check_assets_extra", "copy_assets_extra", "new_version"]
+__all__ = ["Version", "new_version"]
+
+
+class Version:
+    """A folder that is being written.
+
+    Attributes:
+      temporary: where it is written; made, and empty at first.
+      final: where it is once it is whole; None until then.
+    """
+
+    def __init__(self, temporary: str):
+        self.temporary = temporary
+        self.final: str | None = None
 
 
 @contextlib.contextmanager
-def new_version(export_dir_base: str, now: float | None = None) -> Iterator[tuple[str, str]]:
+def new_version(export_dir_base: str, now: float | None = None) -> Iterator[Version]:
     """Writes a new version of a served model.
 
     The folder has a temporary name while it is written, which is no number and so is passed over
@@ -24,52 +38,35 @@ def new_version(export_dir_base: str, now: float | None = None) -> Iterator[tupl
       now: seconds since 1970; by default the clock's.
 
     Yields:
-      (temporary, final): the folder to write, not made yet, and what it will be.
+      The version.
     """
     timestamp = int(time.time() if now is None else now)
-    while True:  # two exports in one second
-        final = os.path.join(export_dir_base, str(timestamp))
-        temporary = os.path.join(export_dir_base, f"temp-{timestamp}")
-        if not (tf.io.gfile.exists(final) or tf.io.gfile.exists(temporary)):
-            break
-        timestamp += 1
-    tf.io.gfile.makedirs(export_dir_base)
+    is_new = not tf.io.gfile.exists(export_dir_base)
+    # A name that no other process has either, as file systems cannot tell who made a folder.
+    version = Version(os.path.join(export_dir_base, f"temp-{timestamp}-{uuid.uuid4().hex[:8]}"))
+    tf.io.gfile.makedirs(version.temporary)
     try:
-        yield temporary, final
-        tf.io.gfile.rename(temporary, final)
+        yield version
+        version.final = _publish(version.temporary, export_dir_base, timestamp)
     except BaseException:
-        if tf.io.gfile.exists(temporary):
-            tf.io.gfile.rmtree(temporary)
+        if tf.io.gfile.exists(version.temporary):
+            tf.io.gfile.rmtree(version.temporary)
+        if is_new and not tf.io.gfile.listdir(export_dir_base):
+            tf.io.gfile.rmtree(export_dir_base)
         raise
 
 
-def check_assets_extra(assets_extra: Mapping[str, str] | None) -> None:
-    """Checks files that are to go beside a SavedModel.
-
-    Args:
-      assets_extra: the files, by where they are to go in the folder assets.extra.
-
-    Raises:
-      ValueError: a place is outside of that folder, or there is no such file.
-    """
-    for place, source in (assets_extra or {}).items():
-        if os.path.isabs(place) or ".." in tf.compat.as_str_any(place).split("/"):
-            raise ValueError(
-                f"assets_extra must name places within the folder assets.extra, got {place!r} for "
-                f"{source!r}. Write the path below it, as 'vocabularies/words.txt'."
-            )
-        if not tf.io.gfile.exists(source) or tf.io.gfile.isdir(source):
-            raise ValueError(f"assets_extra[{place!r}] is {source!r}, but there is no such file.")
-
-
-def copy_assets_extra(assets_extra: Mapping[str, str] | None, export_dir: str) -> None:
-    """Copies such files.
-
-    Args:
-      assets_extra: the files, checked.
-      export_dir: of the SavedModel.
-    """
-    for place, source in (assets_extra or {}).items():
-        target = os.path.join(export_dir, "assets.extra", tf.compat.as_str_any(place))
-        tf.io.gfile.makedirs(os.path.dirname(target))
-        tf.io.gfile.copy(source, target)
+def _publish(temporary: str, base: str, timestamp: int) -> str:
+    """Gives a folder the name of the first second from now on that is free."""
+    while True:
+        final = os.path.join(base, str(timestamp))
+        try:
+            tf.io.gfile.rename(temporary, final)
+        except tf.errors.AlreadyExistsError:
+            timestamp += 1
+        except tf.errors.FailedPreconditionError:  # taken between TensorFlow's look and its rename
+            if not tf.io.gfile.exists(final):
+                raise
+            timestamp += 1
+        else:
+            return final

@@ -44,7 +44,7 @@ class PredictOutput(ExportOutput):
 
     Args:
       outputs: a tensor, which gets the name "output", or tensors by name; the names may be tuples
-        of strings, which are joined by "/".
+        of strings, which are joined by "/". Sparse and ragged tensors are served as they are.
 
     Raises:
       ValueError: a name is no string, or a value no tensor.
@@ -57,7 +57,7 @@ class PredictOutput(ExportOutput):
             name = "/".join(key) if isinstance(key, tuple) else key
             if not isinstance(name, str):
                 raise ValueError(f"Prediction output key must be a string; got {key!r}.")
-            if not isinstance(value, tf.Tensor):
+            if not isinstance(value, (tf.Tensor, tf.SparseTensor, tf.RaggedTensor)):
                 raise ValueError(
                     f"Prediction output value must be a Tensor; got {value!r} for {name!r}."
                 )

@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.data import GraphInput
-from estimator_bridge.model import InputPipelineConfig, TPURunConfig
+from estimator_bridge.model import EstimatorSpec, InputPipelineConfig, TPURunConfig
 from estimator_bridge.training.distribution import DistributedExecution
 from estimator_bridge.training.execution import Execution, TracedModel
 
@@ -22,9 +22,6 @@ class CPUExecution(Execution):
       strategy: with one replica.
       config: the estimator's.
       batch_size: the global batch of the mode, or None.
-
-    Raises:
-      ValueError: the input is SLICED, which needs several replicas.
     """
 
     config: TPURunConfig
@@ -34,26 +31,38 @@ class CPUExecution(Execution):
     ):
         super().__init__(strategy, config)
         self._batch_size = batch_size
-        evaluation = config.tpu_config.eval_training_input_configuration
+
+    def call_input_fn(
+        self, input_fn: Callable, graph: tf.Graph, mode: str, params: Mapping[str, Any]
+    ) -> GraphInput:
+        """Calls input_fn with params['batch_size'].
+
+        Raises:
+          ValueError: the input is SLICED, which needs several replicas.
+        """
+        evaluation = self.config.tpu_config.eval_training_input_configuration
         if evaluation == InputPipelineConfig.SLICED:
             raise ValueError(
                 "InputPipelineConfig.SLICED is not supported with use_tpu=False: there is one "
                 "replica, so there is nothing to slice. Leave eval_training_input_configuration "
                 "out of TPUConfig."
             )
-
-    def call_input_fn(
-        self, input_fn: Callable, graph: tf.Graph, mode: str, params: Mapping[str, Any]
-    ) -> GraphInput:
-        """Calls input_fn with params['batch_size']."""
         return super().call_input_fn(input_fn, graph, mode, self._with_batch_size(params))
 
     def trace(
         self, model_fn: Callable, features: Any, labels: Any, mode: str, params: Mapping[str, Any]
     ) -> TracedModel:
         """Calls model_fn with params['batch_size'] and params['use_tpu']."""
-        given = {**self._with_batch_size(params), "use_tpu": False}
-        return super().trace(model_fn, features, labels, mode, given)
+        return super().trace(model_fn, features, labels, mode, self._for_model(params))
+
+    def call_model_fn(
+        self, model_fn: Callable, features: Any, labels: Any, mode: str, params: Mapping[str, Any]
+    ) -> EstimatorSpec:
+        """Calls model_fn with params['batch_size'] and params['use_tpu'], for its spec alone."""
+        return super().call_model_fn(model_fn, features, labels, mode, self._for_model(params))
+
+    def _for_model(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        return {**self._with_batch_size(params), "use_tpu": False}
 
     def _with_batch_size(self, params: Mapping[str, Any]) -> dict[str, Any]:
         known = {} if self._batch_size is None else {"batch_size": self._batch_size}

@@ -43,15 +43,15 @@ class TPUEstimator(EstimatorV1):
       predict_batch_size: the global batch in prediction. The last batch may be smaller.
       batch_axis: the batch dimension of each tensor that input_fn returns; None: all 0.
       eval_on_tpu: False evaluates with one replica.
-      export_to_tpu: accepted; an export runs on CPUs, GPUs and TPUs alike.
-      export_to_cpu: accepted, likewise.
+      export_to_tpu: accepted: an export is one graph, tagged 'serve', which runs anywhere.
+      export_to_cpu: accepted, likewise; one of the two must be true to export.
       warm_start_from: see Estimator.
       embedding_config_spec: not supported.
-      export_saved_model_api_version: accepted; one format is written.
+      export_saved_model_api_version: 1 or 2, accepted; one format is written.
 
     Raises:
-      ValueError: config is no tpu.RunConfig, params has a reserved key, or num_shards is not the
-        number of replicas.
+      ValueError: config is no tpu.RunConfig, params has a reserved key, num_shards is not the
+        number of replicas, or there is no such export_saved_model_api_version.
       TypeError: a batch size is no integer.
       AcceleratorNotFoundError: use_tpu, and the TPU is not there.
     """
@@ -77,7 +77,7 @@ class TPUEstimator(EstimatorV1):
         embedding_config_spec: Any = None,
         export_saved_model_api_version: Any = None,
     ):
-        del export_to_tpu, export_to_cpu, export_saved_model_api_version
+        _check_api_version(export_saved_model_api_version)
         if not isinstance(config, TPURunConfig):
             raise ValueError(
                 "`config` must be provided with type `tpu.RunConfig`, got "
@@ -105,6 +105,7 @@ class TPUEstimator(EstimatorV1):
                 check_positive_integer(size, _BATCH_SIZE_ARGUMENT[mode])
         self._use_tpu, self._eval_on_tpu = use_tpu, eval_on_tpu
         self._batch_axis = batch_axis
+        self._may_export = export_to_tpu or export_to_cpu
         super().__init__(model_fn, model_dir, config, params, warm_start_from)
         self._strategy = self._make_strategy(config) if use_tpu else default_strategy()
 
@@ -137,6 +138,14 @@ class TPUEstimator(EstimatorV1):
             if count is not None:
                 check_positive_integer(count, f"{purpose} {name}")
         super()._check_steps(purpose, **counts)
+
+    def _export(self, *args: Any, **kwargs: Any) -> bytes:
+        if not self._may_export:
+            raise ValueError(
+                "One of export_to_cpu and export_to_tpu must be true. TPUEstimator was made with "
+                "both False; leave them out."
+            )
+        return super()._export(*args, **kwargs)
 
     def _export_execution(self) -> Execution:
         return CPUExecution(default_strategy(), self._config, batch_size=None)
@@ -176,4 +185,12 @@ class TPUEstimator(EstimatorV1):
             )
         return TPUExecution(
             self._strategy, self._config, self._model_fn, self.params, size, self._batch_axis
+        )
+
+
+def _check_api_version(version: Any) -> None:
+    if version is not None and getattr(version, "value", version) not in (1, 2):
+        raise ValueError(
+            f"export_saved_model_api_version should be 1 or 2; got {version!r}. Leave it out: one "
+            "format is written."
         )

@@ -248,54 +248,93 @@ class Estimator:
         Args:
           export_dir_base: each export is a new folder in it, named by the time.
           serving_input_receiver_fn: returns a ServingInputReceiver: what the model is sent, and
-            the features made of it.
+            the features made of it; in other modes than PREDICT a SupervisedInputReceiver.
           assets_extra: files to copy beside the model, by where they go in 'assets.extra'.
           as_text: whether to write the graph as text.
           checkpoint_path: by default the latest.
-          experimental_mode: PREDICT.
+          experimental_mode: the one of ModeKeys that model_fn is called with.
 
         Returns:
           The new folder's path, as bytes.
 
         Raises:
-          ValueError: there is no checkpoint, or the model has nothing to serve.
-          NotImplementedError: another mode than PREDICT.
+          ValueError: there is no checkpoint, or the model has nothing that can be run.
         """
-        if experimental_mode != ModeKeys.PREDICT:
-            raise NotImplementedError(
-                f"export_saved_model exports mode {ModeKeys.PREDICT!r}, got {experimental_mode!r}. "
-                "Leave experimental_mode out."
-            )
-        if not callable(serving_input_receiver_fn):
-            raise ValueError(
-                "serving_input_receiver_fn must be defined: a function without arguments that "
-                f"returns a ServingInputReceiver, got {serving_input_receiver_fn!r}."
-            )
-        path = checkpoint_path or (
-            self.latest_checkpoint() if self._warm_start_settings else self._require_checkpoint()
+        _check_receiver_fn(serving_input_receiver_fn)
+        return self._export(
+            export_dir_base, {experimental_mode: serving_input_receiver_fn}, assets_extra,
+            as_text, checkpoint_path,
+        )  # fmt: skip
+
+    def experimental_export_all_saved_models(
+        self,
+        export_dir_base: str | os.PathLike[str],
+        input_receiver_fn_map: Mapping[str, Callable[[], Any]],
+        assets_extra: Mapping[str, str] | None = None,
+        as_text: bool = False,
+        checkpoint_path: str | None = None,
+    ) -> bytes:
+        """Writes the model in several modes, which share a checkpoint's values, as a SavedModel.
+
+        Each mode's graph has a tag of its own: 'train', 'eval' or 'serve'. Training and evaluation
+        have one signature, 'train' or 'eval', that returns loss, predictions and metrics.
+
+        Args:
+          export_dir_base: each export is a new folder in it, named by the time.
+          input_receiver_fn_map: a function by the one of ModeKeys that model_fn is called with:
+            it returns a SupervisedInputReceiver, in PREDICT a ServingInputReceiver.
+          assets_extra: files to copy beside the model, by where they go in 'assets.extra'.
+          as_text: whether to write the graphs as text.
+          checkpoint_path: by default the latest.
+
+        Returns:
+          The new folder's path, as bytes.
+
+        Raises:
+          ValueError: there is no checkpoint, no mode, a mode needs variables that the checkpoint
+            lacks, or PREDICT has nothing that can be run.
+        """
+        return self._export(
+            export_dir_base, input_receiver_fn_map, assets_extra, as_text, checkpoint_path
         )
-
-        def trace():
-            tf.compat.v1.set_random_seed(self._config.tf_random_seed)
-            tf.compat.v1.train.create_global_step()
-            receiver = serving_input_receiver_fn()
-            traced = self._export_execution().trace(
-                self._model_fn, receiver.features, None, ModeKeys.PREDICT, self.params
-            )
-            if not path:
-                self._warm_start()
-            return traced.spec, receiver
-
-        return export_saved_model(os.fspath(export_dir_base), trace, path, assets_extra, as_text)
 
     @property
     def export_savedmodel(self) -> Any:
         """Renamed: use ``export_saved_model``."""
         raise AttributeError(
-            "`Estimator.export_savedmodel` was renamed. Please use `export_saved_model`, which "
-            "takes the same arguments without strip_default_attrs; or the Estimator of "
+            "`Estimator.export_savedmodel` has been deprecated. Please use `export_saved_model`, "
+            "which takes the same arguments without strip_default_attrs; or the Estimator of "
             "tf.compat.v1.estimator, which has both."
         )
+
+    def _export(
+        self,
+        export_dir_base: str | os.PathLike[str],
+        receiver_fns: Mapping[str, Callable[[], Any]],
+        assets_extra: Mapping[str, str] | None,
+        as_text: bool,
+        checkpoint_path: str | None,
+        strip_default_attrs: bool = True,
+    ) -> bytes:
+        path = checkpoint_path or self.latest_checkpoint()
+        if not path and not self._warm_start_settings:
+            raise ValueError(
+                f"Couldn't find trained model at {self._model_dir}: it has no checkpoint. Call "
+                "train() first, or give checkpoint_path."
+            )
+
+        def call_model(features, labels, mode):
+            spec = self._export_execution().call_model_fn(
+                self._model_fn, features, labels, mode, self.params
+            )
+            if not path:
+                self._warm_start()
+            return spec
+
+        return export_saved_model(
+            os.fsdecode(export_dir_base), call_model, receiver_fns, path, assets_extra, as_text,
+            strip_default_attrs, self._config.tf_random_seed,
+        )  # fmt: skip
 
     def eval_dir(self, name: str | None = None) -> str:
         """The folder of an evaluation's event files."""
@@ -356,8 +395,8 @@ class Estimator:
         return connect_workers(strategy, timeout, config.protocol)
 
     def _export_execution(self) -> Execution:
-        """The layout of an exported model, which serves batches of any size on one replica."""
-        return self._execution(ModeKeys.PREDICT)
+        """The layout of an exported model, which takes batches of any size on one replica."""
+        return Execution(default_strategy(), self._config)
 
     def _trace(
         self, execution: Execution, input_fn: Callable, mode: str, checkpoint: str | None
@@ -443,6 +482,14 @@ def _config_with_folder(
     if config.session_config is None:
         changed["session_config"] = default_session_config()
     return config.replace(**changed) if changed else copy.deepcopy(config)
+
+
+def _check_receiver_fn(receiver_fn: Any) -> None:
+    if not receiver_fn:
+        raise ValueError(
+            "An input_receiver_fn must be defined: a function without arguments that returns a "
+            f"ServingInputReceiver, got {receiver_fn!r}."
+        )
 
 
 def _step_of(checkpoint: str) -> int:

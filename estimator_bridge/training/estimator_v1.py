@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from estimator_bridge.model import ModeKeys
 from estimator_bridge.training.estimator import Estimator
 
 __all__ = ["EstimatorV1"]
@@ -31,13 +32,14 @@ class EstimatorV1(Estimator):
           assets_extra: likewise.
           as_text: likewise.
           checkpoint_path: likewise.
-          strip_default_attrs: accepted. Attributes that have their default value are left out in
-            any case, so that an older TensorFlow can load the model.
+          strip_default_attrs: whether attributes that have their default value are left out, so
+            that an older TensorFlow can load the model.
 
         Returns:
           The new folder's path, as bytes.
         """
-        del strip_default_attrs
-        return self.export_saved_model(
-            export_dir_base, serving_input_receiver_fn, assets_extra, as_text, checkpoint_path
-        )
+        receiver_fns = {ModeKeys.PREDICT: serving_input_receiver_fn}
+        return self._export(
+            export_dir_base, receiver_fns, assets_extra, as_text, checkpoint_path,
+            strip_default_attrs,
+        )  # fmt: skip

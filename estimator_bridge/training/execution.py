@@ -111,6 +111,13 @@ class Execution:
         shapes = [s.shape.as_list() for s in specs if isinstance(s, tf.TensorSpec) and s.shape.rank]
         return shapes[0][0] if shapes else None
 
+    def call_model_fn(
+        self, model_fn: Callable, features: Any, labels: Any, mode: str, params: Mapping[str, Any]
+    ) -> EstimatorSpec:
+        """Calls model_fn in the default graph, for its spec alone: nothing is added for a step."""
+        spec = call_model_fn(model_fn, features, labels, mode, params, self.config)
+        return spec.as_estimator_spec() if isinstance(spec, TPUEstimatorSpec) else spec
+
     def trace(
         self, model_fn: Callable, features: Any, labels: Any, mode: str, params: Mapping[str, Any]
     ) -> TracedModel:

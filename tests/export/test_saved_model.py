@@ -16,7 +16,6 @@ from estimator_bridge.export import (
     build_parsing_serving_input_receiver_fn,
 )
 from estimator_bridge.export.saved_model import export_saved_model
-from estimator_bridge.export.versions import new_version
 from estimator_bridge.graph import trace_graph
 from estimator_bridge.model import EstimatorSpec, ModeKeys, Model
 
@@ -37,12 +36,15 @@ def predict_fn(features):
     return EstimatorSpec(ModeKeys.PREDICT, {"y": linear(features)})
 
 
-def tracing(model_fn=predict_fn, receiver_fn=raw):
-    def trace():
-        receiver = receiver_fn()
-        return model_fn(receiver.features), receiver
+def export(base, checkpoint, model_fn=predict_fn, receiver_fn=raw, **options):
+    """Exports a model for prediction."""
 
-    return trace
+    def call_model(features, labels, mode):
+        assert (labels, mode) == (None, ModeKeys.PREDICT)
+        return model_fn(features)
+
+    receiver_fns = {ModeKeys.PREDICT: receiver_fn}
+    return export_saved_model(str(base), call_model, receiver_fns, checkpoint, **options)
 
 
 def serialized(*rows):
@@ -74,7 +76,7 @@ X = tf.constant([[1.0, 2.0], [3.0, 4.0]])
 
 
 def test_it_serves_the_checkpoints_values(checkpoint, tmp_path):
-    path = export_saved_model(str(tmp_path / "base"), tracing(), checkpoint)
+    path = export(tmp_path / "base", checkpoint)
     assert isinstance(path, bytes)
     folder = Path(path.decode())
     assert folder.parent == tmp_path / "base"
@@ -90,7 +92,7 @@ def test_a_described_model_and_text(checkpoint, tmp_path):
     def model_fn(features):
         return model.model_fn(features, None, ModeKeys.PREDICT)
 
-    path = export_saved_model(str(tmp_path), tracing(model_fn), checkpoint, as_text=True)
+    path = export(tmp_path, checkpoint, model_fn, as_text=True)
     assert os.path.exists(os.path.join(path, b"saved_model.pbtxt"))
     assert serve(path, x=X) == {"outputs": [[121.0], [143.0]]}
 
@@ -100,8 +102,7 @@ def test_a_tensor_receiver_hands_on_the_tensor(checkpoint, tmp_path):
         x = v1.placeholder(tf.float32, [None, 2])
         return TensorServingInputReceiver(x, x)
 
-    trace = tracing(lambda x: predict_fn({"x": x}), receiver_fn)
-    path = export_saved_model(str(tmp_path), trace, checkpoint)
+    path = export(tmp_path, checkpoint, lambda x: predict_fn({"x": x}), receiver_fn)
     assert serve(path, input=X) == {"y": [[121.0], [143.0]]}
 
 
@@ -120,7 +121,7 @@ def test_named_outputs_and_alternatives_are_signatures(checkpoint, tmp_path, cap
         alternatives = {"vector": {"x": parsed.features["x"]}}
         return ServingInputReceiver(parsed.features, parsed.receiver_tensors, alternatives)
 
-    path = export_saved_model(str(tmp_path), tracing(model_fn, receiver_fn), checkpoint)
+    path = export(tmp_path, checkpoint, model_fn, receiver_fn)
     with tf.Graph().as_default(), v1.Session() as session:
         meta = v1.saved_model.load(session, [tf.saved_model.SERVING], path.decode())
     methods = {name: s.method_name.split("/")[-1] for name, s in meta.signature_def.items()}
@@ -159,10 +160,11 @@ def test_tables_and_assets_come_along(checkpoint, tmp_path):
 
     extra = tmp_path / "extra.txt"
     extra.write_text("beside it")
-    path = export_saved_model(
-        str(tmp_path / "base"),
-        tracing(model_fn, receiver_fn),
+    path = export(
+        tmp_path / "base",
         checkpoint,
+        model_fn,
+        receiver_fn,
         assets_extra={"notes/extra.txt": str(extra)},
     )
     words.unlink()
@@ -177,12 +179,12 @@ def test_the_scaffolds_saver_and_local_init_op_are_used(checkpoint, tmp_path):
         y = v1.layers.dense(features["x"], 1, name="renamed")
         zero, place = v1.zeros_initializer(), ["local_variables"]
         local = v1.get_variable("local", [], initializer=zero, collections=place)
-        kernel, bias = v1.global_variables()
+        _, kernel, bias = v1.global_variables()  # the first is the global step
         saver = v1.train.Saver({"linear/kernel": kernel, "linear/bias": bias})
         scaffold = v1.train.Scaffold(saver=saver, local_init_op=local.assign(0.5))
         return EstimatorSpec(ModeKeys.PREDICT, {"y": y + local}, scaffold=scaffold)
 
-    path = export_saved_model(str(tmp_path), tracing(model_fn), checkpoint)
+    path = export(tmp_path, checkpoint, model_fn)
     assert serve(path, x=X) == {"y": [[121.5], [143.5]]}
 
 
@@ -198,7 +200,7 @@ def test_without_a_checkpoint_initial_values_are_served(tmp_path):
         predictions = {"y": weight * features["x"] + bias}
         return EstimatorSpec(ModeKeys.PREDICT, predictions, scaffold=scaffold)
 
-    path = export_saved_model(str(tmp_path), tracing(model_fn), None)
+    path = export(tmp_path, None, model_fn)
     assert serve(path, x=X[:1]) == {"y": [[3.5, 6.5]]}
 
 
@@ -207,26 +209,8 @@ def test_a_model_without_variables_is_exported(checkpoint, tmp_path):
         return EstimatorSpec(ModeKeys.PREDICT, {"twice": 2 * features["x"]})
 
     for path in (None, checkpoint):
-        exported = export_saved_model(str(tmp_path), tracing(model_fn), path)
+        exported = export(tmp_path, path, model_fn)
         assert serve(exported, x=X[:1]) == {"twice": [[2.0, 4.0]]}
-
-
-def test_exports_of_one_second_have_names_that_grow(tmp_path):
-    names = []
-    for _ in range(3):
-        with new_version(str(tmp_path), now=1000.9) as (temporary, final):
-            os.mkdir(temporary)
-            assert os.path.basename(temporary) == f"temp-{os.path.basename(final)}"
-            names.append(os.path.basename(final))
-    assert names == ["1000", "1001", "1002"] == sorted(os.listdir(tmp_path))
-
-
-def test_a_failed_export_leaves_nothing(tmp_path):
-    with pytest.raises(KeyError), new_version(str(tmp_path)) as (temporary, _):
-        os.mkdir(temporary)
-        Path(temporary, "half").write_text("")
-        raise KeyError
-    assert os.listdir(tmp_path) == []
 
 
 def test_a_checkpoint_that_does_not_fit_is_an_error(checkpoint, tmp_path):
@@ -240,57 +224,58 @@ def test_a_checkpoint_that_does_not_fit_is_an_error(checkpoint, tmp_path):
 
     base = tmp_path / "base"
     with pytest.raises(CheckpointError, match=r"mismatch between.*linear/bias is float32 \(2,\)"):
-        export_saved_model(str(base), tracing(wider), checkpoint)
-    with pytest.raises(CheckpointError, match=r"Key a/bias not found in checkpoint"):
-        export_saved_model(str(base), tracing(other), checkpoint)
+        export(base, checkpoint, wider)
+    with pytest.raises(
+        CheckpointError,
+        match=r"Could not load all requested variables [^$]*mode `infer`.*"
+        r"Key a/bias not found in checkpoint",
+    ):
+        export(base, checkpoint, other)
     with pytest.raises(CheckpointError, match=r"no whole checkpoint .*nowhere"):
-        export_saved_model(str(base), tracing(), str(tmp_path / "nowhere"))
+        export(base, str(tmp_path / "nowhere"))
     assert not base.exists()
 
 
 def test_what_is_traced_is_checked(tmp_path):
-    def export(model_fn=predict_fn, receiver_fn=raw, **options):
-        return export_saved_model(
-            str(tmp_path / "base"), tracing(model_fn, receiver_fn), None, **options
-        )
+    base = tmp_path / "base"
 
     def no_receiver():
         x = v1.placeholder(tf.float32, [None, 2])
         return types.SimpleNamespace(features={"x": x})
 
-    def classes(features):
-        output = ClassificationOutput(scores=features["x"])
-        return EstimatorSpec(ModeKeys.PREDICT, features, export_outputs={"c": output})
-
-    def forgotten(features):
-        return predict_fn({"x": features["x"] * v1.placeholder(tf.float32, [], "rate")})
+    def without_outputs(features):
+        spec = predict_fn(features)
+        return tuple.__new__(EstimatorSpec, (*spec[:5], None, *spec[6:]))
 
     with pytest.raises(ValueError, match=r"must return a ServingInputRec.*got SimpleNamespace"):
-        export(receiver_fn=no_receiver)
-    with pytest.raises(ValueError, match=r"spec of ModeKeys\.PREDICT, got 'eval'"):
-        export(lambda features: EstimatorSpec("eval", loss=tf.constant(0.0)))
-    with pytest.raises(ValueError, match=r"no signature to be served by\. 'c': Classification"):
-        export(classes)
-    with pytest.raises(ValueError, match=r"need the placeholders \['rate'\].*fed: \['x'\]"):
-        export(forgotten)
-    with pytest.raises(ValueError, match=r"assets_extra\['a'\] is '/not/there'.*no such file"):
-        export(assets_extra={"a": "/not/there"})
-    with pytest.raises(ValueError, match=r"within the folder assets\.extra, got '\.\./a'"):
-        export(assets_extra={"../a": __file__})
+        export(base, None, receiver_fn=no_receiver)
+    with pytest.raises(ValueError, match="receiver_tensor x must be a Tensor"):
+        export(base, None, receiver_fn=lambda: types.SimpleNamespace(
+            features={}, receiver_tensors={"x": 3}))  # fmt: skip
+    with pytest.raises(ValueError, match=r"`export_outputs` must be a dict\. Received None"):
+        export(base, None, without_outputs)
+    assert not base.exists()
+
+
+def test_what_is_asked_for_is_checked(tmp_path):
+    def not_called(*args):
+        raise AssertionError(args)
+
+    def fails(receiver_fns, match, **options):
+        with pytest.raises(ValueError, match=match):
+            export_saved_model(str(tmp_path / "base"), not_called, receiver_fns, None, **options)
+
+    fails({}, r"No valid modes for exporting found\. Got \[\]")
+    fails({"train": None}, r"No valid modes .*\['train'\], with no function")
+    fails({"infer": raw, "test": raw}, r"No valid modes .*\['test'\] are no modes")
+    fails({"infer": 3}, r"'infer' must be a function .*got 3")
+    fails({"infer": raw}, r"'a'\] is '/not/there'.*no such file", assets_extra={"a": "/not/there"})
+    fails({"infer": raw}, r"within .*assets\.extra, got '\.\./a'", assets_extra={"../a": __file__})
     assert not (tmp_path / "base").exists()
 
 
-def test_no_export_outputs_is_an_error(tmp_path):
-    def trace():
-        spec, receiver = tracing()()
-        return tuple.__new__(EstimatorSpec, (*spec[:5], None, *spec[6:])), receiver
-
-    with pytest.raises(ValueError, match=r"`export_outputs` must be a dict\. Received None"):
-        export_saved_model(str(tmp_path), trace, None)
-
-
 def test_values_are_read_once_and_written_equal(checkpoint, tmp_path):
-    path = export_saved_model(str(tmp_path), tracing(), checkpoint)
+    path = export(tmp_path, checkpoint)
     written = tf.train.load_checkpoint(os.path.join(path.decode(), "variables", "variables"))
     wanted = tf.train.load_checkpoint(checkpoint)
     for name in ("linear/kernel", "linear/bias"):

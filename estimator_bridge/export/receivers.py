@@ -1,24 +1,28 @@
-"""What a serving_input_receiver_fn returns, and two ways to make one."""
+"""What an input_receiver_fn returns: where an exported model is fed, and what model_fn gets."""
 
 from __future__ import annotations
 
 import collections
 from collections.abc import Mapping
-from typing import Any, Callable
+from typing import Any
 
 import tensorflow as tf
 
 __all__ = [
     "ServingInputReceiver",
+    "SupervisedInputReceiver",
     "TensorServingInputReceiver",
-    "build_parsing_serving_input_receiver_fn",
-    "build_raw_serving_input_receiver_fn",
+    "UnsupervisedInputReceiver",
+    "by_name",
 ]
 
 _TENSORS = (tf.Tensor, tf.SparseTensor, tf.RaggedTensor)
 
 _Fields = collections.namedtuple(
     "_Fields", ["features", "receiver_tensors", "receiver_tensors_alternatives"]
+)
+_SupervisedFields = collections.namedtuple(
+    "_SupervisedFields", ["features", "labels", "receiver_tensors"]
 )
 
 
@@ -45,7 +49,7 @@ class ServingInputReceiver(_Fields):
         return super().__new__(
             cls,
             _named("feature", features, "feature", allow_int_keys=True),
-            _named("receiver_tensor", receiver_tensors, "input"),
+            by_name(receiver_tensors),
             _alternatives(receiver_tensors_alternatives),
         )
 
@@ -72,84 +76,67 @@ class TensorServingInputReceiver(_Fields):
             raise ValueError("features must be defined.")
         _check_tensor("feature", features)
         return super().__new__(
-            cls,
-            features,
-            _named("receiver_tensor", receiver_tensors, "input"),
-            _alternatives(receiver_tensors_alternatives),
+            cls, features, by_name(receiver_tensors), _alternatives(receiver_tensors_alternatives)
         )
 
 
-def build_parsing_serving_input_receiver_fn(
-    feature_spec: Mapping[str, Any], default_batch_size: int | None = None
-) -> Callable[[], ServingInputReceiver]:
-    """Makes a serving_input_receiver_fn that is fed serialized ``tf.train.Example`` protos.
+class UnsupervisedInputReceiver(ServingInputReceiver):
+    """Where a model that is trained or evaluated without labels is fed.
 
     Args:
-      feature_spec: FixedLenFeature, VarLenFeature and the like, by the name of the feature.
-      default_batch_size: examples in each request; any number by default.
-
-    Returns:
-      A function without arguments, to be called in a graph. It makes a string placeholder
-      [batch], fed as "examples", and parses the features from it.
-    """
-
-    def serving_input_receiver_fn() -> ServingInputReceiver:
-        serialized = tf.compat.v1.placeholder(
-            tf.string, [default_batch_size], name="input_example_tensor"
-        )
-        features = tf.compat.v1.io.parse_example(serialized, dict(feature_spec))
-        return ServingInputReceiver(features, {"examples": serialized})
-
-    return serving_input_receiver_fn
-
-
-def build_raw_serving_input_receiver_fn(
-    features: Mapping[str, Any], default_batch_size: int | None = None
-) -> Callable[[], ServingInputReceiver]:
-    """Makes a serving_input_receiver_fn that is fed the features themselves.
-
-    Args:
-      features: by name, anything with a dtype and a shape whose first dimension is the batch: a
-        tensor, an array, a ``tf.TensorSpec``. Its values are not used.
-      default_batch_size: examples in each request; any number by default.
-
-    Returns:
-      A function without arguments, to be called in a graph. It makes one placeholder a feature.
+      features: as in `ServingInputReceiver`.
+      receiver_tensors: as in `ServingInputReceiver`.
 
     Raises:
-      TypeError: `features` is no dict, or one has no dtype or shape.
+      ValueError: one is missing, has a bad name, or is no tensor.
     """
-    if not isinstance(features, Mapping):
-        raise TypeError(
-            f"features must be a dict of string to Tensor, got {features!r}. For a model of one "
-            "tensor, return a TensorServingInputReceiver from a function of your own."
-        )
-    for name, feature in features.items():
-        if not hasattr(feature, "dtype") or not hasattr(feature, "shape"):
-            raise TypeError(f"feature {name} must have a dtype and a shape, got {feature!r}.")
 
-    def serving_input_receiver_fn() -> ServingInputReceiver:
-        placeholders = {k: _placeholder(v, default_batch_size) for k, v in features.items()}
-        return ServingInputReceiver(placeholders, placeholders)
+    __slots__ = ()
 
-    return serving_input_receiver_fn
+    def __new__(cls, features: Any, receiver_tensors: Any) -> UnsupervisedInputReceiver:
+        """Checks the arguments, which the class describes."""
+        return super().__new__(cls, features, receiver_tensors)  # type: ignore[return-value]
 
 
-def _placeholder(like: Any, batch_size: int | None) -> tf.Tensor | tf.SparseTensor:
-    shape = tf.TensorShape([batch_size]).concatenate(tf.TensorShape(like.shape)[1:])
-    try:
-        name = like.op.name  # so that a feature of a graph keeps its name
-    except AttributeError:
-        name = None  # an eager tensor, or no tensor
-    if isinstance(like, tf.SparseTensor):
-        return tf.compat.v1.sparse_placeholder(like.dtype, shape, name)
-    return tf.compat.v1.placeholder(like.dtype, shape, name)
+class SupervisedInputReceiver(_SupervisedFields):
+    """Where a model that is trained or evaluated is fed.
+
+    Args:
+      features: what model_fn gets: a tensor, or a dict of tensors by name or number.
+      labels: likewise.
+      receiver_tensors: what is fed: tensors by name, or one, which is named "input".
+
+    Raises:
+      ValueError: one is missing, has a bad name, or is no tensor.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, features: Any, labels: Any, receiver_tensors: Any) -> SupervisedInputReceiver:
+        """Checks the arguments, which the class describes."""
+        _named("feature", features, "feature", allow_int_keys=True)
+        _named("label", labels, "label", allow_int_keys=True)
+        return super().__new__(cls, features, labels, by_name(receiver_tensors))
+
+
+def by_name(receiver_tensors: Any) -> dict[str, Any]:
+    """Checks what is fed.
+
+    Args:
+      receiver_tensors: tensors by name, or a single one.
+
+    Returns:
+      The tensors by name, a single one under "input".
+
+    Raises:
+      ValueError: there are none, or one has a bad name or is no tensor.
+    """
+    return _named("receiver_tensor", receiver_tensors, "input")
 
 
 def _named(
     field: str, tensors: Any, default_name: str, allow_int_keys: bool = False
 ) -> dict[Any, Any]:
-    """Returns checked tensors by name, a single one under `default_name`."""
     if tensors is None:
         raise ValueError(f"{field}s must be defined.")
     if not isinstance(tensors, Mapping):
@@ -174,7 +161,18 @@ def _alternatives(alternatives: Any) -> dict[str, dict[str, Any]] | None:
 
 
 def _check_tensor(label: str, tensor: Any) -> None:
-    if not isinstance(tensor, _TENSORS):
+    if not isinstance(tensor, _TENSORS) and not _wraps_tensor(tensor):
         raise ValueError(
             f"{label} must be a Tensor, SparseTensor, or RaggedTensor. Got {tensor!r}."
         )
+
+
+def _wraps_tensor(value: Any) -> bool:
+    """Whether it is a wrapper with a conversion of its own, as LabeledTensor is."""
+    if not hasattr(value, "tensor"):
+        return False
+    try:
+        tf.convert_to_tensor(value)
+    except (TypeError, ValueError):
+        return False
+    return True

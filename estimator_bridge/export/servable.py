@@ -1,0 +1,95 @@
+"""Whether a signature's outputs can be computed from what it is fed, wherever it is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.graph.library import called_functions, functions_where, reached
+
+__all__ = ["NotRunnableError", "check_is_fed", "check_runs_anywhere"]
+
+_PYTHON = {"PyFunc", "PyFuncStateless", "EagerPyFunc"}
+
+
+class NotRunnableError(ValueError):
+    """An output needs an op that works in the exporting process only, or on a TPU only."""
+
+
+def check_is_fed(outputs: Iterable[tf.Tensor], fed: Iterable[tf.Tensor]) -> None:
+    """Checks that outputs can be computed from some tensors.
+
+    Args:
+      outputs: what is returned.
+      fed: what a request gives.
+
+    Raises:
+      ValueError: a placeholder is needed that is not fed.
+    """
+    fed = list(fed)
+    behind = _behind(outputs, fed)
+    unfed = sorted(op.name for op in behind if op.type == "Placeholder")
+    if unfed:
+        raise ValueError(
+            f"its outputs need the placeholders {unfed}, which are not among what is fed: "
+            f"{sorted(tensor.name for tensor in fed)}. Make receiver_tensors of all placeholders "
+            "that features come from."
+        )
+
+
+def check_runs_anywhere(outputs: Iterable[tf.Tensor], fed: Iterable[tf.Tensor]) -> None:
+    """Checks that no op on the way to the outputs is bound to this process or to a TPU.
+
+    Args:
+      outputs: what is returned.
+      fed: what a request gives.
+
+    Raises:
+      NotRunnableError: there is one.
+    """
+    behind = _behind(outputs, list(fed))
+    python = _of_types(behind, _PYTHON)
+    if python:
+        raise NotRunnableError(
+            f"it needs {python}, which call Python (tf.py_function, tf.numpy_function or "
+            "tf.compat.v1.py_func). A SavedModel holds no Python code, so nobody else could run "
+            "it. Write that part in TensorFlow ops, or do it outside of the model in "
+            "ModeKeys.PREDICT."
+        )
+    sums = _of_types(behind, {"CrossReplicaSum"})
+    if sums:
+        raise NotRunnableError(
+            f"it needs {sums}, sums over the cores of a TPU (CrossReplicaSum), for which CPUs and "
+            "GPUs have no kernel. estimator_bridge.tpu.cross_replica_sum is the identity in an "
+            "export; or leave the sum out in ModeKeys.PREDICT."
+        )
+
+
+def _behind(targets: Iterable[tf.Tensor], fed: list[tf.Tensor]) -> set[tf.Operation]:
+    """All operations that run for tensors when others are fed."""
+    given = {tensor.name for tensor in fed}
+    waiting = [t.op for t in targets if t.name not in given]
+    found: set[tf.Operation] = set()
+    while waiting:
+        operation = waiting.pop()
+        if operation not in found:
+            found.add(operation)
+            waiting += [t.op for t in operation.inputs if t.name not in given]
+            waiting += operation.control_inputs
+    return found
+
+
+def _of_types(operations: set[tf.Operation], types: set[str]) -> list[str]:
+    """Names of the operations of some types, or that call functions in which there are such."""
+    nodes: dict[str, Any] = {operation.name: operation.node_def for operation in operations}
+    graph = next((operation.graph for operation in operations), None)
+    if graph is None:
+        return []
+    # Only the functions that are called, as a library may be large.
+    library = reached(graph.as_graph_def().library, nodes.values())
+    calling = functions_where(library, lambda node: node.op in types)
+    return sorted(
+        name for name, node in nodes.items() if node.op in types or called_functions(node) & calling
+    )
