@@ -41,6 +41,7 @@ from estimator_bridge.training.execution import Execution
 from estimator_bridge.training.model_call import call_model_fn, check_model_fn
 from estimator_bridge.training.predict import predict_program
 from estimator_bridge.training.program import Program, trace_program
+from estimator_bridge.training.session_options import apply_session_config
 from estimator_bridge.training.termination import saved_on_sigterm
 from estimator_bridge.training.together import check_cluster, meet, with_workers
 from estimator_bridge.training.train import train_program
@@ -76,6 +77,7 @@ class Estimator:
         warm_start_from: Any = None,
     ):
         self._refuse_overridden_members()
+        apply_session_config(getattr(config, "session_config", None))
         self._config = _config_with_folder(config, model_dir)
         self._model_dir: str = self._config.model_dir
         self._model_fn = check_model_fn(model_fn, params)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
+from absl import logging
 
 from estimator_bridge.checkpoint import CheckpointingSession
 from estimator_bridge.data import GraphInput
@@ -174,7 +175,18 @@ def trace_program(
       shared: of another trace of the same model, whose variables are used.
     """
     config = execution.config
-    with trace_graph(config.tf_random_seed, execution.shards) as graph, execution.scope(mode):
+    if config.device_fn is not None:
+        logging.log_first_n(
+            logging.WARNING,
+            "RunConfig's device_fn sets the devices of the traced graph's operations; what runs is "
+            "placed by the strategy, not by them.",
+            1,
+        )
+    with (
+        trace_graph(config.tf_random_seed, execution.shards) as graph,
+        execution.scope(mode),
+        _v1.device(config.device_fn),
+    ):
         _v1.train.create_global_step(graph)
         if mode == ModeKeys.TRAIN:
             global_step_read(graph)

@@ -1,0 +1,176 @@
+"""What RunConfig's session_config asked of a TF1 session, carried over to the TF2 runtime.
+
+A session had its own threads and its own graph optimizer; TF2 has those of the process. What is
+set here therefore holds for all that the process runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+from absl import logging
+
+from estimator_bridge.tensorflow_private import eager_mode
+
+__all__ = ["apply_session_config"]
+
+_seen: set[bytes] = set()
+
+# Part of what every session had, or of what a cluster's session needed: nothing is lost.
+_HARMLESS = {
+    "allow_soft_placement",  # TF2's default; False is the proto's default, and means nothing
+    "cluster_def",
+    "device_filters",
+    "isolate_session_state",
+    "log_device_placement",
+}
+_HARMLESS_REWRITES = {"meta_optimizer_iterations"}
+
+
+def apply_session_config(config: Any) -> None:
+    """Applies a ConfigProto to this process, each content once.
+
+    Threads and devices can be set before TensorFlow has started alone. What comes too late, and
+    what TF2 has no counterpart of, is named in one warning.
+
+    Args:
+      config: a ``tf.compat.v1.ConfigProto``, or None.
+    """
+    if config is None or config.SerializeToString(deterministic=True) in _seen:
+        return
+    _seen.add(config.SerializeToString(deterministic=True))
+    with eager_mode():
+        refused = _Refused()
+        _apply_threads(config, refused)
+        _apply_devices(config, refused)
+        _apply_graph_options(config.graph_options, refused)
+        if config.log_device_placement:
+            tf.debugging.set_log_device_placement(True)
+    refused.none_of(
+        config,
+        _HARMLESS
+        | {"device_count", "gpu_options", "graph_options"}
+        | {"inter_op_parallelism_threads", "intra_op_parallelism_threads"},
+    )
+    refused.warn()
+
+
+class _Refused:
+    """Settings that cannot be carried over, each with the reason."""
+
+    def __init__(self) -> None:
+        self._reasons: list[str] = []
+
+    def attempt(self, name: str, set_it: Callable[[], Any]) -> None:
+        """Sets something that has to be set before TensorFlow starts."""
+        try:
+            set_it()
+        except RuntimeError:
+            self._reasons.append(
+                f"{name} (TensorFlow has started already: make the Estimator before anything "
+                "that computes)"
+            )
+
+    def none_of(self, message: Any, known: set[str], prefix: str = "") -> None:
+        """Refuses the fields of a message that are set and not known."""
+        for field, _ in message.ListFields():
+            if field.name not in known:
+                self._reasons.append(f"{prefix}{field.name} (no counterpart in TF2)")
+
+    def warn(self) -> None:
+        """Names all of them at once."""
+        if self._reasons:
+            logging.warning(
+                "RunConfig's session_config asks for what has no effect: %s.",
+                "; ".join(self._reasons),
+            )
+
+
+def _apply_threads(config: Any, refused: _Refused) -> None:
+    for name, getter, setter in (
+        (
+            "intra_op_parallelism_threads",
+            tf.config.threading.get_intra_op_parallelism_threads,
+            tf.config.threading.set_intra_op_parallelism_threads,
+        ),
+        (
+            "inter_op_parallelism_threads",
+            tf.config.threading.get_inter_op_parallelism_threads,
+            tf.config.threading.set_inter_op_parallelism_threads,
+        ),
+    ):
+        wanted = getattr(config, name)
+        if wanted and getter() != wanted:
+            refused.attempt(f"{name}: {wanted}", lambda s=setter, n=wanted: s(n))  # type: ignore[misc]
+
+
+def _apply_devices(config: Any, refused: _Refused) -> None:
+    gpus = tf.config.list_physical_devices("GPU")
+    options = config.gpu_options
+    visible = gpus
+    if options.visible_device_list:
+        numbers = [int(number) for number in options.visible_device_list.split(",")]
+        visible = [gpus[number] for number in numbers if number < len(gpus)]
+    if "GPU" in config.device_count:
+        visible = visible[: config.device_count["GPU"]]
+    if visible != gpus:
+        refused.attempt(
+            "device_count and gpu_options.visible_device_list",
+            lambda: tf.config.set_visible_devices(visible, "GPU"),
+        )
+    if options.allow_growth:
+        for gpu in visible:
+            refused.attempt(
+                "gpu_options.allow_growth",
+                lambda gpu=gpu: tf.config.experimental.set_memory_growth(gpu, True),  # type: ignore[misc]
+            )
+    refused.none_of(options, {"allow_growth", "visible_device_list"}, "gpu_options.")
+
+
+def _apply_graph_options(options: Any, refused: _Refused) -> None:
+    optimizer = options.optimizer_options
+    if optimizer.global_jit_level > 0:  # ON_1 and ON_2; OFF is -1
+        tf.config.optimizer.set_jit("autoclustering")
+    rewrites = {}
+    unknown = set()
+    for field, value in options.rewrite_options.ListFields():
+        if field.name in _REWRITES:
+            rewrites[field.name] = _is_on(field, value)
+        elif field.name not in _HARMLESS_REWRITES:
+            unknown.add(field.name)
+    if rewrites:
+        tf.config.optimizer.set_experimental_options(rewrites)
+    known = {field.name for field, _ in options.rewrite_options.ListFields()} - unknown
+    refused.none_of(options.rewrite_options, known, "graph_options.rewrite_options.")
+    refused.none_of(optimizer, {"global_jit_level"}, "graph_options.optimizer_options.")
+    refused.none_of(options, {"optimizer_options", "rewrite_options"}, "graph_options.")
+
+
+# The names of tf.config.optimizer.set_experimental_options, which are those of the proto.
+_REWRITES = {
+    "arithmetic_optimization",
+    "auto_mixed_precision",
+    "constant_folding",
+    "debug_stripper",
+    "dependency_optimization",
+    "disable_meta_optimizer",
+    "disable_model_pruning",
+    "function_optimization",
+    "implementation_selector",
+    "layout_optimizer",
+    "loop_optimization",
+    "min_graph_nodes",
+    "pin_to_host_optimization",
+    "remapping",
+    "scoped_allocator_optimization",
+    "shape_optimization",
+}
+
+
+def _is_on(field: Any, value: Any) -> Any:
+    """A rewriter's Toggle (DEFAULT, ON, OFF, AGGRESSIVE, ...) as TF2 takes it: a bool."""
+    if field.enum_type is None:
+        return value
+    return field.enum_type.values_by_number[value].name != "OFF"
