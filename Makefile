@@ -4,6 +4,8 @@
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
+# The last TensorFlow with an Estimator of its own, to be measured against.
+ORIGINAL := .venv-original
 
 .PHONY: help train test lint bench clean
 .DELETE_ON_ERROR:
@@ -13,7 +15,7 @@ help:
 	@echo 'make train   train the digit classifier, on a TPU or on 8 emulated cores'
 	@echo 'make test    linters, type checker and tests'
 	@echo 'make lint    linters and type checker alone'
-	@echo 'make bench   measure the step loop against a hand-written one'
+	@echo 'make bench   measure step loops and hooks, against TensorFlow 2.15 too'
 	@echo 'make clean   remove the virtual environment, caches and build folders'
 	@echo 'PYTHON=python3.12 picks the Python of a new $(VENV)'
 
@@ -32,9 +34,11 @@ lint: $(VENV)/with-tests
 	@echo '== Type checker'
 	@$(RUN) -m mypy
 
-bench: $(VENV)/with-models
+bench: $(VENV)/with-models $(ORIGINAL)/with-tensorflow
 	@echo '== Benchmark of the step loop'
 	@$(RUN) -m benchmarks.step_loop
+	@echo '== Benchmark of hooks, against TensorFlow 2.15'
+	@$(RUN) -m benchmarks.hook_price --original $(ORIGINAL)/bin/python
 
 # A stamp for each set of extras: newer than setup.py means that they are installed.
 $(VENV)/with-models: EXTRAS := models
@@ -45,6 +49,12 @@ $(VENV)/with-models $(VENV)/with-tests: setup.py | $(RUN)
 	@$(RUN) -m pip install -qq --disable-pip-version-check --editable '.[$(EXTRAS)]'
 	@touch $@
 
+$(ORIGINAL)/with-tensorflow:
+	@echo '== Installing TensorFlow 2.15 into $(ORIGINAL) (once; needs Python 3.9 to 3.11)'
+	@$(PYTHON) -m venv $(ORIGINAL)
+	@$(ORIGINAL)/bin/python -m pip install -qq --disable-pip-version-check 'tensorflow-cpu==2.15.1'
+	@touch $@
+
 $(RUN):
 	@echo '== Making $(VENV) with $(PYTHON)'
 	@$(PYTHON) -c 'import sys; (3, 9) <= sys.version_info < (3, 14) or sys.exit( \
@@ -53,5 +63,5 @@ $(RUN):
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(ORIGINAL) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

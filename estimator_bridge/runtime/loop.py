@@ -129,6 +129,7 @@ class StepLoop:
         self.sums = frozenset(self._step.sums)
         self._compiled: list[tuple[object, Callable]] = []
         self._single: tuple[object, Callable] | None = None
+        self._any_draw: tf.Tensor | None = None
         self._may_be_single = strategy.num_replicas_in_sync == 1 and full_batch is None
 
     def __call__(
@@ -177,7 +178,7 @@ class StepLoop:
 
     def _call_once(self, iterator, draw: int, fed: Sequence[np.ndarray]) -> LoopResult:
         state = self._one_step(iterator)(
-            tf.constant(draw, tf.int64), *map(_fed_value, fed, self._fed_specs)
+            self._draw_of(draw), *map(_fed_value, fed, self._fed_specs)
         )
         is_done = bool(state["is_done"])
         return LoopResult(
@@ -188,6 +189,14 @@ class StepLoop:
             short_batch=None,
             limit_value=int(state["limit_value"]) if self._limit_variable else None,
         )
+
+    def _draw_of(self, draw: int) -> tf.Tensor:
+        """The position in the random streams; made once where the step draws nothing."""
+        if self._step.is_random:
+            return tf.constant(draw, tf.int64)
+        if self._any_draw is None:
+            self._any_draw = tf.constant(0, tf.int64)
+        return self._any_draw
 
     def _one_step(self, iterator) -> Callable:
         """A function of one step without a loop around it, for hooks that are called each step.

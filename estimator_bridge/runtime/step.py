@@ -87,6 +87,12 @@ class ReplicaStep:
             self._resources.prepare(self._host_lifted.given)
 
     @property
+    def is_random(self) -> bool:
+        """Whether the position in the random streams makes a difference."""
+        host = self._host_lifted.random_names if self._host_lifted else ()
+        return bool(self._lifted.random_names or host)
+
+    @property
     def sums(self) -> list[str]:
         """The CrossReplicaSum nodes that a step computes."""
         return self._lifted.sums

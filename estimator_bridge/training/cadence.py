@@ -44,21 +44,21 @@ def due(hook: Any, step: int, loss: tf.Tensor | None = None) -> Due:
       step: the global step before the next step.
       loss: the loss tensor, for which loops watch for NaN by themselves.
     """
-    kind = type(hook)
     if hasattr(hook, "steps_until_due"):  # this library's own hooks
         wanted = hook.steps_until_due(step)
         return wanted if isinstance(wanted, Due) else Due(steps=wanted)
-    if _inherits(kind, _train.SessionRunHook):
+    known = _known_as(hook)
+    if known is _train.SessionRunHook:
         return NEVER
-    if _inherits(kind, _train.NanTensorHook) and hook._loss_tensor is loss:
+    if known is _train.NanTensorHook and hook._loss_tensor is loss:
         return NEVER
-    if _inherits(kind, _train.StopAtStepHook) and hook._last_step is not None:
+    if known is _train.StopAtStepHook and hook._last_step is not None:
         return Due(steps=hook._last_step - step)
-    if _inherits(kind, _train.GlobalStepWaiterHook):
-        return NEVER if hook._worker_is_started else _EVERY_STEP
-    if _inherits(kind, _train.LoggingTensorHook):
+    if known is _train.GlobalStepWaiterHook and hook._worker_is_started:
+        return NEVER
+    if known is _train.LoggingTensorHook:
         return _by_timer(hook._timer, hook._iter_count - 1)
-    if any(_inherits(kind, known) for known in _BY_GLOBAL_STEP):
+    if known in _BY_GLOBAL_STEP:
         return _by_timer(hook._timer, step)
     return _EVERY_STEP
 
@@ -72,6 +72,15 @@ _BY_GLOBAL_STEP = (
 
 _BY_NEXT_STEP = (_train.ProfilerHook, _train.SummarySaverHook)
 
+_KNOWN = (
+    _train.SessionRunHook,
+    _train.NanTensorHook,
+    _train.StopAtStepHook,
+    _train.GlobalStepWaiterHook,
+    _train.LoggingTensorHook,
+    *_BY_GLOBAL_STEP,
+)
+
 
 def skip(hook: Any, steps: int, step: int) -> None:
     """Tells a hook that counts its calls of steps that ran without it.
@@ -81,17 +90,35 @@ def skip(hook: Any, steps: int, step: int) -> None:
       steps: how many there were.
       step: the global step after them.
     """
-    kind = type(hook)
-    if _inherits(kind, _train.LoggingTensorHook):
+    known = _known_as(hook)
+    if known is _train.LoggingTensorHook:
         hook._iter_count += steps
-    elif any(_inherits(kind, known) for known in _BY_NEXT_STEP) and hook._next_step is not None:
+    elif known in _BY_NEXT_STEP and hook._next_step is not None:
         hook._next_step = step + 1
 
 
-def _inherits(kind: Any, known: Any) -> bool:
-    """Whether a hook class runs this known class's own before_run and after_run."""
-    calls = ("before_run", "after_run")  # a stand-in (a mock, a proxy) may have none in its class
-    return all(getattr(kind, call, None) is getattr(known, call) for call in calls)
+def _known_as(hook: Any) -> Any:
+    """The class of TensorFlow's whose own before_run and after_run a hook has; None if none."""
+    own = getattr(hook, "__dict__", ())
+    is_patched = any(call in own for call in _CALLS)  # on the hook itself, past its class
+    if is_patched:
+        return None
+    kind = type(hook)
+    if kind not in _known_classes:
+        _known_classes[kind] = _class_known_as(kind)
+    return _known_classes[kind]
+
+
+_CALLS = ("before_run", "after_run")
+_known_classes: dict[Any, Any] = {}  # as each hook is asked at each call of a loop
+
+
+def _class_known_as(kind: Any) -> Any:
+    for known in _KNOWN:
+        # A stand-in (a mock, a proxy) may have none in its class.
+        if all(getattr(kind, call, None) is getattr(known, call) for call in _CALLS):
+            return known
+    return None
 
 
 def _by_timer(timer: Any, step: int) -> Due:

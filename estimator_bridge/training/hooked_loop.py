@@ -86,6 +86,7 @@ class HookedLoop:
         self._loss = loss
         self._pace = pace
         self._original_args = _train.SessionRunArgs(original_fetches)
+        self._call: StepCall | None = None
         self._together = together
         self._stop_requested = self._all_stop = Stop.NO
 
@@ -121,7 +122,7 @@ class HookedLoop:
         called = [h for h, d in zip(self._hooks, dues) if d.now or d.steps <= steps]
         for hook in called:
             skip(hook, steps - 1, step + steps - 1)
-        call = StepCall(self._session, called, self._original_args)
+        call = self._call = StepCall(self._session, called, self._original_args, self._call)
         fed, values = tuple(call.feeds), tuple(call.feeds.values())
         started = time.perf_counter()
         loop = self._loop(call.fetches.refs, fed)

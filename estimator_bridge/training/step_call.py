@@ -26,6 +26,7 @@ class StepCall:
       session: of the traced graph.
       hooks: those that are called, in their order.
       original_args: what the estimator itself runs.
+      before: the call before this one, whose fetches are taken over where hooks ask for the same.
 
     Attributes:
       fetches: of all hooks, one a request.
@@ -35,13 +36,23 @@ class StepCall:
       RuntimeError: two hooks feed the same tensor.
     """
 
-    def __init__(self, session: LiftedSession, hooks: Sequence[Any], original_args: Any):
+    def __init__(
+        self,
+        session: LiftedSession,
+        hooks: Sequence[Any],
+        original_args: Any,
+        before: StepCall | None = None,
+    ):
         self._context = _train.SessionRunContext(original_args=original_args, session=session)
         self._requests = [(hook, hook.before_run(self._context)) for hook in hooks]
         asked = [(hook, request) for hook, request in self._requests if request]
         # A FeedFnHook fetches None.
-        wanted = [[] if r.fetches is None else r.fetches for _, r in asked]
-        self.fetches = Fetches(session.graph, wanted)
+        self._wanted = [[] if r.fetches is None else r.fetches for _, r in asked]
+        self._identity = _identity(self._wanted)
+        is_same = before is not None and before._identity == self._identity
+        self.fetches: Fetches = (
+            before.fetches if before and is_same else Fetches(session.graph, self._wanted)
+        )
         self.feeds = _merge_feeds(session, asked)
         self._options, self._trace_folder = _merge_options(asked)
         self._metadata = _v1.RunMetadata()
@@ -72,6 +83,15 @@ class StepCall:
             hook.after_run(
                 self._context, _train.SessionRunValues(result, self._options, self._metadata)
             )
+
+
+def _identity(structure: Any) -> Any:
+    """What changes if fetches are others than before, though in the same list or dict."""
+    if isinstance(structure, dict):
+        return [(key, _identity(value)) for key, value in structure.items()]
+    if isinstance(structure, (list, tuple)):
+        return [type(structure), *map(_identity, structure)]
+    return id(structure)
 
 
 def _merge_feeds(session: LiftedSession, asked: Sequence[tuple[Any, Any]]) -> dict[str, Any]:

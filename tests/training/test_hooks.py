@@ -327,18 +327,22 @@ def test_final_ops_run_at_the_end(tmp_path):
     assert hook.final_ops_values == 7
 
 
-def test_global_step_waiter_waits_and_then_costs_nothing(tmp_path):
+def test_global_step_waiter_waits_and_then_costs_nothing(tmp_path, monkeypatch):
     estimator = train(tmp_path, steps=5)
     calls = []
+    kind = v1.train.GlobalStepWaiterHook
+    before_run = kind.before_run
+    monkeypatch.setattr(kind, "before_run", lambda *args: calls.append(0) or before_run(*args))
+    estimator.train(ones, hooks=[kind(5)], steps=20)
+    assert len(calls) == 1
 
-    class Counts(v1.train.GlobalStepWaiterHook):
-        _is_counted = True
 
-    hook = Counts(5)
+def test_a_call_that_is_patched_onto_a_hook_counts(tmp_path):
+    hook, calls = v1.train.StopAtStepHook(num_steps=9), []
     before_run = hook.before_run
     hook.before_run = lambda context: calls.append(0) or before_run(context)
-    estimator.train(ones, hooks=[hook], steps=20)
-    assert len(calls) == 1
+    train(tmp_path, hook, steps=4)
+    assert len(calls) == 4
 
 
 def test_profiler_hook_writes_a_trace(tmp_path):
