@@ -30,11 +30,13 @@ class HostStage:
         per-replica values are concatenated into it.
       operations: what to run, '^name' each.
       first_replica_only: whether the first replica's values are taken instead of all.
+      every_n_steps: whether only every so many steps, from the first on.
     """
 
     inputs: dict[str, str]
     operations: tuple[str, ...]
     first_replica_only: bool = False
+    every_n_steps: int = 1
 
 
 class ReplicaStep:
@@ -160,5 +162,14 @@ class ReplicaStep:
             gathered = {ref: gather(self._strategy, values[ref], most) for ref in self._gathered}
             inputs = {p: gathered[ref] for p, ref in host.inputs.items()}
             given = {**self._resources.handles(lifted.given), **inputs, **dict(zip(self._fed, fed))}
-            lifted(given, lambda sums: [value for value, _ in sums], draw=draw)
+
+            def run():
+                lifted(given, lambda sums: [value for value, _ in sums], draw=draw)
+                return tf.constant(True)
+
+            if host.every_n_steps == 1:
+                run()
+            else:
+                is_due = tf.equal(draw % host.every_n_steps, 0)
+                tf.cond(is_due, run, lambda: tf.constant(False))
         return inputs

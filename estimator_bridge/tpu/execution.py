@@ -238,7 +238,8 @@ class TPUExecution(Execution):
             training_hooks=(*spec.training_hooks, *hooks),
             scaffold=spec.scaffold_fn() if spec.scaffold_fn else None,
         )
-        stage = HostStage(gathered.inputs, tuple(host)) if host else None
+        every = self.config.tpu_config.experimental_host_call_every_n_steps
+        stage = HostStage(gathered.inputs, tuple(host), every_n_steps=every) if host else None
         return TracedModel(whole, [reference(spec.train_op)], spec.loss.name, host=stage)
 
     def _trace_evaluation(self, spec: TPUEstimatorSpec) -> TracedModel:

@@ -34,11 +34,11 @@ def model_with(host_call):
     return model_fn
 
 
-def estimator(model_fn, model_dir, cores):
+def estimator(model_fn, model_dir, cores, **settings):
     config = eb.tpu.RunConfig(
         master=f"emulated:{cores or 1}",
         model_dir=str(model_dir),
-        tpu_config=eb.tpu.TPUConfig(iterations_per_loop=3),
+        tpu_config=eb.tpu.TPUConfig(**{"iterations_per_loop": 3, **settings}),
     )
     return eb.tpu.TPUEstimator(
         model_fn, config=config, train_batch_size=4, use_tpu=bool(cores), eval_batch_size=4
@@ -80,6 +80,20 @@ def test_replicas_are_gathered_in_order(cores, tmp_path):
     estimator(model_with(host_call), tmp_path, cores).train(numbers, steps=2)
     assert [x for _, x in seen] == [[0, 1, 2, 3], [4, 5, 6, 7]]
     assert [s for s, _ in seen] == [[0] * cores, [1] * cores]
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+def test_every_n_steps(cores, tmp_path):
+    seen = []
+
+    def host_call(x, step):
+        return v1.py_func(lambda s: seen.append(int(s[0])), [step], [])
+
+    settings = {"iterations_per_loop": 4, "experimental_host_call_every_n_steps": 2}
+    made = estimator(model_with(host_call), tmp_path, cores, **settings)
+    made.train(numbers, steps=7)
+    assert seen == [0, 2, 4, 6]
+    assert made.get_variable_value("global_step") == 7
 
 
 def test_host_call_that_returns_nothing(tmp_path):
