@@ -4,8 +4,9 @@ Knows nothing of estimators; ``trace_graph`` makes a graph, ``Lifted`` puts a pa
 tf.function, ``LiftedSession`` runs parts of it as tf.compat.v1.Session would.
 """
 
+from estimator_bridge.graph.collectives import REPLICA_ID
 from estimator_bridge.graph.divergence import diverging_variables
-from estimator_bridge.graph.lift import REPLICA_ID, JoinFn, Lifted
+from estimator_bridge.graph.lift import JoinFn, Lifted
 from estimator_bridge.graph.replica_local import ReplicaLocal, replica_locals
 from estimator_bridge.graph.resources import Resources, host_device
 from estimator_bridge.graph.session import LiftedSession

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import tensorflow as tf
 
 from estimator_bridge.graph.library import functions_where
+from estimator_bridge.graph.op_kinds import MEETINGS
 from estimator_bridge.tensorflow_private import op_def
 
 __all__ = ["inline_sums"]
@@ -21,7 +22,7 @@ _CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 
 def inline_sums(graph_def: tf.compat.v1.GraphDef) -> Iterator[tf.compat.v1.NodeDef]:
     """The nodes of a graph in their order, calls of functions with a sum inlined."""
-    hiding = functions_where(graph_def.library, lambda node: node.op == "CrossReplicaSum")
+    hiding = functions_where(graph_def.library, lambda node: node.op in MEETINGS)
     functions = {f.signature.name: f for f in graph_def.library.function}
     for node in graph_def.node:
         yield from _expanded(node, functions, hiding)

@@ -10,16 +10,15 @@ from typing import Optional
 import numpy as np
 import tensorflow as tf
 
+from estimator_bridge.graph.collectives import REPLICA_ID
 from estimator_bridge.graph.library import make_known, reached
+from estimator_bridge.graph.placement import without_placement
 from estimator_bridge.graph.plan import make_plan
 from estimator_bridge.graph.randomness import DRAW, REPLICA_KEY, Randomness, replica_key
 from estimator_bridge.graph.snapshot import Snapshot, node_name, tensor_ref
 from estimator_bridge.tensorflow_private import import_below_control_edges
 
-__all__ = ["REPLICA_ID", "JoinFn", "Lifted"]
-
-# An int32 scalar placeholder that a trace may hold for the number of the replica.
-REPLICA_ID = "estimator_bridge/replica_id:0"
+__all__ = ["JoinFn", "Lifted"]
 
 _importing = threading.RLock()  # an import switches tensor equality off, for all threads
 
@@ -136,7 +135,7 @@ class Lifted:
                 library=reached(self._snapshot.library, (nodes[n] for n in stage.body)),
             )
             for name in stage.body:
-                node = _without_placement(nodes[name])
+                node = without_placement(nodes[name])
                 node.input[:] = plan.inputs[name]
                 if name in self.random_names:
                     graph_def.node.extend(self._randomness.rewritten(node))
@@ -174,16 +173,6 @@ class Lifted:
             known[ref] = element
             if isinstance(element, tf.Tensor):
                 known["^" + node_name(ref)] = element.op
-
-
-def _without_placement(node):
-    """A copy of a node with no device and colocation: each replica places its own."""
-    copy = tf.compat.v1.NodeDef()
-    copy.CopyFrom(node)
-    copy.device = ""
-    if "_class" in copy.attr:
-        del copy.attr["_class"]
-    return copy
 
 
 def _import_here(graph_def, part: _Part, known: dict) -> list:

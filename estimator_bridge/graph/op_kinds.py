@@ -1,6 +1,6 @@
 """Kinds of ops that the engine treats specially, by their types' names."""
 
-__all__ = ["DEQUEUES", "DRAWS", "QUEUES", "READS", "V1_CONTROL_FLOW"]
+__all__ = ["DEQUEUES", "DRAWS", "MEETINGS", "QUEUES", "READS", "V1_CONTROL_FLOW"]
 
 # Random ops, with the stateless ones of the same numbers (see randomness.py).
 DRAWS = {
@@ -25,6 +25,9 @@ READS = frozenset(
         "QueueIsClosedV2",
     }
 )
+
+# In which the replicas meet.
+MEETINGS = frozenset({"AllToAll", "CollectivePermute", "CrossReplicaSum"})
 
 QUEUES = frozenset({"FIFOQueueV2", "PaddingFIFOQueueV2", "PriorityQueueV2", "RandomShuffleQueueV2"})
 

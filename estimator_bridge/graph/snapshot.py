@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import tensorflow as tf
 
 from estimator_bridge.graph.branch_effects import keep_branch_effects
+from estimator_bridge.graph.collectives import spread_collectives
 from estimator_bridge.graph.inline import inline_sums
 from estimator_bridge.tensorflow_private import op_def
 
@@ -54,7 +55,7 @@ class Snapshot:
         if version != graph.version:
             graph_def = graph.as_graph_def()
             keep_branch_effects(graph_def)
-            nodes = {node.name: node for node in inline_sums(graph_def)}
+            nodes = {node.name: node for node in spread_collectives(inline_sums(graph_def))}
             snapshot = cls(nodes, graph_def.library, graph_def.versions)
             _taken[graph] = graph.version, snapshot
         return snapshot

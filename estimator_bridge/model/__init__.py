@@ -5,6 +5,7 @@ from estimator_bridge.model.cluster import Cluster, TaskType, parse_cluster
 from estimator_bridge.model.counts import IterationsPerLoop, parse_iterations_per_loop
 from estimator_bridge.model.cross_shard import CrossShardOptimizer, cross_replica_sum
 from estimator_bridge.model.estimator_spec import EstimatorSpec
+from estimator_bridge.model.exchange import all_to_all, collective_permute
 from estimator_bridge.model.export_outputs import (
     ClassificationOutput,
     ExportOutput,
@@ -47,7 +48,9 @@ __all__ = [
     "TaskType",
     "VocabInfo",
     "WarmStartSettings",
+    "all_to_all",
     "call_host_fn",
+    "collective_permute",
     "cross_replica_sum",
     "default_session_config",
     "describe_fn",

@@ -5,6 +5,8 @@ from estimator_bridge.model import (
     InputPipelineConfig,
     TPUConfig,
     TPUEstimatorSpec,
+    all_to_all,
+    collective_permute,
     cross_replica_sum,
 )
 from estimator_bridge.model import TPURunConfig as RunConfig
@@ -22,6 +24,8 @@ __all__ = [
     "TPUContext",
     "TPUEstimator",
     "TPUEstimatorSpec",
+    "all_to_all",
+    "collective_permute",
     "cross_replica_sum",
     "experimental",
 ]

@@ -1,0 +1,133 @@
+"""Exchanges between replicas that only a TPU has kernels for, spelled out as sums.
+
+A replica that puts zeros where another has a value adds nothing to it. So what one replica is to
+get from another is put into a row of its own, and the rows are added up over the replicas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+import tensorflow as tf
+
+from estimator_bridge.graph.placement import without_placement
+
+__all__ = ["REPLICA_ID", "spread_collectives"]
+
+# An int32 scalar placeholder for the number of the replica, to which `Lifted` gives a value.
+REPLICA_ID = "estimator_bridge/replica_id:0"
+
+_ONE_GROUP = [[0]]  # of all replicas
+
+
+def spread_collectives(nodes: Iterable[tf.compat.v1.NodeDef]) -> list[tf.compat.v1.NodeDef]:
+    """Puts sums in the place of AllToAll and CollectivePermute.
+
+    Args:
+      nodes: of a graph, in creation order.
+
+    Returns:
+      The nodes, with those that were put in at the places of those that they stand for.
+
+    Raises:
+      ValueError: such a node's partners are no constant.
+    """
+    nodes = list(nodes)
+    if not any(node.op in _SPREAD for node in nodes):
+        return nodes
+    by_name = {node.name: node for node in nodes}
+    replica_id = REPLICA_ID[: -len(":0")]
+    result = []
+    if replica_id not in by_name:
+        placeholder = tf.compat.v1.NodeDef(name=replica_id, op="Placeholder")
+        placeholder.attr["dtype"].type = tf.int32.as_datatype_enum
+        result.append(placeholder)
+    for node in nodes:
+        if node.op in _SPREAD:
+            result += _spread(node, _partners(node, by_name), replica_id)
+        else:
+            result.append(node)
+    return result
+
+
+def _partners(node: tf.compat.v1.NodeDef, by_name: dict) -> np.ndarray:
+    """The value of the constant expression that tells a node its partners."""
+    needed, waiting = set(), [node.input[1]]
+    while waiting:
+        name = waiting.pop().lstrip("^").split(":")[0]
+        if name not in needed:
+            needed.add(name)
+            waiting += by_name[name].input
+            if by_name[name].op == "Placeholder":
+                raise ValueError(
+                    f"{node.op} {node.name!r} must be told its partners by a constant list of "
+                    f"lists of replica numbers, got a value that depends on {name!r}."
+                )
+    # A gradient turns the pairs of its op round, which is an expression.
+    graph_def = tf.compat.v1.GraphDef(
+        node=[without_placement(by_name[name]) for name in sorted(needed)]
+    )
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        (tensor,) = tf.graph_util.import_graph_def(graph_def, {}, [node.input[1]], name="")
+        return session.run(getattr(tensor, "outputs", [tensor])[0])
+
+
+def _spread(
+    node: tf.compat.v1.NodeDef, partners: np.ndarray, replica_id: str
+) -> list[tf.compat.v1.NodeDef]:
+    with tf.Graph().as_default() as graph:
+        value = tf.compat.v1.placeholder(tf.as_dtype(node.attr["T"].type), name="value")
+        number = tf.compat.v1.placeholder(tf.int32, [], name="number")
+        with tf.name_scope("spread"):
+            output = _SPREAD[node.op](value, number, partners, node.attr)
+        tf.identity(output, name="output")
+    names = {"value": node.input[0], "number": replica_id, "output": node.name}
+    made = []
+    for part in graph.as_graph_def().node:
+        if part.op != "Placeholder":
+            part.name = names.get(part.name, f"{node.name}/{part.name}")
+            part.input[:] = [_renamed(ref, node.name, names) for ref in part.input]
+            made.append(part)
+    made[-1].input.extend(ref for ref in node.input if ref.startswith("^"))
+    return made
+
+
+def _renamed(ref: str, prefix: str, names: dict[str, str]) -> str:
+    name, colon, index = ref.lstrip("^").partition(":")
+    caret = "^" if ref.startswith("^") else ""
+    return caret + names.get(name, f"{prefix}/{name}{colon}{index}")
+
+
+def _permute(value: tf.Tensor, number: tf.Tensor, pairs: np.ndarray, attributes) -> tf.Tensor:
+    """The value of the replica that sends to this one; zeros where none does."""
+    del attributes
+    nothing = tf.zeros_like(value)
+    rows = [tf.where(tf.equal(number, source), value, nothing) for source, _ in pairs]
+    sent = tf.unstack(_sum(tf.stack(rows)), num=len(pairs))
+    return tf.add_n(
+        [tf.where(tf.equal(number, target), row, nothing) for (_, target), row in zip(pairs, sent)]
+    )
+
+
+def _all_to_all(value: tf.Tensor, number: tf.Tensor, groups: np.ndarray, attributes) -> tf.Tensor:
+    """Of each replica of the group, the part that is meant for this one, side by side."""
+    axis, parts = attributes["split_dimension"].i, attributes["split_count"].i
+    nothing = tf.zeros_like(value)
+    rows = [tf.where(tf.equal(number, i), value, nothing) for i in range(groups.size)]
+    everyone = _sum(tf.stack(rows))
+    group_of, place_of = np.zeros(groups.size, np.int32), np.zeros(groups.size, np.int32)
+    for i, members in enumerate(groups):
+        group_of[members], place_of[members] = i, np.arange(len(members))
+    members = tf.gather(tf.constant(groups, tf.int32), tf.gather(group_of, number))
+    place = tf.gather(place_of, number)
+    values = tf.unstack(tf.gather(everyone, members), num=groups.shape[1])
+    mine = [tf.gather(tf.stack(tf.split(each, parts, axis)), place) for each in values]
+    return tf.concat(mine, attributes["concat_dimension"].i)
+
+
+def _sum(rows: tf.Tensor) -> tf.Tensor:
+    return tf.raw_ops.CrossReplicaSum(input=rows, group_assignment=tf.constant(_ONE_GROUP))
+
+
+_SPREAD: dict[str, Callable] = {"AllToAll": _all_to_all, "CollectivePermute": _permute}

@@ -1,0 +1,87 @@
+"""Values that replicas send to each other, in TPU mode."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.model.cross_shard import number_of_shards
+
+__all__ = ["all_to_all", "collective_permute"]
+
+
+def all_to_all(
+    x: Any,
+    concat_dimension: int,
+    split_dimension: int,
+    split_count: int,
+    group_assignment: Sequence[Sequence[int]] | None = None,
+    name: str | None = None,
+) -> tf.Tensor:
+    """Splits each replica's value, sends part i to the i-th replica, and joins what came.
+
+    Args:
+      x: each replica's own value, of one shape and type on all.
+      concat_dimension: along which the parts that came are put side by side, in the order of the
+        replicas.
+      split_dimension: along which the value is split.
+      split_count: into how many parts: as many as a group has replicas.
+      group_assignment: the replicas' numbers, a list for each group that exchanges among itself;
+        all replicas are one group by default.
+      name: of the operation.
+
+    Returns:
+      The joined parts. Outside of TPU mode, where there is one replica, `x`.
+
+    Raises:
+      ValueError: `split_count` is not the size of the groups.
+    """
+    shards = number_of_shards()
+    if shards is None:
+        return tf.identity(x, name=name)
+    groups = [list(range(shards))] if group_assignment is None else group_assignment
+    if any(len(group) != split_count for group in groups):
+        raise ValueError(
+            f"split_count {split_count} must equal the size of each subgroup of replicas, got "
+            f"{groups}."
+        )
+    return tf.raw_ops.AllToAll(
+        input=x,
+        group_assignment=tf.constant(groups, tf.int32),
+        concat_dimension=concat_dimension,
+        split_dimension=split_dimension,
+        split_count=split_count,
+        name=name,
+    )
+
+
+def collective_permute(
+    x: Any, source_target_pairs: Sequence[Sequence[int]], name: str | None = None
+) -> tf.Tensor:
+    """Sends values from replica to replica.
+
+    Args:
+      x: each replica's own value, of one shape and type on all.
+      source_target_pairs: pairs of replica numbers: who sends, and who gets it. No replica gets
+        two.
+      name: of the operation.
+
+    Returns:
+      What this replica got; zeros where none sent to it. Outside of TPU mode, where there is one
+      replica, `x`.
+
+    Raises:
+      ValueError: a replica is to get two values.
+    """
+    targets = [target for _, target in source_target_pairs]
+    if len(set(targets)) < len(targets):
+        raise ValueError(
+            f"source_target_pairs {source_target_pairs} sends more than one value to a replica."
+        )
+    if number_of_shards() is None:
+        return tf.identity(x, name=name)
+    return tf.raw_ops.CollectivePermute(
+        input=x, source_target_pairs=tf.constant(source_target_pairs, tf.int32), name=name
+    )
