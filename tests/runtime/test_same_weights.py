@@ -54,7 +54,13 @@ OPTIMIZERS = {
     "Nesterov": lambda: v1.train.MomentumOptimizer(0.05, 0.9, use_nesterov=True),
     "Adam": lambda: v1.train.AdamOptimizer(0.01),
     "RMSProp": lambda: v1.train.RMSPropOptimizer(0.005, momentum=0.5, epsilon=1e-3),
+    "CenteredRMSProp": lambda: v1.train.RMSPropOptimizer(0.005, epsilon=1e-2, centered=True),
     "Adagrad": lambda: v1.train.AdagradOptimizer(0.1),
+    "Adadelta": lambda: v1.train.AdadeltaOptimizer(1.0, epsilon=1e-4),
+    "AdagradDA": lambda: v1.train.AdagradDAOptimizer(0.1, v1.train.get_global_step()),
+    "Ftrl": lambda: v1.train.FtrlOptimizer(0.1, l1_regularization_strength=1e-3),
+    "ProximalAdagrad": lambda: v1.train.ProximalAdagradOptimizer(0.1),
+    "ProximalGradientDescent": lambda: v1.train.ProximalGradientDescentOptimizer(0.1),
     "HandWritten": lambda: HandWritten(0.01),
 }
 
@@ -101,7 +107,7 @@ def trained(name, cores):
     return session.run(variables)
 
 
-@pytest.mark.parametrize("cores", [2, 8])
+@pytest.mark.parametrize("cores", [2, 4, 8])
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_weights_after_fifty_steps(name, cores):
     alone, together = trained(name, 1), trained(name, cores)

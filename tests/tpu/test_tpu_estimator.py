@@ -10,7 +10,7 @@ import estimator_bridge as eb
 import tensorflow as tf  # isort: skip
 
 v1 = tf.compat.v1
-EXAMPLES = 43  # not divisible by a batch of 16, and its rest (11) by no number of replicas
+EXAMPLES = 1003  # not divisible by a batch of 16, and its rest (11) by no number of replicas
 
 
 def data(count=EXAMPLES):
@@ -73,14 +73,14 @@ def estimator(model_dir, cores, **kwargs):
 def runs(tmp_path_factory):
     """By number of cores, with 0 for use_tpu=False: estimator, evaluation, predictions."""
     result = {}
-    for cores in (0, 1, 2, 8):
+    for cores in (0, 1, 2, 4, 8):
         est = estimator(tmp_path_factory.mktemp("m"), cores or 1, use_tpu=bool(cores))
         est.train(train_input, steps=10)
         result[cores] = est, est.evaluate(test_input), list(est.predict(test_input))
     return result
 
 
-@pytest.mark.parametrize("cores", [1, 2, 8])
+@pytest.mark.parametrize("cores", [1, 2, 4, 8])
 def test_weights_are_the_same_on_any_number_of_cores(runs, cores):
     one, many = runs[0][0], runs[cores][0]
     assert one.get_variable_names() == many.get_variable_names()
@@ -90,17 +90,17 @@ def test_weights_are_the_same_on_any_number_of_cores(runs, cores):
         )
 
 
-@pytest.mark.parametrize("cores", [1, 2, 8])
+@pytest.mark.parametrize("cores", [1, 2, 4, 8])
 def test_evaluation_sees_every_example_once(runs, cores):
     wanted, got = runs[0][1], runs[cores][1]
     assert got["global_step"] == 10
     assert sorted(got) == sorted(wanted)
     for key, value in wanted.items():
         np.testing.assert_allclose(got[key], value, atol=1e-6, err_msg=key)
-    np.testing.assert_allclose(got["count"], (16 + 16 + 11) / 3, rtol=1e-6)
+    np.testing.assert_allclose(got["count"], (62 * 16 + 11) / 63, rtol=1e-6)
 
 
-@pytest.mark.parametrize("cores", [1, 2, 8])
+@pytest.mark.parametrize("cores", [1, 2, 4, 8])
 def test_prediction_gives_every_example_once(runs, cores):
     _, _, predictions = runs[cores]
     assert len(predictions) == EXAMPLES
