@@ -49,3 +49,22 @@ def test_a_chief_without_workers_trains_alone(monkeypatch, tmp_path):
     cluster = {"chief": ["a:1"], "evaluator": ["e:1"]}
     estimator = _train(monkeypatch, tmp_path, cluster)
     assert estimator.get_variable_value("global_step") == 2
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_an_evaluator_has_a_strategy_of_its_own_machine(listed, monkeypatch, tmp_path):
+    """tf.distribute.MultiWorkerMirroredStrategy() raises KeyError where it is not listed."""
+    cluster = {**ADDRESSES, **({"evaluator": ["e:1"]} if listed else {})}
+    place = {"cluster": cluster, "task": {"type": "evaluator", "index": 0}}
+    monkeypatch.setenv("TF_CONFIG", json.dumps(place))
+    strategy = eb.runtime.multi_worker_strategy(timeout_secs=1)
+    assert isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy)
+    config = eb.RunConfig(str(tmp_path), train_distribute=strategy, eval_distribute=strategy)
+    assert config.task_type == "evaluator"
+
+    def model_fn(features, mode):
+        return eb.EstimatorSpec(mode, loss=tf.reduce_sum(features))
+
+    estimator = eb.Estimator(model_fn, config=config)
+    result = estimator.evaluate(lambda: tf.data.Dataset.from_tensors([1.0, 2.0]).repeat(3))
+    assert result["loss"] == 3
