@@ -6,6 +6,8 @@ import pytest
 import tensorflow as tf
 
 import estimator_bridge as eb
+from estimator_bridge.training import together
+from estimator_bridge.training.termination import Termination
 
 ADDRESSES = {"chief": ["a:1"], "worker": ["b:1"]}
 
@@ -68,3 +70,24 @@ def test_an_evaluator_has_a_strategy_of_its_own_machine(listed, monkeypatch, tmp
     estimator = eb.Estimator(model_fn, config=config)
     result = estimator.evaluate(lambda: tf.data.Dataset.from_tensors([1.0, 2.0]).repeat(3))
     assert result["loss"] == 3
+
+
+@pytest.mark.parametrize("asked_to_end", [False, True])
+def test_who_was_asked_to_end_does_not_start_itself_anew_for_a_lost_worker(
+    asked_to_end, monkeypatch
+):
+    rejoined, termination = [], Termination()
+    termination.requested = asked_to_end
+    monkeypatch.setattr(together, "workers_of", lambda strategy: "workers")
+    monkeypatch.setattr(together, "rejoin", lambda workers, error: rejoined.append(workers))
+
+    def lose_one():
+        with together.with_workers(None, termination):
+            raise tf.errors.UnavailableError(None, None, "Collective ops is aborted")
+
+    if asked_to_end:
+        lose_one()
+    else:
+        with pytest.raises(tf.errors.UnavailableError):
+            lose_one()
+    assert rejoined == ([] if asked_to_end else ["workers"])
