@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import json
 import os
 import platform
 from collections.abc import Callable, Iterable, Mapping
@@ -53,7 +54,7 @@ def examine(write: Write = print, environ: Mapping[str, str] | None = None) -> i
     tpu = find_tpu(environ, [kind for kind, _ in devices])
     _section(write, "What --use_tpu --tpu=... would do here", explain_tpu_values(tpu))
     remarks = [("to mend", problem) for problem in problems] + [
-        ("to know", note) for note in _notes()
+        ("to know", note) for note in [*_notes(), *_cluster_notes(environ)]
     ]
     _section(write, "Problems", remarks or [("none", "")])
     return 1 if problems else 0
@@ -108,6 +109,23 @@ def _notes() -> list[str]:
     return [
         f"{' and '.join(twins)} install the same files: to update or remove one damages the other. "
         "Remove both, then install tensorflow, the one that tf-keras requires."
+    ]
+
+
+def _cluster_notes(environ: Mapping[str, str]) -> list[str]:
+    try:
+        config = json.loads(environ.get("TF_CONFIG") or "{}")
+        is_evaluator = config.get("task", {}).get("type") == "evaluator"
+        is_listed = "evaluator" in config.get("cluster", {})
+    except (ValueError, AttributeError) as error:
+        return [f"TF_CONFIG is no JSON object with 'cluster' and 'task': {error}"]
+    if is_listed or not is_evaluator:
+        return []
+    return [
+        "TF_CONFIG's task is an evaluator that its cluster does not list: "
+        "tf.distribute.MultiWorkerMirroredStrategy() raises KeyError: 'evaluator' then. Add "
+        '"evaluator": ["HOST:PORT"] to the cluster, or make the strategy with '
+        "estimator_bridge.runtime.multi_worker_strategy()."
     ]
 
 

@@ -67,6 +67,27 @@ def test_doctor_without_a_tpu_foretells_emulated_cores():
     assert "8 emulated cores" in text
 
 
+@pytest.mark.parametrize(
+    ("tf_config", "told"),
+    [
+        ('{"cluster": {"chief": ["a:1"]}, "task": {"type": "evaluator"}}', "KeyError: 'evaluator'"),
+        ("chief", "TF_CONFIG is no JSON object"),
+        ("[]", "TF_CONFIG is no JSON object"),
+    ],
+)
+def test_doctor_tells_of_an_evaluator_that_is_not_listed_and_of_what_is_no_cluster(tf_config, told):
+    code, text = report({"TF_CONFIG": tf_config})
+    assert code == 0
+    assert told in text
+
+
+def test_doctor_has_nothing_to_say_of_a_cluster_with_its_evaluator():
+    listed = '{"cluster": {"evaluator": ["a:1"]}, "task": {"type": "evaluator"}}'
+    _, text = report({"TF_CONFIG": listed})
+    assert "evaluator that its cluster" not in text
+    assert "no JSON object" not in text
+
+
 def test_doctor_shows_a_problem_and_fails_without_loading_tensorflow(monkeypatch):
     def broken():
         raise ImportError("tensorflow 2.21.0 with tf-keras 2.16.0")

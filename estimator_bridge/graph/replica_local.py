@@ -4,6 +4,8 @@ A metric's total or batch norm's moving mean is declared ``synchronization=ON_RE
 updates its own copy, and whoever reads it outside of the replicas gets the sum or the mean of the
 copies. A session therefore works on one more copy, on the host: it is filled from the replicas'
 before the session's function runs, and what the function wrote is dealt out to them after it.
+Where replicas are in several processes, a session cannot reach them all: the host's copy is filled
+where all processes take part, and what a session writes is dealt out to the local replicas alone.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import tensorflow as tf
 
 from estimator_bridge.graph.snapshot import Snapshot
 
-__all__ = ["ReplicaLocal", "ReplicaLocals", "combined", "deal_out", "replica_locals"]
+__all__ = ["ReplicaLocal", "ReplicaLocals", "deal_out", "replica_locals", "whole_of"]
 
 _known: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
@@ -59,32 +61,36 @@ def replica_locals(graph: tf.Graph) -> ReplicaLocals:
     return _known[graph]
 
 
-def combined(copies: Sequence[tf.Variable], kind: ReplicaLocal) -> tf.Tensor:
-    """The value of the whole, from its copies; eager."""
-    total = tf.add_n([copy.read_value() for copy in copies])
+def whole_of(total: tf.Tensor, replicas: int, kind: ReplicaLocal) -> tf.Tensor:
+    """The value of the whole, from the sum of its copies on so many replicas; eager."""
     if not kind.is_mean:
         return total
-    return total // len(copies) if total.dtype.is_integer else total / len(copies)
+    return total // replicas if total.dtype.is_integer else total / replicas
 
 
 def deal_out(
-    value: tf.Tensor, copies: Sequence[tf.Variable], kind: ReplicaLocal, is_initial: bool
+    value: tf.Tensor,
+    copies: Sequence[tf.Variable],
+    kind: ReplicaLocal,
+    replicas: int,
+    has_first: bool,
 ) -> None:
     """Gives each copy its part of the whole, as TensorFlow does when it restores one; eager.
 
     Args:
-      value: of the whole, or the initial value of each.
-      copies: of the variable.
+      value: of the whole.
+      copies: of the variable, those in this process.
       kind: how it is read.
-      is_initial: whether the variable's initializer made the value.
+      replicas: how many there are in all processes.
+      has_first: whether the first of all is in this process.
     """
     first, *others = copies
     part = rest = value
-    if not (is_initial or kind.is_mean):
+    if not kind.is_mean:
         # TensorFlow divides whole numbers too, and loses what is left; the first copy keeps it.
-        count = len(copies)
-        part = value // count if value.dtype.is_integer else value / count
-        rest = value - part * (count - 1) if value.dtype.is_integer else part
+        is_integer = value.dtype.is_integer
+        part = value // replicas if is_integer else value / replicas
+        rest = value - part * (replicas - 1) if is_integer and has_first else part
     first.assign(rest)
     for copy in others:
         copy.assign(part)

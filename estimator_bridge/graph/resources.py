@@ -15,7 +15,7 @@ import tensorflow as tf
 from estimator_bridge.graph.lift import Lifted
 from estimator_bridge.graph.one_shot import as_initialized
 from estimator_bridge.graph.op_kinds import QUEUES
-from estimator_bridge.graph.replica_local import combined, deal_out, replica_locals
+from estimator_bridge.graph.replica_local import deal_out, replica_locals, whole_of
 from estimator_bridge.graph.snapshot import Snapshot
 from estimator_bridge.tensorflow_private import (
     UninitializedVariable,
@@ -46,6 +46,7 @@ class Resources:
       variables: by the names of their nodes, as far as they were needed.
       datasets: by iterator, the dataset (a variant tensor) that it was last initialised with.
       iterators_read: iterators whose datasets are read in their place.
+      has_first_replica: whether the first replica of all processes is in this one.
     """
 
     def __init__(
@@ -56,6 +57,8 @@ class Resources:
     ):
         self._graph = graph
         self._strategy = strategy
+        self._replicas = strategy.num_replicas_in_sync
+        self.has_first_replica = True
         self._shared = shared
         self._scope = f"estimator_bridge_{next(_scopes)}"
         self.variables: dict[str, tf.Variable] = {}
@@ -94,7 +97,7 @@ class Resources:
                         self.variables[name] = self._shared.variables[name]
                     else:
                         self.variables[name] = self._make_variable(nodes[name])
-                    if name in self._locals and len(self.copies(name)) > 1:
+                    if name in self._locals and self._replicas > 1:
                         self._wholes[name] = self._make_whole(nodes[name])
                 else:
                     self._hosted[name] = self._make_hosted(name)
@@ -143,11 +146,27 @@ class Resources:
         return self._wholes[name] if name in self._wholes else self.first_copy(name)
 
     def combine(self, names: Iterable[str]) -> None:
-        """Brings the host's copies of variables up to date with those of the replicas, eagerly."""
+        """Brings the host's copies of variables up to date with those of the replicas, eagerly.
+
+        Where there are replicas in other processes, ``settle`` has done so.
+        """
         for name in self._wholes.keys() & set(names):
             copies = self.copies(name)
-            if copies[0].is_initialized():
-                self._wholes[name].assign(combined(copies, self._locals[name]))
+            if len(copies) == self._replicas and copies[0].is_initialized():
+                self.settle(name, self.local_total(name))
+
+    def local_total(self, name: str) -> tf.Tensor:
+        """The sum of the copies of a variable in this process; eager."""
+        return tf.add_n([copy.read_value() for copy in self.copies(name)])
+
+    def settle(self, name: str, total: tf.Tensor) -> None:
+        """Tells sessions of a replica-local variable's value as a whole; eager.
+
+        Args:
+          name: the variable's.
+          total: the sum of its copies in all processes.
+        """
+        self._wholes[name].assign(whole_of(total, self._replicas, self._locals[name]))
 
     def deal_out(self, names: Iterable[str], ran: Collection[str]) -> None:
         """Deals what a session's function wrote out to the replicas, eagerly.
@@ -160,8 +179,16 @@ class Resources:
             copies = self.copies(name)
             if name in self._wholes:
                 kind, whole = self._locals[name], self._wholes[name]
-                if whole.is_initialized():
-                    deal_out(whole.read_value(), copies, kind, kind.initializer in ran)
+                if not whole.is_initialized():
+                    continue
+                if kind.initializer in ran:  # the first value of each, not of the whole
+                    first = whole.read_value()
+                    self.settle(name, tf.add_n([first] * self._replicas))
+                    for copy in copies:
+                        copy.assign(first)
+                else:
+                    value, has_first = whole.read_value(), self.has_first_replica
+                    deal_out(value, copies, kind, self._replicas, has_first)
             elif copies[0].is_initialized():
                 value = copies[0].read_value()
                 for copy in copies[1:]:

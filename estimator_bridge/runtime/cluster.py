@@ -30,7 +30,9 @@ def multi_worker_strategy(
 ) -> tf.distribute.Strategy:
     """MultiWorkerMirroredStrategy that waits for the other workers for a time of one's choice.
 
-    TensorFlow's own constructor waits for an hour, and then names no address.
+    TensorFlow's own constructor waits for an hour, and then names no address. An evaluator gets a
+    strategy of its own machine, whether or not the cluster lists it: TensorFlow's constructor
+    wants it listed, and has it look in vain for a chief that has finished.
 
     Args:
       timeout_secs: how long to wait for workers that have not started.
@@ -44,6 +46,9 @@ def multi_worker_strategy(
     jobs = resolver.cluster_spec().as_dict()
     addresses = [*jobs.get("chief", ()), *jobs.get("worker", ())]
     place = f"{resolver.task_type} {resolver.task_id}"
+    if resolver.task_type == "evaluator":  # no part of the cluster that trains
+        nobody = tf.train.ClusterSpec({})
+        resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(nobody)
     with eager_mode():
         try:
             if resolver.task_type in ("chief", "worker"):

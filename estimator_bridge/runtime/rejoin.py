@@ -1,9 +1,9 @@
 """What a worker does when another one is lost: it starts itself anew, and they meet again.
 
-TensorFlow cannot take a lost worker back into a running process: its server keeps the port until
-the process ends, and its coordination service refuses a task that failed before. So the process
-replaces itself by the same command. It has the same number and the same files, goes through the
-program from the top, and training resumes from the last checkpoint.
+TensorFlow (2.21 was tried) cannot take a lost worker back into a running process: its server keeps
+the port until the process ends, and its coordination service refuses a task that failed before. So
+the process replaces itself by the same command. It has the same number and the same files, goes
+through the program from the top, and training resumes from the last checkpoint.
 """
 
 from __future__ import annotations

@@ -142,6 +142,32 @@ class Workers:
         self._first_keys[graph] = first, {name: first + 2 + i for i, name in enumerate(sums)}
         self._next_key = first + 2 + len(sums)
 
+    def reserve_key_of_totals(self) -> int:
+        """A key for ``totals``; to be called by all workers in the same order."""
+        key, self._next_key = self._next_key, self._next_key + len(_CARRIES)
+        return key
+
+    def totals(self, values: Sequence[tf.Tensor], key: int) -> list[tf.Tensor]:
+        """Adds values of all workers, with one collective for each type; eager.
+
+        Args:
+          values: as many as the others give, of the same types and shapes.
+          key: see ``reserve_key_of_totals``; for values of the same shapes at every call.
+        """
+        totals: dict[int, tf.Tensor] = {}
+        with eager_mode(), tf.device(host_device()):
+            carried = [_carried(value) for value in values]
+            for number, dtype in enumerate(_CARRIES):
+                places = [i for i, value in enumerate(carried) if value.dtype == dtype]
+                if not places:
+                    continue
+                flat = [tf.reshape(carried[i], [-1]) for i in places]
+                added = self._reduce(tf.concat(flat, 0), key + number)
+                for i, part in zip(places, tf.split(added, [len(part) for part in flat])):
+                    shaped = tf.reshape(part, carried[i].shape)
+                    totals[i] = _uncarried(shaped, values[i].dtype)
+        return [totals[i] for i in range(len(values))]
+
     @property
     def next_key(self) -> int:
         """The first key that this process has not used."""
@@ -174,9 +200,9 @@ class Workers:
         group: int = _HOSTS,
     ) -> tf.Tensor:
         on_hosts = group == _HOSTS
-        carried = _CARRIED_AS.get(value.dtype, value.dtype)
+        carried = _carried(value)
         total = tf.raw_ops.CollectiveReduceV2(
-            input=tf.cast(value, carried),
+            input=carried,
             group_size=self.count if on_hosts else self._replicas,
             group_key=group,
             instance_key=key,
@@ -186,10 +212,10 @@ class Workers:
             communication_hint="RING" if on_hosts else self._hint,
             timeout_seconds=timeout_secs,
         )
-        return tf.cast(tf.ensure_shape(total, value.shape), value.dtype)
+        return _uncarried(tf.ensure_shape(total, carried.shape), value.dtype)
 
     def _chiefs(self, value: tf.Tensor, key: int) -> tf.Tensor:
-        carried = tf.cast(value, _CARRIED_AS.get(value.dtype, value.dtype))
+        carried = _carried(value)
         common = {
             "group_size": self.count,
             "group_key": _HOSTS,
@@ -202,7 +228,7 @@ class Workers:
         received = tf.raw_ops.CollectiveBcastRecvV2(
             T=carried.dtype, shape=tf.shape(carried), **common
         )
-        return tf.cast(received, value.dtype)
+        return _uncarried(received, value.dtype)
 
 
 # Types that not every collective carries, and what carries their values without loss.
@@ -216,6 +242,18 @@ _CARRIED_AS = {
     tf.uint16: tf.int32,
     tf.uint32: tf.int64,
 }
+_CARRIES = (tf.float32, tf.float64, tf.int32, tf.int64)
+_PARTS = {tf.complex64: tf.float32, tf.complex128: tf.float64}  # real and imaginary
+
+
+def _carried(value: tf.Tensor) -> tf.Tensor:
+    if value.dtype in _PARTS:
+        return tf.bitcast(value, _PARTS[value.dtype])
+    return tf.cast(value, _CARRIED_AS.get(value.dtype, value.dtype))
+
+
+def _uncarried(value: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
+    return tf.bitcast(value, dtype) if dtype in _PARTS else tf.cast(value, dtype)
 
 
 def _addresses(strategy: tf.distribute.Strategy) -> list[str]:

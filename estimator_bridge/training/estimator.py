@@ -138,7 +138,10 @@ class Estimator:
         self._check_steps("Train", steps=steps, max_steps=max_steps)
         hooks, listeners = check_hooks(hooks), check_listeners(saving_listeners)
         execution = self._execution(ModeKeys.TRAIN)
-        with saved_on_sigterm() as termination, with_workers(execution.strategy) as workers:
+        with (
+            saved_on_sigterm() as termination,
+            with_workers(execution.strategy, termination) as workers,
+        ):
             is_chief = workers is None or workers.is_chief
             if is_chief:
                 check_writable(self._model_dir)

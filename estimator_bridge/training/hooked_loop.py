@@ -139,6 +139,8 @@ class HookedLoop:
                     result = dataclasses.replace(last, steps=result.steps + last.steps)
             else:
                 result = loop(iterator, steps, draw, limit, values)
+        if self._together:
+            self._together.settle()
         self._pace.observe(result.steps, time.perf_counter() - started)
         for hook in self._hooks:
             if hook not in called:

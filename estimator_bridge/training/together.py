@@ -10,15 +10,18 @@ import tensorflow as tf
 from absl import logging
 
 from estimator_bridge.errors import WorkerError
-from estimator_bridge.graph import LiftedSession
+from estimator_bridge.graph import LiftedSession, replica_locals
 from estimator_bridge.model import RunConfig
 from estimator_bridge.runtime import StepLoop, Workers, workers_of
 from estimator_bridge.runtime.rejoin import is_loss, rejoin, tell_failure
+from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.training.termination import Termination
 
 __all__ = ["Together", "check_cluster", "meet", "with_workers"]
 
 _GraphKeys = tf.compat.v1.GraphKeys
-_TRAINED, _OTHER, _SUM = "trainable ", "variable ", "sum "  # the beginnings of descriptions
+# The beginnings of descriptions.
+_TRAINED, _OTHER, _SUM, _OWN = "trainable ", "variable ", "sum ", "replica's "
 
 
 def check_cluster(config: RunConfig, strategy: tf.distribute.Strategy | None) -> None:
@@ -52,8 +55,15 @@ def check_cluster(config: RunConfig, strategy: tf.distribute.Strategy | None) ->
 
 
 @contextlib.contextmanager
-def with_workers(strategy: tf.distribute.Strategy) -> Iterator[Workers | None]:
+def with_workers(
+    strategy: tf.distribute.Strategy, termination: Termination
+) -> Iterator[Workers | None]:
     """Around all that workers do together: a failure of one reaches the others.
+
+    Args:
+      strategy: the workers'.
+      termination: whether this process was asked to end. Then it does not start itself anew where
+        another one is lost, and leaves the rest to who looks at this.
 
     Yields:
       The workers of the strategy; None for one process.
@@ -72,6 +82,9 @@ def with_workers(strategy: tf.distribute.Strategy) -> Iterator[Workers | None]:
         if not is_loss(error):
             tell_failure(workers, error)
             raise
+        if termination.requested:
+            logging.warning("Another worker was lost, before a last checkpoint: %s", error)
+            return
         rejoin(workers, error)
         raise
 
@@ -115,12 +128,16 @@ class Together:
     def __init__(self, workers: Workers, session: LiftedSession):
         self._workers, self._session = workers, session
         graph = session.graph
-        self._names = self._common_variables(_described(graph))
+        session.resources.has_first_replica = workers.is_chief
+        common = self._common(_described(graph))
+        self._names = [line.split(" ")[1] for line in common if not line.startswith((_SUM, _OWN))]
+        self._replica_locals = [line.split(" ")[1] for line in common if line.startswith(_OWN)]
         (first_key,) = workers.largest([workers.next_key])
         workers.start_keys(graph, first_key)
+        self._key_of_totals = workers.reserve_key_of_totals()
 
-    def _common_variables(self, own: Sequence[str]) -> list[str]:
-        """The variables that all workers have; the chief's hooks may have some more."""
+    def _common(self, own: Sequence[str]) -> list[str]:
+        """What all workers have, sorted; the chief's hooks may have some variables more."""
         text = "\n".join(own)
         mark = zlib.crc32(text.encode())
         largest, smallest = self._workers.largest([mark, -mark])
@@ -128,19 +145,41 @@ class Together:
         said = [set(own)] if alike else [set(s.split("\n")) for s in self._workers.texts(text)]
         common = set.intersection(*said)
         differing = sorted(set.union(*said) - common)
-        if any(not line.startswith(_OTHER) for line in differing):
+        if any(not line.startswith((_OTHER, _OWN)) for line in differing):
             raise WorkerError(
                 "The workers traced different models. Not at all of "
                 f"{', '.join(self._workers.addresses)}: {differing[:5]}. model_fn and its params "
                 "have to be the same in every process."
             )
-        return sorted(line.split(" ")[1] for line in common if not line.startswith(_SUM))
+        return sorted(common)
 
     def start_alike(self) -> None:
         """Gives all workers the chief's values, whatever they restored or drew."""
         resources = self._session.resources  # the same order everywhere: names are sorted
-        resources.prepare({name + ":0" for name in self._names})
-        self._workers.copy_from_chief([resources.copies(name) for name in self._names])
+        own = set(self._replica_locals)
+        resources.prepare({name + ":0" for name in [*self._names, *own]})
+        self._workers.copy_from_chief(
+            [
+                [resources.session_copy(name)] if name in own else resources.copies(name)
+                for name in self._names
+            ]
+        )
+        with eager_mode():
+            resources.deal_out(own.intersection(self._names), ran=())
+
+    def settle(self) -> None:
+        """Tells sessions of the replica-local variables of all workers, as a chunk left them.
+
+        After every chunk, since the chief alone knows when its hooks read or save them.
+        """
+        if not self._replica_locals:
+            return
+        resources = self._session.resources
+        with eager_mode():
+            here = [resources.local_total(name) for name in self._replica_locals]
+            totals = self._workers.totals(here, self._key_of_totals)
+            for name, total in zip(self._replica_locals, totals):
+                resources.settle(name, total)
 
     def check_limit(self, limit: int | None) -> None:
         """Checks that all workers are to train equally long.
@@ -198,14 +237,23 @@ class Together:
         """Notes how far training has come."""
         self._workers.last_step = max(self._workers.last_step, step)
 
-    def end(self) -> None:
-        """Waits for the chief's last checkpoint; all training is done."""
+    def end(self, terminated: bool) -> bool:
+        """Waits for the chief's last checkpoint; all training is done.
+
+        Args:
+          terminated: whether this process was asked to end.
+
+        Returns:
+          Whether any worker was: all end then, so that all are started again.
+        """
         try:
-            self._workers.largest([0])
+            (any_terminated,) = self._workers.largest([int(terminated)])
         except tf.errors.OpError as error:
             if not is_loss(error):
                 raise
             logging.warning("Training is done, but a worker was lost at its end: %s", error)
+            return terminated
+        return bool(any_terminated)
 
 
 def _described(graph: tf.Graph) -> list[str]:
@@ -217,5 +265,7 @@ def _described(graph: tf.Graph) -> list[str]:
         for v in graph.get_collection(_GraphKeys.GLOBAL_VARIABLES)
         if v.op.name not in local
     ]
+    kinds = replica_locals(graph).variables
+    lines += [f"{_OWN}{name} {'mean' if kind.is_mean else 'sum'}" for name, kind in kinds.items()]
     sums = [op for op in graph.get_operations() if op.type == "CrossReplicaSum"]
     return lines + [f"{_SUM}{op.name} {op.outputs[0].dtype.name}" for op in sums]

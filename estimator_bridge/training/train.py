@@ -69,7 +69,7 @@ def train_program(
         for hook in all_hooks:
             hook.end(session)
         if together:
-            together.end()
+            termination.requested = together.end(termination.requested)
         if loss is None:
             logging.warning(
                 "Training with estimator made no steps. Perhaps input is empty or misspecified."

@@ -5,39 +5,40 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from estimator_bridge.graph.replica_local import ReplicaLocal, combined, deal_out
+from estimator_bridge.graph.replica_local import ReplicaLocal, deal_out, whole_of
 from estimator_bridge.tensorflow_private import eager_mode
 
-COPIES = some.integers(1, 5)
+COPIES, PROCESSES = some.integers(1, 3), some.integers(1, 3)
 FLOATS = some.floats(-1e3, 1e3, width=32)
 
 
-def round_trip(value, dtype, copies, is_mean, is_initial=False):
-    kind = ReplicaLocal(is_mean, initializer="init")
+def round_trip(value, dtype, copies, processes, is_mean):
+    """The whole that comes back, and the copies of all processes."""
+    kind, replicas = ReplicaLocal(is_mean, initializer="init"), copies * processes
     with eager_mode():
-        variables = [tf.Variable(tf.zeros([], dtype)) for _ in range(copies)]
-        deal_out(tf.constant(value, dtype), variables, kind, is_initial)
-        return combined(variables, kind).numpy(), [variable.numpy() for variable in variables]
+        variables = []
+        for process in range(processes):
+            local = [tf.Variable(tf.zeros([], dtype)) for _ in range(copies)]
+            deal_out(tf.constant(value, dtype), local, kind, replicas, has_first=process == 0)
+            variables += local
+        total = tf.add_n([variable.read_value() for variable in variables])
+        whole = whole_of(total, replicas, kind)
+        return whole.numpy(), [variable.numpy() for variable in variables]
 
 
 @settings(deadline=None, max_examples=30)
-@given(value=some.integers(-1000, 1000), copies=COPIES, is_mean=some.booleans())
-def test_whole_numbers_come_back_whole(value, copies, is_mean):
+@given(
+    value=some.integers(-1000, 1000), copies=COPIES, processes=PROCESSES, is_mean=some.booleans()
+)
+def test_whole_numbers_come_back_whole(value, copies, processes, is_mean):
     """TensorFlow's own division loses what does not divide evenly."""
-    assert round_trip(value, tf.int64, copies, is_mean)[0] == value
+    assert round_trip(value, tf.int64, copies, processes, is_mean)[0] == value
 
 
 @settings(deadline=None, max_examples=30)
-@given(value=FLOATS, copies=COPIES, is_mean=some.booleans())
-def test_numbers_come_back(value, copies, is_mean):
-    whole, parts = round_trip(value, tf.float32, copies, is_mean)
-    part = value if is_mean else value / copies
+@given(value=FLOATS, copies=COPIES, processes=PROCESSES, is_mean=some.booleans())
+def test_numbers_come_back(value, copies, processes, is_mean):
+    whole, parts = round_trip(value, tf.float32, copies, processes, is_mean)
+    part = value if is_mean else value / (copies * processes)
     np.testing.assert_allclose(whole, value, rtol=1e-6, atol=1e-30)
-    np.testing.assert_allclose(parts, [part] * copies, rtol=1e-6, atol=1e-30)
-
-
-@settings(deadline=None, max_examples=10)
-@given(value=FLOATS, copies=COPIES)
-def test_every_copy_begins_with_the_initial_value(value, copies):
-    _, parts = round_trip(value, tf.float32, copies, is_mean=False, is_initial=True)
-    np.testing.assert_array_equal(parts, [np.float32(value)] * copies)
+    np.testing.assert_allclose(parts, [part] * (copies * processes), rtol=1e-6, atol=1e-30)

@@ -1,4 +1,4 @@
-"""A worker that is killed and started again rejoins the others at the last checkpoint."""
+"""Workers that are killed or asked to end, and started again, train on as if nothing had been."""
 
 import types
 
@@ -7,12 +7,15 @@ import pytest
 import worker_processes
 import worker_program
 
-from estimator_bridge.checkpoint import load_variable
+from estimator_bridge.checkpoint import latest_checkpoint, load_variable
 from estimator_bridge.runtime.rejoin import command_line, next_attempt
 
 
-def test_killed_workers_rejoin_and_train_on_as_if_nothing_had_been(tmp_path):
-    with worker_processes.Cluster(tmp_path) as cluster:
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Of 60 steps: the worker is killed after 5, the chief after 20, SIGTERM comes after 30."""
+    path = tmp_path_factory.mktemp("restarted")
+    with worker_processes.Cluster(path) as cluster:
         chief, worker = cluster.start("slow", "chief"), cluster.start("slow", "worker")
         cluster.wait_for_file("slow/model.ckpt-5.index")
         cluster.kill(worker)
@@ -20,25 +23,57 @@ def test_killed_workers_rejoin_and_train_on_as_if_nothing_had_been(tmp_path):
         cluster.wait_for_file("slow/model.ckpt-20.index")
         cluster.kill(chief)
         before, chief = chief, cluster.start("slow", "chief")
-        logs = {name: cluster.said(n) for name, n in (("chief", chief), ("worker", worker))}
-        survivors = [cluster.log(before), cluster.log(worker)]
-        worker_address = cluster.jobs["worker"][0]
-    assert [status for status, _ in logs.values()] == [0, 0]
-    weights = [said["weights"] for _, said in logs.values()]
-    np.testing.assert_array_equal(*weights)
-    for log in survivors:  # first the chief of the beginning, then the worker that came back
-        assert log.count("starts itself anew (attempt 1 of 5)") == 1
-    assert f"Lost {worker_address}. worker 0 (" in survivors[0]
+        cluster.wait_for_file("slow/model.ckpt-30.index")
+        cluster.terminate(worker)
+        terminated = [cluster.said(number)[0] for number in (chief, worker)]
+        logs = [cluster.log(number) for number in (before, chief, worker)]
+        saved = latest_checkpoint(str(path / "slow"))
+        numbers = [cluster.start("slow", "chief"), cluster.start("slow", "worker")]
+        ended = [cluster.said(number) for number in numbers]
+        yield types.SimpleNamespace(
+            path=path, saved=saved, terminated=terminated, logs=logs, ended=ended,
+            worker_address=cluster.jobs["worker"][0],
+        )  # fmt: skip
 
-    path = tmp_path / "alone"
-    path.mkdir()
-    for file in (tmp_path / "slow").glob("model.ckpt-20.*"):
-        (path / file.name).write_bytes(file.read_bytes())
-    (path / "checkpoint").write_text('model_checkpoint_path: "model.ckpt-20"')
-    alone = worker_program.made(str(tmp_path))("alone")
-    alone.train(worker_program.input_fn(), max_steps=40)
-    np.testing.assert_allclose(alone.get_variable_value("weights").ravel(), weights[0], atol=1e-5)
-    assert load_variable(str(tmp_path / "slow" / "model.ckpt-40"), "global_step") == 40
+
+def test_who_survives_starts_itself_anew_and_says_why(run):
+    first_chief, chief, worker = run.logs  # of the worker's, the one that came back
+    for log in (first_chief, worker):
+        assert log.count("starts itself anew (attempt 1 of 5)") == 1
+    assert f"Lost {run.worker_address}. worker 0 (" in first_chief
+    assert "starts itself anew" not in chief
+
+
+def test_sigterm_at_a_worker_ends_all_of_them_after_a_last_checkpoint(run):
+    assert run.terminated == [143, 143]
+    _, chief, worker = run.logs
+    assert "SIGTERM: training saves a checkpoint" in worker
+    assert "Training was ended by SIGTERM" in chief
+    step = int(load_variable(run.saved, "global_step"))
+    assert 30 <= step < 60
+    assert [said["starts"] for _, said in run.ended] == [run.saved] * 2
+
+
+def test_in_the_end_all_is_as_if_nothing_had_been(run):
+    assert [status for status, _ in run.ended] == [0, 0]
+    weights = [said["weights"] for _, said in run.ended]
+    np.testing.assert_array_equal(*weights)
+    alone = run.path / "alone"
+    alone.mkdir()
+    for file in (run.path / "slow").glob("model.ckpt-20.*"):
+        (alone / file.name).write_bytes(file.read_bytes())
+    (alone / "checkpoint").write_text('model_checkpoint_path: "model.ckpt-20"')
+    whole = worker_program.made(str(run.path))("alone")
+    whole.train(worker_program.input_fn(), max_steps=60)
+    np.testing.assert_allclose(whole.get_variable_value("weights").ravel(), weights[0], atol=1e-5)
+    together = str(run.path / "slow" / "model.ckpt-60")
+    assert load_variable(together, "global_step") == 60
+    assert load_variable(together, "seen") == whole.get_variable_value("seen")
+    np.testing.assert_allclose(
+        load_variable(together, "norm/moving_mean"),
+        whole.get_variable_value("norm/moving_mean"),
+        atol=1e-5,
+    )
 
 
 def test_attempts_are_counted_while_training_gets_no_further():

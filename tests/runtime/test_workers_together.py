@@ -1,5 +1,7 @@
 """Processes that train together: as one process would, and none waits for another for ever."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -13,8 +15,8 @@ from estimator_bridge.checkpoint import load_variable
 def run(tmp_path_factory):
     """What chief, worker and evaluator said, who went through many trainings in one go."""
     with worker_processes.Cluster(tmp_path_factory.mktemp("together")) as cluster:
-        jobs = {"chief": "together", "worker": "together", "evaluator": "evaluator"}
-        numbers = {job: cluster.start(program, job) for job, program in jobs.items()}
+        jobs = ("chief", "worker", "evaluator")
+        numbers = {job: cluster.start("together", job) for job in jobs}
         said = {}
         for job, number in numbers.items():
             status, said[job] = cluster.said(number)
@@ -23,7 +25,8 @@ def run(tmp_path_factory):
 
 
 def test_two_workers_train_to_the_weights_of_one_process(run, tmp_path):
-    """From the chief's first values, with the same global batches."""
+    """From the chief's first values, with the same global batches; variables that each replica
+    updates by itself (batch norm's averages, a sum) are those of all replicas."""
     folder, _ = run
     path = tmp_path / "alone"
     path.mkdir()
@@ -32,9 +35,17 @@ def test_two_workers_train_to_the_weights_of_one_process(run, tmp_path):
     (path / "checkpoint").write_text('model_checkpoint_path: "model.ckpt-0"')
     alone = worker_program.made(str(tmp_path))("alone")
     alone.train(worker_program.input_fn(), max_steps=20)
-    together = load_variable(tf.train.latest_checkpoint(str(folder / "hooked")), "weights")
-    np.testing.assert_allclose(together, alone.get_variable_value("weights"), atol=1e-5)
-    assert np.abs(together - load_variable(str(path / "model.ckpt-0"), "weights")).max() > 0.1
+    together = tf.train.latest_checkpoint(str(folder / "hooked"))
+    names = alone.get_variable_names()
+    assert {"weights", "norm/moving_mean", "norm/moving_variance", "seen"} < set(names)
+    for name in names:
+        value = load_variable(together, name)
+        if value.dtype == np.float32:
+            np.testing.assert_allclose(value, alone.get_variable_value(name), atol=1e-5)
+    for name in ("weights", "norm/moving_mean"):
+        before = load_variable(str(path / "model.ckpt-0"), name)
+        assert np.abs(load_variable(together, name) - before).max() > 0.05
+    assert load_variable(together, "seen") == 2 + 20 * 2 * 9
 
 
 def test_the_chiefs_own_hooks_run_on_it_alone(run):
@@ -63,6 +74,10 @@ def test_one_workers_request_to_stop_stops_all(run):
     assert [said["stopped"]["step"] for said in _workers(run)] == [5, 5]
 
 
+def test_what_an_evaluation_found_stops_all(run):
+    assert [said["early"]["step"] for said in _workers(run)] == [9, 9]
+
+
 def test_a_nan_on_one_worker_is_found_by_all_at_its_step(run):
     for said in _workers(run):
         assert "at global step 9" in said["poisoned"]["error"]
@@ -80,10 +95,21 @@ def test_a_failure_of_one_program_reaches_the_others(run):
     assert "KeyError: 'no such file'" in chief["broken"]["error"]
 
 
-def test_the_chief_evaluates_and_so_does_an_evaluator_while_they_train(run):
-    _, said = run
-    assert said["evaluator"]["evaluated_at"] == 20
-    assert said["chief"]["evaluated"] > 0
+def test_train_and_evaluate_gives_each_process_its_role(run):
+    folder, said = run
+    step, exports = said["evaluator"]["both"]["result"]
+    assert step == 30
+    assert [Path(path).parent.name for path in exports] == ["final", "latest"]
+    assert len(list((folder / "both" / "export" / "final").iterdir())) == 1
+    served = tf.saved_model.load(exports[0]).signatures["serving_default"]
+    assert next(iter(served(tf.zeros([4, 3])).values())).shape == [4, 1]
+    for trained in _workers(run):
+        assert trained["both"]["result"] is None
+    assert load_variable(tf.train.latest_checkpoint(str(folder / "both")), "global_step") == 30
+
+
+def test_the_chief_evaluates_after_training(run):
+    assert run[1]["chief"]["evaluated"] > 0
 
 
 def _workers(run):

@@ -42,6 +42,9 @@ class Cluster:
         self._started.append((process, log))
         return number
 
+    def terminate(self, number):
+        self._started[number][0].terminate()
+
     def kill(self, number):
         self._started[number][0].kill()
         self._started[number][0].wait()

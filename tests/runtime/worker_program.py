@@ -17,7 +17,7 @@ import tensorflow as tf
 v1 = tf.compat.v1
 
 PLACE = json.loads(os.environ.get("TF_CONFIG", "{}")).get("task", {"type": "alone", "index": 0})
-X = np.random.RandomState(0).randn(16, 3).astype(np.float32)
+X = np.random.RandomState(0).randn(2, 8, 3).astype(np.float32)  # two replicas' batches
 Y = X @ np.float32([[1], [2], [3]])
 
 
@@ -26,31 +26,45 @@ def say(**what):
 
 
 def model_fn(features, labels, mode, params):
+    is_training = mode == eb.ModeKeys.TRAIN
+    features = v1.layers.batch_normalization(
+        features, training=is_training, momentum=0.5, name="norm"
+    )
     weights = v1.get_variable("weights", [3, 1])  # without tf_random_seed, drawn anew everywhere
+    predicted = tf.matmul(features, weights)
+    if mode == eb.ModeKeys.PREDICT:
+        return eb.EstimatorSpec(mode, {"y": predicted})
     v1.get_variable("half", [2], tf.bfloat16, v1.random_uniform_initializer(), trainable=False)
-    loss = tf.reduce_mean(tf.square(tf.matmul(features, weights) - labels))
+    loss = tf.reduce_mean(tf.square(predicted - labels))
     if params.get("poison"):  # on one worker: 0 / 0 at the ninth step
         left = tf.cast(8 - v1.train.get_global_step(), tf.float32)
         loss += 0.0 * left / left
     if mode == eb.ModeKeys.EVAL:
         return eb.EstimatorSpec(mode, loss=loss)
     optimizer = v1.train.AdamOptimizer(0.05)
+    seen = v1.get_variable(
+        "seen", [], tf.int64, v1.ones_initializer(), trainable=False,
+        synchronization=tf.VariableSynchronization.ON_READ,
+        aggregation=tf.VariableAggregation.SUM,
+    )  # fmt: skip
+    updates = [*v1.get_collection(v1.GraphKeys.UPDATE_OPS), seen.assign_add(9)]
     # No step needs it: the chief's hooks fetch it.
     everywhere = tf.distribute.get_replica_context().all_reduce("mean", loss)
     v1.summary.scalar("everywhere", everywhere)
-    train_op = optimizer.minimize(loss, v1.train.get_global_step())
+    with tf.control_dependencies(updates):
+        train_op = optimizer.minimize(loss, v1.train.get_global_step())
     hooks = [hook(everywhere) for hook in params.get("chief_hooks", ())]
     return eb.EstimatorSpec(mode, loss=loss, train_op=train_op, training_chief_hooks=hooks)
 
 
 def input_fn(batches=None):
     def made(input_context=None):
+        data = tf.data.Dataset.from_tensor_slices((X, Y))
         if input_context is None:
-            return tf.data.Dataset.from_tensors((X, Y)).repeat()
+            return data.repeat()
         assert input_context.num_replicas_in_sync == 2
         number = input_context.input_pipeline_id
-        part = tf.data.Dataset.from_tensor_slices((X, Y))
-        part = part.shard(input_context.num_input_pipelines, number).batch(8).repeat()
+        part = data.shard(input_context.num_input_pipelines, number).repeat()
         return part if batches is None else part.take(batches[number])
 
     return made
@@ -96,6 +110,15 @@ class StopsAt(v1.train.SessionRunHook):
             run_context.request_stop()
 
 
+class EvaluatesAtSeven(v1.train.CheckpointSaverListener):
+    def __init__(self, estimator):
+        self._estimator = estimator
+
+    def after_save(self, session, global_step_value):
+        if global_step_value == 7:
+            self._estimator.evaluate(input_fn(), steps=1)
+
+
 class Slow(v1.train.SessionRunHook):
     def before_run(self, run_context):
         time.sleep(0.1)
@@ -116,8 +139,10 @@ def chief_hooks(folder):
 
 
 def made(folder, params=None, **config):
-    joins = PLACE["type"] in ("chief", "worker")
-    strategy = tf.distribute.MultiWorkerMirroredStrategy() if joins else None
+    if PLACE["type"] == "alone":
+        strategy = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
+    else:
+        strategy = tf.distribute.MultiWorkerMirroredStrategy()
     config = eb.RunConfig(folder, train_distribute=strategy, save_summary_steps=3, **config)
     return lambda name, **more: eb.Estimator(
         model_fn, os.path.join(folder, name), config.replace(model_dir=os.path.join(folder, name)),
@@ -125,10 +150,33 @@ def made(folder, params=None, **config):
     )  # fmt: skip
 
 
+def train_and_evaluate(estimator):
+    def receiver_fn():
+        x = v1.placeholder(tf.float32, [None, 3])
+        return eb.export.TensorServingInputReceiver(x, x)
+
+    exporters = [
+        eb.FinalExporter("final", receiver_fn),
+        eb.LatestExporter("latest", receiver_fn, exports_to_keep=None),
+    ]
+    eval_spec = eb.EvalSpec(
+        input_fn(), steps=2, exporters=exporters, start_delay_secs=0, throttle_secs=1
+    )
+    train_spec = eb.TrainSpec(input_fn(), max_steps=30)
+    result = eb.train_and_evaluate(estimator, train_spec, eval_spec)
+    if result:
+        metrics, exports = result
+        result = int(metrics["global_step"]), [path.decode() for path in exports]
+    say(done="both", result=result)
+
+
 def together(folder):
     os.environ["FOLDER"] = folder
     is_chief, is_worker = PLACE["type"] == "chief", PLACE["type"] == "worker"
     estimator = made(folder, save_checkpoints_steps=7)
+    train_and_evaluate(estimator("both"))
+    if PLACE["type"] == "evaluator":
+        return
     hooked = estimator("hooked", chief_hooks=chief_hooks(folder) if is_chief else [])
     hooked.train(input_fn(), max_steps=20)
     say(done="hooked", at=hooked.latest_checkpoint())
@@ -140,6 +188,13 @@ def together(folder):
     hooks = [StopsAt(5)] if is_worker else []
     stopped = estimator("stopped").train(input_fn(), hooks, max_steps=20)
     say(done="stopped", step=int(stopped.get_variable_value("global_step")))
+
+    early = estimator("early")
+    high = eb.experimental.stop_if_higher_hook(
+        early, "loss", -1.0, run_every_secs=None, run_every_steps=4
+    )
+    early.train(input_fn(), [high], max_steps=20, saving_listeners=[EvaluatesAtSeven(early)])
+    say(done="early", step=int(early.get_variable_value("global_step")))
 
     try:
         estimator("poisoned", poison=is_worker).train(input_fn(), max_steps=20)
@@ -163,20 +218,11 @@ def together(folder):
         say(done="broken", error=f"{type(error).__name__}: {error}")
 
 
-def evaluator(folder):
-    tf.distribute.MultiWorkerMirroredStrategy()  # as a program makes that all of them run
-    estimator, seen = made(folder)("hooked"), None
-    while seen is None or seen < 20:
-        if estimator.latest_checkpoint():
-            seen = int(estimator.evaluate(input_fn(), steps=1)["global_step"])
-        time.sleep(0.2)
-    say(evaluated_at=seen)
-
-
 def slow(folder):
-    estimator = made(folder, save_checkpoints_steps=5, log_step_count_steps=None)("slow")
+    kept = {"save_checkpoints_steps": 5, "keep_checkpoint_max": 20}
+    estimator = made(folder, log_step_count_steps=None, **kept)("slow")
     say(starts=estimator.latest_checkpoint())
-    estimator.train(input_fn(), [Slow()], max_steps=40)
+    estimator.train(input_fn(), [Slow()], max_steps=60)
     say(weights=estimator.get_variable_value("weights").ravel().tolist())
 
 
@@ -186,6 +232,4 @@ def waits(folder):
 
 
 if __name__ == "__main__":
-    {"together": together, "evaluator": evaluator, "slow": slow, "waits": waits}[sys.argv[1]](
-        sys.argv[2]
-    )
+    {"together": together, "slow": slow, "waits": waits}[sys.argv[1]](sys.argv[2])

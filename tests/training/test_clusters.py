@@ -6,6 +6,8 @@ import pytest
 import tensorflow as tf
 
 import estimator_bridge as eb
+from estimator_bridge.training import together
+from estimator_bridge.training.termination import Termination
 
 ADDRESSES = {"chief": ["a:1"], "worker": ["b:1"]}
 
@@ -49,3 +51,43 @@ def test_a_chief_without_workers_trains_alone(monkeypatch, tmp_path):
     cluster = {"chief": ["a:1"], "evaluator": ["e:1"]}
     estimator = _train(monkeypatch, tmp_path, cluster)
     assert estimator.get_variable_value("global_step") == 2
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_an_evaluator_has_a_strategy_of_its_own_machine(listed, monkeypatch, tmp_path):
+    """tf.distribute.MultiWorkerMirroredStrategy() raises KeyError where it is not listed."""
+    cluster = {**ADDRESSES, **({"evaluator": ["e:1"]} if listed else {})}
+    place = {"cluster": cluster, "task": {"type": "evaluator", "index": 0}}
+    monkeypatch.setenv("TF_CONFIG", json.dumps(place))
+    strategy = eb.runtime.multi_worker_strategy(timeout_secs=1)
+    assert isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy)
+    config = eb.RunConfig(str(tmp_path), train_distribute=strategy, eval_distribute=strategy)
+    assert config.task_type == "evaluator"
+
+    def model_fn(features, mode):
+        return eb.EstimatorSpec(mode, loss=tf.reduce_sum(features))
+
+    estimator = eb.Estimator(model_fn, config=config)
+    result = estimator.evaluate(lambda: tf.data.Dataset.from_tensors([1.0, 2.0]).repeat(3))
+    assert result["loss"] == 3
+
+
+@pytest.mark.parametrize("asked_to_end", [False, True])
+def test_who_was_asked_to_end_does_not_start_itself_anew_for_a_lost_worker(
+    asked_to_end, monkeypatch
+):
+    rejoined, termination = [], Termination()
+    termination.requested = asked_to_end
+    monkeypatch.setattr(together, "workers_of", lambda strategy: "workers")
+    monkeypatch.setattr(together, "rejoin", lambda workers, error: rejoined.append(workers))
+
+    def lose_one():
+        with together.with_workers(None, termination):
+            raise tf.errors.UnavailableError(None, None, "Collective ops is aborted")
+
+    if asked_to_end:
+        lose_one()
+    else:
+        with pytest.raises(tf.errors.UnavailableError):
+            lose_one()
+    assert rejoined == ([] if asked_to_end else ["workers"])
