@@ -128,6 +128,14 @@ def read_profile(path: str):
         return xplane_pb2.XSpace.FromString(file.read())
 
 
+def last_meta_graph(builder: tf.compat.v1.saved_model.Builder):
+    """The MetaGraphDef that was added last; the builder has no public way to change what it writes.
+
+    To change the file afterwards would leave its fingerprint wrong.
+    """
+    return builder._saved_model.meta_graphs[-1]
+
+
 __all__ = [
     "IndexedSlicesValue",
     "PerReplica",
@@ -142,6 +150,7 @@ __all__ = [
     "host_address",
     "import_below_control_edges",
     "keras_seed_source",
+    "last_meta_graph",
     "merges_replicas",
     "op_def",
     "read_profile",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from pathlib import Path
 
 if __package__ in (None, ""):  # run by its path
@@ -30,30 +31,47 @@ def main(arguments: list[str] | None = None) -> int:
       0 if every test that uses public names only passed, or failed under the original too.
     """
     options = _options(arguments)
-    if options.write_docs:
-        docs.write_docs()
-        return 0
-    if options.checkout is None:
-        raise SystemExit("conformance: name the CHECKOUT of the original's tests, or --write-docs.")
     only, _, test = (options.only or "").partition("::")
+    if options.checkout is None:
+        if not options.write_docs:
+            raise SystemExit(
+                "conformance: name the CHECKOUT of the original's tests, or --write-docs."
+            )
+        _write_docs()
+        return 0
+    if options.record and test:
+        raise SystemExit("conformance: --record keeps whole files; leave ::TEST out of --only.")
     checkout = options.checkout.resolve()
+    runs = [
+        (file, mode)
+        for file in find_files(checkout, only or None)
+        for mode in file.modes
+        if options.mode in (None, mode)
+    ]
     results = []
-    for file in find_files(checkout, only or None):
-        for mode in file.modes:
-            if options.mode in (None, mode):
-                result = run_file(
-                    file, mode, checkout, options.original, options.time_limit, test,
-                    _watcher(options.verbose),
-                )  # fmt: skip
-                report.print_progress(result)
-                results.append(result)
+    for number, (file, mode) in enumerate(runs, 1):
+        began = time.monotonic()
+        result = run_file(
+            file, mode, checkout, options.original, options.time_limit, test,
+            _watcher(options.verbose),
+        )  # fmt: skip
+        report.print_progress(result, number, len(runs), time.monotonic() - began)
+        results.append(result)
     original = records.load(records.ORIGINAL)
     if options.json:
         records.save(options.json, results)
     if options.record:
         records.update(records.ORIGINAL if options.original else records.HERE, results)
+    if options.write_docs:
+        _write_docs()
     report.print_table(results, original)
     return 0 if options.original else int(bool(_regressions(results, original)))
+
+
+def _write_docs() -> None:
+    docs.write_docs()
+    for reason in docs.reasons_of_nothing():
+        print(f"{records.REASONS.name} explains what does not fail: {reason}")
 
 
 def _regressions(results: list[FileResult], original: records.Scores) -> list[Outcome]:
@@ -90,7 +108,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         "--record", action="store_true", help="keep the scores beside this file, for the docs"
     )
     parser.add_argument(
-        "--write-docs", action="store_true", help="write the kept scores into docs/conformance.md"
+        "--write-docs", action="store_true", help="put the kept scores into docs/conformance.md"
     )
     return parser.parse_args(arguments)
 

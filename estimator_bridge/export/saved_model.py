@@ -12,10 +12,12 @@ from absl import logging
 from estimator_bridge.export.assets import check_assets, check_assets_extra, copy_assets_extra
 from estimator_bridge.export.receivers import by_name
 from estimator_bridge.export.signatures import build_signatures, outputs_of
+from estimator_bridge.export.single_replica import write_sums_as_identities
 from estimator_bridge.export.values import saver_of, set_values
 from estimator_bridge.export.versions import new_version
 from estimator_bridge.graph import trace_graph
 from estimator_bridge.model import EstimatorSpec, ModeKeys
+from estimator_bridge.tensorflow_private import last_meta_graph
 
 __all__ = ["export_saved_model"]
 
@@ -77,7 +79,7 @@ def export_saved_model(
             receiver_fn = receiver_fns.get(mode)
             if not receiver_fn:
                 continue
-            with _graph(seed):
+            with _graph(seed) as graph:
                 spec, content = _traced(call_model, receiver_fn, mode)
                 check_assets(content["assets_collection"], files)
                 with v1.Session(config=_on_the_host()) as session:
@@ -88,6 +90,7 @@ def export_saved_model(
                         builder.add_meta_graph(**content)
                     else:
                         builder.add_meta_graph_and_variables(session, **content)
+                write_sums_as_identities(graph, last_meta_graph(builder).graph_def)
             signatures[mode] = list(content["signature_def_map"])
         builder.save(as_text)
         copy_assets_extra(assets_extra, version.temporary)
@@ -177,4 +180,6 @@ def _local_init_op(scaffold: tf.compat.v1.train.Scaffold) -> tf.Operation:
 
 def _on_the_host() -> tf.compat.v1.ConfigProto:
     # Values are copied from file to file; an accelerator that something else uses has no part.
-    return v1.ConfigProto(device_count={"GPU": 0}, allow_soft_placement=True)
+    config = v1.ConfigProto(device_count={"GPU": 0}, allow_soft_placement=True)
+    config.graph_options.place_pruned_graph = True  # no device has a kernel for a CrossReplicaSum
+    return config

@@ -7,6 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.export.single_replica import is_sum_of_one
 from estimator_bridge.graph.library import called_functions, functions_where, reached
 
 __all__ = ["NotRunnableError", "check_is_fed", "check_runs_anywhere"]
@@ -58,12 +59,13 @@ def check_runs_anywhere(outputs: Iterable[tf.Tensor], fed: Iterable[tf.Tensor]) 
             "it. Write that part in TensorFlow ops, or do it outside of the model in "
             "ModeKeys.PREDICT."
         )
-    sums = _of_types(behind, {"CrossReplicaSum"})
+    several = {operation for operation in behind if not is_sum_of_one(operation)}
+    sums = _of_types(several, {"CrossReplicaSum"})
     if sums:
         raise NotRunnableError(
-            f"it needs {sums}, sums over the cores of a TPU (CrossReplicaSum), for which CPUs and "
-            "GPUs have no kernel. estimator_bridge.tpu.cross_replica_sum is the identity in an "
-            "export; or leave the sum out in ModeKeys.PREDICT."
+            f"it needs {sums}, sums over several cores of a TPU (CrossReplicaSum), for which CPUs "
+            "and GPUs have no kernel. An export is for one: leave out the group_assignment, and "
+            "the sum is the identity; or leave the sum out in ModeKeys.PREDICT."
         )
 
 

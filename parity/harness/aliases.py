@@ -79,8 +79,7 @@ def install(checkout: Path, cores: int) -> None:
     """
     import estimator_bridge as eb  # before TensorFlow: it settles which Keras is used
 
-    if hasattr(eb, "install"):
-        eb.install()
+    eb.install()
     sys.meta_path.insert(0, _Finder(checkout))
     for name in [m for m in sys.modules if m.partition(".")[0] == _TOP]:
         del sys.modules[name]

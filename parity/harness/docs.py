@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import dataclasses
 import fnmatch
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from parity.harness import records
+from parity.harness.names import CANNED
 from parity.harness.outcomes import WHOLE_FILE
-from parity.harness.test_files import FILES, MODES
+from parity.harness.test_files import FILES, HEADLINE, MODES
 
-__all__ = ["PAGE", "UNEXPLAINED", "generated_parts", "page_with", "write_docs"]
+__all__ = [
+    "PAGE",
+    "UNEXPLAINED",
+    "generated_parts",
+    "page_with",
+    "reasons_of_nothing",
+    "write_docs",
+]
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "conformance.md"
 UNEXPLAINED = "not explained yet"
@@ -23,6 +32,22 @@ _HEADINGS = ("file", "mode", "original", "here", "failed, public", "failed, priv
 def write_docs() -> None:
     """Puts the kept scores and reasons into the page."""
     PAGE.write_text(page_with(generated_parts()), encoding="utf-8")
+
+
+def reasons_of_nothing() -> list[str]:
+    """The reasons that no test that fails needs any more, as ``file: pattern``."""
+    here = records.load(records.HERE)
+    reasons = json.loads(records.REASONS.read_text(encoding="utf-8"))
+    return [
+        f"{file}: {pattern}"
+        for file, patterns in reasons.items()
+        for pattern in patterns
+        if not any(
+            fnmatch.fnmatchcase(test, pattern)
+            for score in here.get(file, {}).values()
+            for test in score["failed"]
+        )
+    ]
 
 
 def page_with(parts: dict[str, str]) -> str:
@@ -43,9 +68,49 @@ def generated_parts() -> dict[str, str]:
     here, original = records.load(records.HERE), records.load(records.ORIGINAL)
     reasons = json.loads(records.REASONS.read_text(encoding="utf-8"))
     return {
+        "headline": "\n".join(_headline(here, original)),
         "scores": "\n".join(_scores(here, original)),
         "misses": "\n".join(_misses(here, original, reasons)),
     }
+
+
+@dataclasses.dataclass(frozen=True)
+class _Public:
+    """Of tests that use public names only and that pass under the original."""
+
+    judged: int = 0
+    missed: int = 0  # here
+    canned: int = 0  # of these, how many need a canned estimator
+
+    def __add__(self, other: _Public) -> _Public:
+        return _Public(
+            self.judged + other.judged, self.missed + other.missed, self.canned + other.canned
+        )
+
+    @property
+    def passed(self) -> int:
+        return self.judged - self.missed
+
+    @property
+    def share(self) -> str:
+        return f"{100 * self.passed / self.judged:.1f} %" if self.judged else ""
+
+
+def _public(score: dict[str, Any], theirs: dict[str, Any]) -> _Public:
+    """Compares one file in one mode."""
+    public = _public_failures(score)
+    new = [test for test in public if test not in theirs["failed"]]
+    canned = sum(score["failed"][test].get("missing") in CANNED for test in new)
+    cannot = len(_public_failures(theirs))
+    judged = score["passed"] - score["passed_private"] + len(public) - cannot
+    if WHOLE_FILE in score["failed"]:  # it stands for all tests of the file
+        lost = theirs["passed"] - theirs["passed_private"] - 1
+        return _Public(judged + lost, len(new) + lost, canned)
+    return _Public(judged, len(new), canned)
+
+
+def _public_failures(score: dict[str, Any]) -> list[str]:
+    return [test for test, why in score["failed"].items() if "privates" not in why]
 
 
 def _runs(scores: records.Scores) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -55,30 +120,59 @@ def _runs(scores: records.Scores) -> Iterator[tuple[str, str, dict[str, Any]]]:
                 yield file, mode, scores[file][mode]
 
 
+def _theirs(original: records.Scores, file: str, mode: str) -> dict[str, Any]:
+    unknown = {"passed": 0, "passed_private": 0, "failed": {}, "skipped": 0}
+    return original.get(file, {}).get(mode, unknown)
+
+
+def _headline(here: records.Scores, original: records.Scores) -> Iterator[str]:
+    yield from _table_head(["file", "original", "here", "public", "public, here", "share"], 1)
+    total = _Public()
+    for file in (f for f in HEADLINE if f in here):
+        public = _Public()
+        passed: dict[str, list[int]] = {"original": [], "here": []}
+        for mode in (m for m in MODES if m in here[file]):
+            theirs = _theirs(original, file, mode)
+            public += _public(here[file][mode], theirs)
+            passed["original"].append(theirs["passed"])
+            passed["here"].append(here[file][mode]["passed"])
+        both = (" + ".join(map(str, counts)) for counts in passed.values())
+        yield f"| {file} | {' | '.join(both)} | {_cells(public)} |"
+        total += public
+    yield f"| all of these | | | {_cells(total)} |"
+    if total.canned:
+        yield ""
+        yield (
+            f"{total.canned} of the {total.missed} that do not pass need a canned estimator, as "
+            "`DNNClassifier`. These come later."
+        )
+
+
+def _cells(public: _Public) -> str:
+    return f"{public.judged} | {public.passed} | {public.share}"
+
+
+def _table_head(headings: Sequence[str], texts: int) -> Iterator[str]:
+    yield f"| {' | '.join(headings)} |"
+    yield f"|{'---|' * texts}{'--:|' * (len(headings) - texts)}"
+
+
 def _scores(here: records.Scores, original: records.Scores) -> Iterator[str]:
-    judged = missed = 0
+    public = _Public()
     rows: list[tuple[str, str, list[int]]] = []
     for file, mode, score in _runs(here):
-        theirs = original.get(file, {}).get(mode, {"passed": 0, "passed_private": 0, "failed": {}})
-        public = [test for test, why in score["failed"].items() if "privates" not in why]
-        private = len(score["failed"]) - len(public)
-        new = [test for test in public if test not in theirs["failed"]]
-        cannot = sum("privates" not in why for why in theirs["failed"].values())
-        if WHOLE_FILE in score["failed"]:  # it stands for all tests of the file
-            lost = theirs["passed"] - theirs["passed_private"]
-            judged, missed = judged + lost - 1, missed + lost - 1
-        judged += score["passed"] - score["passed_private"] + len(public) - cannot
-        missed += len(new)
+        theirs = _theirs(original, file, mode)
+        failed = len(_public_failures(score))
+        private = len(score["failed"]) - failed
+        public += _public(score, theirs)
         passed = [theirs["passed"], score["passed"]]
-        rows.append((file, mode, [*passed, len(public), private, score["skipped"]]))
-    share = 100 * (judged - missed) / judged if judged else 0.0
+        rows.append((file, mode, [*passed, failed, private, score["skipped"]]))
     yield (
-        f"Of the {judged} tests that use public names only and that pass under the original, "
-        f"{judged - missed} pass here: {share:.1f} %. A test counts once a mode."
+        f"Of the {public.judged} tests that use public names only and that pass under the "
+        f"original, {public.passed} pass here: {public.share or 'none'}. A test counts once a mode."
     )
     yield ""
-    yield f"| {' | '.join(_HEADINGS)} |"
-    yield "|---|---|--:|--:|--:|--:|--:|"
+    yield from _table_head(_HEADINGS, 2)
     for file, mode, counts in rows:
         yield f"| {file} | {mode} | {' | '.join(map(str, counts))} |"
     sums = [sum(column) for column in zip(*(counts for _, _, counts in rows))]
@@ -115,8 +209,8 @@ def _reason(test: str, known: dict[str, Any], fails_there: bool, reasons: dict[s
     why = next(given, UNEXPLAINED)
     if why is UNEXPLAINED and "privates" in known:
         why = f"private: {', '.join(f'`{name}`' for name in known['privates'])}"
-    elif why is UNEXPLAINED and "missing" in known:
-        why = f"`{known['missing'].partition('|')[0]}` is not there yet"
+    elif why is UNEXPLAINED and known.get("missing") in CANNED:
+        why = f"canned estimators come later: `{known['missing'].rpartition('.')[2]}`"
     return f"{why} (it fails under the original too)" if fails_there else why
 
 

@@ -9,11 +9,19 @@ import functools
 import importlib
 from typing import Any
 
-__all__ = ["ONLY_WITH", "PUBLIC", "STAND_INS", "is_provided", "resolve"]
+__all__ = [
+    "CANNED",
+    "INSIDES",
+    "ONLY_WITH",
+    "PUBLIC",
+    "STAND_INS",
+    "is_provided",
+    "resolve",
+]
 
 _FACE = "estimator_bridge"
-# The V1 face's class, where the library puts it into TensorFlow; `|` parts second choices.
-_V1_ESTIMATOR = f"tensorflow.compat.v1.estimator.Estimator|{_FACE}.Estimator"
+# What tf.compat.v1.estimator.Estimator is once the library is installed there.
+_V1_ESTIMATOR = f"{_FACE}.training.EstimatorV1"
 _CORE_HOOKS = (
     "CheckpointSaverHook",
     "CheckpointSaverListener",
@@ -141,7 +149,7 @@ STAND_INS: dict[str, dict[str, str]] = {
             "build_supervised_input_receiver_fn_from_input_fn",
         )
     },
-    "training": {"_TrainingExecutor": f"{_STAND_INS}.TrainingExecutor"},
+    "training": {"_TrainingExecutor": f"{_FACE}.training.continuous.TrainingExecutor"},
     "canned.prediction_keys": {"PredictionKeys": f"{_STAND_INS}.PredictionKeys"},
     "tpu.tpu_estimator": {
         "CrossShardOptimizer": f"{_FACE}.tpu.CrossShardOptimizer",
@@ -153,8 +161,32 @@ STAND_INS["export.export_lib"] = {
     "EXPORT_TAG_MAP": f"{_STAND_INS}.EXPORT_TAG_MAP",
 }
 
-# A stand-in that does a part of the original's: it stands in for tests that use one of these.
+# A private name by which tests reach a public function, if they use one of these of it. The
+# others look at its parts.
 ONLY_WITH = {"training._TrainingExecutor": {"run_local"}}
+
+# Parts of the original that this library is made of too, more or less. Tests of them are run, and
+# are private all the same.
+INSIDES: dict[str, dict[str, str]] = {
+    "early_stopping": {
+        "_CheckForStoppingHook": f"{_FACE}.experimental.stopping.CheckForStoppingHook",
+        "_StopOnPredicateHook": f"{_FACE}.experimental.stopping.StopOnPredicateHook",
+        "_get_or_create_stop_var": f"{_FACE}.experimental.stopping._stop_variable",
+    },
+    "hooks.hooks": {
+        "_StopAtCheckpointStepHook": (
+            f"{_FACE}.experimental.checkpoint_step.StopAtCheckpointStepHook"
+        ),
+    },
+    "training": {
+        "_ContinuousEvalListener": f"{_FACE}.training.continuous.ContinuousEvalListener",
+        "_EvalResult": f"{_FACE}.training.continuous.EvalResult",
+        "_EvalStatus": f"{_FACE}.training.continuous.EvalStatus",
+    },
+}
+
+# Names that are not there yet, as a whole.
+CANNED = frozenset(f"{_FACE}.{name}" for names in _CANNED.values() for name in names)
 
 
 def is_provided(module: str, name: str) -> bool:
@@ -168,15 +200,15 @@ def resolve(module: str, name: str) -> Any:
     Raises:
       AttributeError: it has no public form, or this library lacks it.
     """
-    target = PUBLIC.get(module, {}).get(name) or STAND_INS.get(module, {}).get(name)
+    places = (PUBLIC, STAND_INS, INSIDES)
+    target = next(filter(None, (place.get(module, {}).get(name) for place in places)), None)
     if target is None:
         raise AttributeError(f"private name {module}.{name}: nothing here stands for it")
-    for choice in target.split("|"):
-        try:
-            return _load(choice)
-        except AttributeError:
-            continue
-    raise AttributeError(f"missing name {target}, for {module}.{name}")
+    try:
+        return _load(target)
+    except (AttributeError, ImportError) as error:
+        message = f"missing name {target}, for {module}.{name}"
+        raise AttributeError(message) from error
 
 
 def _load(path: str) -> Any:

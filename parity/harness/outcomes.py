@@ -41,8 +41,9 @@ class Outcome:
     @property
     def missing(self) -> str:
         """The public name that this library has not got and that the test asked for; or ''."""
-        match = re.search(r"missing name (\S+),", self.detail)
-        return match[1] if match else ""
+        # A traceback shows the line that raises, too: the message itself comes last.
+        found = re.findall(r"missing name (\S+), for ", self.detail)
+        return found[-1] if found else ""
 
     def why(self) -> dict[str, Any]:
         """What can be said of a failure without the test's own text and messages."""

@@ -30,7 +30,31 @@ def update(path: Path, results: Iterable[FileResult]) -> None:
     scores = load(path)
     for result in results:
         scores.setdefault(result.file, {})[result.mode] = result.as_json()
-    path.write_text(json.dumps(scores, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    path.write_text(_as_text(scores), encoding="utf-8")
+
+
+def _as_text(scores: Scores) -> str:
+    """JSON with a line for each test: short, and a change of one test is a change of one line."""
+    runs = []
+    for file in sorted(scores):
+        for mode in sorted(scores[file]):
+            counts = dict(scores[file][mode])
+            failed = [f"{_dump(test)}:{_dump(why)}" for test, why in counts.pop("failed").items()]
+            listed = f"{{\n{_lines(failed)}}}" if failed else "{}"
+            runs.append((file, f'"{mode}":{_dump(counts)[:-1]},"failed":{listed}}}'))
+    files = [
+        f"{_dump(file)}:{{\n{_lines(run for f, run in runs if f == file)}}}"
+        for file in sorted(scores)
+    ]
+    return f"{{\n{_lines(files)}}}\n"
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), sort_keys=True)
+
+
+def _lines(items: Iterable[str]) -> str:
+    return "".join(f"{item},\n" for item in items).removesuffix(",\n") + "\n"
 
 
 def save(path: Path, results: Iterable[FileResult]) -> None:

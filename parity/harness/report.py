@@ -13,10 +13,20 @@ _UNKNOWN = "?"
 _HEADINGS = ("file", "mode", "original", "here", "failed public", "failed private", "skipped")
 
 
-def print_progress(result: FileResult) -> None:
-    """One line when a file is done."""
+def print_progress(result: FileResult, number: int, runs: int, seconds: float) -> None:
+    """One line when a file is done.
+
+    Args:
+      result: of the file in a mode.
+      number: of this run, from 1.
+      runs: how many there will be.
+      seconds: how long it took.
+    """
     counts = (f"{result.count(kind)} {kind}" for kind in (PASSED, FAILED, SKIPPED))
-    print(f"{result.file} ({result.mode}): {', '.join(counts)}", flush=True)
+    print(
+        f"[{number}/{runs}] {result.file} ({result.mode}): {', '.join(counts)}; {seconds:.0f} s",
+        flush=True,
+    )
 
 
 def print_failure(outcome: Outcome, lines: int = 6) -> None:

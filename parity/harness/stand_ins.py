@@ -9,13 +9,11 @@ import tensorflow as tf
 
 from estimator_bridge import ModeKeys
 from estimator_bridge.training.metrics import write_results
-from parity.harness.names import resolve
 
 __all__ = [
     "EXPORT_TAG_MAP",
     "WRAP_INPUT_FN_INTO_WHILE_LOOP",
     "PredictionKeys",
-    "TrainingExecutor",
     "load_global_step_from_checkpoint_dir",
     "write_dict_to_summary",
 ]
@@ -40,17 +38,6 @@ class PredictionKeys:
     LOGITS = "logits"
     PREDICTIONS = "predictions"
     PROBABILITIES = "probabilities"
-
-
-class TrainingExecutor:
-    """What train_and_evaluate is made of in the original; here its local case alone."""
-
-    def __init__(self, estimator: Any, train_spec: Any, eval_spec: Any):
-        self._arguments = estimator, train_spec, eval_spec
-
-    def run_local(self) -> Any:
-        """Does what the public function does outside of a cluster."""
-        return resolve("training", "train_and_evaluate")(*self._arguments)
 
 
 def load_global_step_from_checkpoint_dir(directory: str) -> int:

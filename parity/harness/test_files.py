@@ -6,7 +6,7 @@ import ast
 import dataclasses
 from pathlib import Path
 
-__all__ = ["FILES", "MODES", "ROOT", "TestFile", "find_files"]
+__all__ = ["FILES", "HEADLINE", "MODES", "ROOT", "TestFile", "find_files"]
 
 ROOT = "tensorflow_estimator/python/estimator"
 MODES = ("tf2", "v1")
@@ -42,6 +42,20 @@ FILES = (
     "tpu/tpu_estimator_export_test.py",
     "tpu/autotuning_iterations_per_loop_test.py",
     "tpu/error_handling_test.py",
+)
+
+# The tests of what most programs use.
+HEADLINE = (
+    "estimator_test.py",
+    "model_fn_test.py",
+    "run_config_test.py",
+    "training_test.py",
+    "exporter_test.py",
+    "early_stopping_test.py",
+    "hooks/hooks_test.py",
+    "export/export_test.py",
+    "inputs/numpy_io_test.py",
+    "tpu/tpu_config_test.py",
 )
 
 # Written for a machine with TPU cores, which they ask for by an empty master.

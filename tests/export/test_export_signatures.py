@@ -116,11 +116,12 @@ def test_python_cannot_be_served(python, x, caplog):
     assert "'y' is left out" in caplog.text
 
 
-def test_sums_over_a_tpu_cannot_be_served(x):
-    y = PredictOutput(v1.tpu.cross_replica_sum(x, [[0]]))
-    with pytest.raises(ValueError, match=r"CrossReplicaSum.*cross_replica_sum is the identity"):
+def test_sums_over_several_cores_cannot_be_served(x):
+    y = PredictOutput(v1.tpu.cross_replica_sum(x, [[0, 1]]))
+    with pytest.raises(ValueError, match=r"CrossReplicaSum.*An export is for one"):
         build_signatures({"x": x}, {"y": y})
-    assert list(build_signatures({"x": x}, {"y": PredictOutput(cross_replica_sum(x))})) == ["y"]
+    for sum_of_one in (v1.tpu.cross_replica_sum, cross_replica_sum):
+        assert list(build_signatures({"x": x}, {"y": PredictOutput(sum_of_one(x))})) == ["y"]
 
 
 def test_an_evaluation_may_call_python_where_it_was_exported(x, caplog):

@@ -9,6 +9,7 @@ import pytest
 
 from parity import conformance
 from parity.harness import records, test_files
+from parity.harness.outcomes import FileResult, Outcome
 
 FOLDER = "tensorflow_estimator/python/estimator"
 
@@ -20,6 +21,7 @@ SOURCE = """
     import tensorflow as tf
     from tensorflow_estimator.python.estimator import estimator as lib
     from tensorflow_estimator.python.estimator import model_fn
+    from tensorflow_estimator.python.estimator.canned import dnn
     from tensorflow_estimator.python.estimator.export import export_lib
 
 
@@ -44,6 +46,9 @@ SOURCE = """
 
         def test_private(self):
             lib._secret_of_the_original()
+
+        def test_missing(self):
+            dnn.DNNClassifier
 
         def test_secret_mock(self):
             with tf.compat.v1.test.mock.patch.object(lib, "Estimator"):
@@ -106,6 +111,7 @@ def test_each_test_has_its_outcome_whatever_the_others_do(checkout, tmp_path, ca
         "GoodTest.test_mode": ("passed", "public"),
         "BadTest.test_assertion": ("failed", "public"),
         "BadTest.test_private": ("failed", "private"),
+        "BadTest.test_missing": ("failed", "public"),
         "BadTest.test_secret_mock": ("failed", "private"),
         "RudeTest.test_crash": ("failed", "public"),
         "RudeTest.test_hang": ("failed", "public"),
@@ -120,14 +126,35 @@ def test_each_test_has_its_outcome_whatever_the_others_do(checkout, tmp_path, ca
     assert "longer than 3 seconds" in outcomes["RudeTest.test_hang"]["detail"]
     assert "no fixture" in outcomes["NoFixtureTest.test_never"]["detail"]
 
+    text = records.HERE.read_text()
+    assert len([line for line in text.splitlines() if "Test.test_" in line]) == 7  # of a test each
     kept = json.loads(records.HERE.read_text())["model_fn_test.py"]["tf2"]
     assert (kept["passed"], kept["passed_private"], kept["skipped"]) == (4, 0, 1)
     assert kept["failed"]["BadTest.test_private"] == {
         "privates": ["estimator._secret_of_the_original"]
     }
     progress, _, row, *_ = capsys.readouterr().out.splitlines()
-    assert progress == "model_fn_test.py (tf2): 4 passed, 6 failed, 1 skipped"
-    assert row.split() == ["model_fn_test.py", "tf2", "?", "4", "4", "2", "1"]
+    assert kept["failed"]["BadTest.test_missing"] == {"missing": "estimator_bridge.DNNClassifier"}
+    begin, seconds, unit = progress.rsplit(" ", 2)
+    assert begin == "[1/1] model_fn_test.py (tf2): 4 passed, 7 failed, 1 skipped;"
+    assert (seconds.isdigit(), unit) == (True, "s")
+    assert row.split() == ["model_fn_test.py", "tf2", "?", "4", "5", "2", "1"]
+
+
+def test_scores_of_other_files_and_modes_stay(tmp_path):
+    path = tmp_path / "scores.json"
+    files = [("a.py", "tf2", "A.x"), ("a.py", "v1", "A.y"), ("b.py", "tf2", "B.z")]
+    for file, mode, test in [*files, ("a.py", "tf2", "A.w")]:
+        records.update(path, [FileResult(file, mode, [Outcome(test, "failed")])])
+    failed = {
+        f: {m: list(s["failed"]) for m, s in r.items()} for f, r in records.load(path).items()
+    }
+    assert failed == {"a.py": {"tf2": ["A.w"], "v1": ["A.y"]}, "b.py": {"tf2": ["B.z"]}}
+
+
+def test_a_part_of_a_file_is_not_recorded(checkout):
+    with pytest.raises(SystemExit, match="keeps whole files"):
+        run(checkout(), "--only", "gc_test.py::test_a", "--record")
 
 
 def test_v1_mode_one_test_and_the_originals_failures(checkout, tmp_path, capsys):

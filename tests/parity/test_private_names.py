@@ -92,6 +92,15 @@ def test_a_stand_in_for_a_part_of_the_original(tmp_path):
         assert private_names(path).of("A.test_a") == privates_of_it
 
 
+def test_a_part_that_this_library_has_too_is_private(tmp_path):
+    path = tmp_path / "some_test.py"
+    path.write_text(
+        "from tensorflow_estimator.python.estimator import training as t\n"
+        "class A:\n def test_a(self):\n  t._EvalStatus.EVALUATED\n"
+    )
+    assert private_names(path).of("A.test_a") == ("training._EvalStatus",)
+
+
 def test_what_the_class_does_for_each_test_counts(tmp_path):
     assert privates(tmp_path, "1", setup="setUp = None\n        def tearDown(self): gc.Path\n")
     faked = "@mock.patch.object(server_lib, 'Server')"

@@ -103,6 +103,39 @@ def test_a_plain_process_gets_the_same_numbers(trained, tmp_path):
     np.testing.assert_allclose(eval(line), wanted, rtol=0, atol=1e-6)
 
 
+def with_tensorflows_own_sums(features, labels, mode):
+    y = v1.tpu.cross_replica_sum(v1.layers.dense(features["x"], 1))
+    loss = None if labels is None else tf.reduce_mean((y - labels) ** 2)
+    optimizer = v1.tpu.CrossShardOptimizer(v1.train.GradientDescentOptimizer(0.1))
+    step = v1.train.get_global_step()
+    return eb.tpu.TPUEstimatorSpec(
+        mode,
+        predictions={"y": y},
+        loss=loss,
+        train_op=None if loss is None else optimizer.minimize(loss, step),
+    )
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+def test_sums_of_one_replica_run_on_any_device(tmp_path, as_text):
+    estimator = make(tmp_path / "model", with_tensorflows_own_sums, use_tpu=False)
+    estimator.train(input_fn, steps=1)
+    receivers = {TRAIN: supervised(), EVAL: supervised(), PREDICT: serving}
+    path = estimator.experimental_export_all_saved_models(
+        tmp_path / "export", receivers, as_text=as_text
+    ).decode()
+    kernel, bias = (estimator.get_variable_value(f"dense/{name}") for name in ("kernel", "bias"))
+    served = tf.saved_model.load(path, ["serve"]).signatures["serving_default"]
+    np.testing.assert_allclose(served(x=tf.constant(X))["y"], X @ kernel + bias, atol=1e-6)
+    with tf.Graph().as_default() as graph, v1.Session() as session:
+        signature = v1.saved_model.load(session, ["train"], path).signature_def["train"]
+        feeds = {signature.inputs["x"].name: X, signature.inputs["label"].name: X[:, :1] ** 2}
+        (train_op,) = graph.get_collection("saved_model_train_op")
+        before = session.run(signature.outputs["loss"].name, feeds)
+        session.run(train_op, feeds)
+        assert session.run(signature.outputs["loss"].name, feeds) < before
+
+
 def test_all_modes(trained, tmp_path):
     receivers = {TRAIN: supervised(), EVAL: supervised(), PREDICT: serving}
     path = trained.experimental_export_all_saved_models(tmp_path, receivers).decode()
