@@ -128,6 +128,13 @@ def read_profile(path: str):
         return xplane_pb2.XSpace.FromString(file.read())
 
 
+def xla_op_types() -> list[str]:
+    """The types of ops that XLA compiles for CPUs; there is no public list."""
+    from tensorflow.python.util import pywrap_xla_ops  # loads a library of its own, which logs
+
+    return pywrap_xla_ops.get_cpu_kernel_names()
+
+
 __all__ = [
     "IndexedSlicesValue",
     "PerReplica",
@@ -147,4 +154,5 @@ __all__ = [
     "read_profile",
     "reset_eager_context",
     "server_runs",
+    "xla_op_types",
 ]

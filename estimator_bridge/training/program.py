@@ -112,6 +112,7 @@ class Program:
         fetches: Sequence[str] = (),
         fed: Sequence[str] = (),
         sums: Sequence[str] = (),
+        **options: Any,
     ) -> StepLoop:
         """A compiled loop of the model's step that also returns these fetches.
 
@@ -119,6 +120,7 @@ class Program:
           fetches: references.
           fed: references that calls feed.
           sums: see ``StepLoop``.
+          **options: further arguments of ``StepLoop``.
         """
         step = _v1.train.get_global_step(self.graph).op.name
         return StepLoop(
@@ -135,6 +137,7 @@ class Program:
             fed=fed,
             elements=self.execution.elements,
             sums=sums,
+            **options,
         )
 
     def _axes(self) -> list[int | None] | None:
