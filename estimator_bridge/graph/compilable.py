@@ -21,7 +21,7 @@ from estimator_bridge.graph.snapshot import Snapshot
 from estimator_bridge.graph.user_line import line_of_node
 from estimator_bridge.tensorflow_private import xla_op_types
 
-__all__ = ["Obstacle", "find_obstacles", "lowering_error", "not_compilable"]
+__all__ = ["Obstacle", "find_obstacles", "lowering_error", "not_compilable", "xla_compiles"]
 
 # Ops whose results are as large as the data says.
 _SIZED_BY_DATA = re.compile(
@@ -108,7 +108,7 @@ def find_obstacles(
     for name in names:
         node = snapshot.nodes[name]
         # On a TPU such an op runs on the host, which the program has asked for.
-        if node.op in ("CrossReplicaSum", *allowed) or "_xla_outside_compilation" in node.attr:
+        if node.op in allowed or "_xla_outside_compilation" in node.attr:
             continue
         inner = [node] if node.op not in functions else []
         inner += _bodies(node, functions)
@@ -124,7 +124,8 @@ def find_obstacles(
 
 def _bodies(node: Any, functions: dict[str, Any]) -> list:
     """All nodes of the functions that a node calls, at any depth."""
-    waiting, seen, nodes = [node], set(), []
+    waiting, nodes = [node], []
+    seen: set[str] = set()
     while waiting:
         for called in sorted((called_functions(waiting.pop()) & functions.keys()) - seen):
             seen.add(called)
@@ -136,7 +137,7 @@ def _bodies(node: Any, functions: dict[str, Any]) -> list:
 def _reason(graph: tf.Graph, node: Any, is_itself: bool, for_tpu: bool) -> str | None:
     if node.op in V1_CONTROL_FLOW:
         return _V1_LOOPS
-    if node.op not in _compiled_types():
+    if not xla_compiles(node.op):
         return f"XLA has no such operation. {_mend(node.op)}"
     if not for_tpu:
         return None
@@ -157,6 +158,11 @@ def _operation(graph: tf.Graph, name: str) -> tf.Operation | None:
 
 def _is_static(tensors: Iterable[tf.Tensor]) -> bool:
     return all(tensor.shape.is_fully_defined() for tensor in tensors)
+
+
+def xla_compiles(op: str) -> bool:
+    """Whether XLA has ops of this type; those that only TPUs have count too."""
+    return op == "CrossReplicaSum" or op in _compiled_types()
 
 
 @functools.cache

@@ -12,7 +12,7 @@ from typing import Any
 
 import tensorflow as tf
 
-__all__ = ["line_of_error", "line_of_node"]
+__all__ = ["line_of_error", "line_of_node", "shown_path"]
 
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _PYTHON = sysconfig.get_path("stdlib") + os.sep
@@ -48,7 +48,7 @@ def _last_user_line(frames: Iterable[Any]) -> str | None:
     for frame in reversed(list(frames)):
         if not _is_library(frame.filename):
             code = linecache.getline(frame.filename, frame.lineno).strip()
-            return f"{_shown(frame.filename)}:{frame.lineno}: {code}".rstrip(": ")
+            return f"{shown_path(frame.filename)}:{frame.lineno}: {code}".rstrip(": ")
     return None
 
 
@@ -57,6 +57,7 @@ def _is_library(path: str) -> bool:
     return in_python or path.startswith(_HERE) or bool(_LIBRARIES.search(path))
 
 
-def _shown(path: str) -> str:
+def shown_path(path: str) -> str:
+    """A file's path, as short as an editor needs it."""
     here = os.getcwd() + os.sep
     return path[len(here) :] if path.startswith(here) else path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -135,7 +136,7 @@ class StepLoop:
             jit_compile, draws_alike,
         )  # fmt: skip
         self.sums = frozenset(self._step.sums)
-        self._compiled: list[tuple[object, Callable]] = []
+        self._compiled: list[tuple[object, Any]] = []  # element specs, concrete functions
         self._single: tuple[object, Callable] | None = None
         self._may_be_single = strategy.num_replicas_in_sync == 1 and full_batch is None
 
@@ -188,6 +189,11 @@ class StepLoop:
         """The traced graph's nodes that a replica computes in a step."""
         return self._step.names
 
+    @property
+    def variables(self) -> set[str]:
+        """The variables that a replica uses in a step."""
+        return self._step.variables
+
     def check_compiles(self, for_tpu: bool = False, allowed: Collection[str] = ()) -> None:
         """Checks that XLA would compile the step: see ``ReplicaStep.check_compiles``."""
         with eager_mode(), tf.device(host_device()):
@@ -239,7 +245,7 @@ class StepLoop:
             self._single = iterator, concrete
         return self._single[1]
 
-    def _function(self, iterator) -> Callable:
+    def _function(self, iterator) -> Any:
         """The compiled loop for iterators of this kind."""
         for spec, function in self._compiled:
             if spec == iterator.element_spec:

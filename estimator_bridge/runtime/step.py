@@ -128,6 +128,12 @@ class ReplicaStep:
         """The nodes that a replica computes."""
         return self._lifted.names
 
+    @property
+    def variables(self) -> set[str]:
+        """The variables that a replica uses."""
+        handles = {ref[: -len(":0")] for ref in self._lifted.given}
+        return handles & self._resources.variables.keys()
+
     def check_compiles(self, for_tpu: bool = False, allowed: Collection[str] = ()) -> None:
         """Checks, eagerly, that XLA would compile a replica's part, by compiling it up to HLO.
 
