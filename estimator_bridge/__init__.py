@@ -8,7 +8,17 @@ from estimator_bridge.version import __version__
 check_versions()
 use_legacy_keras()
 
-from estimator_bridge import data, errors, experimental, export, inputs, runtime, tpu, training
+from estimator_bridge import (
+    data,
+    errors,
+    experimental,
+    export,
+    inputs,
+    runtime,
+    testing,
+    tpu,
+    training,
+)
 from estimator_bridge.experimental.extenders import add_metrics
 from estimator_bridge.legacy import install
 from estimator_bridge.legacy.missing import MISSING, missing_getattr
@@ -84,6 +94,7 @@ __all__ = [
     "inputs",
     "install",
     "runtime",
+    "testing",
     "tpu",
     "train_and_evaluate",
     "training",

@@ -5,6 +5,7 @@ __all__ = [
     "CheckpointError",
     "MissingImportError",
     "MissingNameError",
+    "NotCompilableError",
     "TooLateError",
     "WorkerError",
 ]
@@ -16,6 +17,10 @@ class AcceleratorNotFoundError(RuntimeError):
 
 class TooLateError(RuntimeError):
     """TensorFlow's devices were fixed before emulated cores were asked for."""
+
+
+class NotCompilableError(ValueError):
+    """XLA was to compile a step, and an operation in it stands against that."""
 
 
 class CheckpointError(ValueError):

@@ -136,6 +136,13 @@ def last_meta_graph(builder: tf.compat.v1.saved_model.Builder):
     return builder._saved_model.meta_graphs[-1]
 
 
+def xla_op_types() -> list[str]:
+    """The types of ops that XLA compiles for CPUs; there is no public list."""
+    from tensorflow.python.util import pywrap_xla_ops  # loads a library of its own, which logs
+
+    return pywrap_xla_ops.get_cpu_kernel_names()
+
+
 __all__ = [
     "IndexedSlicesValue",
     "PerReplica",
@@ -156,4 +163,5 @@ __all__ = [
     "read_profile",
     "reset_eager_context",
     "server_runs",
+    "xla_op_types",
 ]

@@ -10,6 +10,7 @@ from typing import Optional
 import numpy as np
 import tensorflow as tf
 
+from estimator_bridge.errors import NotCompilableError
 from estimator_bridge.graph.collectives import REPLICA_ID
 from estimator_bridge.graph.library import make_known, reached
 from estimator_bridge.graph.placement import without_placement
@@ -44,6 +45,8 @@ class Lifted:
       fetches: tensor references ('a:0') or operations ('^a').
       given: the tensor references whose values the caller supplies.
       resources: names of the nodes that own a resource.
+      jit_compile: whether XLA is to compile what lies between the sums over replicas.
+      draws_alike: see ``Randomness``.
 
     Attributes:
       given: those of ``given`` that are used.
@@ -60,15 +63,20 @@ class Lifted:
         fetches: Sequence[str],
         given: Iterable[str] = (),
         resources: Iterable[str] = (),
+        jit_compile: bool = False,
+        draws_alike: bool = False,
     ):
         self._fetches = [tensor_ref(f) for f in fetches]
         self._snapshot = snapshot
         plan = make_plan(snapshot, self._fetches, {*given, REPLICA_ID}, set(resources))
         self.given, self.writes, self.reads_first = plan.given, plan.writes, plan.reads_first
         self.names = [n for s in plan.stages for n in (*s.body, *s.sums)]
-        self._is_island = plan.has_v1_control_flow
+        is_island = plan.has_v1_control_flow
+        self._importer = (
+            _import_compiled if jit_compile else _import_island if is_island else _import_here
+        )
         # A loop of v1 control flow draws in each turn, which one position a step cannot tell.
-        self._randomness = Randomness(snapshot, [] if self._is_island else self.names)
+        self._randomness = Randomness(snapshot, [] if is_island else self.names, draws_alike)
         self.random_names = self._randomness.stateless
         self._parts = self._make_parts(plan)
         self.sums = [name for stage in plan.stages for name in stage.sums]
@@ -139,7 +147,7 @@ class Lifted:
                 node.input[:] = plan.inputs[name]
                 if name in self.random_names:
                     graph_def.node.extend(self._randomness.rewritten(node))
-                    out.update({DRAW + ":0": None, REPLICA_KEY + ":0": None})
+                    out.update(dict.fromkeys(self._randomness.inputs))
                 else:
                     graph_def.node.append(node)
             sums = [(n, tensor_ref(nodes[n].input[0]), self._groups(n)) for n in stage.sums]
@@ -165,10 +173,9 @@ class Lifted:
         if not part.graph_def.node:
             return
         graph_def = self._randomness.for_replica(part.graph_def, replica)
-        importer = _import_island if self._is_island else _import_here
         with _importing:
             make_known(graph_def.library)
-            elements = importer(graph_def, part, known)
+            elements = self._importer(graph_def, part, known)
         for ref, element in zip(part.wanted, elements):
             known[ref] = element
             if isinstance(element, tf.Tensor):
@@ -217,5 +224,32 @@ def _import_island(graph_def, part: _Part, known: dict) -> list:
 
     with tf.control_dependencies(awaited):
         *tensors, done = tf.compat.v1.wrap_function(body, [])()
+    waiting = iter(tensors)
+    return [done.op if ref.startswith("^") else next(waiting) for ref in part.wanted]
+
+
+def _import_compiled(graph_def, part: _Part, known: dict) -> list:
+    """Imports below a function that XLA compiles; see ``_import_island``."""
+    awaited = [known[ref] for ref in part.outside if ref.startswith("^")]
+
+    def body():
+        graph = tf.compat.v1.get_default_graph()
+        inside = {
+            ref: tf.constant(True) if ref.startswith("^") else graph.capture(known[ref])
+            for ref in part.outside
+        }
+        got = _import_here(graph_def, part, inside)
+        tensors = [e for e in got if isinstance(e, tf.Tensor)]
+        for tensor in tensors:
+            if tensor.dtype == tf.variant:
+                raise NotCompilableError(
+                    f"{tensor.name!r}, a list of tensors that a loop filled, is used on both sides "
+                    "of a cross-replica sum, and compiled parts cannot hand it on. Compute the sum "
+                    "before the loop, or do not compile the step."
+                )
+        return [*map(tf.identity, tensors), tf.constant(True)]
+
+    with tf.control_dependencies(awaited):
+        *tensors, done = tf.function(body, autograph=False, jit_compile=True)()
     waiting = iter(tensors)
     return [done.op if ref.startswith("^") else next(waiting) for ref in part.wanted]

@@ -22,6 +22,7 @@ __all__ = ["Plan", "Stage", "make_plan", "touched_resources"]
 
 _SUM = "CrossReplicaSum"
 _PASSES_RESOURCE = frozenset({"Identity", "IdentityN", "Enter", "Switch", "Merge", "Exit"})
+_EMPTY_LISTS = frozenset({"EmptyTensorList", "TensorListReserve"})
 # Types (their beginnings) that fail, or compute nonsense, on a variable without a value.
 _NEEDS_VALUE = (
     "ReadVariableOp",
@@ -141,7 +142,26 @@ def _stages(
             if not reads:
                 last_write[owner] = level
         stage[name] = level
+    _put_off_lists(snapshot, order, inputs, stage)
     return stage
+
+
+def _put_off_lists(
+    snapshot: Snapshot, order: list[str], inputs: dict[str, list[str]], stage: dict[str, int]
+) -> None:
+    """Moves empty lists, which need nothing, to the stage of the loop that fills them.
+
+    XLA compiles a stage as a whole, and no list can be handed from one compiled part to another.
+    """
+    lists: dict[str, list[int]] = {
+        name: [] for name in order if snapshot.nodes[name].op in _EMPTY_LISTS
+    }
+    for name in order if lists else []:
+        for ref in inputs[name]:
+            if node_name(ref) in lists:
+                lists[node_name(ref)].append(stage[name])
+    for name, users in lists.items():
+        stage[name] = min(users, default=stage[name])
 
 
 def _reads_first(snapshot: Snapshot, order: list[str], touched: dict[str, set[str]]) -> set[str]:

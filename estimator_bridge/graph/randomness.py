@@ -48,9 +48,17 @@ class Randomness:
     Args:
       snapshot: the traced graph.
       names: the nodes to make stateless, where there is such a form of them.
+      alike: whether all replicas, and all rows along a tensor's first dimension, are to get the
+        same numbers: then it makes no difference how a batch is split over replicas.
+
+    Attributes:
+      stateless: the nodes that are made so.
+      inputs: the references that rewritten nodes take from outside.
     """
 
-    def __init__(self, snapshot: Snapshot, names: list[str]):
+    def __init__(self, snapshot: Snapshot, names: list[str], alike: bool = False):
+        self._alike = alike
+        self.inputs = [DRAW + ":0", *([] if alike else [REPLICA_KEY + ":0"])]
         self._random_functions = functions_where(snapshot.library, is_seeded)
         self.stateless = {n for n in names if snapshot.nodes[n].op in DRAWS}
         self._entropy = random.SystemRandom()
@@ -61,7 +69,8 @@ class Randomness:
         if not seed and not seed2:  # no seed was set: every trace draws other numbers
             seed, seed2 = self._entropy.getrandbits(63), self._entropy.getrandbits(63)
         made = _Nodes(node.name)
-        size = made.add("Prod", [made.cast(node.input[0], node.attr["T"].type, tf.int64),
+        shape = made.one_row(node.input[0], node.attr["T"].type) if self._alike else node.input[0]
+        size = made.add("Prod", [made.cast(shape, node.attr["T"].type, tf.int64),
                                  made.const(np.zeros([1], np.int32))],
                         T=tf.int64, Tidx=tf.int32, keep_dims=False)  # fmt: skip
         stride = made.add("Mul", [size, made.const(np.int64(_STRIDE))], T=tf.int64)
@@ -69,20 +78,25 @@ class Randomness:
         low = made.cast(position, tf.int64.as_datatype_enum, tf.uint64)
         high = made.const(np.uint64(seed2 & _MASK))
         counter = made.add("Pack", [low, high], T=tf.uint64, N=2, axis=0)
-        key = made.add(
-            "BitwiseXor",
-            [made.const(np.array([seed & _MASK], np.uint64)), REPLICA_KEY],
-            T=tf.uint64,
-        )
+        key = made.const(np.array([seed & _MASK], np.uint64))
+        if not self._alike:
+            key = made.add("BitwiseXor", [key, REPLICA_KEY], T=tf.uint64)
         algorithm = made.const(np.int32(_PHILOX))
-        drawn = tf.compat.v1.NodeDef(name=node.name, op=DRAWS[node.op])
+        name = f"{node.name}/row" if self._alike else node.name
+        drawn = tf.compat.v1.NodeDef(name=name, op=DRAWS[node.op])
         data = [i for i in node.input if not i.startswith("^")]
-        drawn.input.extend([data[0], key, counter, algorithm, *data[1:]])
+        drawn.input.extend([shape, key, counter, algorithm, *data[1:]])
         drawn.input.extend(i for i in node.input if i.startswith("^"))
         drawn.attr["Tshape"].CopyFrom(node.attr["T"])
         kind = "dtype" if node.op != "RandomUniformInt" else "Tout"
         drawn.attr["dtype"].CopyFrom(node.attr[kind])
-        return [*made.nodes, drawn]
+        if not self._alike:
+            return [*made.nodes, drawn]
+        rows = tf.compat.v1.NodeDef(name=node.name, op="BroadcastTo")
+        rows.input.extend([name, node.input[0]])
+        rows.attr["T"].CopyFrom(node.attr[kind])
+        rows.attr["Tidx"].CopyFrom(node.attr["T"])
+        return [*made.nodes, drawn, rows]
 
     def for_replica(self, graph_def, replica: int):
         """A copy of the GraphDef in which what stays stateful draws another stream.
@@ -156,6 +170,17 @@ class _Nodes:
                 node.attr[name].i = value
         self.nodes.append(node)
         return node.name
+
+    def one_row(self, shape: str, kind: int) -> str:
+        """A shape with 1 in the place of its first size; that of a scalar as it is."""
+        number = tf.as_dtype(kind)
+        zero, one = (self.const(np.array([n], np.int32)) for n in (0, 1))
+        head = self.add("StridedSlice", [shape, zero, one, one], T=number, Index=tf.int32)
+        tail = self.add("StridedSlice", [shape, one, one, one], T=number, Index=tf.int32,
+                        end_mask=1)  # fmt: skip
+        ones = self.add("OnesLike", [head], T=number)
+        axis = self.const(np.int32(0))
+        return self.add("ConcatV2", [ones, tail, axis], T=number, N=2, Tidx=tf.int32)
 
     def const(self, value: np.generic | np.ndarray) -> str:
         name = self.add("Const", [], dtype=tf.as_dtype(value.dtype))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -71,6 +72,11 @@ class StepLoop:
       elements: where each replica takes elements of the input of its own: how many replicas this
         process has. By default an element is a host's batch, to be split over the replicas.
       sums: CrossReplicaSum nodes to compute in any case, as hooks of another worker fetch them.
+      jit_compile: see ``ReplicaStep``.
+      draws_alike: see ``ReplicaStep``.
+
+    Raises:
+      NotCompilableError: see ``ReplicaStep``.
 
     Attributes:
       fetches: as given.
@@ -93,6 +99,8 @@ class StepLoop:
         fed: Sequence[str] = (),
         elements: int | None = None,
         sums: Iterable[str] = (),
+        jit_compile: bool = False,
+        draws_alike: bool = False,
     ):
         self._strategy = strategy
         self._draws = range(elements or 1)
@@ -124,10 +132,11 @@ class StepLoop:
         self._needed_tensors = [tensor_of(ref) for ref in self._needs]
         self._fed_specs = [tf.TensorSpec(tensor_of(r).shape, tensor_of(r).dtype) for r in fed]
         self._step = ReplicaStep(
-            session, strategy, inputs, operations, tensors, host, axes, fed, elements
-        )
+            session, strategy, inputs, operations, tensors, host, axes, fed, elements,
+            jit_compile, draws_alike,
+        )  # fmt: skip
         self.sums = frozenset(self._step.sums)
-        self._compiled: list[tuple[object, Callable]] = []
+        self._compiled: list[tuple[object, Any]] = []  # element specs, concrete functions
         self._single: tuple[object, Callable] | None = None
         self._any_draw: tf.Tensor | None = None
         self._may_be_single = strategy.num_replicas_in_sync == 1 and full_batch is None
@@ -175,6 +184,27 @@ class StepLoop:
                     if element.has_value()
                 ],
             )
+
+    @property
+    def names(self) -> list[str]:
+        """The traced graph's nodes that a replica computes in a step."""
+        return self._step.names
+
+    @property
+    def variables(self) -> set[str]:
+        """The variables that a replica uses in a step."""
+        return self._step.variables
+
+    def check_compiles(self, for_tpu: bool = False, allowed: Collection[str] = ()) -> None:
+        """Checks that XLA would compile the step: see ``ReplicaStep.check_compiles``."""
+        with eager_mode(), tf.device(host_device()):
+            self._step.check_ready()
+            self._step.check_compiles(for_tpu, allowed)
+
+    def traced(self, iterator) -> tf.Graph:
+        """The graph of the loop for an iterator of this kind; nothing runs."""
+        with eager_mode(), tf.device(host_device()):
+            return self._function(iterator).graph
 
     def _call_once(self, iterator, draw: int, fed: Sequence[np.ndarray]) -> LoopResult:
         state = self._one_step(iterator)(
@@ -224,7 +254,7 @@ class StepLoop:
             self._single = iterator, concrete
         return self._single[1]
 
-    def _function(self, iterator) -> Callable:
+    def _function(self, iterator) -> Any:
         """The compiled loop for iterators of this kind."""
         for spec, function in self._compiled:
             if spec == iterator.element_spec:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import tensorflow as tf
 
+from estimator_bridge.errors import NotCompilableError
 from estimator_bridge.graph import JoinFn, Lifted, LiftedSession, Snapshot, host_device
+from estimator_bridge.graph.compilable import find_obstacles, lowering_error, not_compilable
 from estimator_bridge.runtime.replicas import (
     WorkerJoin,
     deal_batches,
@@ -53,6 +55,12 @@ class ReplicaStep:
       fed: further references whose values a call supplies, the same for all replicas.
       elements: where the replicas do not share a host's batch: how many elements of the input,
         one for each replica of this process, make up a step's.
+      jit_compile: whether XLA compiles the replicas' part, from one sum over them to the next. The
+        input, the sums and the host's part stay outside.
+      draws_alike: see ``Lifted``; for comparing numbers of replicas.
+
+    Raises:
+      NotCompilableError: ``jit_compile``, and XLA has no such operation as one of the step's.
     """
 
     def __init__(
@@ -66,6 +74,8 @@ class ReplicaStep:
         axes: Sequence[int | None] | None = None,
         fed: Sequence[str] = (),
         elements: int | None = None,
+        jit_compile: bool = False,
+        draws_alike: bool = False,
     ):
         self._graph = session.graph  # py_function's callables live as long as their graph
         self._strategy = strategy
@@ -78,8 +88,17 @@ class ReplicaStep:
         snapshot, owners = Snapshot.of(session.graph), self._resources.owners
         handles = {f"{name}:0" for name in owners}
         self._lifted = Lifted(
-            snapshot, [*self._tensors, *operations], {*handles, *inputs, *fed}, owners
+            snapshot,
+            [*self._tensors, *operations],
+            {*handles, *inputs, *fed},
+            owners,
+            jit_compile,
+            draws_alike,
         )
+        if jit_compile:
+            obstacles = find_obstacles(self._graph, self._lifted.names, for_tpu=False)
+            if obstacles:
+                raise not_compilable(obstacles)
         self._resources.prepare(self._lifted.given)
         self._workers = workers_of(strategy)
         self._host_lifted = None
@@ -111,6 +130,66 @@ class ReplicaStep:
         if self._host_lifted:
             self._resources.check_values(self._host_lifted.reads_first)
         self._is_ready = True
+
+    @property
+    def names(self) -> list[str]:
+        """The nodes that a replica computes."""
+        return self._lifted.names
+
+    @property
+    def variables(self) -> set[str]:
+        """The variables that a replica uses."""
+        handles = {ref[: -len(":0")] for ref in self._lifted.given}
+        return handles & self._resources.variables.keys()
+
+    def check_compiles(self, for_tpu: bool = False, allowed: Collection[str] = ()) -> None:
+        """Checks, eagerly, that XLA would compile a replica's part, by compiling it up to HLO.
+
+        Nothing runs. The variables have to be initialized, and the inputs' shapes to be static.
+
+        Args:
+          for_tpu: whether shapes that depend on values are refused too, as XLA refuses them, or
+            pads them, on a TPU.
+          allowed: types of ops that are no obstacle.
+
+        Raises:
+          NotCompilableError: it would not; names the operations and the program's lines.
+        """
+        obstacles = find_obstacles(self._graph, self._lifted.names, for_tpu, allowed)
+        if obstacles:
+            raise not_compilable(obstacles)
+        if self._leaves_something_out():
+            return
+        refs = [*self._inputs, *self._fed]
+        tensors = [self._graph.get_tensor_by_name(ref) for ref in refs]
+        unknown = [t.name for t in tensors if not t.shape.is_fully_defined()]
+        if unknown:
+            raise NotCompilableError(
+                f"The step cannot be compiled by XLA: its inputs {unknown} have no static shape. "
+                "Batch the dataset with drop_remainder=True."
+            )
+
+        @tf.autograph.experimental.do_not_convert
+        def on_one_replica(draw, *components):
+            values = self._resources.handles(self._lifted.given)
+            values.update(zip(refs, components))
+            results = self._lifted(values, lambda sums: [v for v, _ in sums], 0, draw)
+            return [tf.identity(result) for result in results[: len(self._tensors)]]
+
+        function = tf.function(on_one_replica, autograph=False, jit_compile=True)
+        specs = [tf.TensorSpec(t.shape, t.dtype) for t in tensors]
+        try:
+            lower = function.experimental_get_compiler_ir(tf.TensorSpec([], tf.int64), *specs)
+            lower(stage="hlo")
+        except (ValueError, TypeError, tf.errors.OpError) as error:
+            raise lowering_error(self._graph, error) from error
+
+    def _leaves_something_out(self) -> bool:
+        """Whether an operation, allowed or meant for the host, is none of XLA's here."""
+        nodes = Snapshot.of(self._graph).nodes
+        return bool(find_obstacles(self._graph, self._lifted.names, for_tpu=False)) or any(
+            "_xla_outside_compilation" in nodes[name].attr for name in self._lifted.names
+        )
 
     def __call__(self, batch, draw, fed: Sequence[tf.Tensor] = ()) -> dict:
         """Runs the step.

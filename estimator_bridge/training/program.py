@@ -11,6 +11,7 @@ from absl import logging
 
 from estimator_bridge.checkpoint import CheckpointingSession
 from estimator_bridge.data import GraphInput
+from estimator_bridge.errors import NotCompilableError
 from estimator_bridge.graph import LiftedSession, Resources, trace_graph
 from estimator_bridge.model import EstimatorSpec, ModeKeys
 from estimator_bridge.runtime import StepLoop
@@ -113,6 +114,7 @@ class Program:
         fetches: Sequence[str] = (),
         fed: Sequence[str] = (),
         sums: Sequence[str] = (),
+        **options: Any,
     ) -> StepLoop:
         """A compiled loop of the model's step that also returns these fetches.
 
@@ -120,23 +122,44 @@ class Program:
           fetches: references.
           fed: references that calls feed.
           sums: see ``StepLoop``.
+          **options: further arguments of ``StepLoop``.
         """
         step = _v1.train.get_global_step(self.graph).op.name
-        return StepLoop(
-            self.session,
-            self.execution.strategy,
-            self.inputs,
-            self.traced.operations,
-            self.traced.loss,
-            fetches,
-            self.traced.host,
-            axes=self._axes(),
-            limit_variable=step if self.mode == ModeKeys.TRAIN else None,
-            full_batch=self.execution.full_batch(self.input, self.mode),
-            fed=fed,
-            elements=self.execution.elements,
-            sums=sums,
-        )
+
+        def make(**more: Any) -> StepLoop:
+            return StepLoop(
+                self.session,
+                self.execution.strategy,
+                self.inputs,
+                self.traced.operations,
+                self.traced.loss,
+                fetches,
+                self.traced.host,
+                axes=self._axes(),
+                limit_variable=step if self.mode == ModeKeys.TRAIN else None,
+                full_batch=self.execution.full_batch(self.input, self.mode),
+                fed=fed,
+                elements=self.execution.elements,
+                sums=sums,
+                **options,
+                **more,
+            )
+
+        if not self.wants_xla or "jit_compile" in options:
+            return make()
+        try:  # a wish, as it was of a session: what cannot be compiled runs all the same
+            loop = make(jit_compile=True)
+            loop.check_compiles()
+            return loop
+        except NotCompilableError as error:
+            logging.warning("session_config asks for XLA, but a step runs without it. %s", error)
+            return make()
+
+    @property
+    def wants_xla(self) -> bool:
+        """Whether RunConfig's session_config turns XLA on (global_jit_level ON_1 or ON_2)."""
+        config = self.execution.config.session_config
+        return bool(config and config.graph_options.optimizer_options.global_jit_level > 0)
 
     def _axes(self) -> list[int | None] | None:
         axes = self.execution.batch_axes(self.input)

@@ -70,6 +70,18 @@ def test_predictions_are_a_class_and_a_probability_of_each(tmp_path):
         assert row["class"] == row["probabilities"].argmax()
 
 
+def test_it_is_ready_for_a_tpu():
+    def input_fn(params, mode):
+        is_training = mode == eb.ModeKeys.TRAIN
+        return examples().batch(params["batch_size"], drop_remainder=is_training)
+
+    report = eb.testing.check_model_fn(MODEL.tpu_model_fn, input_fn, PARAMS, train_batch_size=16)
+    training = report.tpu[eb.ModeKeys.TRAIN]
+    assert training.on_tpu["CrossReplicaSum"] == 8  # a gradient for each of four layers' two
+    assert report.metrics[2]["accuracy"] == report.metrics[1]["accuracy"]
+    assert report.predictions[2]["probabilities"].shape == (16, 10)
+
+
 def test_large_images_are_halved_once_more():
     with tf.Graph().as_default():
         logits = inference(tf.zeros([2, 28, 28, 1]))

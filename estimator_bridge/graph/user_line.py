@@ -1,0 +1,63 @@
+"""Which line of the user's program something comes from."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import re
+import sysconfig
+import traceback
+from collections.abc import Iterable
+from typing import Any
+
+import tensorflow as tf
+
+__all__ = ["line_of_error", "line_of_node", "shown_path"]
+
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_PYTHON = sysconfig.get_path("stdlib") + os.sep
+_LIBRARIES = re.compile(
+    r"[\\/](site|dist)-packages[\\/](tensorflow|tf_keras|keras|absl|numpy|six)[\\/]|^<(frozen|__)"
+)
+
+
+def line_of_node(graph: tf.Graph, name: str) -> str | None:
+    """Where the user's program made an operation.
+
+    Args:
+      graph: the traced graph.
+      name: of an operation, or of a node that was made of one and is named below it.
+
+    Returns:
+      'file:line: code'; None where no frame is the user's.
+    """
+    while name:
+        try:
+            return _last_user_line(graph.get_operation_by_name(name).traceback)
+        except (KeyError, ValueError):
+            name = name.rpartition("/")[0]
+    return None
+
+
+def line_of_error(error: BaseException) -> str | None:
+    """The innermost line of the user's program that an error passed, as ``line_of_node``'s."""
+    return _last_user_line(traceback.extract_tb(error.__traceback__))
+
+
+def _last_user_line(frames: Iterable[Any]) -> str | None:
+    for frame in reversed(list(frames)):
+        if not _is_library(frame.filename):
+            code = linecache.getline(frame.filename, frame.lineno).strip()
+            return f"{shown_path(frame.filename)}:{frame.lineno}: {code}".rstrip(": ")
+    return None
+
+
+def _is_library(path: str) -> bool:
+    in_python = path.startswith(_PYTHON) and "-packages" not in path
+    return in_python or path.startswith(_HERE) or bool(_LIBRARIES.search(path))
+
+
+def shown_path(path: str) -> str:
+    """A file's path, as short as an editor needs it."""
+    here = os.getcwd() + os.sep
+    return path[len(here) :] if path.startswith(here) else path

@@ -1,0 +1,15 @@
+"""What keeps a model ready for TPUs, in tests that run on a CPU."""
+
+from estimator_bridge.testing.check import check_model_fn
+from estimator_bridge.testing.cores import cores_fixture
+from estimator_bridge.testing.described_tpu import TPUGraph, described_tpu
+from estimator_bridge.testing.report import ModelCheckError, ModelReport
+
+__all__ = [
+    "ModelCheckError",
+    "ModelReport",
+    "TPUGraph",
+    "check_model_fn",
+    "cores_fixture",
+    "described_tpu",
+]

@@ -1,0 +1,99 @@
+"""One batch of an input_fn, kept: so that all runs of a check see the same examples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.graph import LiftedSession, trace_graph
+from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tpu.execution import TPUExecution
+
+__all__ = ["KeptBatch"]
+
+_v1 = tf.compat.v1
+
+
+class KeptBatch:
+    """The first host batch of an input_fn; itself an input_fn that returns it.
+
+    Args:
+      execution: how the model is laid out.
+      input_fn: the user's.
+      mode: one of ModeKeys.
+      params: for the input_fn.
+
+    Attributes:
+      graph: in which it was called last.
+
+    Raises:
+      ValueError: the input_fn gives no batch, or its shapes are not static.
+    """
+
+    def __init__(
+        self, execution: TPUExecution, input_fn: Callable, mode: str, params: Mapping[str, Any]
+    ):
+        self.graph: tf.Graph | None = None
+        with trace_graph(execution.config.tf_random_seed, execution.shards) as graph:
+            _v1.train.create_global_step(graph)
+            graph_input = execution.call_input_fn(input_fn, graph, mode, params)
+            execution.batch_tensors(graph_input, mode)  # checks the shapes
+            init = [_v1.local_variables_initializer(), _v1.tables_initializer()]
+        session = LiftedSession(graph, execution.strategy)
+        try:
+            session.run(init)
+            with tf.Graph().as_default(), eager_mode():
+                dataset = graph_input.dataset(session)
+            session.queues.start(session, graph_input.needless_runners())
+            with eager_mode():
+                batch = next(iter(dataset), None)
+        finally:
+            session.close()
+        if batch is None:
+            raise ValueError(
+                f"input_fn gave no batch in mode {mode!r}. Its dataset is empty, or has fewer "
+                "examples than a batch and drop_remainder=True."
+            )
+        self._spec, self._batch = graph_input.spec, batch
+        self._axes = execution.batch_axes(graph_input)
+
+    def __call__(self, params: Mapping[str, Any]) -> tf.data.Dataset:
+        """The batch as a dataset of the user's shapes."""
+        del params
+        self.graph = _v1.get_default_graph()
+        return self._dataset(self._batch)
+
+    def reordered(self) -> Iterator[tf.data.Dataset]:
+        """The same batch with its examples in other orders."""
+        for order in (_reversed, _rolled):
+            with eager_mode():
+                flat = [
+                    part if axis is None else order(part, axis)
+                    for part, axis in zip(tf.nest.flatten(self._batch), self._axes)
+                ]
+            yield self._dataset(tf.nest.pack_sequence_as(self._batch, flat))
+
+    def _dataset(self, batch: Any) -> tf.data.Dataset:
+        shapes = [spec.shape for spec in tf.nest.flatten(self._spec)]
+
+        def as_declared(*parts: Any) -> Any:
+            # Whether a batch may be short is told by its shape.
+            structure = parts if len(parts) > 1 else parts[0]
+            flat = [
+                tf.raw_ops.PlaceholderWithDefault(input=part, shape=shape)
+                for part, shape in zip(tf.nest.flatten(structure), shapes)
+            ]
+            return tf.nest.pack_sequence_as(structure, flat)
+
+        with tf.Graph().as_default(), eager_mode():
+            return tf.data.Dataset.from_tensors(batch).map(as_declared)
+
+
+def _reversed(part: tf.Tensor, axis: int) -> tf.Tensor:
+    return tf.reverse(part, [axis])
+
+
+def _rolled(part: tf.Tensor, axis: int) -> tf.Tensor:
+    return tf.roll(part, 1, axis)

@@ -1,0 +1,140 @@
+"""One step of a model in one mode, on so many cores."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from estimator_bridge.graph import Snapshot, continue_trace
+from estimator_bridge.graph.compilable import Obstacle, find_obstacles
+from estimator_bridge.graph.op_kinds import DRAWS
+from estimator_bridge.graph.randomness import is_seeded
+from estimator_bridge.graph.user_line import line_of_node
+from estimator_bridge.runtime import StepLoop
+from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.testing.batches import KeptBatch
+from estimator_bridge.testing.described_tpu import TPUGraph
+from estimator_bridge.tpu.estimator import TPUEstimator
+from estimator_bridge.tpu.execution import TPUExecution
+from estimator_bridge.training.initialize import open_session
+from estimator_bridge.training.program import trace_program
+
+__all__ = ["ModelRun", "dynamic_operations"]
+
+_v1 = tf.compat.v1
+
+
+def dynamic_operations(graph: tf.Graph | None) -> list[Obstacle]:
+    """The operations of a graph whose results have no static shape, where they come from."""
+    if graph is None:
+        return []
+    names = Snapshot.of(graph).nodes
+    return [o for o in find_obstacles(graph, names, for_tpu=True) if "not static" in o.reason]
+
+
+class ModelRun:
+    """A model traced in one mode.
+
+    Args:
+      execution: how it is laid out.
+      estimator: gives the model_fn and its params.
+      mode: one of ModeKeys.
+      batch: the input.
+    """
+
+    def __init__(
+        self, execution: TPUExecution, estimator: TPUEstimator, mode: str, batch: KeptBatch
+    ):
+        self._mode, self._batch = mode, batch
+        self._program = trace_program(execution, estimator._model_fn, batch, mode, estimator.params)
+        graph = self.graph = self._program.graph
+        self._variables = {v.op.name: v for v in graph.get_collection("variables")}
+        self.trainable = [v.op.name for v in graph.get_collection("trainable_variables")]
+
+    def start(self, values: Mapping[str, np.ndarray] | None = None) -> None:
+        """Initialises the variables, as the model does or with these values.
+
+        Raises:
+          ValueError: there is no value for a variable, or one of another shape.
+        """
+        program = self._program
+        with continue_trace(self.graph, program.execution.shards):
+            open_session(program.session, program.scaffold, [], None)
+        if values is not None:
+            self.load(values)
+
+    def load(self, values: Mapping[str, np.ndarray]) -> None:
+        """Gives the variables these values, by name; there may be more than are needed."""
+        missing = [name for name in self._variables if name not in values]
+        if missing:
+            raise ValueError(
+                f"The model has variables in mode {self._mode!r} that it has not in training on "
+                f"another number of cores, or not in training at all: {missing}. A checkpoint "
+                "could not be restored. Make the same variables, by the same names, in each."
+            )
+        variables = list(self._variables.values())
+        feeds = {v.initializer.inputs[1]: values[v.op.name] for v in variables}
+        self._program.session.run([v.initializer for v in variables], feeds)
+
+    def values(self) -> dict[str, np.ndarray]:
+        """All variables, on the first replica."""
+        return self._program.session.run(self._variables)
+
+    def copies(self, name: str) -> list[np.ndarray]:
+        """A variable's value on each replica."""
+        with eager_mode():
+            return [copy.numpy() for copy in self._program.session.resources.copies(name)]
+
+    def loop(self, **options: Any) -> StepLoop:
+        """The compiled loop; in prediction it returns the predictions."""
+        outputs = self._program.traced.outputs
+        return self._program.make_loop([t.name for t in outputs.values()], **options)
+
+    def step(self, loop: StepLoop, dataset: tf.data.Dataset | None = None) -> Any:
+        """Runs one step on the kept batch, or on this; returns the loop's result."""
+        with eager_mode():
+            iterator = iter(self._program.dataset() if dataset is None else dataset)
+        result = loop(iterator, 1)
+        if result.short_batch:
+            self._program.execution.evaluate_short_batch(self._program, result.short_batch)
+        return result
+
+    def metrics(self) -> dict[str, Any]:
+        """The results of an evaluation."""
+        return self._program.session.run(self._program.results)
+
+    def predictions(self, result: Any) -> dict[str, np.ndarray]:
+        """The predictions of a step's result, by key."""
+        outputs = self._program.traced.outputs
+        return {key: result.fetched[tensor.name].numpy() for key, tensor in outputs.items()}
+
+    def tpu_graph(self, loop: StepLoop) -> TPUGraph:
+        """The graph of the loop, which a TPU would be given; the layout is of a described TPU."""
+        program = self._program
+        with continue_trace(self.graph, program.execution.shards):
+            program.scaffold.finalize()
+        with eager_mode():
+            iterator = iter(program.dataset())
+        replicas = program.execution.strategy.num_replicas_in_sync
+        return TPUGraph.of(loop.traced(iterator), replicas)
+
+    def suspects(self, names: Collection[str]) -> list[str]:
+        """Lines of the program that make a step depend on how a batch is split."""
+        nodes = Snapshot.of(self.graph).nodes
+        found = []
+        for name in names:
+            node = nodes[name]
+            if node.op.startswith("FusedBatchNorm") and node.attr["is_training"].b:
+                found.append((name, "batch norm over each replica's own examples"))
+            elif is_seeded(node) and node.op not in DRAWS:
+                found.append((name, f"random numbers ({node.op}) that cannot be made alike"))
+        return list(
+            dict.fromkeys(f"  {why}: {line_of_node(self.graph, name)}" for name, why in found)
+        )
+
+    def close(self) -> None:
+        """Frees the variables."""
+        self._program.close()

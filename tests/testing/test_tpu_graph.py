@@ -1,0 +1,99 @@
+"""The graph that a TPU is given, traced under TensorFlow's own TPUStrategy."""
+
+import pytest
+import tensorflow as tf
+from engine import lifted_session, v1
+
+from estimator_bridge.graph import LiftedSession, trace_graph
+from estimator_bridge.runtime import HostStage, StepLoop, tpu_strategy
+from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.testing import TPUGraph, described_tpu
+
+CORES, BATCH = 8, 16
+
+
+def program():
+    """A convolutional model with batch norm over the replicas, dropout and a host call."""
+    step = v1.train.get_or_create_global_step()
+    x = v1.placeholder(tf.float32, [BATCH // CORES, 4, 4, 1], name="x")
+    y = v1.placeholder(tf.int64, [BATCH // CORES], name="y")
+    h = v1.layers.conv2d(x, 2, 3, name="conv")
+    mean = v1.tpu.cross_replica_sum(tf.reduce_mean(h, [0, 1, 2])) / CORES
+    h = tf.nn.dropout(v1.layers.flatten(h - mean), 0.5)
+    loss = v1.losses.sparse_softmax_cross_entropy(y, v1.layers.dense(h, 3, name="dense"))
+    optimizer = v1.tpu.CrossShardOptimizer(v1.train.MomentumOptimizer(0.1, 0.9))
+    train = optimizer.minimize(loss, step)
+    gathered = v1.placeholder(tf.float32, [CORES])
+    record = v1.py_func(lambda losses: None, [gathered], [])
+    per_replica = tf.reshape(loss, [1])
+    return x, y, loss, train, HostStage({gathered.name: per_replica.name}, (f"^{record.name}",))
+
+
+def batches():
+    with eager_mode():
+        return tf.data.Dataset.from_tensors((tf.ones([BATCH, 4, 4, 1]), tf.zeros([BATCH], "int64")))
+
+
+@pytest.fixture(scope="module")
+def loop():
+    with trace_graph(seed=1, shards=CORES) as graph:
+        x, y, loss, train, host = program()
+        summary = v1.summary.scalar("loss", loss)
+    strategy = described_tpu(CORES)
+    assert strategy.num_replicas_in_sync == CORES
+    return StepLoop(
+        LiftedSession(graph, strategy), strategy, [x.name, y.name], [f"^{train.name}"], loss.name,
+        fetches=[summary.name], host=host, limit_variable="global_step",
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def traced(loop):
+    with eager_mode():
+        iterator = iter(batches())
+    return TPUGraph.of(loop.traced(iterator), CORES)
+
+
+def test_eight_cores_are_one_replicated_computation(traced):
+    assert traced.all["TPUReplicateMetadata"] == traced.all["TPUCompilationResult"] == 1
+    assert traced.computations == 1
+
+
+def test_each_variable_reaches_the_cores_as_their_own_copies(traced, loop):
+    # Four weights, each with its momentum, and the global step.
+    assert traced.variables == len(loop.variables) == 9
+
+
+def test_sums_are_the_tpus_own(traced):
+    # One of four gradients each, one of the batch's mean, and that one's gradient.
+    assert traced.on_tpu["CrossReplicaSum"] == 6
+    assert traced.all["CrossReplicaSum"] == 6
+    assert len(traced.names_on_tpu["CrossReplicaSum"]) == 6
+
+
+def test_the_training_runs_on_the_tpu(traced):
+    assert traced.on_tpu["ResourceApplyMomentum"] == 4
+    assert traced.on_tpu["Conv2DBackpropFilter"] == 1
+    assert traced.on_tpu["AssignAddVariableOp"] == 1
+    assert traced.on_tpu["StatelessRandomUniformV2"] == 1  # dropout's, a form that XLA compiles
+
+
+def test_what_no_tpu_can_compute_stays_on_the_host(traced):
+    for op in ("PyFunc", "ScalarSummary", "IteratorGetNextAsOptional", "While", "ConcatV2"):
+        assert traced.all[op] >= 1
+        assert op not in traced.on_tpu
+
+
+def test_on_emulated_cores_the_same_program_really_runs():
+    strategy = tpu_strategy(master="emulated:8")
+    with trace_graph(seed=1, shards=CORES) as graph:
+        x, y, loss, train, host = program()
+    loop = StepLoop(
+        lifted_session(graph, strategy), strategy, [x.name, y.name], [f"^{train.name}"], loss.name,
+        host=host, limit_variable="global_step",
+    )  # fmt: skip
+    with eager_mode():
+        iterator = iter(batches().repeat())
+    result = loop(iterator, 10, limit=7)
+    assert result.steps == 7
+    assert result.loss < 1.1

@@ -1,0 +1,100 @@
+"""RunConfig's session_config turns XLA on for the steps, where it can compile them."""
+
+import logging
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import estimator_bridge as eb
+
+v1 = tf.compat.v1
+
+
+def config(folder, level):
+    session_config = v1.ConfigProto()
+    session_config.graph_options.optimizer_options.global_jit_level = level
+    return {"model_dir": str(folder), "tf_random_seed": 1, "session_config": session_config}
+
+
+def model_fn(features, labels, mode, params):
+    if params["python"]:
+        features = tf.ensure_shape(v1.py_func(lambda x: x, [features], tf.float32), [4, 3])
+    outputs = v1.layers.dense(features, 1)[:, 0]
+    loss = v1.losses.mean_squared_error(labels, outputs)
+    v1.summary.histogram("outputs", outputs)
+    if mode == eb.ModeKeys.PREDICT:
+        return eb.EstimatorSpec(mode, predictions={"y": outputs})
+    optimizer = eb.tpu.CrossShardOptimizer(v1.train.AdamOptimizer(0.1))
+    train_op = optimizer.minimize(loss, v1.train.get_global_step())
+    metrics = {"mean": v1.metrics.mean(outputs)}
+    return eb.EstimatorSpec(mode, loss=loss, train_op=train_op, eval_metric_ops=metrics)
+
+
+def input_fn(params):
+    x = np.random.RandomState(0).rand(20, 3).astype(np.float32)
+    return tf.data.Dataset.from_tensor_slices((x, x.sum(axis=1))).batch(4, drop_remainder=True)
+
+
+def results(estimator):
+    estimator.train(input_fn)
+    return estimator.get_variable_value("dense/kernel"), estimator.evaluate(input_fn)
+
+
+@pytest.fixture
+def built(monkeypatch):
+    """Whether each loop that is built is compiled by XLA."""
+    from estimator_bridge.runtime import StepLoop
+
+    found = []
+    make = StepLoop.__init__
+
+    def watched(self, *args, **named):
+        make(self, *args, **named)
+        found.append(named.get("jit_compile", False))
+
+    monkeypatch.setattr(StepLoop, "__init__", watched)
+    return found
+
+
+ON = v1.OptimizerOptions.ON_1
+
+
+@pytest.mark.parametrize("cores", [0, 2])
+def test_the_numbers_are_the_same(cores, tmp_path, built):
+    found = []
+    for level in (v1.OptimizerOptions.DEFAULT, ON):
+        options = config(tmp_path / str(level), level)
+        if cores:
+            tpu = eb.tpu.RunConfig(master=f"emulated:{cores}", **options)
+            training = {"train_batch_size": 4, "eval_batch_size": 4}
+            params = {"python": False}
+            model = tpu_model_fn
+            estimator = eb.tpu.TPUEstimator(model, config=tpu, params=params, **training)
+        else:
+            run = eb.RunConfig(**options)
+            estimator = eb.Estimator(model_fn, config=run, params={"python": False})
+        found.append(results(estimator))
+        assert all(built) == (level == ON)
+        built.clear()
+    (weights, metrics), (compiled_weights, compiled_metrics) = found
+    np.testing.assert_allclose(compiled_weights, weights, atol=1e-5)
+    assert compiled_metrics == pytest.approx(metrics, rel=1e-4)
+
+
+def tpu_model_fn(features, labels, mode, params):
+    spec = model_fn(features, labels, mode, {**params, "python": False})
+    outputs = v1.get_default_graph().get_tensor_by_name("dense/BiasAdd:0")
+    metrics = (lambda y: {"mean": v1.metrics.mean(y)}, [outputs])
+    return eb.tpu.TPUEstimatorSpec(
+        mode, loss=spec.loss, train_op=spec.train_op, eval_metrics=metrics
+    )
+
+
+def test_what_cannot_be_compiled_runs_without_and_says_so(tmp_path, built, caplog):
+    run = eb.RunConfig(**config(tmp_path, ON))
+    with caplog.at_level(logging.WARNING):
+        eb.Estimator(model_fn, config=run, params={"python": True}).train(input_fn)
+    assert built and not any(built)
+    assert "PyFunc (PyFunc), made at" in caplog.text
+    assert "test_compiled_steps.py" in caplog.text
