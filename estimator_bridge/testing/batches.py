@@ -67,7 +67,7 @@ class KeptBatch:
 
     def reordered(self) -> Iterator[tf.data.Dataset]:
         """The same batch with its examples in other orders."""
-        for order in (_reversed, _rolled):
+        for order in _ORDERS:
             with eager_mode():
                 flat = [
                     part if axis is None else order(part, axis)
@@ -97,3 +97,15 @@ def _reversed(part: tf.Tensor, axis: int) -> tf.Tensor:
 
 def _rolled(part: tf.Tensor, axis: int) -> tf.Tensor:
     return tf.roll(part, 1, axis)
+
+
+def _halves_exchanged(part: tf.Tensor, axis: int) -> tf.Tensor:
+    return tf.roll(part, part.shape.as_list()[axis] // 2, axis)
+
+
+def _even_before_odd(part: tf.Tensor, axis: int) -> tf.Tensor:
+    numbers = range(part.shape.as_list()[axis])
+    return tf.gather(part, [*numbers[::2], *numbers[1::2]], axis=axis)
+
+
+_ORDERS = (_reversed, _rolled, _halves_exchanged, _even_before_odd)
