@@ -142,10 +142,11 @@ def _headline(here: records.Scores, original: records.Scores) -> Iterator[str]:
     yield f"| all of these | | | {_cells(total)} |"
     if total.canned:
         yield ""
-        yield (
-            f"{total.canned} of the {total.missed} that do not pass need a canned estimator, as "
-            "`DNNClassifier`. These come later."
-        )
+        yield f"{_canned(total)} `DNNClassifier` and its like come later."
+
+
+def _canned(public: _Public) -> str:
+    return f"{public.canned} of the {public.missed} that do not pass need a canned estimator."
 
 
 def _cells(public: _Public) -> str:
@@ -169,7 +170,8 @@ def _scores(here: records.Scores, original: records.Scores) -> Iterator[str]:
         rows.append((file, mode, [*passed, failed, private, score["skipped"]]))
     yield (
         f"Of the {public.judged} tests that use public names only and that pass under the "
-        f"original, {public.passed} pass here: {public.share or 'none'}. A test counts once a mode."
+        f"original, {public.passed} pass here: {public.share or 'none'}. A test counts once a "
+        f"mode. {_canned(public)}"
     )
     yield ""
     yield from _table_head(_HEADINGS, 2)

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from parity.harness.names import ONLY_WITH, is_provided
+from parity.harness.tensorflow_shims import GONE
 
 __all__ = ["Privates", "private_names"]
 
@@ -131,6 +132,8 @@ class _Source:
             is_object = module.rpartition(".")[2][:1].isupper()
             if not is_object and not is_provided(module, part.attr):
                 yield f"{module}.{part.attr}"
+        elif isinstance(part.value, ast.Name) and self.tensorflow.get(part.value.id) in GONE:
+            yield f"{self.tensorflow[part.value.id]}.{part.attr}"
         elif not part.attr.startswith("_") or part.attr.startswith("__") or part.attr in _OPEN:
             return
         elif root in self.tensorflow:

@@ -7,10 +7,10 @@ import sys
 import unittest
 from types import ModuleType
 
-__all__ = ["install"]
+__all__ = ["GONE", "install"]
 
 # Gone after 2.15. Test files import them at the top, and use them in a few tests.
-_GONE = (
+GONE = (
     "tensorflow.python.distribute.estimator_training",
     "tensorflow.python.tpu.tpu_embedding",
 )
@@ -35,7 +35,7 @@ class _Gone(ModuleType):
 
 def install() -> None:
     """Puts stand-ins where something is missing; what is there stays."""
-    for name in _GONE:
+    for name in GONE:
         try:
             importlib.import_module(name)
         except ImportError:

@@ -75,7 +75,7 @@ def test_the_headline_adds_the_modes_and_tells_canned_estimators_apart(kept):
         "| training_test.py | 8 + 8 | 6 + 8 | 16 | 14 | 87.5 % |",
         "| all of these | | | 20 | 14 | 70.0 % |",
     ]
-    assert lines[-1].startswith("1 of the 6 that do not pass need a canned estimator")
+    assert lines[-1].startswith("1 of the 6 that do not pass need a canned estimator.")
     assert "- canned estimators come later: `DNNClassifier`: `A.b`" in parts["misses"]
 
 

@@ -11,6 +11,7 @@ from parity.harness.privates import private_names
 HEAD = """
     import tempfile
     import tensorflow as tf
+    from tensorflow.python.distribute import estimator_training as gone
     from tensorflow.python.training import server_lib
     from tensorflow_estimator.python.estimator import estimator as est_lib
     from tensorflow_estimator.python.estimator import gc
@@ -68,6 +69,7 @@ def test_public_use(tmp_path, body):
         ("gc.Path", "gc.Path"),
         ("est._session_config", "(object)._session_config"),
         ("server_lib._something", "tensorflow.python.training.server_lib._something"),
+        ("gone.is_used()", "tensorflow.python.distribute.estimator_training.is_used"),
         ("helper()", "gc.Path"),
         ("self.checks(est)", "(object)._inside"),
         ("mock.patch.object(server_lib, 'Server')",
