@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -24,7 +23,6 @@ from estimator_bridge.export.saved_model import export_saved_model
 from estimator_bridge.model import (
     ModeKeys,
     RunConfig,
-    default_session_config,
     parse_warm_start,
     warm_start,
 )
@@ -35,6 +33,7 @@ from estimator_bridge.training.arguments import (
     check_steps,
     check_trains,
 )
+from estimator_bridge.training.configuration import config_with_folder
 from estimator_bridge.training.distribution import DistributedExecution, strategy_for
 from estimator_bridge.training.evaluate import evaluate_program
 from estimator_bridge.training.execution import Execution
@@ -78,7 +77,7 @@ class Estimator:
     ):
         self._refuse_overridden_members()
         apply_session_config(getattr(config, "session_config", None))
-        self._config = _config_with_folder(config, model_dir)
+        self._config = config_with_folder(config, model_dir)
         self._model_dir: str = self._config.model_dir
         self._model_fn = check_model_fn(model_fn, params)
         self._params = copy.deepcopy(params or {})
@@ -461,32 +460,6 @@ class Estimator:
                 f"{type(self).__name__} does override {overridden}. Wrap the estimator in a class "
                 "of your own, or change its model_fn instead."
             )
-
-
-def _config_with_folder(
-    config: RunConfig | None, model_dir: str | os.PathLike[str] | None
-) -> RunConfig:
-    if config is None:
-        config = RunConfig()
-    elif not isinstance(config, RunConfig):
-        raise ValueError(
-            f"config must be an instance of `RunConfig`, but provided {type(config).__name__}: "
-            f"{config!r}."
-        )
-    path = os.fsdecode(model_dir) if model_dir is not None else None
-    if path and config.model_dir and path != config.model_dir:
-        raise ValueError(
-            "`model_dir` are set both in constructor and `RunConfig`, but with different values. "
-            f"In constructor: {path!r}, in `RunConfig`: {config.model_dir!r}. Give one of them."
-        )
-    path = path or config.model_dir
-    if not path:
-        path = tempfile.mkdtemp()
-        logging.warning("Using temporary folder as model directory: %s", path)
-    changed = {} if path == config.model_dir else {"model_dir": path}
-    if config.session_config is None:
-        changed["session_config"] = default_session_config()
-    return config.replace(**changed) if changed else copy.deepcopy(config)
 
 
 def _check_receiver_fn(receiver_fn: Any) -> None:

@@ -1,0 +1,51 @@
+"""The RunConfig of an estimator: the caller's, completed."""
+
+from __future__ import annotations
+
+import copy
+import os
+import tempfile
+
+from absl import logging
+
+from estimator_bridge.model import RunConfig, default_session_config
+
+__all__ = ["config_with_folder"]
+
+
+def config_with_folder(
+    config: RunConfig | None, model_dir: str | os.PathLike[str] | None
+) -> RunConfig:
+    """The configuration of an estimator, with the folder that its checkpoints go to.
+
+    Args:
+      config: the caller's; None for the defaults.
+      model_dir: the caller's; None leaves it to config, '' asks for a new temporary folder.
+
+    Returns:
+      A copy of its own.
+
+    Raises:
+      ValueError: config is no RunConfig, or names another folder.
+    """
+    if config is None:
+        config = RunConfig()
+    elif not isinstance(config, RunConfig):
+        raise ValueError(
+            f"config must be an instance of `RunConfig`, but provided {type(config).__name__}: "
+            f"{config!r}."
+        )
+    path = os.fsdecode(model_dir) if model_dir is not None else None
+    if path and config.model_dir and path != config.model_dir:
+        raise ValueError(
+            "`model_dir` are set both in constructor and `RunConfig`, but with different values. "
+            f"In constructor: {path!r}, in `RunConfig`: {config.model_dir!r}. Give one of them."
+        )
+    path = path or config.model_dir
+    if not path:
+        path = tempfile.mkdtemp()
+        logging.warning("Using temporary folder as model directory: %s", path)
+    changed = {} if path == config.model_dir else {"model_dir": path}
+    if config.session_config is None:
+        changed["session_config"] = default_session_config()
+    return config.replace(**changed) if changed else copy.deepcopy(config)
