@@ -155,7 +155,8 @@ class StepLoop:
           iterator: of an eager dataset of host batches.
           steps: at most so many.
           draw: how many steps were run before, the position in the random streams.
-          limit: the value of the limit variable at which to end.
+          limit: the value of the limit variable at which to end; looked at before each step but
+            a call's first on one replica, which runs without a loop where it is the only one.
           fed: the values of the references that are fed, in their order.
         """
         with eager_mode(), tf.device(host_device()):
