@@ -46,6 +46,7 @@ def test_two_workers_train_to_the_weights_of_one_process(run, tmp_path):
         before = load_variable(str(path / "model.ckpt-0"), name)
         assert np.abs(load_variable(together, name) - before).max() > 0.05
     assert load_variable(together, "seen") == 2 + 20 * 2 * 9
+    assert load_variable(together, "waves") == 2 + 20 * 2 * (1 + 2j)
 
 
 def test_the_chiefs_own_hooks_run_on_it_alone(run):

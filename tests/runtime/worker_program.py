@@ -42,12 +42,14 @@ def model_fn(features, labels, mode, params):
     if mode == eb.ModeKeys.EVAL:
         return eb.EstimatorSpec(mode, loss=loss)
     optimizer = v1.train.AdamOptimizer(0.05)
-    seen = v1.get_variable(
-        "seen", [], tf.int64, v1.ones_initializer(), trainable=False,
-        synchronization=tf.VariableSynchronization.ON_READ,
-        aggregation=tf.VariableAggregation.SUM,
-    )  # fmt: skip
-    updates = [*v1.get_collection(v1.GraphKeys.UPDATE_OPS), seen.assign_add(9)]
+    updates = [*v1.get_collection(v1.GraphKeys.UPDATE_OPS)]
+    for name, dtype, more in (("seen", tf.int64, 9), ("waves", tf.complex64, 1 + 2j)):
+        each = v1.get_variable(
+            name, [], dtype, v1.ones_initializer(), trainable=False,
+            synchronization=tf.VariableSynchronization.ON_READ,
+            aggregation=tf.VariableAggregation.SUM,
+        )  # fmt: skip
+        updates.append(each.assign_add(more))
     # No step needs it: the chief's hooks fetch it.
     everywhere = tf.distribute.get_replica_context().all_reduce("mean", loss)
     v1.summary.scalar("everywhere", everywhere)
