@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.graph.compilable import xla_compiles
-from estimator_bridge.graph.user_line import line_of_node
 from estimator_bridge.model import ModeKeys, TPURunConfig
 from estimator_bridge.runtime import emulate_cores
 from estimator_bridge.testing.batches import KeptBatch
+from estimator_bridge.testing.comparisons import TrainedStep, check_tpu_graph, compare_results
 from estimator_bridge.testing.described_tpu import TPUGraph, described_tpu
-from estimator_bridge.testing.report import ModelCheckError, ModelReport, explained, place_of
+from estimator_bridge.testing.report import ModelReport, explained, place_of
 from estimator_bridge.testing.runs import ModelRun, dynamic_operations
 from estimator_bridge.tpu.estimator import TPUEstimator
 from estimator_bridge.tpu.execution import TPUExecution
@@ -30,8 +29,6 @@ _NAMES = {
     ModeKeys.PREDICT: "prediction",
 }
 _SHOWN = 5
-# By how many times what another order of the examples changes another split may change a weight.
-_ROUNDING = 10
 
 
 def check_model_fn(
@@ -164,143 +161,37 @@ class _Check:
         """Runs the step and compares; returns the variables after a training step."""
         loop = run.loop(draws_alike=True)
         result = run.step(loop)
+        place = place_of(self._model_fn)
         if mode == ModeKeys.TRAIN:
-            return self._compare_training(what, run, cores, batch, loop, result.loss)
+            values = run.values()
+            training = TrainedStep(run, batch, loop, self._values or {}, values, result.loss)
+            training.compare(what, cores, self.report, self._tolerance, place)
+            return values
+        results: dict[int, dict[str, Any]] = self.report.metrics
         if mode == ModeKeys.EVAL:
-            self.report.metrics[cores] = run.metrics()
-            self._compare(what, self.report.metrics, cores, self._tolerance or 1e-5)
+            results[cores] = run.metrics()
         else:
-            self.report.predictions[cores] = run.predictions(result)
-            self._compare(what, self.report.predictions, cores, self._tolerance or 1e-5)
+            results = self.report.predictions
+            results[cores] = run.predictions(result)
+        compare_results(what, results, cores, self._tolerance or 1e-5, place)
         return None
 
-    def _compare_training(self, what, run, cores, batch, loop, loss) -> dict[str, np.ndarray]:
-        report, values = self.report, run.values()
-        weights = {name: values[name] for name in run.trainable}
-        for name in weights:
-            _check_replicas_agree(what, run, name, cores)
-        report.losses[cores] = loss
-        if not math.isfinite(loss):
-            raise ModelCheckError(f"{what}: the loss is {loss}.\n  at {place_of(self._model_fn)}")
-        if not report.weights:
-            report.weights = weights
-            if self._tolerance is not None:
-                report.rounding = self._rounding(run, batch, loop, weights, loss)
-            return values
-        if self._tolerance is None:
-            return values
-        alone = next(iter(report.losses.values()))
-        apart = [] if math.isclose(loss, alone, rel_tol=self._tolerance) else ["the loss"]
-        for name, value in weights.items():
-            allowed = self._tolerance + _ROUNDING * report.rounding[name]
-            if not np.allclose(value, report.weights[name], rtol=self._tolerance, atol=allowed):
-                difference = np.abs(value - report.weights[name]).max()
-                apart.append(f"{name} by {difference:.2g}")
-        if apart:
-            raise ModelCheckError(
-                self._apart(what, cores, apart, run.suspects(loop.names), report.losses)
-            )
-        return values
-
-    def _apart(self, what, cores, apart, suspects, losses) -> str:
-        first = next(iter(losses))
-        more = f" and {len(apart) - _SHOWN} more" if len(apart) > _SHOWN else ""
-        return "\n".join(
-            [
-                f"{what}: after one step from the same values, on the same global batch of "
-                f"{self._sizes[ModeKeys.TRAIN]}, not all is as on {first} core(s), but differs: "
-                f"{', '.join(apart[:_SHOWN])}{more}; the losses are {losses[cores]:.7g} and "
-                f"{losses[first]:.7g}.",
-                f"  at {place_of(self._model_fn)}",
-                "  The loss has to be a mean over the replica's examples, all gradients to be "
-                "reduced once (CrossShardOptimizer), and what is computed from a whole batch to be "
-                "summed with cross_replica_sum. A model that is meant to depend on the split is "
-                "checked with tolerance=None.",
-                *suspects[:_SHOWN],
-            ]
-        )
-
-    def _rounding(self, run, batch, loop, weights, loss) -> dict[str, float]:
-        """How far each weight moves when the sums over the examples are rounded otherwise.
-
-        Optimizers like Adam divide by the gradient's size, and blow a gradient that is zero but
-        for rounding up to a full step.
-        """
-        moved = dict.fromkeys(weights, 0.0)
-        for dataset in batch.reordered():
-            run.load(self._values)
-            result = run.step(loop, dataset)
-            if not math.isclose(result.loss, loss, rel_tol=self._tolerance):
-                return dict.fromkeys(weights, 0.0)
-            values = run.values()
-            for name, value in weights.items():
-                difference = float(np.abs(values[name] - value).max(initial=0.0))
-                moved[name] = max(moved[name], difference)
-        return moved
-
-    def _compare(self, what, results, cores, tolerance) -> None:
-        first, expected = next(iter(results.items()))
-        for key, value in results[cores].items():
-            wanted = expected[key]
-            is_close = np.shape(value) == np.shape(wanted) and np.all(
-                _close(value, wanted, tolerance)
-            )
-            if not is_close:
-                raise ModelCheckError(
-                    f"{what}: {key!r} is not what it is on {first} core(s), of the same weights "
-                    f"and examples: {_short(value)} instead of {_short(wanted)}.\n"
-                    f"  at {place_of(self._model_fn)}\n"
-                    "  Metrics get the global batch in eval_metrics=(metric_fn, tensors), and "
-                    "predictions have the batch as their first dimension: give them one row an "
-                    "example, and let none depend on the others of its core."
-                )
-
     def _trace_for_tpu(self, mode: str, batch: KeptBatch) -> TPUGraph:
-        cores = math.gcd(self._sizes[mode], 8)
+        size, place = self._sizes[mode], place_of(self._model_fn)
+        cores = math.gcd(size, 8)
         what = f"{_NAMES[mode]} on a TPU of {cores} core(s), traced"
         estimator = self._estimator(1)
-        execution = TPUExecution(
-            described_tpu(cores), estimator._config, self._model_fn, estimator.params,
-            self._sizes[mode],
-        )  # fmt: skip
+        config, params = estimator._config, estimator.params
+        execution = TPUExecution(described_tpu(cores), config, self._model_fn, params, size)
         run = self._traced(what, execution, estimator, mode, batch)
         try:
             with explained(what, self._model_fn):
                 loop = run.loop()
                 graph = run.tpu_graph(loop)
-            self._check_tpu_graph(what, run, graph, len(loop.variables))
+            check_tpu_graph(what, run, graph, len(loop.variables), self._allowed, place)
         finally:
             run.close()
         return graph
-
-    def _check_tpu_graph(self, what, run, graph: TPUGraph, variables: int) -> None:
-        if graph.computations != 1 or graph.variables != variables:
-            raise ModelCheckError(
-                f"{what}: {graph.computations} replicated computation(s) with {graph.variables} "
-                f"variables, instead of one with {variables}. This is an error of "
-                "estimator_bridge, not of the model."
-            )
-        for op, names in graph.names_on_tpu.items():
-            if op not in self._allowed and not xla_compiles(op):
-                line = line_of_node(run.graph, names[0]) or place_of(self._model_fn)
-                raise ModelCheckError(
-                    f"{what}: the operation {names[0]} ({op}), which only a host can run, is in "
-                    f"the TPU's part.\n  at {line}"
-                )
-
-
-def _check_replicas_agree(what: str, run: ModelRun, name: str, cores: int) -> None:
-    first, *others = run.copies(name)
-    for core, other in enumerate(others, 1):
-        if not np.allclose(first, other, rtol=1e-6, atol=1e-6):
-            line = line_of_node(run.graph, name)
-            raise ModelCheckError(
-                f"{what}: after one step core {core} has other values in {name!r} than core 0, up "
-                f"to {np.abs(first - other).max():.2g} apart: its gradient is not summed over the "
-                f"{cores} cores, or it is assigned what a core computed alone.\n  at {line}\n"
-                "  Wrap the optimizer in CrossShardOptimizer, or sum what is assigned with "
-                "cross_replica_sum."
-            )
 
 
 def _dynamic_lines(graph: tf.Graph | None) -> str:
@@ -309,14 +200,3 @@ def _dynamic_lines(graph: tf.Graph | None) -> str:
     if not found:
         return ""
     return "\n  Shapes stop to be static here:" + "".join(f"\n  {obstacle}" for obstacle in found)
-
-
-def _close(value: Any, wanted: Any, tolerance: float) -> Any:
-    value, wanted = np.asarray(value), np.asarray(wanted)
-    if value.dtype.kind not in "fc":
-        return value == wanted
-    return np.isclose(value, wanted, rtol=tolerance, atol=tolerance, equal_nan=True)
-
-
-def _short(value: Any) -> str:
-    return np.array2string(np.asarray(value), threshold=8, edgeitems=2).replace("\n", "")

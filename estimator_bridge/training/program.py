@@ -23,6 +23,11 @@ from estimator_bridge.training.metrics import metric_values
 __all__ = ["Program", "split_batch_structure", "trace_program"]
 
 _v1 = tf.compat.v1
+_ON_TPU = (
+    tf.distribute.TPUStrategy,
+    tf.distribute.experimental.TPUStrategy,
+    _v1.distribute.experimental.TPUStrategy,
+)
 
 
 @dataclasses.dataclass
@@ -157,8 +162,13 @@ class Program:
 
     @property
     def wants_xla(self) -> bool:
-        """Whether RunConfig's session_config turns XLA on (global_jit_level ON_1 or ON_2)."""
+        """Whether RunConfig's session_config turns XLA on (global_jit_level ON_1 or ON_2).
+
+        On a TPU all is compiled by XLA in any case.
+        """
         config = self.execution.config.session_config
+        if isinstance(self.execution.strategy, _ON_TPU):
+            return False
         return bool(config and config.graph_options.optimizer_options.global_jit_level > 0)
 
     def _axes(self) -> list[int | None] | None:

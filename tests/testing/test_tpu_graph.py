@@ -1,5 +1,8 @@
 """The graph that a TPU is given, traced under TensorFlow's own TPUStrategy."""
 
+import collections
+import types
+
 import pytest
 import tensorflow as tf
 from engine import lifted_session, v1
@@ -7,7 +10,8 @@ from engine import lifted_session, v1
 from estimator_bridge.graph import LiftedSession, trace_graph
 from estimator_bridge.runtime import HostStage, StepLoop, tpu_strategy
 from estimator_bridge.tensorflow_private import eager_mode
-from estimator_bridge.testing import TPUGraph, described_tpu
+from estimator_bridge.testing import ModelCheckError, TPUGraph, described_tpu
+from estimator_bridge.testing.comparisons import check_tpu_graph
 
 CORES, BATCH = 8, 16
 
@@ -97,3 +101,20 @@ def test_on_emulated_cores_the_same_program_really_runs():
     result = loop(iterator, 10, limit=7)
     assert result.steps == 7
     assert result.loss < 1.1
+
+
+def test_host_work_in_the_tpus_part_is_refused():
+    graph = trace_of_names({"MatMul": ["matmul"], "PyFunc": ["python"]})
+    run = types.SimpleNamespace(graph=tf.Graph())
+    with run.graph.as_default():
+        v1.py_func(lambda: 1.0, [], tf.float32, name="python")
+    with pytest.raises(ModelCheckError, match=r"python \(PyFunc\)(.|\n)*test_tpu_graph.py"):
+        check_tpu_graph("training", run, graph, 3, (), "model.py:1")
+    check_tpu_graph("training", run, graph, 3, ["PyFunc"], "model.py:1")
+    with pytest.raises(ModelCheckError, match="with 3 variables, instead of one with 4"):
+        check_tpu_graph("training", run, graph, 4, (), "model.py:1")
+
+
+def trace_of_names(names):
+    counted = collections.Counter({op: len(found) for op, found in names.items()})
+    return TPUGraph(2, counted, counted, names, variables=3, computations=1)
