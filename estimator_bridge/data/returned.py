@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import tensorflow as tf
 
 from estimator_bridge.tensorflow_private import eager_mode
 
-__all__ = ["Returned", "check_length", "is_plain"]
+__all__ = ["MixedKey", "Returned", "check_length", "is_plain"]
+
+
+class MixedKey(str):
+    """Stands in a spec for a dict's key that cannot be ordered with the others, as 1 and "a".
+
+    A dataset orders what it carries by its keys; model_fn is given the dict itself.
+    """
+
+    __slots__ = ()
 
 
 def check_length(batch: Any) -> None:
@@ -34,7 +43,8 @@ class Returned:
 
     Attributes:
       batch: what model_fn is given: arrays and lists stay what they are, as in the original.
-      spec: TypeSpecs of the same structure; arrays, and lists of numbers, are tensors here.
+      spec: TypeSpecs of the same structure; arrays, and lists of numbers, are tensors here, and
+        keys of several types in one dict are each a `MixedKey`.
 
     Raises:
       TypeError: there is something that is no tensor and cannot be one, or nothing.
@@ -83,10 +93,26 @@ def _tensors(part: Any) -> Any:
     if tf.is_tensor(part) and not isinstance(part, tf.Variable):
         return part
     if isinstance(part, Mapping):
-        return {key: _tensors(value) for key, value in part.items()}
-    if isinstance(part, (tuple, list)) and any(map(_is_whole, tf.nest.flatten(part))):
+        name = (lambda key: key) if _have_order(part) else (lambda key: MixedKey(repr(key)))
+        return {name(key): _tensors(value) for key, value in part.items()}
+    if isinstance(part, (tuple, list)) and any(map(_is_whole, _flat(part))):
         return tuple(_tensors(value) for value in part)
     return _tensor(part)
+
+
+def _have_order(keys: Iterable[Any]) -> bool:
+    try:
+        sorted(keys)
+    except TypeError:
+        return False
+    return True
+
+
+def _flat(part: Any) -> list[Any]:
+    """The leaves of a structure, whatever the keys of its dicts."""
+    if isinstance(part, Mapping):
+        part = list(part.values())
+    return [leaf for p in part for leaf in _flat(p)] if isinstance(part, (tuple, list)) else [part]
 
 
 def _is_whole(leaf: Any) -> bool:
@@ -105,7 +131,7 @@ def _tensor(leaf: Any) -> tf.Tensor:
     is_value = isinstance(leaf, (bool, int, float, str, bytes, tuple, list))
     try:
         if not (is_value or hasattr(leaf, "__array__")):
-            raise TypeError(f"{type(leaf).__name__} is no value of a tensor")
+            return tf.convert_to_tensor(leaf)  # of a type for which a conversion is registered
         with eager_mode():
             return tf.constant(leaf)
     except (TypeError, ValueError) as error:

@@ -7,6 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.data.returned import MixedKey
+
 __all__ = ["batch_size_of", "check_static", "pad_batches", "replica_spec"]
 
 
@@ -147,6 +149,11 @@ def _leaves(spec: Any) -> list[tuple[str, str, Any]]:
 def _named(path: str, part: Any) -> list[tuple[str, Any]]:
     """Flat components in tf.nest's order, which sorts dicts by key."""
     if isinstance(part, dict):
+        if any(isinstance(key, MixedKey) for key in part):
+            raise ValueError(
+                f"{path} must have keys of one type in TPU mode, got {', '.join(part)}: a batch is "
+                "divided in the order of its keys. Name all features by strings."
+            )
         return [x for key in sorted(part) for x in _named(f"{path}[{key!r}]", part[key])]
     if isinstance(part, tuple) and hasattr(part, "_fields"):
         return [x for name in part._fields for x in _named(f"{path}.{name}", getattr(part, name))]

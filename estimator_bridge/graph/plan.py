@@ -2,9 +2,9 @@
 
 A ``CrossReplicaSum`` needs the values of all replicas, and only a TPU has a kernel for it. So the
 nodes are dealt into stages: stage 0 needs no sum, stage 1 needs the sums of stage 0, and so on.
-Inside a stage nodes keep the program's creation order, because tf.function orders the accesses to
-one resource by it; across stages the same order of accesses is kept by holding a node back until
-the stage of the access before it.
+Inside a stage nodes keep the program's creation order (but see ``step_reads``),
+because tf.function orders the accesses to one resource by it; across stages the same order of
+accesses is kept by holding a node back until the stage of the access before it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from estimator_bridge.graph.library import called_functions, functions_where
 from estimator_bridge.graph.needed import in_order, needed_nodes
 from estimator_bridge.graph.op_kinds import READS, V1_CONTROL_FLOW
 from estimator_bridge.graph.snapshot import Snapshot, node_name
+from estimator_bridge.graph.step_reads import with_step_reads_ahead
 
 __all__ = ["Plan", "Stage", "make_plan", "touched_resources"]
 
@@ -82,13 +83,14 @@ def make_plan(
     inputs, used = needed_nodes(snapshot, fetches, set(given), resources)
     order = in_order(snapshot, inputs)
     touched = touched_resources(snapshot, order, inputs, resources)
+    v1_control_flow = any(snapshot.nodes[name].op in V1_CONTROL_FLOW for name in order)
+    if not v1_control_flow:  # there the program's edges alone order anything
+        order = with_step_reads_ahead(snapshot, order)
     stage_of = _stages(snapshot, order, inputs, touched)
     stages = [Stage([], []) for _ in range(max(stage_of.values(), default=0) + 1)]
     for name in order:
         stage = stages[stage_of[name]]
         (stage.sums if snapshot.nodes[name].op == _SUM else stage.body).append(name)
-    ops = {snapshot.nodes[name].op for name in order}
-    v1_control_flow = bool(ops & V1_CONTROL_FLOW)
     _check_sums(snapshot, order, v1_control_flow)
     changes = Effects.of(snapshot).changes_state
     writes = {

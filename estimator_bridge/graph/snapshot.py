@@ -41,12 +41,20 @@ class Snapshot:
       nodes: NodeDefs by name, in the order in which the program made the operations.
       library: the FunctionDefLibrary.
       versions: the GraphDef's versions.
+      global_steps: the nodes that own the graph's global step.
     """
 
-    def __init__(self, nodes: dict[str, tf.compat.v1.NodeDef], library, versions):
+    def __init__(
+        self,
+        nodes: dict[str, tf.compat.v1.NodeDef],
+        library,
+        versions,
+        global_steps: frozenset[str] = frozenset(),
+    ):
         self.nodes = nodes
         self.library = library
         self.versions = versions
+        self.global_steps = global_steps
 
     @classmethod
     def of(cls, graph: tf.Graph) -> Snapshot:
@@ -56,11 +64,13 @@ class Snapshot:
             graph_def = graph.as_graph_def()
             keep_branch_effects(graph_def)
             nodes = {node.name: node for node in spread_collectives(inline_sums(graph_def))}
-            snapshot = cls(nodes, graph_def.library, graph_def.versions)
+            steps = graph.get_collection(tf.compat.v1.GraphKeys.GLOBAL_STEP)
+            global_steps = frozenset(step.op.name for step in steps)
+            snapshot = cls(nodes, graph_def.library, graph_def.versions, global_steps)
             _taken[graph] = graph.version, snapshot
         return snapshot
 
     def with_nodes(self, added: Iterable[tf.compat.v1.NodeDef]) -> Snapshot:
         """A snapshot in which these nodes are added, or stand in the place of their namesakes."""
         nodes = {**self.nodes, **{node.name: node for node in added}}
-        return Snapshot(nodes, self.library, self.versions)
+        return Snapshot(nodes, self.library, self.versions, self.global_steps)

@@ -51,7 +51,8 @@ def parse_cluster(tf_config: Mapping[str, Any], collective: bool = False) -> Clu
         cluster needs no chief: where it has none, worker 0 is the chief.
 
     Returns:
-      The place. An evaluator is told nothing of the training cluster, of which it is no part.
+      The place. An evaluator is told nothing of the training cluster, of which it is no part. A
+      process without a task is that of a collective cluster's only node.
 
     Raises:
       ValueError: the cluster has no chief, or more than one, or not this task.
@@ -69,6 +70,8 @@ def parse_cluster(tf_config: Mapping[str, Any], collective: bool = False) -> Clu
         return _alone(tf_config, task, service)
 
     chief = _chief_job(spec, task, collective)
+    if collective and "type" not in task and sum(map(spec.num_tasks, spec.jobs)) == 1:
+        task = {"type": spec.jobs[0], "index": spec.task_indices(spec.jobs[0])[0]}
     task_type, task_id = _task(spec, task)
     if task_type == TaskType.EVALUATOR:
         if chief == TaskType.MASTER:

@@ -89,6 +89,8 @@ def check_loss(loss: Any, mode: str | None) -> tf.Tensor | None:
             f"Loss must be scalar, given: {loss}. tf.reduce_mean(loss) averages it over the batch."
         )
     check_graph("loss", loss)
+    if isinstance(loss, tf.Variable) and not tf.executing_eagerly():
+        loss = _value_before_updates(loss)
     if not loss.shape.is_compatible_with([]):
         loss = tf.reshape(loss, [])
     return loss
@@ -157,6 +159,13 @@ def _check_tensor(field: str, value: Any) -> None:
             f"{field} must be Tensor, given: {value!r}. tf.convert_to_tensor makes one of numbers, "
             "tf.sparse.to_dense of a sparse tensor."
         )
+
+
+def _value_before_updates(variable: tf.Variable) -> tf.Tensor:
+    """What a session fetches for a variable: the read that was made with it, before any update."""
+    element = tf.compat.v1.get_default_graph().as_graph_element(variable)
+    # A reference variable's element is the reference; its conversion is the read.
+    return element if element.dtype == element.dtype.base_dtype else tf.convert_to_tensor(variable)
 
 
 def _name(value: Any) -> str:

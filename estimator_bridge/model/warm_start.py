@@ -60,7 +60,7 @@ class WarmStartSettings(_Fields):
             )
         return super().__new__(
             cls,
-            ckpt_to_initialize_from,
+            os.fsdecode(ckpt_to_initialize_from),
             vars_to_warm_start,
             var_name_to_vocab_info or {},
             var_name_to_prev_var_name or {},

@@ -320,7 +320,7 @@ class Estimator:
         checkpoint_path: str | None,
         strip_default_attrs: bool = True,
     ) -> bytes:
-        path = checkpoint_path or self.latest_checkpoint()
+        path = os.fsdecode(checkpoint_path) if checkpoint_path else self.latest_checkpoint()
         if not path and not self._warm_start_settings:
             raise ValueError(
                 f"Couldn't find trained model at {self._model_dir}: it has no checkpoint. Call "
@@ -420,6 +420,7 @@ class Estimator:
 
     def _checkpoint_for(self, checkpoint_path: str | None, purpose: str) -> str | None:
         if checkpoint_path:
+            checkpoint_path = os.fsdecode(checkpoint_path)
             if not tf.io.gfile.glob(checkpoint_path + ".index"):
                 raise ValueError(
                     f"Could not find trained model at {checkpoint_path!r}, which was given as "

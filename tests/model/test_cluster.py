@@ -73,3 +73,14 @@ def test_tf_config_is_read_anew_each_time(monkeypatch):
     assert read_tf_config() == {}
     monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": {}}))
     assert read_tf_config() == {"cluster": {}}
+
+
+def test_a_process_without_a_task_is_the_only_node_of_a_collective_cluster():
+    place = parse_cluster({"cluster": {"chief": ["a:1"]}}, collective=True)
+    assert (place.task_type, place.task_id, place.is_chief) == ("chief", 0, True)
+
+
+@pytest.mark.parametrize(("cluster", "collective"), [(_WORKERS, True), ({"chief": ["a:1"]}, False)])
+def test_a_process_without_a_task_is_an_error_where_it_could_be_any(cluster, collective):
+    with pytest.raises(ValueError, match="task type must be set"):
+        parse_cluster({"cluster": cluster}, collective=collective)

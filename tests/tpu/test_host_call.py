@@ -99,3 +99,24 @@ def test_every_n_steps(cores, tmp_path):
 def test_host_call_that_returns_nothing(tmp_path):
     with pytest.raises(TypeError, match="returned None"):
         estimator(model_with(lambda x, step: None), tmp_path, 2).train(numbers, steps=1)
+
+
+@pytest.mark.parametrize("cores", [0, 1, 2])
+def test_a_step_that_is_read_behind_minimize_is_the_steps_own(cores, tmp_path):
+    seen = []
+
+    def host_call(step):
+        return v1.py_func(lambda step: seen.append(int(step[0])), [step], [])
+
+    def model_fn(features, labels, mode, params):
+        weight = v1.get_variable("weight", [], initializer=v1.ones_initializer())
+        loss = tf.reduce_mean(features * weight)
+        optimizer = eb.tpu.CrossShardOptimizer(v1.train.GradientDescentOptimizer(0.1))
+        train_op = optimizer.minimize(loss, v1.train.get_global_step())
+        step = tf.reshape(tf.cast(v1.train.get_global_step(), tf.int32), [1])
+        return eb.tpu.TPUEstimatorSpec(
+            mode, loss=loss, train_op=train_op, host_call=(host_call, [step])
+        )
+
+    estimator(model_fn, tmp_path, cores).train(numbers, steps=7)
+    assert seen == list(range(7))

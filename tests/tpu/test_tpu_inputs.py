@@ -217,3 +217,12 @@ def test_use_tpu_false():
     assert given == [{"batch_size": 4}]
     ((shape, params),) = model.params
     assert (shape, params) == ([4], {"batch_size": 4, "use_tpu": False})
+
+
+def test_keys_of_several_types_are_refused_on_cores():
+    def mixed(params):
+        rows = tf.zeros([params["batch_size"]])
+        return {"a": rows, 42: rows}, None
+
+    with pytest.raises(ValueError, match=r"features must have keys of one type.*'a', 42"):
+        train(mixed)

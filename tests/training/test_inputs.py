@@ -188,3 +188,54 @@ def test_an_evaluation_sees_the_values_of_its_own_call(tmp_path):
         values.append(value)
         result = estimator.evaluate(lambda: {"x": np.full(3, values[-1])}, steps=2)
         assert result["loss"] == 3 * value
+
+
+@pytest.mark.parametrize("kind", ["tensors", "numbers", "a pair"])
+def test_features_may_have_keys_of_several_types(tmp_path, kind):
+    def input_fn():
+        make = tf.constant if kind == "tensors" else np.asarray
+        features = {"a": make([1.0]), 42: make([20.0]), ("b", 1): make([300.0])}
+        return [features, features] if kind == "a pair" else (features, None)
+
+    def added(features, labels, mode):
+        assert set(features) == {"a", 42, ("b", 1)}
+        if labels is not None:
+            assert np.shape(labels[42]) == (1,)
+        total = features["a"] + 2 * features[42] + 3 * features["b", 1]
+        return model_fn({"x": tf.convert_to_tensor(total)}, None, mode)
+
+    estimator = eb.Estimator(added, str(tmp_path))
+    estimator.train(input_fn, steps=2)
+    assert estimator.get_variable_value("seen") == 2 * 941
+    assert estimator.evaluate(input_fn, steps=1)["loss"] == 941
+    assert next(estimator.predict(input_fn)) == {"x": 941}
+
+
+class Labelled:
+    """An object that is no tensor, and converts to the one that it holds."""
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+
+tf.register_tensor_conversion_function(
+    Labelled, lambda value, dtype=None, name=None, as_ref=False: value.tensor
+)
+
+
+def test_objects_that_convert_to_tensors_reach_model_fn_as_they_are(tmp_path):
+    def input_fn():
+        count = v1.data.make_one_shot_iterator(tf.data.Dataset.range(4)).get_next()
+        return {"count": Labelled(count), "ten": Labelled(tf.constant(10))}
+
+    def opening(features, labels, mode):
+        return model_fn({key: value.tensor for key, value in features.items()}, labels, mode)
+
+    estimator = eb.Estimator(opening, str(tmp_path))
+    estimator.train(input_fn)
+    assert estimator.get_variable_value("seen") == 4 * 10 + 0 + 1 + 2 + 3
+
+
+def test_objects_that_do_not_convert_are_named():
+    with pytest.raises(TypeError, match=r"made of tensors; got object"):
+        eb.Estimator(model_fn).train(lambda: {"x": object()}, steps=1)
