@@ -363,7 +363,7 @@ def test_hooks_of_the_spec_run_in_their_mode():
             hook.steps.clear()
         return found
 
-    none = dict.fromkeys(hooks, [])
+    none = {name: [] for name in hooks}
     estimator.train(numbers, steps=5)
     assert counts() == {**none, "training_hooks": [3, 5]}  # once a loop
     estimator.evaluate(numbers, steps=4)
