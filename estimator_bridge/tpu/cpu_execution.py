@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.data import GraphInput
-from estimator_bridge.model import EstimatorSpec, InputPipelineConfig, TPURunConfig
+from estimator_bridge.model import EstimatorSpec, InputPipelineConfig, ModeKeys, TPURunConfig
 from estimator_bridge.training.distribution import DistributedExecution
 from estimator_bridge.training.execution import Execution, TracedModel
 
@@ -38,10 +38,10 @@ class CPUExecution(Execution):
         """Calls input_fn with params['batch_size'].
 
         Raises:
-          ValueError: the input is SLICED, which needs several replicas.
+          ValueError: the input is SLICED outside of training, which needs several replicas.
         """
         evaluation = self.config.tpu_config.eval_training_input_configuration
-        if evaluation == InputPipelineConfig.SLICED:
+        if mode != ModeKeys.TRAIN and evaluation == InputPipelineConfig.SLICED:
             raise ValueError(
                 "InputPipelineConfig.SLICED is not supported with use_tpu=False: there is one "
                 "replica, so there is nothing to slice. Leave eval_training_input_configuration "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -18,6 +19,8 @@ from estimator_bridge.training.distribution import strategy_for
 from estimator_bridge.training.execution import Execution
 
 __all__ = ["TPUEstimator"]
+
+_logger = logging.getLogger(__name__)
 
 _RESERVED = ("batch_size", "context")
 _BATCH_SIZE_ARGUMENT = {
@@ -41,7 +44,8 @@ class TPUEstimator(EstimatorV1):
       train_batch_size: the global batch in training, divisible by the number of replicas.
       eval_batch_size: the global batch in evaluation. The last batch may be smaller.
       predict_batch_size: the global batch in prediction. The last batch may be smaller.
-      batch_axis: the batch dimension of each tensor that input_fn returns; None: all 0.
+      batch_axis: the batch dimension of each tensor that input_fn returns; None: all 0. Ignored
+        where input_fn makes each replica's batch (PER_SHARD_V1, PER_HOST_V2).
       eval_on_tpu: False evaluates with one replica.
       export_to_tpu: accepted: an export is one graph, tagged 'serve', which runs anywhere.
       export_to_cpu: accepted, likewise; one of the two must be true to export.
@@ -116,6 +120,14 @@ class TPUEstimator(EstimatorV1):
                 "num_cores_per_replica > 1 (a model split over several cores) is not supported, "
                 f"got {tpu_config.num_cores_per_replica}. Leave it out."
             )
+        if config.evaluation_master not in ("", config.master):
+            _logger.warning(
+                "evaluation_master=%r is not used: one process drives one TPU, so evaluation runs "
+                "where training does, on %r. To evaluate elsewhere, run evaluate in a process of "
+                "its own with that master.",
+                config.evaluation_master,
+                config.master,
+            )
         # A resolver's address is only for messages; 'emulated:N' is a name like a TPU's.
         strategy = tpu_strategy(config.cluster, config.master)
         replicas = strategy.num_replicas_in_sync
@@ -175,8 +187,12 @@ class TPUEstimator(EstimatorV1):
                 f"TPU: pass the global batch size as TPUEstimator({argument}=...)."
             )
         replicas = self._strategy.num_replicas_in_sync
-        pipeline = self._config.tpu_config.per_host_input_for_training
-        if size % replicas and pipeline != InputPipelineConfig.BROADCAST:
+        tpu_config = self._config.tpu_config
+        is_sliced = mode != ModeKeys.TRAIN and (
+            tpu_config.eval_training_input_configuration == InputPipelineConfig.SLICED
+        )
+        is_whole = tpu_config.per_host_input_for_training == InputPipelineConfig.BROADCAST
+        if size % replicas and (is_sliced or not is_whole):
             below = size - size % replicas
             fitting = [str(n) for n in (below, below + replicas) if n]
             raise ValueError(
@@ -184,7 +200,13 @@ class TPUEstimator(EstimatorV1):
                 f"{replicas}. Give it {' or '.join(fitting)}."
             )
         return TPUExecution(
-            self._strategy, self._config, self._model_fn, self.params, size, self._batch_axis
+            self._strategy,
+            self._config,
+            self._model_fn,
+            self.params,
+            size,
+            self._batch_axis,
+            is_sliced,
         )
 
 

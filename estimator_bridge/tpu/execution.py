@@ -53,7 +53,9 @@ class TPUExecution(Execution):
       model_fn: the user's, to trace again for a short last batch.
       params: the user's.
       batch_size: the global batch of the mode.
-      batch_axis: the batch dimension of each of input_fn's tensors; None: all 0.
+      batch_axis: the batch dimension of each of input_fn's tensors; None: all 0. It says how a
+        host's batch is split, so it has no say where each batch is a replica's.
+      is_sliced: whether input_fn makes the whole batch whatever per_host_input_for_training says.
     """
 
     config: TPURunConfig
@@ -66,14 +68,17 @@ class TPUExecution(Execution):
         params: Mapping[str, Any],
         batch_size: int,
         batch_axis: Any = None,
+        is_sliced: bool = False,
     ):
         super().__init__(strategy, config)
         self.shards = self._replicas = strategy.num_replicas_in_sync
         self._model_fn, self._params = model_fn, params
         self._batch_size, self._batch_axis = batch_size, batch_axis
-        self._is_whole = config.tpu_config.per_host_input_for_training == (
-            InputPipelineConfig.BROADCAST
-        )
+        self._pipeline = config.tpu_config.per_host_input_for_training
+        if is_sliced:
+            self._pipeline = InputPipelineConfig.PER_HOST_V1  # the same, of one host
+        self._is_whole = self._pipeline == InputPipelineConfig.BROADCAST
+        self._is_dealt = False  # whether each batch that input_fn makes is one replica's
         self._is_size_known = True  # whether all batches of an evaluation are of the traced size
         self._first_replica_only = False
         self._valid_size: tf.Tensor | None = None
@@ -89,6 +94,7 @@ class TPUExecution(Execution):
             )
         is_per_call = mode == ModeKeys.TRAIN and self._pipeline == InputPipelineConfig.PER_SHARD_V1
         is_per_core = self._pipeline == InputPipelineConfig.PER_HOST_V2
+        self._is_dealt = is_per_call or is_per_core
         calls = self._replicas if is_per_call else 1
         inputs = []
         for call in range(calls):
@@ -102,7 +108,8 @@ class TPUExecution(Execution):
                 call_input_fn(input_fn, graph, mode=mode, params=given, config=self.config)
             )
         if is_per_core:
-            return PerCoreInput(inputs[0], self._batch_size, keep_rest=mode != ModeKeys.TRAIN)
+            keep_rest = mode != ModeKeys.TRAIN
+            return PerCoreInput(inputs[0], self._batch_size, self._replicas, keep_rest)
         return ShardedInput(inputs) if is_per_call else inputs[0]
 
     def batch_axes(self, graph_input: GraphInput) -> list[int | None]:
@@ -110,7 +117,7 @@ class TPUExecution(Execution):
         count = len(tf.nest.flatten(graph_input.spec))
         if self._is_whole:
             axes: list[int | None] = [None] * count
-        elif self._batch_axis is not None:
+        elif self._batch_axis is not None and not self._is_dealt:
             axes = tf.nest.flatten(self._batch_axis)
         else:
             axes = [0] * count
@@ -151,7 +158,9 @@ class TPUExecution(Execution):
         if mode != ModeKeys.TRAIN:
             return Pace()
         loop = parse_iterations_per_loop(self.config.tpu_config.iterations_per_loop)
-        return Pace(seconds=loop.value) if loop.unit == "seconds" else Pace(steps=loop.value)
+        if loop.unit == "seconds":
+            return Pace(seconds=loop.value, hooks_wait=True)
+        return Pace(steps=loop.value)
 
     def examples_per_step(self, graph_input: GraphInput) -> int | None:
         """The global batch."""
@@ -206,11 +215,9 @@ class TPUExecution(Execution):
         """How many replicas see examples of their own; each example's results count once."""
         return 1 if self._is_whole else self._replicas
 
-    @property
-    def _pipeline(self) -> int:
-        return self.config.tpu_config.per_host_input_for_training
-
     def _may_be_short(self, graph_input: GraphInput) -> bool:
+        if isinstance(graph_input, (PerCoreInput, ShardedInput)) and graph_input.is_stacked:
+            return False
         axes = self.batch_axes(graph_input)
         return not self._is_whole and batch_size_of(graph_input.spec, axes) is None
 
@@ -311,10 +318,15 @@ class TPUExecution(Execution):
 class _ShortBatch(TPUExecution):
     """The layout of one evaluation batch that is smaller than the others."""
 
-    _pipeline = InputPipelineConfig.PER_HOST_V1  # the batch is put together already
-
     def __init__(self, whole: TPUExecution, size: int):
-        super().__init__(whole.strategy, whole.config, whole._model_fn, whole._params, size)
+        super().__init__(
+            whole.strategy,
+            whole.config,
+            whole._model_fn,
+            whole._params,
+            size,
+            is_sliced=True,  # the batch is put together already
+        )
         if size % self._replicas:
             self._is_whole = self._first_replica_only = True
 

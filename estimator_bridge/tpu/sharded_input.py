@@ -16,12 +16,17 @@ __all__ = ["PerCoreInput", "ShardedInput"]
 class ShardedInput(GraphInput):
     """Several calls' batches, put together to a host's batch in the order of the replicas.
 
+    They are stacked along the first dimension, whatever it is: cut there again, each replica gets
+    back the batch that is its own, with the examples in any dimension (transposed images).
+
     Args:
       parts: what the calls returned.
 
     Raises:
       ValueError: their shapes or types differ.
     """
+
+    is_stacked = True
 
     def __init__(self, parts: Sequence[GraphInput]):
         self._parts, self._graph, self._returned = parts, parts[0]._graph, None
@@ -54,15 +59,24 @@ class ShardedInput(GraphInput):
 class PerCoreInput(GraphInput):
     """One call's batches, dealt to the replicas in turn.
 
+    In training they are stacked, as ShardedInput's are. Otherwise examples are counted into host's
+    batches, and a last one may be short; but batches whose tensors differ in their first dimension
+    have their examples elsewhere, and are stacked too.
+
     Args:
       part: what the call returned: batches of a replica's size.
       batch_size: of the host.
-      keep_rest: whether a last batch that is not full is kept; otherwise it is dropped.
+      replicas: how many the host feeds.
+      keep_rest: whether a last batch that is not full is kept; otherwise it is dropped. What is
+        stacked has to be full.
     """
 
-    def __init__(self, part: GraphInput, batch_size: int, keep_rest: bool):
-        self._part, self._batch_size, self._keep_rest = part, batch_size, keep_rest
+    def __init__(self, part: GraphInput, batch_size: int, replicas: int, keep_rest: bool):
+        self._part, self._batch_size, self._replicas = part, batch_size, replicas
         self._graph, self._returned = part._graph, None
+        leaves = tf.nest.flatten(part.spec)
+        firsts = {leaf.shape[0] for leaf in leaves if _has_dimensions(leaf)}
+        self.is_stacked = not keep_rest or (len(firsts) > 1 and None not in firsts)
         self.spec = tf.nest.map_structure(self._host_spec, part.spec)
 
     @property
@@ -77,23 +91,35 @@ class PerCoreInput(GraphInput):
 
     def dataset(self, session: LiftedSession) -> tf.data.Dataset:
         """The batches of the host."""
-        return self._part.dataset(session).rebatch(
-            self._batch_size, drop_remainder=not self._keep_rest
-        )
+        dataset = self._part.dataset(session)
+        if self.is_stacked:
+            return dataset.batch(self._replicas, drop_remainder=True).map(_stack)
+        return dataset.rebatch(self._batch_size)
 
     def _host_spec(self, spec: tf.TensorSpec) -> tf.TensorSpec:
-        shape = spec.shape.as_list()
-        if shape and shape[0] is not None:
-            shape[0] = None if self._keep_rest else self._batch_size
-        return tf.TensorSpec(shape, spec.dtype)
+        if self.is_stacked:
+            return _times(spec, self._replicas)
+        if not _has_dimensions(spec):
+            return spec
+        return tf.TensorSpec([None, *spec.shape.as_list()[1:]], spec.dtype)
+
+
+def _has_dimensions(spec: Any) -> bool:
+    """False for a scalar, an unknown shape or a sparse tensor, which are refused in due course."""
+    return isinstance(spec, tf.TensorSpec) and bool(spec.shape.rank)
 
 
 def _times(spec: tf.TensorSpec, count: int) -> tf.TensorSpec:
-    shape = spec.shape.as_list()
-    if shape and shape[0] is not None:
-        shape[0] *= count
-    return tf.TensorSpec(shape, spec.dtype)
+    if not _has_dimensions(spec):
+        return spec
+    first, *others = spec.shape.as_list()
+    return tf.TensorSpec([None if first is None else first * count, *others], spec.dtype)
 
 
 def _concatenate(*parts: Any) -> Any:
     return tf.nest.map_structure(lambda *tensors: tf.concat(tensors, axis=0), *parts)
+
+
+def _stack(*batch: Any) -> Any:
+    batch = batch if len(batch) > 1 else batch[0]
+    return tf.nest.map_structure(lambda x: tf.reshape(x, [-1, *x.shape.as_list()[2:]]), batch)

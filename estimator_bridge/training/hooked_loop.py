@@ -111,7 +111,7 @@ class HookedLoop:
         """
         dues = [due(hook, step, self._loss) for hook in self._hooks]
         steps = min(most, self._pace.steps())
-        if not self._pace.is_fixed:
+        if not self._pace.hooks_wait:
             steps = min(steps, min((d.steps for d in dues), default=math.inf))
         steps = max(int(steps), 1)
         if self._together:

@@ -11,17 +11,15 @@ class Pace:
     Args:
       seconds: what a call should take at most.
       steps: a fixed number of steps a call, instead.
+      hooks_wait: whether a hook that is due earlier waits for the end of the call; always so
+        with a fixed number of steps.
     """
 
-    def __init__(self, seconds: float = 1.0, steps: int | None = None):
+    def __init__(self, seconds: float = 1.0, steps: int | None = None, hooks_wait: bool = False):
         self._seconds, self._fixed = seconds, steps
+        self.hooks_wait = hooks_wait or steps is not None
         self._rate: float | None = None
         self._is_compiled = False
-
-    @property
-    def is_fixed(self) -> bool:
-        """Whether every call takes the same number of steps."""
-        return self._fixed is not None
 
     def steps(self) -> int:
         """The most steps that the next call should take."""
