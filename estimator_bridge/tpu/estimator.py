@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import tensorflow as tf
+from absl import logging
 
 from estimator_bridge.model import InputPipelineConfig, ModeKeys, TPURunConfig
 from estimator_bridge.model.counts import check_positive_integer
@@ -19,8 +19,6 @@ from estimator_bridge.training.distribution import strategy_for
 from estimator_bridge.training.execution import Execution
 
 __all__ = ["TPUEstimator"]
-
-_logger = logging.getLogger(__name__)
 
 _RESERVED = ("batch_size", "context")
 _BATCH_SIZE_ARGUMENT = {
@@ -121,7 +119,7 @@ class TPUEstimator(EstimatorV1):
                 f"got {tpu_config.num_cores_per_replica}. Leave it out."
             )
         if config.evaluation_master not in ("", config.master):
-            _logger.warning(
+            logging.warning(
                 "evaluation_master=%r is not used: one process drives one TPU, so evaluation runs "
                 "where training does, on %r. To evaluate elsewhere, run evaluate in a process of "
                 "its own with that master.",

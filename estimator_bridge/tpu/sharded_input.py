@@ -75,7 +75,7 @@ class PerCoreInput(GraphInput):
         self._part, self._batch_size, self._replicas = part, batch_size, replicas
         self._graph, self._returned = part._graph, None
         leaves = tf.nest.flatten(part.spec)
-        firsts = {leaf.shape[0] for leaf in leaves if _has_dimensions(leaf)}
+        firsts = {leaf.shape.as_list()[0] for leaf in leaves if _has_dimensions(leaf)}
         self.is_stacked = not keep_rest or (len(firsts) > 1 and None not in firsts)
         self.spec = tf.nest.map_structure(self._host_spec, part.spec)
 
