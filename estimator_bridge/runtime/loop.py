@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -14,15 +13,15 @@ from estimator_bridge.graph.deferred import defer
 from estimator_bridge.runtime.replicas import mean_over_replicas
 from estimator_bridge.runtime.step import HostStage, ReplicaStep
 from estimator_bridge.runtime.workers import Workers, workers_of
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private import eager_mode, flat_call
 
 __all__ = ["LoopResult", "StepLoop"]
 
 _NO_LIMIT = (1 << 63) - 1
+_ENDED = -1  # instead of the limit variable's value: the input had no batch for the step
 
 
-@dataclasses.dataclass(frozen=True)
-class LoopResult:
+class LoopResult(NamedTuple):
     """What a call of a loop did.
 
     Attributes:
@@ -45,7 +44,7 @@ class LoopResult:
     fetched: dict[str, tf.Tensor] | None
     short_batch: list | None
     limit_value: int | None = None
-    left_over: list[list] = dataclasses.field(default_factory=list)
+    left_over: Sequence[list] = ()
 
 
 class StepLoop:
@@ -138,7 +137,6 @@ class StepLoop:
         self.sums = frozenset(self._step.sums)
         self._compiled: list[tuple[object, Any]] = []  # element specs, concrete functions
         self._single: tuple[object, Callable] | None = None
-        self._any_draw: tf.Tensor | None = None
         self._may_be_single = strategy.num_replicas_in_sync == 1 and full_batch is None
 
     def __call__(
@@ -159,10 +157,10 @@ class StepLoop:
             a call's first on one replica, which runs without a loop where it is the only one.
           fed: the values of the references that are fed, in their order.
         """
+        if steps == 1 and self._may_be_single:
+            return self._call_once(iterator, draw, fed)
         with eager_mode(), tf.device(host_device()):
             self._step.check_ready()
-            if steps == 1 and self._may_be_single:
-                return self._call_once(iterator, draw, fed)
             state = self._function(iterator)(
                 iterator,
                 tf.constant(steps, tf.int64),
@@ -208,52 +206,56 @@ class StepLoop:
             return self._function(iterator).graph
 
     def _call_once(self, iterator, draw: int, fed: Sequence[np.ndarray]) -> LoopResult:
-        state = self._one_step(iterator)(
-            self._draw_of(draw), *map(_fed_value, fed, self._fed_specs)
-        )
-        is_done = bool(state["is_done"])
+        if self._single is None or self._single[0] is not iterator:
+            with eager_mode(), tf.device(host_device()):
+                self._step.check_ready()
+                self._single = iterator, self._one_step(iterator)
+        given = []
+        if self._step.is_random or fed:  # to enter these contexts costs a small step percents
+            with eager_mode(), tf.device(host_device()):
+                given = [tf.constant(draw, tf.int64)] if self._step.is_random else []
+                given += map(_fed_value, fed, self._fed_specs)
+        reached, *values = self._single[1](*given)
+        limit_value = int(reached)
+        if limit_value == _ENDED:
+            return LoopResult(0, True, None, None, None, None)
+        loss = float(values.pop(0)) if self._loss else None
         return LoopResult(
-            steps=int(is_done),
-            input_ended=not is_done,
-            loss=float(state["loss"]) if is_done and self._loss else None,
-            fetched=dict(zip(self._fetched, state["fetched"])) if is_done else None,
+            steps=1,
+            input_ended=False,
+            loss=loss,
+            fetched=dict(zip(self._fetched, values)),
             short_batch=None,
-            limit_value=int(state["limit_value"]) if self._limit_variable else None,
+            limit_value=limit_value if self._limit_variable else None,
         )
-
-    def _draw_of(self, draw: int) -> tf.Tensor:
-        """The position in the random streams; made once where the step draws nothing."""
-        if self._step.is_random:
-            return tf.constant(draw, tf.int64)
-        if self._any_draw is None:
-            self._any_draw = tf.constant(0, tf.int64)
-        return self._any_draw
 
     def _one_step(self, iterator) -> Callable:
         """A function of one step without a loop around it, for hooks that are called each step.
 
         It holds the iterator: passed as an argument, that would cost as much as all the others.
         """
-        if self._single is None or self._single[0] is not iterator:
+        is_random = self._step.is_random
 
-            def one_step(draw, *fed):
-                batch = iterator.get_next_as_optional()
-                is_there = batch.has_value()
+        def one_step(*given):
+            draw, fed = (given[0], given[1:]) if is_random else (0, given)
+            batch = iterator.get_next_as_optional()
 
-                def step():
-                    values = self._step([batch.get_value()], draw, fed)
-                    return self._mean_loss(values), self._fetched_now(values)
+            def step():
+                values = self._step([batch.get_value()], draw, fed)
+                loss = [self._mean_loss(values)] if self._loss else []
+                fetched = self._fetched_now(values)
+                reached = self._limit_value().get("limit_value", 0)
+                return [tf.cast(reached, tf.int64), *loss, *fetched]
 
-                loss, fetched = tf.cond(
-                    is_there, step, lambda: (0.0, [_empty(t) for t in self._fetched_tensors])
-                )
-                result = {"is_done": is_there, "loss": loss, "fetched": fetched}
-                return {**result, **self._limit_value()}
+            def nothing():
+                loss = [tf.constant(0.0)] if self._loss else []
+                empty = [_empty(t) for t in self._fetched_tensors]
+                return [tf.constant(_ENDED, tf.int64), *loss, *empty]
 
-            function = tf.function(one_step, autograph=False)
-            concrete = function.get_concrete_function(tf.TensorSpec([], tf.int64), *self._fed_specs)
-            self._single = iterator, concrete
-        return self._single[1]
+            return tf.cond(batch.has_value(), step, nothing)
+
+        specs = [*([tf.TensorSpec([], tf.int64)] if is_random else []), *self._fed_specs]
+        return flat_call(tf.function(one_step, autograph=False).get_concrete_function(*specs))
 
     def _function(self, iterator) -> Any:
         """The compiled loop for iterators of this kind."""

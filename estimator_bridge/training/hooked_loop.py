@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -22,6 +22,9 @@ __all__ = ["ENDS", "HookedLoop", "NanLossError", "Stop"]
 
 # Raised in a hook or a step, these end a run as the input's end does.
 ENDS = (tf.errors.OutOfRangeError, StopIteration)
+
+# So often may a loop that fetches more than is wanted stand in for one that would be compiled anew.
+_WORTH_A_LOOP = 100
 
 _train = tf.compat.v1.train
 _NanLossDuringTrainingError: Any = _train.NanLossDuringTrainingError
@@ -83,6 +86,8 @@ class HookedLoop:
         self._hooks = hooks
         self._make_loop = make_loop
         self._loops: list[StepLoop] = []
+        # How often a loop with more fetches took single steps, by the fetches wanted.
+        self._served: Counter[tuple[str, ...]] = Counter()
         self._loss = loss
         self._pace = pace
         self._original_args = _train.SessionRunArgs(original_fetches)
@@ -125,7 +130,7 @@ class HookedLoop:
         call = self._call = StepCall(self._session, called, self._original_args, self._call)
         fed, values = tuple(call.feeds), tuple(call.feeds.values())
         started = time.perf_counter()
-        loop = self._loop(call.fetches.refs, fed)
+        loop = self._loop(call.fetches.refs, fed, is_single=steps == 1)
         last_alone = loop.has_effects
         if self._together:
             loop, last_alone = self._together.agree_on_loop(
@@ -136,7 +141,7 @@ class HookedLoop:
                 result = self._loop([], fed)(iterator, steps - 1, draw, limit, values)
                 if result.steps == steps - 1 and not _is_nan(result):
                     last = loop(iterator, 1, draw + result.steps, limit, values)
-                    result = dataclasses.replace(last, steps=result.steps + last.steps)
+                    result = last._replace(steps=result.steps + last.steps)
             else:
                 result = loop(iterator, steps, draw, limit, values)
         if self._together:
@@ -154,17 +159,28 @@ class HookedLoop:
         return result
 
     def _loop(
-        self, refs: Sequence[str], fed: tuple[str, ...], sums: Sequence[str] = ()
+        self,
+        refs: Sequence[str],
+        fed: tuple[str, ...],
+        sums: Sequence[str] = (),
+        is_single: bool = False,
     ) -> StepLoop:
-        """The compiled loop that returns these fetches; one that returns more will do."""
-        wanted = set(refs)
-        for loop in self._loops:
-            # Where each sum is a meeting with other workers, no more may be made than needed.
-            more = wanted.issubset(loop.fetches) and not (loop.has_effects or self._together)
-            is_enough = more or wanted == set(loop.fetches)
-            if is_enough and fed == loop.fed and loop.sums.issuperset(sums):
+        """The compiled loop that returns these fetches; one that returns more may do.
+
+        Where each sum is a meeting with other workers, no more may be made than needed. And what is
+        fetched besides is computed once a call, so calls of a single step have a price for it.
+        """
+        key, wanted = tuple(refs), set(refs)
+        alike = [loop for loop in self._loops if fed == loop.fed and loop.sums.issuperset(sums)]
+        for loop in alike:
+            if wanted == set(loop.fetches):
                 return loop
-        self._loops.append(self._make_loop(tuple(refs), fed, sums))
+        if not self._together and self._served[key] < _WORTH_A_LOOP:
+            for loop in alike:
+                if wanted.issubset(loop.fetches) and not loop.has_effects:
+                    self._served[key] += is_single
+                    return loop
+        self._loops.append(self._make_loop(key, fed, sums))
         return self._loops[-1]
 
     def _tell_of_nan(self, loss: float | None, step: int) -> None:
