@@ -28,9 +28,6 @@ from tensorflow.python.eager.context import _reset_context as reset_eager_contex
 from tensorflow.python.eager.context import context as eager_context
 from tensorflow.python.eager.context import eager_mode
 
-# What names, in the error of an operation, the lines of the program that made it.
-from tensorflow.python.eager.polymorphic_function.atomic_function import InterpolateRuntimeError
-
 # What Session.run returns for IndexedSlices; it never had a public name.
 from tensorflow.python.framework.indexed_slices import IndexedSlicesValue
 
@@ -76,17 +73,9 @@ def flat_call(function: Any) -> Callable[..., list[tf.Tensor]]:
     return a list, and no tape may watch it.
     """
     inner, captured = function.inference_fn, list(function.captured_inputs)
-    context, name = inner._bound_context, inner.name
-    count = len(inner.function_type.flat_outputs)
-
-    def call(*args: tf.Tensor) -> list[tf.Tensor]:
-        try:
-            return context.call_function(name, [*args, *captured], count)
-        except tf.errors.OpError:
-            with InterpolateRuntimeError(inner):  # as a call would: with the lines of the program
-                raise
-
-    return call
+    context, count = inner._bound_context, len(inner.function_type.flat_outputs)
+    # TensorFlow forgets a function that nobody holds, so this holds it, not its name alone.
+    return lambda *args: context.call_function(inner.name, [*args, *captured], count)
 
 
 def host_address() -> str:

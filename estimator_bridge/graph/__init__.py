@@ -7,6 +7,7 @@ tf.function, ``LiftedSession`` runs parts of it as tf.compat.v1.Session would.
 from estimator_bridge.graph.collectives import REPLICA_ID
 from estimator_bridge.graph.divergence import diverging_variables
 from estimator_bridge.graph.lift import JoinFn, Lifted
+from estimator_bridge.graph.op_errors import with_user_line
 from estimator_bridge.graph.replica_local import ReplicaLocal, replica_locals
 from estimator_bridge.graph.resources import Resources, host_device
 from estimator_bridge.graph.session import LiftedSession
@@ -26,4 +27,5 @@ __all__ = [
     "host_device",
     "replica_locals",
     "trace_graph",
+    "with_user_line",
 ]

@@ -17,6 +17,7 @@ import tensorflow as tf
 
 from estimator_bridge.graph.fetches import Fetches, flat_feed
 from estimator_bridge.graph.host_function import HostFunction
+from estimator_bridge.graph.op_errors import with_user_line
 from estimator_bridge.graph.queue_threads import QueueThreads
 from estimator_bridge.graph.resources import Resources
 from estimator_bridge.graph.tracing import asks_for_trace, traced
@@ -108,7 +109,10 @@ class LiftedSession(SessionInterface):
             # Operations that run together are at one position, no less than that of any of them.
             draw = max((self._draws.get(name, 0) for name in function.random_names), default=0)
             self._draws.update(dict.fromkeys(function.random_names, draw + 1))
-        return function(feeds, draw)
+        try:
+            return function(feeds, draw)
+        except tf.errors.OpError as error:
+            raise with_user_line(error, self._graph) from None
 
     def as_default(self):
         """A context in which this is the default session (and its graph the default graph)."""

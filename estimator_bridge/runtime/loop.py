@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.graph import REPLICA_ID, LiftedSession, Snapshot, host_device
+from estimator_bridge.graph import REPLICA_ID, LiftedSession, Snapshot, host_device, with_user_line
 from estimator_bridge.graph.deferred import defer
 from estimator_bridge.runtime.replicas import mean_over_replicas
 from estimator_bridge.runtime.step import HostStage, ReplicaStep
@@ -157,8 +157,35 @@ class StepLoop:
             a call's first on one replica, which runs without a loop where it is the only one.
           fed: the values of the references that are fed, in their order.
         """
-        if steps == 1 and self._may_be_single:
-            return self._call_once(iterator, draw, fed)
+        try:
+            if steps == 1 and self._may_be_single:
+                return self._call_once(iterator, draw, fed)
+            return self._call_many(iterator, steps, draw, limit, fed)
+        except tf.errors.OpError as error:
+            raise with_user_line(error, self._graph) from None
+
+    @property
+    def names(self) -> list[str]:
+        """The traced graph's nodes that a replica computes in a step."""
+        return self._step.names
+
+    @property
+    def variables(self) -> set[str]:
+        """The variables that a replica uses in a step."""
+        return self._step.variables
+
+    def check_compiles(self, for_tpu: bool = False, allowed: Collection[str] = ()) -> None:
+        """Checks that XLA would compile the step: see ``ReplicaStep.check_compiles``."""
+        with eager_mode(), tf.device(host_device()):
+            self._step.check_ready()
+            self._step.check_compiles(for_tpu, allowed)
+
+    def traced(self, iterator) -> tf.Graph:
+        """The graph of the loop for an iterator of this kind; nothing runs."""
+        with eager_mode(), tf.device(host_device()):
+            return self._function(iterator).graph
+
+    def _call_many(self, iterator, steps: int, draw: int, limit: int | None, fed) -> LoopResult:
         with eager_mode(), tf.device(host_device()):
             self._step.check_ready()
             state = self._function(iterator)(
@@ -183,27 +210,6 @@ class StepLoop:
                     if element.has_value()
                 ],
             )
-
-    @property
-    def names(self) -> list[str]:
-        """The traced graph's nodes that a replica computes in a step."""
-        return self._step.names
-
-    @property
-    def variables(self) -> set[str]:
-        """The variables that a replica uses in a step."""
-        return self._step.variables
-
-    def check_compiles(self, for_tpu: bool = False, allowed: Collection[str] = ()) -> None:
-        """Checks that XLA would compile the step: see ``ReplicaStep.check_compiles``."""
-        with eager_mode(), tf.device(host_device()):
-            self._step.check_ready()
-            self._step.check_compiles(for_tpu, allowed)
-
-    def traced(self, iterator) -> tf.Graph:
-        """The graph of the loop for an iterator of this kind; nothing runs."""
-        with eager_mode(), tf.device(host_device()):
-            return self._function(iterator).graph
 
     def _call_once(self, iterator, draw: int, fed: Sequence[np.ndarray]) -> LoopResult:
         if self._single is None or self._single[0] is not iterator:
