@@ -56,5 +56,5 @@ def test_other_errors_stay_as_they_are(tmp_path):
         def before_run(self, run_context):
             raise tf.errors.UnavailableError(None, None, "gone")
 
-    with pytest.raises(tf.errors.UnavailableError, match="^gone$"):
+    with pytest.raises(tf.errors.UnavailableError, match=r"^gone$"):
         eb.Estimator(_model_fn, str(tmp_path)).train(_input_fn(1.0), hooks=[Fails()])
