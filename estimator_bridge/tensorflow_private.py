@@ -4,6 +4,8 @@ A new TensorFlow release that moves one of them breaks this file and no other. I
 nothing else in the package may name ``tensorflow.python``.
 """
 
+from __future__ import annotations
+
 import contextlib
 from collections.abc import Iterator
 
@@ -109,6 +111,28 @@ def merges_replicas(strategy: tf.distribute.Strategy) -> bool:
     return strategy.extended._use_merge_call()
 
 
+def device_assignment(strategy: tf.distribute.Strategy):
+    """The DeviceAssignment that a TPUStrategy was given; None for none, and for other strategies.
+
+    TensorFlow has no public way to ask.
+    """
+    return getattr(strategy.extended, "_device_assignment", None)
+
+
+def cores_per_replica(strategy: tf.distribute.Strategy) -> int:
+    """Over how many of a TPU's cores a replica is spread: 1 where there is no DeviceAssignment."""
+    assignment = device_assignment(strategy)
+    return assignment.num_cores_per_replica if assignment else 1
+
+
+def tpu_metadata(strategy: tf.distribute.Strategy) -> tf.tpu.experimental.TPUSystemMetadata | None:
+    """The hosts and cores of a TPUStrategy's TPU; None for other strategies.
+
+    The strategy itself tells only of its replicas' first cores.
+    """
+    return getattr(strategy.extended, "_tpu_metadata", None)
+
+
 def keras_seed_source():
     """Where tf-keras takes the seeds from that a layer's author did not give.
 
@@ -150,6 +174,8 @@ __all__ = [
     "UninitializedVariable",
     "bound_wait_for_workers",
     "communication_options",
+    "cores_per_replica",
+    "device_assignment",
     "eager_context",
     "eager_mode",
     "get_tpu_context",
@@ -163,5 +189,6 @@ __all__ = [
     "read_profile",
     "reset_eager_context",
     "server_runs",
+    "tpu_metadata",
     "xla_op_types",
 ]
