@@ -13,7 +13,7 @@ import tensorflow as tf
 from estimator_bridge.graph import REPLICA_ID, LiftedSession, Snapshot, host_device
 from estimator_bridge.graph.deferred import defer
 from estimator_bridge.runtime.draws import Draws, draws_of
-from estimator_bridge.runtime.hosts import Host
+from estimator_bridge.runtime.hosts import Host, read_by
 from estimator_bridge.runtime.replicas import mean_over_replicas
 from estimator_bridge.runtime.step import HostStage, ReplicaStep
 from estimator_bridge.runtime.workers import Workers, workers_of
@@ -174,13 +174,14 @@ class StepLoop:
             if steps == 1 and self._may_be_single:
                 return self._call_once(iterator, draw, fed)
             function, drawn_from = self._function(iterator)
-            state = function(
-                drawn_from,
-                tf.constant(steps, tf.int64),
-                tf.constant(draw, tf.int64),
-                tf.constant(_NO_LIMIT if limit is None else limit, tf.int64),
-                *map(_fed_value, fed, self._fed_specs),
-            )
+            with read_by(self._hosts):
+                state = function(
+                    drawn_from,
+                    tf.constant(steps, tf.int64),
+                    tf.constant(draw, tf.int64),
+                    tf.constant(_NO_LIMIT if limit is None else limit, tf.int64),
+                    *map(_fed_value, fed, self._fed_specs),
+                )
             done, size = int(state["done"]), int(state.get("short_size", 0))
             whole = done == steps
             left_over = [e.get_value() for e in state["left_over"] if e.has_value()]
