@@ -7,7 +7,7 @@ nothing else in the package may name ``tensorflow.python``.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import tensorflow as tf
 
@@ -133,6 +133,34 @@ def tpu_metadata(strategy: tf.distribute.Strategy) -> tf.tpu.experimental.TPUSys
     return getattr(strategy.extended, "_tpu_metadata", None)
 
 
+@contextlib.contextmanager
+def operations_made_otherwise(
+    graph: tf.Graph, op_type: str, make: Callable[[Sequence[tf.Tensor], str | None], tf.Tensor]
+) -> Iterator[None]:
+    """Has a graph call a function where it would make an operation of a type.
+
+    An operation cannot be removed from a graph, and a session refuses a graph that has one without
+    a kernel, even where nothing uses it.
+
+    Args:
+      graph: whose operations.
+      op_type: their type, of one output.
+      make: from the inputs and the name of such an operation, its result.
+    """
+    create = graph._create_op_internal
+
+    def made(kind: str, inputs: Sequence[tf.Tensor], *args, **kwargs) -> tf.Operation:
+        if kind != op_type:
+            return create(kind, inputs, *args, **kwargs)
+        return make(inputs, kwargs.get("name")).op
+
+    graph._create_op_internal = made
+    try:
+        yield
+    finally:
+        del graph._create_op_internal
+
+
 def keras_seed_source():
     """Where tf-keras takes the seeds from that a layer's author did not give.
 
@@ -186,6 +214,7 @@ __all__ = [
     "last_meta_graph",
     "merges_replicas",
     "op_def",
+    "operations_made_otherwise",
     "read_profile",
     "reset_eager_context",
     "server_runs",

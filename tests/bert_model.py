@@ -15,7 +15,7 @@ WORDS, LENGTH, WIDTH, HEADS, LAYERS, CLASSES = 20, 6, 8, 2, 2, 3
 
 
 def bert_input_fn(params, mode):
-    """Features: input_ids, input_mask, segment_ids, int32 [batch, LENGTH]; labels: int32 [batch]."""
+    """Features input_ids, input_mask, segment_ids: [batch, LENGTH]; labels: [batch]; all int32."""
     draw = np.random.RandomState(0)
     length = draw.randint(2, LENGTH + 1, 64)[:, np.newaxis]
     features = {
@@ -100,7 +100,9 @@ def bert_model_fn(features, labels, mode, params):
                 "mean_loss": v1.metrics.mean(each),
             }
 
-        return eb.tpu.TPUEstimatorSpec(mode, loss=loss, eval_metrics=(metrics, [each, labels, logits]))
+        return eb.tpu.TPUEstimatorSpec(
+            mode, loss=loss, eval_metrics=(metrics, [each, labels, logits])
+        )
     step = v1.train.get_or_create_global_step()
     rate_now = v1.train.polynomial_decay(1e-3, step, 100, end_learning_rate=0.0)
     optimizer = eb.tpu.CrossShardOptimizer(

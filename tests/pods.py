@@ -42,9 +42,7 @@ def trace_loop(strategy, model_fn, input_fn, mode, batch_size, params=None, **tp
         return input_fn(params, mode)
 
     tpu_config = eb.tpu.TPUConfig(**tpu_config)
-    is_sliced = (
-        mode != eb.ModeKeys.TRAIN and tpu_config.eval_training_input_configuration == SLICED
-    )
+    is_sliced = mode != eb.ModeKeys.TRAIN and tpu_config.eval_training_input_configuration == SLICED
     config = eb.tpu.RunConfig(tpu_config=tpu_config)
     execution = TPUExecution(
         strategy, config, model_fn, params or {}, batch_size, is_sliced=is_sliced

@@ -17,9 +17,7 @@ def core_of(node: tf.compat.v1.NodeDef) -> int | None:
     return int(match[1]) if match else None
 
 
-def without_placement(
-    node: tf.compat.v1.NodeDef, keeps_core: bool = False
-) -> tf.compat.v1.NodeDef:
+def without_placement(node: tf.compat.v1.NodeDef, keeps_core: bool = False) -> tf.compat.v1.NodeDef:
     """A copy of a node with no device and colocation: each replica places its own.
 
     Args:

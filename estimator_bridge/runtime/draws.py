@@ -75,16 +75,20 @@ class HostDraws(Draws):
 
     @property
     def key(self) -> Any:
+        """What a compiled loop depends on."""
         return self._each, self._devices
 
     @property
     def specs(self) -> list:
+        """Of the optionals."""
         return [tf.OptionalSpec(spec) for spec in self._each]
 
     def nothing(self) -> list:
+        """Optionals without a value, each on its host."""
         return self._on_each(lambda i: tf.experimental.Optional.empty(self._each[i]))
 
     def draw(self, iterator: Any, wanted: tf.Tensor) -> list:
+        """The next element of each iterator, if they are wanted, as optionals."""
         # A branch on each host: its result is not sent through this process.
         return self._on_each(
             lambda i: tf.cond(
@@ -95,6 +99,8 @@ class HostDraws(Draws):
         )
 
     def are_there(self, batch: Sequence[Any]) -> tf.Tensor:
+        """Whether a step can run: all hosts have a batch, and a full one where that counts."""
+
         def is_there(i: int) -> tf.Tensor:
             element = batch[i]
             if self._full is None:
@@ -108,14 +114,17 @@ class HostDraws(Draws):
         return tf.reduce_all(self._on_each(is_there))
 
     def have_ended(self, batch: Sequence[Any]) -> tf.Tensor:
+        """Whether there is no more: of a host's, or of all where what is left over counts."""
         has = self._on_each(lambda i: batch[i].has_value())
         return ~(tf.reduce_all(has) if self._full is None else tf.reduce_any(has))
 
     def values(self, batch: Sequence[Any]) -> list:
+        """The batches, without their sizes."""
         elements = self._on_each(lambda i: batch[i].get_value())
         return elements if self._full is None else [components for _, components in elements]
 
     def left_over(self, batch: Sequence[Any]) -> list:
+        """The optionals of (size, padded batch) for which no step can run."""
         return [] if self._full is None else list(batch)
 
     def _on_each(self, function: Callable[[int], Any]) -> list:

@@ -268,7 +268,7 @@ class StepLoop:
         return self._single[1]
 
     def _function(self, iterator) -> tuple[Any, Any]:
-        """The compiled loop for iterators of this kind, and what it takes in the iterator's place."""
+        """The compiled loop for iterators of this kind, and what it takes in their place."""
         draws, drawn_from = draws_of(iterator, self._elements, self._full_batch)
         for key, function in self._compiled:
             if key == draws.key:

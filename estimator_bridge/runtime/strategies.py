@@ -19,7 +19,7 @@ from estimator_bridge.runtime.accelerators import (
 from estimator_bridge.runtime.topology import assign_cores, check_cores_per_replica
 from estimator_bridge.tensorflow_private import eager_mode
 
-__all__ = ["default_strategy", "tpu_strategy"]
+__all__ = ["default_strategy", "started_topology", "tpu_strategy"]
 
 _made: dict[object, tf.distribute.Strategy] = {}
 # By address. A TPU system is initialized once: doing it again would drop what is on it.
@@ -75,6 +75,11 @@ def tpu_strategy(
                 )
             return _once((cluster.kind, count), lambda: make(count))
         return _once((cluster, cores_per_replica), lambda: _on_tpu(cluster, cores_per_replica))
+
+
+def started_topology() -> tf.tpu.experimental.Topology | None:
+    """The topology of the TPU that this process started last; None if it started none."""
+    return next(reversed(_topologies.values()), None)
 
 
 def _once(key, make) -> tf.distribute.Strategy:

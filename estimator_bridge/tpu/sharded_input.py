@@ -81,6 +81,11 @@ class HostInputs(GraphInput):
         """Whether there is anything that could end."""
         return any(part.may_end for part in self.parts)
 
+    @property
+    def has_plain_values(self) -> bool:
+        """Whether model_fn is given values, and not only tensors."""
+        return any(part.has_plain_values for part in self.parts)
+
 
 def _same_spec(parts: Sequence[GraphInput], whose: str, names: Sequence[Any]) -> Any:
     first = parts[0].spec

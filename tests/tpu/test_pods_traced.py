@@ -84,15 +84,14 @@ def test_each_host_splits_its_own_batch(model, hosts, mode):
     one = traced(model, hosts, mode)
     components = MODELS[model][2]
     placed = {device: ops for device, ops in one.graph.placed.items() if "job:worker" in device}
+    splits = {device: ops["Split"] for device, ops in placed.items()}
     if hosts == 1:
         assert placed == {}
         assert one.graph.all["Split"] == components
     elif mode == PREDICT:  # one call for all
-        assert {device: ops["Split"] for device, ops in placed.items()} == {HOSTS[0]: components}
+        assert splits == {HOSTS[0]: components}
     else:
-        assert {device: ops["Split"] for device, ops in placed.items()} == {
-            host: components for host in HOSTS
-        }
+        assert splits == dict.fromkeys(HOSTS, components)
         # The branches that draw the first batch, and each next one.
         assert all(placed[host]["If"] >= 2 for host in HOSTS)
 
@@ -132,7 +131,7 @@ def test_calls_of_the_input_fn_on_two_hosts(pipeline, expected):
     if pipeline == Pipeline.BROADCAST:
         assert splits == {HOSTS[0]: 0}  # all of it goes to all
     else:
-        assert splits == {host: 2 for host in HOSTS}
+        assert splits == dict.fromkeys(HOSTS, 2)
 
 
 def summed(features, labels, mode, params):

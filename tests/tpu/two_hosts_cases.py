@@ -49,7 +49,7 @@ class Watching:
 def own_numbers(params, mode):
     """The numbers in the file of the host that reads them, of which each has another."""
     lines = tf.data.TextLineDataset("numbers.txt")
-    data = lines.map(lambda line: tf.strings.to_number(line))
+    data = lines.map(tf.strings.to_number)
     data = data.repeat() if mode == TRAIN else data
     return data.batch(params["batch_size"], drop_remainder=mode == TRAIN)
 
@@ -78,7 +78,7 @@ def on_the_client(params, mode):
     """Lines of a file that is in the client's folder alone."""
     with open("mine.txt", "w", encoding="utf-8") as file:
         file.write("1\n" * 100)
-    lines = tf.data.TextLineDataset("mine.txt").map(lambda line: tf.strings.to_number(line))
+    lines = tf.data.TextLineDataset("mine.txt").map(tf.strings.to_number)
     return lines.batch(params["batch_size"], drop_remainder=True)
 
 
@@ -126,9 +126,7 @@ def run(strategy):
         results["error"] = error.message
     per_core = estimator(Watching(), "PER_HOST_V1", Pipeline.PER_HOST_V2)
     results["evaluated"] = per_core.evaluate(own_numbers)
-    sliced = estimator(
-        Watching(), "PER_HOST_V1", eval_training_input_configuration=Pipeline.SLICED
-    )
+    sliced = estimator(Watching(), "PER_HOST_V1", eval_training_input_configuration=Pipeline.SLICED)
     results["sliced"] = sliced.evaluate(own_numbers)
     results["predicted"] = [p["x"] for p in sliced.predict(own_numbers)]
     again = Watching()
