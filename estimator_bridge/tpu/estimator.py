@@ -128,7 +128,8 @@ class TPUEstimator(EstimatorV1):
             raise ValueError(
                 "TPUConfig.num_shards is not set correctly. According to the TPU "
                 f"({config.master or 'local'!r}), num_replicas should be ({replicas}), got "
-                f"({tpu_config.num_shards}). Leave num_shards out, or name that many cores."
+                f"({tpu_config.num_shards}). Leave num_shards out, or give {replicas}: it counts "
+                f"replicas, each of {tpu_config.num_cores_per_replica or 1} core(s)."
             )
         return strategy
 
