@@ -55,8 +55,7 @@ def examine(write: Write = print, environ: Mapping[str, str] | None = None) -> i
     tpu = find_tpu(environ, [kind for kind, _ in devices])
     _section(write, "What --use_tpu --tpu=... would do here", explain_tpu_values(tpu))
     remarks = [("to mend", problem) for problem in problems] + [
-        ("to know", note)
-        for note in [*_notes(), *_pod_notes(environ), *_cluster_notes(environ)]
+        ("to know", note) for note in [*_notes(), *_pod_notes(environ), *_cluster_notes(environ)]
     ]
     _section(write, "Problems", remarks or [("none", "")])
     return 1 if problems else 0

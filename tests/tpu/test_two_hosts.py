@@ -69,6 +69,11 @@ def test_training_is_that_of_one_process(results):
         np.testing.assert_allclose(one["weight"], weight(one["seen"]), rtol=1e-5)
 
 
+def test_one_host_that_is_another_machine(results):
+    assert results["one_host"]["calls"] == [[8, 0]]
+    assert results["one_host"]["seen"] == [[*range(8)], [8, 9, *range(6)]]
+
+
 def test_tables_go_along(results):
     assert results["table"]["seen"][0] == [7, 8, 9, 10, 107, 108, 109, 110]
 
@@ -86,6 +91,10 @@ def test_a_file_that_the_hosts_do_not_have(results):
     assert "mine.txt" in results["error"]
     assert "read by the TPU's own hosts" in results["error"]
     assert "gs://" in results["error"]
+
+
+def test_the_position_of_other_machines_inputs_is_not_saved(results):
+    assert "CheckpointInputPipelineHook cannot save" in results["position"]
 
 
 def test_every_example_is_evaluated_once(results):

@@ -50,12 +50,11 @@ def free_address() -> str:
         return f"localhost:{one.getsockname()[1]}"
 
 
-def strategy_over(cluster: dict[str, list[str]]) -> tf.distribute.Strategy:
-    """A replica on each core of each host, driven by this process, as TPUStrategy drives a pod."""
-    tf.config.experimental_connect_to_cluster(tf.train.ClusterSpec(cluster))
+def strategy_over(hosts: int) -> tf.distribute.Strategy:
+    """A replica on each core of so many hosts, driven by this process, as TPUStrategy does."""
     devices = [
         f"/job:worker/replica:0/task:{host}/device:CPU:{core}"
-        for host in range(len(cluster["worker"]))
+        for host in range(hosts)
         for core in range(CORES)
     ]
     with tf.Graph().as_default():  # it says that it cannot do this eagerly, and can
@@ -71,7 +70,9 @@ def client(folder: str) -> None:
             process.stdout.readline()
         import two_hosts_cases
 
-        print(json.dumps(two_hosts_cases.run(strategy_over(cluster)), default=float))
+        tf.config.experimental_connect_to_cluster(tf.train.ClusterSpec(cluster))
+        results = two_hosts_cases.run(strategy_over(2), strategy_over(1))
+        print(json.dumps(results, default=float))
     finally:
         for process in hosts:
             process.kill()
