@@ -11,6 +11,7 @@ import tensorflow as tf
 __all__ = ["flat_partitions"]
 
 _ROLES = ("features", "labels")
+_KINDS = ("feature", "label")
 
 
 def flat_partitions(dims: Sequence[Any], spec: Any, cores: int) -> list[list[int] | None]:
@@ -37,29 +38,38 @@ def flat_partitions(dims: Sequence[Any], spec: Any, cores: int) -> list[list[int
     found: list[list[int] | None] = []
     for i, part in enumerate(parts):
         given = dims[i] if i < len(dims) else None
-        found += _flat(given, part, i, given, part, cores)
+        if given is None:
+            found += [None] * len(tf.nest.flatten(part))
+        else:
+            _check_keys(given, part, i)
+            found += _flat(given, part, i, given, part, cores)
     return found
+
+
+def _check_keys(dims: Any, spec: Any, number: int) -> None:
+    given, expected = (sorted(x) if isinstance(x, dict) else [] for x in (dims, spec))
+    if given != expected:
+        raise ValueError(
+            f"TPUConfig.input_partition_dims[{number}] mismatched {_KINDS[number]} keys. Expected "
+            f"{expected}, got {given}. Give one entry for each key, None for a tensor that all "
+            "cores get whole."
+        )
 
 
 def _flat(
     dims: Any, spec: Any, number: int, all_dims: Any, all_specs: Any, cores: int
 ) -> list[list[int] | None]:
     role = _ROLES[number]
-    if dims is None:
-        return [None] * len(tf.nest.flatten(spec))
     if isinstance(spec, dict):
         if not isinstance(dims, dict) or set(dims) != set(spec):
-            keys = sorted(dims) if isinstance(dims, dict) else None
-            raise ValueError(
-                f"TPUConfig.input_partition_dims[{number}] mismatched {role[:-1]} keys. Expected "
-                f"{sorted(spec)}, got {keys}. Give one entry for each key, None for a tensor that "
-                "all cores get whole."
-            )
+            raise _structure_error(number, all_dims, all_specs)
         nested = [(dims[key], spec[key]) for key in sorted(spec)]
     elif isinstance(spec, (tuple, list)):
         if not isinstance(dims, (tuple, list)) or len(dims) != len(spec):
             raise _structure_error(number, all_dims, all_specs)
         nested = list(zip(dims, spec))
+    elif dims is None:
+        return [None]
     else:
         if not isinstance(dims, (tuple, list)) or any(isinstance(d, (list, dict)) for d in dims):
             raise _structure_error(number, all_dims, all_specs)
@@ -73,7 +83,7 @@ def _structure_error(number: int, dims: Any, spec: Any) -> ValueError:
     return ValueError(
         f"TPUConfig.input_partition_dims[{number}] mismatched the structure of {role}. "
         f"input_partition_dims[{number}]: {dims}, {role} {spec}. Give a list of numbers, one for "
-        "each dimension, in the place of each tensor."
+        "each dimension, in the place of each tensor, or None."
     )
 
 

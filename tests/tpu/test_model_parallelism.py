@@ -124,12 +124,23 @@ def test_partitions_in_the_structure_of_the_batch(dims, expected):
     assert flat_partitions(dims, PAIR, 2) == expected
 
 
+def test_none_stands_for_one_tensor_or_for_all_labels():
+    one = tf.TensorSpec([8])
+    spec = (one, {"first": {"second": one}, "third": one})
+    whole = [[2], {"first": {"second": None}, "third": None}]
+    assert flat_partitions(whole, spec, 2) == flat_partitions([[2], None], spec, 2)
+    with pytest.raises(ValueError, match=r"\[1\] mismatched the structure of labels"):
+        flat_partitions([[2], {"first": None, "third": None}], spec, 2)
+
+
 @pytest.mark.parametrize(
     ("dims", "words"),
     [
         ([None, [1, 2]], r"input_partition_dims\[0\] must not be None"),
         ([{"a": [1, 2]}], r"\[0\] mismatched feature keys. Expected \['a', 'b'\], got \['a'\]"),
-        ([{"a": None, "b": None}, {"c": [1, 2]}], r"\[1\] mismatched the structure of labels"),
+        ([[1, 2]], r"\[0\] mismatched feature keys. Expected \['a', 'b'\], got \[\]"),
+        ([{"a": None, "b": None}, {"c": [1, 2]}], r"\[1\] mismatched label keys.*got \['c'\]"),
+        ([{"a": [[1, 2]], "b": None}], r"\[0\] mismatched the structure of features"),
         ([{"a": [0, 2], "b": None}], r"All input partition dims must be >= 1. Got \[0, 2\]"),
         ([{"a": [2, 2], "b": None}], r"should equal to num_cores_per_replica. \(dim = \[2, 2\]"),
         ([{"a": [1, 1, 2], "b": None}], "must have the same number of dimensions"),

@@ -155,3 +155,15 @@ def test_what_several_hosts_cannot_share_is_refused(mode, pipeline, words):
         trace_loop(
             described_tpu(8, 2), summed, digits, mode, SIZE, per_host_input_for_training=pipeline
         )
+
+
+def test_shapes_that_depend_on_data_are_told():
+    def model_fn(features, labels, mode, params):
+        large = tf.gather(features, tf.where(labels > 4)[:, 0], name="large_ones")
+        total = eb.tpu.cross_replica_sum(tf.reduce_sum(large))
+        with tf.control_dependencies([total]):
+            train_op = v1.assign_add(v1.train.get_global_step(), 1)
+        return eb.tpu.TPUEstimatorSpec(mode, loss=total, train_op=train_op)
+
+    one = trace_loop(described_tpu(8, 2), model_fn, digits, TRAIN, SIZE)
+    assert {name.split("/")[-1] for name in one.graph.dynamic} >= {"Where", "large_ones"}
