@@ -20,6 +20,7 @@ from estimator_bridge.tpu.joined_replicas import JoinedReplicas
 __all__ = ["batch_parallel", "replicate", "rewrite", "shard"]
 
 _v1 = tf.compat.v1
+_replicate = _v1.tpu.replicate  # TensorFlow's own, also where a module face leads its name here
 
 
 def rewrite(
@@ -87,7 +88,7 @@ def replicate(
         model_fn; or several cores change a variable, of which each would need its own copy.
     """
     if tpu_present():
-        return _v1.tpu.replicate(
+        return _replicate(
             computation,
             inputs,
             infeed_queue,

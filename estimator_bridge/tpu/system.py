@@ -12,6 +12,10 @@ from estimator_bridge.runtime.topology import topology_of
 
 __all__ = ["initialize_system", "shutdown_system"]
 
+# TensorFlow's own, also where a program's module face leads their names here.
+_initialize_system = tf.compat.v1.tpu.initialize_system
+_shutdown_system = tf.compat.v1.tpu.shutdown_system
+
 
 def initialize_system(
     embedding_config: Any = None,
@@ -43,7 +47,7 @@ def initialize_system(
             "tf.Variable tables with tf.nn.embedding_lookup in model_fn."
         )
     if _is_programs_own():
-        return tf.compat.v1.tpu.initialize_system(
+        return _initialize_system(
             job=job,
             compilation_failure_closes_chips=compilation_failure_closes_chips,
             tpu_cancellation_closes_chips=tpu_cancellation_closes_chips,
@@ -64,7 +68,7 @@ def shutdown_system(job: str | None = None) -> tf.Operation:
       The operation.
     """
     if _is_programs_own():
-        return tf.compat.v1.tpu.shutdown_system(job=job)
+        return _shutdown_system(job=job)
     return tf.no_op(name="shutdown_system")
 
 
