@@ -19,6 +19,7 @@ _ENVIRONMENT = (
     "TPU_WORKER_HOSTNAMES",
     "TPU_WORKER_ID",
     "TPU_LIBRARY_PATH",
+    "TPU_LOAD_LIBRARY",
     "TF_CONFIG",
     "CUDA_VISIBLE_DEVICES",
 )
@@ -54,7 +55,7 @@ def examine(write: Write = print, environ: Mapping[str, str] | None = None) -> i
     tpu = find_tpu(environ, [kind for kind, _ in devices])
     _section(write, "What --use_tpu --tpu=... would do here", explain_tpu_values(tpu))
     remarks = [("to mend", problem) for problem in problems] + [
-        ("to know", note) for note in [*_notes(), *_cluster_notes(environ)]
+        ("to know", note) for note in [*_notes(), *_pod_notes(environ), *_cluster_notes(environ)]
     ]
     _section(write, "Problems", remarks or [("none", "")])
     return 1 if problems else 0
@@ -77,6 +78,7 @@ def explain_tpu_values(tpu: str | None) -> list[tuple[str, str]]:
     return [
         ("auto", automatic),
         ("NAME", "connects to the TPU of that name or address; if it is not there, stops: no CPU"),
+        ("local", "the chips of this machine alone, also where it is one host of a pod"),
         ("emulated:8", "8 TPU cores played by this CPU: the same steps and numbers, for tests"),
         ("gpu:2", "the same program on two GPUs of this machine, which have to be there"),
         ("''", "no TPU: this machine's own devices, as with --nouse_tpu"),
@@ -109,6 +111,19 @@ def _notes() -> list[str]:
     return [
         f"{' and '.join(twins)} install the same files: to update or remove one damages the other. "
         "Remove both, then install tensorflow, the one that tf-keras requires."
+    ]
+
+
+def _pod_notes(environ: Mapping[str, str]) -> list[str]:
+    names = (environ.get("TPU_WORKER_HOSTNAMES") or "").split(",")
+    hosts = [name.strip() for name in names if name.strip()]
+    if len(hosts) <= 1:
+        return []
+    worker = environ.get("TPU_WORKER_ID") or "?"
+    return [
+        f"This machine is worker {worker} of a pod of {len(hosts)} hosts "
+        f"(TPU_WORKER_HOSTNAMES). One program drives them all: run it on one of them, with the "
+        "pod's name (--tpu=NAME) and TPU_LOAD_LIBRARY=0, and a TensorFlow server on each."
     ]
 
 

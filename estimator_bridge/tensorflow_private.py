@@ -4,8 +4,10 @@ A new TensorFlow release that moves one of them breaks this file and no other. I
 nothing else in the package may name ``tensorflow.python``.
 """
 
+from __future__ import annotations
+
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -123,6 +125,56 @@ def merges_replicas(strategy: tf.distribute.Strategy) -> bool:
     return strategy.extended._use_merge_call()
 
 
+def device_assignment(strategy: tf.distribute.Strategy):
+    """The DeviceAssignment that a TPUStrategy was given; None for none, and for other strategies.
+
+    TensorFlow has no public way to ask.
+    """
+    return getattr(strategy.extended, "_device_assignment", None)
+
+
+def cores_per_replica(strategy: tf.distribute.Strategy) -> int:
+    """Over how many of a TPU's cores a replica is spread: 1 where there is no DeviceAssignment."""
+    assignment = device_assignment(strategy)
+    return assignment.num_cores_per_replica if assignment else 1
+
+
+def tpu_metadata(strategy: tf.distribute.Strategy) -> tf.tpu.experimental.TPUSystemMetadata | None:
+    """The hosts and cores of a TPUStrategy's TPU; None for other strategies.
+
+    The strategy itself tells only of its replicas' first cores.
+    """
+    return getattr(strategy.extended, "_tpu_metadata", None)
+
+
+@contextlib.contextmanager
+def operations_made_otherwise(
+    graph: tf.Graph, op_type: str, make: Callable[[Sequence[tf.Tensor], str | None], tf.Tensor]
+) -> Iterator[None]:
+    """Has a graph call a function where it would make an operation of a type.
+
+    An operation cannot be removed from a graph, and a session refuses a graph that has one without
+    a kernel, even where nothing uses it.
+
+    Args:
+      graph: whose operations.
+      op_type: their type, of one output.
+      make: from the inputs and the name of such an operation, its result.
+    """
+    create = graph._create_op_internal
+
+    def made(kind: str, inputs: Sequence[tf.Tensor], *args, **kwargs) -> tf.Operation:
+        if kind != op_type:
+            return create(kind, inputs, *args, **kwargs)
+        return make(inputs, kwargs.get("name")).op
+
+    graph._create_op_internal = made
+    try:
+        yield
+    finally:
+        del graph._create_op_internal
+
+
 def keras_seed_source():
     """Where tf-keras takes the seeds from that a layer's author did not give.
 
@@ -164,6 +216,8 @@ __all__ = [
     "UninitializedVariable",
     "bound_wait_for_workers",
     "communication_options",
+    "cores_per_replica",
+    "device_assignment",
     "eager_context",
     "eager_mode",
     "flat_call",
@@ -175,8 +229,10 @@ __all__ = [
     "last_meta_graph",
     "merges_replicas",
     "op_def",
+    "operations_made_otherwise",
     "read_profile",
     "reset_eager_context",
     "server_runs",
+    "tpu_metadata",
     "xla_op_types",
 ]

@@ -67,6 +67,16 @@ def test_doctor_without_a_tpu_foretells_emulated_cores():
     assert "8 emulated cores" in text
 
 
+def test_doctor_tells_of_a_pod():
+    pod = {"TPU_NAME": "pod", "TPU_WORKER_HOSTNAMES": "10.0.0.2,10.0.0.3", "TPU_WORKER_ID": "1"}
+    code, text = report(pod)
+    assert code == 0
+    assert "worker 1 of a pod of 2 hosts" in text
+    assert "local       the chips of this machine alone" in text
+    _, alone = report({**pod, "TPU_WORKER_HOSTNAMES": "10.0.0.2"})
+    assert "worker 1 of" not in alone
+
+
 @pytest.mark.parametrize(
     ("tf_config", "told"),
     [

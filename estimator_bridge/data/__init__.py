@@ -1,6 +1,14 @@
 """From an input_fn to the batches that a step is given."""
 
+from estimator_bridge.data.host_datasets import HostDatasets, HostIterators
 from estimator_bridge.data.input_fn import input_fn
 from estimator_bridge.data.inputs import GraphInput, call_input_fn, placeholders
 
-__all__ = ["GraphInput", "call_input_fn", "input_fn", "placeholders"]
+__all__ = [
+    "GraphInput",
+    "HostDatasets",
+    "HostIterators",
+    "call_input_fn",
+    "input_fn",
+    "placeholders",
+]

@@ -47,6 +47,7 @@ class Lifted:
       resources: names of the nodes that own a resource.
       jit_compile: whether XLA is to compile what lies between the sums over replicas.
       draws_alike: see ``Randomness``.
+      keeps_cores: whether nodes stay on the cores of a replica that the program put them on.
 
     Attributes:
       given: those of ``given`` that are used.
@@ -65,7 +66,9 @@ class Lifted:
         resources: Iterable[str] = (),
         jit_compile: bool = False,
         draws_alike: bool = False,
+        keeps_cores: bool = False,
     ):
+        self._keeps_cores = keeps_cores
         self._fetches = [tensor_ref(f) for f in fetches]
         self._snapshot = snapshot
         plan = make_plan(snapshot, self._fetches, {*given, REPLICA_ID}, set(resources))
@@ -143,7 +146,7 @@ class Lifted:
                 library=reached(self._snapshot.library, (nodes[n] for n in stage.body)),
             )
             for name in stage.body:
-                node = without_placement(nodes[name])
+                node = without_placement(nodes[name], self._keeps_cores)
                 node.input[:] = plan.inputs[name]
                 if name in self.random_names:
                     graph_def.node.extend(self._randomness.rewritten(node))

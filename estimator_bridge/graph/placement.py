@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import re
+
 import tensorflow as tf
 
-__all__ = ["without_placement"]
+__all__ = ["core_of", "without_placement"]
+
+_CORE = re.compile(r"/device:TPU_REPLICATED_CORE:(\d+)")  # what tf.compat.v1.tpu.core(i) names
 
 
-def without_placement(node: tf.compat.v1.NodeDef) -> tf.compat.v1.NodeDef:
-    """A copy of a node with no device and colocation: each replica places its own."""
+def core_of(node: tf.compat.v1.NodeDef) -> int | None:
+    """Which of the cores of a replica the program put a node on; None if it did not say."""
+    match = _CORE.search(node.device)
+    return int(match[1]) if match else None
+
+
+def without_placement(node: tf.compat.v1.NodeDef, keeps_core: bool = False) -> tf.compat.v1.NodeDef:
+    """A copy of a node with no device and colocation: each replica places its own.
+
+    Args:
+      node: of the program's graph.
+      keeps_core: whether a core of the replica is kept, as there are several.
+    """
     copy = tf.compat.v1.NodeDef()
     copy.CopyFrom(node)
-    copy.device = ""
+    core = core_of(node) if keeps_core else None
+    copy.device = "" if core is None else f"/device:TPU_REPLICATED_CORE:{core}"
     if "_class" in copy.attr:
         del copy.attr["_class"]
     return copy

@@ -7,6 +7,7 @@ iterators, summary writers) live once, on the host, and all replicas use the one
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Collection, Iterable
 
@@ -15,10 +16,12 @@ import tensorflow as tf
 from estimator_bridge.graph.lift import Lifted
 from estimator_bridge.graph.one_shot import as_initialized
 from estimator_bridge.graph.op_kinds import QUEUES
+from estimator_bridge.graph.placement import core_of
 from estimator_bridge.graph.replica_local import deal_out, replica_locals, whole_of
 from estimator_bridge.graph.snapshot import Snapshot
 from estimator_bridge.tensorflow_private import (
     UninitializedVariable,
+    cores_per_replica,
     eager_mode,
     host_address,
     op_def,
@@ -234,6 +237,7 @@ class Resources:
             eager_mode(),
             tf.variable_creator_scope(uninitialized),
             self._strategy.scope(),
+            self._core_scope(node),
         ):
             return tf.Variable(
                 None,
@@ -243,6 +247,13 @@ class Resources:
                 trainable=False,
                 aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA,
             )
+
+    def _core_scope(self, node) -> contextlib.AbstractContextManager:
+        """Puts a variable on the core of its replica that the program names, if there are more."""
+        core = core_of(node)
+        if not core or cores_per_replica(self._strategy) == 1:
+            return contextlib.nullcontext()
+        return self._strategy.extended.experimental_logical_device(core)
 
     def _make_whole(self, node) -> tf.Variable:
         with eager_mode(), tf.device(host_device()):

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from estimator_bridge.tensorflow_private import get_tpu_context, keras_seed_source
 
-__all__ = ["continue_trace", "trace_graph"]
+__all__ = ["continue_trace", "shards_are", "trace_graph"]
 
 
 @contextlib.contextmanager
@@ -38,7 +38,7 @@ def continue_trace(graph: tf.Graph, shards: int | None = None) -> Iterator[tf.Gr
         stack.enter_context(graph.as_default())
         stack.enter_context(_control_flow_v2())
         stack.enter_context(tf.variable_creator_scope(_resource_variable))
-        stack.enter_context(_shards(shards))
+        stack.enter_context(shards_are(shards))
         yield graph
 
 
@@ -63,7 +63,8 @@ def _keras_seeds(seed: int | None) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _shards(number: int | None) -> Iterator[None]:
+def shards_are(number: int | None) -> Iterator[None]:
+    """Tells CrossShardOptimizer and cross_replica_sum of so many replicas; None of none."""
     # TensorFlow's own tpu_shard_context refuses to be nested; a trace may start inside another.
     context = get_tpu_context()
     before = context.number_of_shards

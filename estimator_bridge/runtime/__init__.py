@@ -9,6 +9,7 @@ from estimator_bridge.runtime.accelerators import (
     tpu_present,
 )
 from estimator_bridge.runtime.cluster import connect_workers, multi_worker_strategy
+from estimator_bridge.runtime.hosts import Host, hosts_of
 from estimator_bridge.runtime.loop import LoopResult, StepLoop
 from estimator_bridge.runtime.step import HostStage, ReplicaStep
 from estimator_bridge.runtime.strategies import default_strategy, tpu_strategy
@@ -17,6 +18,7 @@ from estimator_bridge.runtime.workers import Workers, local_replicas, workers_of
 __all__ = [
     "EmulatedClusterResolver",
     "GPUClusterResolver",
+    "Host",
     "HostStage",
     "LoopResult",
     "ReplicaStep",
@@ -26,6 +28,7 @@ __all__ = [
     "connect_workers",
     "default_strategy",
     "emulate_cores",
+    "hosts_of",
     "local_replicas",
     "multi_worker_strategy",
     "parse_local",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -10,6 +11,8 @@ import tensorflow as tf
 
 from estimator_bridge.graph import REPLICA_ID, LiftedSession, Snapshot, host_device, with_user_line
 from estimator_bridge.graph.deferred import defer
+from estimator_bridge.runtime.draws import Draws, draws_of
+from estimator_bridge.runtime.hosts import Host, read_by
 from estimator_bridge.runtime.replicas import mean_over_replicas
 from estimator_bridge.runtime.step import HostStage, ReplicaStep
 from estimator_bridge.runtime.workers import Workers, workers_of
@@ -70,6 +73,9 @@ class StepLoop:
       fed: references whose values each call supplies, for all its steps and replicas.
       elements: where each replica takes elements of the input of its own: how many replicas this
         process has. By default an element is a host's batch, to be split over the replicas.
+      hosts: where other machines feed the replicas: who feeds which. A call's iterator is a
+        ``HostIterators`` then, in that order.
+      partitions: see ``ReplicaStep``.
       sums: CrossReplicaSum nodes to compute in any case, as hooks of another worker fetch them.
       jit_compile: see ``ReplicaStep``.
       draws_alike: see ``ReplicaStep``.
@@ -97,12 +103,14 @@ class StepLoop:
         full_batch: int | None = None,
         fed: Sequence[str] = (),
         elements: int | None = None,
+        hosts: Sequence[Host] | None = None,
+        partitions: Sequence[Sequence[int] | None] | None = None,
         sums: Iterable[str] = (),
         jit_compile: bool = False,
         draws_alike: bool = False,
     ):
         self._strategy = strategy
-        self._draws = range(elements or 1)
+        self._elements, self._hosts = elements or 1, hosts
         self._graph, self._workers = session.graph, workers_of(strategy)
         self._resources = session.resources
         self._loss = loss
@@ -131,13 +139,15 @@ class StepLoop:
         self._needed_tensors = [tensor_of(ref) for ref in self._needs]
         self._fed_specs = [tf.TensorSpec(tensor_of(r).shape, tensor_of(r).dtype) for r in fed]
         self._step = ReplicaStep(
-            session, strategy, inputs, operations, tensors, host, axes, fed, elements,
-            jit_compile, draws_alike,
+            session, strategy, inputs, operations, tensors, host, axes, fed, elements, hosts,
+            partitions, jit_compile, draws_alike,
         )  # fmt: skip
         self.sums = frozenset(self._step.sums)
         self._compiled: list[tuple[object, Any]] = []  # element specs, concrete functions
         self._single: tuple[object, Callable] | None = None
-        self._may_be_single = strategy.num_replicas_in_sync == 1 and full_batch is None
+        self._may_be_single = (
+            strategy.num_replicas_in_sync == 1 and full_batch is None and not hosts
+        )
 
     def __call__(
         self,
@@ -183,32 +193,34 @@ class StepLoop:
     def traced(self, iterator) -> tf.Graph:
         """The graph of the loop for an iterator of this kind; nothing runs."""
         with eager_mode(), tf.device(host_device()):
-            return self._function(iterator).graph
+            return self._function(iterator)[0].graph
 
     def _call_many(self, iterator, steps: int, draw: int, limit: int | None, fed) -> LoopResult:
         with eager_mode(), tf.device(host_device()):
             self._step.check_ready()
-            state = self._function(iterator)(
-                iterator,
-                tf.constant(steps, tf.int64),
-                tf.constant(draw, tf.int64),
-                tf.constant(_NO_LIMIT if limit is None else limit, tf.int64),
-                *map(_fed_value, fed, self._fed_specs),
-            )
+            function, drawn_from = self._function(iterator)
+            with read_by(self._hosts):
+                state = function(
+                    drawn_from,
+                    tf.constant(steps, tf.int64),
+                    tf.constant(draw, tf.int64),
+                    tf.constant(_NO_LIMIT if limit is None else limit, tf.int64),
+                    *map(_fed_value, fed, self._fed_specs),
+                )
             done, size = int(state["done"]), int(state.get("short_size", 0))
             whole = done == steps
+            left_over = [e.get_value() for e in state["left_over"] if e.has_value()]
+            short = [t[:size] for t in state["short_batch"]] if size else None
+            if self._hosts and left_over:
+                short, left_over = _rows_of_all(left_over), []
             return LoopResult(
                 steps=done,
                 input_ended=bool(state["ended"]),
                 loss=float(state["loss"]) if done and self._loss else None,
                 fetched=dict(zip(self._fetched, state["fetched"])) if whole else None,
-                short_batch=[t[:size] for t in state["short_batch"]] if size else None,
+                short_batch=short,
                 limit_value=int(state["limit_value"]) if self._limit_variable else None,
-                left_over=[
-                    tf.nest.flatten(element.get_value(), expand_composites=True)
-                    for element in state["left_over"]
-                    if element.has_value()
-                ],
+                left_over=[tf.nest.flatten(e, expand_composites=True) for e in left_over],
             )
 
     def _call_once(self, iterator, draw: int, fed: Sequence[np.ndarray]) -> LoopResult:
@@ -263,66 +275,64 @@ class StepLoop:
         specs = [*([tf.TensorSpec([], tf.int64)] if is_random else []), *self._fed_specs]
         return flat_call(tf.function(one_step, autograph=False).get_concrete_function(*specs))
 
-    def _function(self, iterator) -> Any:
-        """The compiled loop for iterators of this kind."""
-        for spec, function in self._compiled:
-            if spec == iterator.element_spec:
-                return function
+    def _function(self, iterator) -> tuple[Any, Any]:
+        """The compiled loop for iterators of this kind, and what it takes in their place."""
+        draws, drawn_from = draws_of(iterator, self._elements, self._full_batch)
+        for key, function in self._compiled:
+            if key == draws.key:
+                return function, drawn_from
         number = tf.TensorSpec([], tf.int64)
-        function = tf.function(self._many_steps, autograph=False)
+        function = tf.function(functools.partial(self._many_steps, draws), autograph=False)
         concrete = function.get_concrete_function(
-            iterator, number, number, number, *self._fed_specs
+            drawn_from, number, number, number, *self._fed_specs
         )
-        self._compiled.append((iterator.element_spec, concrete))
-        return concrete
+        self._compiled.append((draws.key, concrete))
+        return concrete, drawn_from
 
-    def _many_steps(self, iterator, steps, draw, limit, *fed):
+    def _many_steps(self, draws: Draws, iterator, steps, draw, limit, *fed):
         # Every operation here runs once a step, and costs a small model's step about a percent.
         # The next batch is drawn ahead, at the end of the step before and only if there is to be
         # another: so the loop's condition sees the input's end, no batch is lost, and the step
         # itself stands in the loop without a branch around it.
-        def nothing():
-            return [tf.experimental.Optional.empty(iterator.element_spec) for _ in self._draws]
+        takes_full_only = self._full_batch is not None and not self._hosts
 
         def with_next_batch(state, meeting=1):
             wanted = (state["done"] < steps) & self._is_below(limit)
             if self._loss:
                 wanted &= state["loss"] <= np.inf  # false for NaN, in one operation
-            if self._full_batch is not None:
+            if takes_full_only:
                 wanted &= tf.equal(state["short_size"], 0)
-            batch = tf.cond(
-                wanted, lambda: [iterator.get_next_as_optional() for _ in self._draws], nothing
-            )
+            batch = draws.draw(iterator, wanted)
             if self._workers:
                 has = batch[-1].has_value() | ~wanted
                 loss, all_have_one = self._meet(self._workers, meeting, state["loss"], has)
                 wanted &= loss <= np.inf
                 kept = batch
-                batch = tf.cond(wanted & all_have_one, lambda: kept, nothing)
+                batch = tf.cond(wanted & all_have_one, lambda: kept, draws.nothing)
                 state = {**state, "loss": loss}
             return {**state, "wanted": wanted, "batch": batch}
 
         def body(state):
-            batch = [element.get_value() for element in state["batch"]]
-            stepped = self._stepped if self._full_batch is None else self._stepped_if_full
+            batch = draws.values(state["batch"])
+            stepped = self._stepped_if_full if takes_full_only else self._stepped
             return (with_next_batch(stepped(state, batch, draw, fed)),)
 
         start = with_next_batch(self._start(iterator), meeting=0)
         shapes = {
             **tf.nest.map_structure(lambda t: t.shape, {**start, "batch": start["done"]}),
             "needs": [t.shape for t in self._needed_tensors],
-            "batch": [tf.OptionalSpec(iterator.element_spec) for _ in self._draws],
+            "batch": draws.specs,
         }
         end = tf.while_loop(
-            lambda state: state["batch"][-1].has_value(),
+            lambda state: draws.are_there(state["batch"]),
             body,
             (start,),
             shape_invariants=(shapes,),
             name="steps",
         )[0]
-        (*end["left_over"], last), needs = end.pop("batch"), end.pop("needs")
-        has_batch = last.has_value()
-        end["ended"] = end.pop("wanted") & ~has_batch
+        batch, needs = end.pop("batch"), end.pop("needs")
+        end["left_over"] = draws.left_over(batch)
+        end["ended"] = end.pop("wanted") & draws.have_ended(batch)
         end["fetched"] = self._fetch_last(needs, tf.equal(end["done"], steps))
         return {**end, **self._limit_value()}
 
@@ -333,7 +343,7 @@ class StepLoop:
             "loss": tf.constant(0.0),
             "needs": [_empty(t) for t in self._needed_tensors],
         }
-        if self._full_batch is not None:
+        if self._full_batch is not None and not self._hosts:
             _, spec = iterator.element_spec
             start["short_size"] = tf.constant(0, tf.int64)
             start["short_batch"] = [tf.zeros(s.shape, s.dtype) for s in tf.nest.flatten(spec)]
@@ -419,6 +429,12 @@ def _empty(tensor: tf.Tensor) -> tf.Tensor:
     """A value of the tensor's type, for loops that have not run a step."""
     shape = [size or 0 for size in (tensor.shape.as_list() if tensor.shape.rank else [])]
     return tf.fill(shape, "") if tensor.dtype == tf.string else tf.zeros(shape, tensor.dtype)
+
+
+def _rows_of_all(elements: list) -> list:
+    """The examples of several hosts' batches, of which each tells its size and may be padded."""
+    rows = [[part[: int(size)] for part in tf.nest.flatten(batch)] for size, batch in elements]
+    return [tf.concat(parts, axis=0) for parts in zip(*rows)]
 
 
 def _fed_value(value, spec: tf.TensorSpec):

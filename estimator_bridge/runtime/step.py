@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Collection, Sequence
 
+import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.errors import NotCompilableError
 from estimator_bridge.graph import JoinFn, Lifted, LiftedSession, Snapshot, host_device
 from estimator_bridge.graph.compilable import find_obstacles, lowering_error, not_compilable
+from estimator_bridge.runtime.hosts import Host, split_over_hosts
 from estimator_bridge.runtime.replicas import (
     WorkerJoin,
     deal_batches,
@@ -19,6 +22,7 @@ from estimator_bridge.runtime.replicas import (
     split_batch,
 )
 from estimator_bridge.runtime.workers import workers_of
+from estimator_bridge.tensorflow_private import cores_per_replica
 
 __all__ = ["HostStage", "ReplicaStep"]
 
@@ -55,6 +59,9 @@ class ReplicaStep:
       fed: further references whose values a call supplies, the same for all replicas.
       elements: where the replicas do not share a host's batch: how many elements of the input,
         one for each replica of this process, make up a step's.
+      hosts: where other machines feed the replicas: who feeds which.
+      partitions: where a replica has several of a TPU's cores: for each component of a replica's
+        batch, into how many parts each dimension is cut for them; None gives all of them all.
       jit_compile: whether XLA compiles the replicas' part, from one sum over them to the next. The
         input, the sums and the host's part stay outside.
       draws_alike: see ``Lifted``; for comparing numbers of replicas.
@@ -74,6 +81,8 @@ class ReplicaStep:
         axes: Sequence[int | None] | None = None,
         fed: Sequence[str] = (),
         elements: int | None = None,
+        hosts: Sequence[Host] | None = None,
+        partitions: Sequence[Sequence[int] | None] | None = None,
         jit_compile: bool = False,
         draws_alike: bool = False,
     ):
@@ -82,7 +91,7 @@ class ReplicaStep:
         self._resources = session.resources
         self._inputs, self._axes, self._host = list(inputs), axes, host
         self._fed, self._is_ready = list(fed), False
-        self._elements = elements
+        self._elements, self._hosts, self._partitions = elements, hosts, partitions
         self._gathered = list(dict.fromkeys(host.inputs.values())) if host else []
         self._tensors = list(dict.fromkeys([*tensors, *self._gathered]))
         snapshot, owners = Snapshot.of(session.graph), self._resources.owners
@@ -94,6 +103,7 @@ class ReplicaStep:
             owners,
             jit_compile,
             draws_alike,
+            keeps_cores=cores_per_replica(strategy) > 1,
         )
         if jit_compile:
             obstacles = find_obstacles(self._graph, self._lifted.names, for_tpu=False)
@@ -196,7 +206,7 @@ class ReplicaStep:
 
         Args:
           batch: a host's batch, split evenly over the replicas; with ``elements``, a list of so
-            many replicas' batches.
+            many replicas' batches; with ``hosts``, a list of each host's.
           draw: the position in the random streams.
           fed: the values of the references that are fed, in their order.
 
@@ -208,7 +218,7 @@ class ReplicaStep:
 
         def on_replica(*components):
             values = self._resources.handles(self._lifted.given)
-            values.update(zip(self._inputs, components))
+            values.update(zip(self._inputs, self._cut(components)))
             values.update(zip(self._fed, fed))  # a hook may feed what the input would bring
             results = self._lifted(values, self._join(), replica_id(), draw)
             return [tf.identity(result) for result in results[: len(self._tensors)]]
@@ -226,7 +236,20 @@ class ReplicaStep:
         replicas = self._strategy.num_replicas_in_sync
         if self._elements:
             return deal_batches(flat, self._elements)
+        if self._hosts:
+            return split_over_hosts(flat, self._hosts, self._axes)
         return split_batch(flat, replicas, self._axes) if replicas > 1 else flat
+
+    def _cut(self, components: Sequence[tf.Tensor]) -> Sequence[tf.Tensor]:
+        """A replica's batch, cut over its cores as XLA is told."""
+        if not self._partitions:
+            return components
+        whole = self._strategy.experimental_replicate_to_logical_devices
+        cut = self._strategy.experimental_split_to_logical_devices
+        return [
+            cut(component, list(dims)) if dims and np.prod(dims) > 1 else whole(component)
+            for component, dims in itertools.zip_longest(components, self._partitions)
+        ]
 
     def _join(self) -> JoinFn:
         """Adds over the replicas, for one replica's import of the step."""

@@ -16,12 +16,14 @@ from estimator_bridge.runtime.accelerators import (
     parse_local,
     tpu_present,
 )
+from estimator_bridge.runtime.topology import assign_cores, check_cores_per_replica
 from estimator_bridge.tensorflow_private import eager_mode
 
-__all__ = ["default_strategy", "tpu_strategy"]
+__all__ = ["default_strategy", "started_topology", "tpu_strategy"]
 
-# A TPU system is initialized once: doing it again would drop what is on it.
 _made: dict[object, tf.distribute.Strategy] = {}
+# By address. A TPU system is initialized once: doing it again would drop what is on it.
+_topologies: dict[str, tf.tpu.experimental.Topology] = {}
 
 
 def default_strategy() -> tf.distribute.Strategy:
@@ -31,12 +33,16 @@ def default_strategy() -> tf.distribute.Strategy:
         return _once(("one", bool(gpus)), lambda: _one_device("/gpu:0" if gpus else "/cpu:0"))
 
 
-def tpu_strategy(cluster=None, master: str | None = None) -> tf.distribute.Strategy:
+def tpu_strategy(
+    cluster=None, master: str | None = None, cores_per_replica: int | None = None
+) -> tf.distribute.Strategy:
     """The strategy of TPU mode.
 
     Args:
       cluster: a TPUClusterResolver, TensorFlow's or one of 'emulated:N' or 'gpu:N'.
       master: a TPU's name, 'emulated:N' or 'gpu:N', where no cluster is given.
+      cores_per_replica: over how many neighbouring cores a replica is spread. Where no TPU is in
+        use, a replica is on one device all the same, and there are as many fewer replicas.
 
     Returns:
       TPUStrategy, or one with a replica for each emulated core or GPU.
@@ -45,6 +51,7 @@ def tpu_strategy(cluster=None, master: str | None = None) -> tf.distribute.Strat
       AcceleratorNotFoundError: the TPU or the GPUs are not there, or none was named and no TPU is
         present.
       TooLateError: emulated cores were asked for after TensorFlow had started.
+      ValueError: the cores cannot be divided into replicas of so many.
     """
     if cluster is None:
         if not master and not tpu_present():
@@ -55,11 +62,24 @@ def tpu_strategy(cluster=None, master: str | None = None) -> tf.distribute.Strat
             )
         cluster = parse_local(master) or TPUClusterResolver(master)
     with eager_mode():
-        if isinstance(cluster, EmulatedClusterResolver):
-            return _once(cluster.master(), lambda: _emulated(cluster.cores))
-        if isinstance(cluster, GPUClusterResolver):
-            return _once(cluster.master(), lambda: _on_gpus(cluster.cores))
-        return _once(cluster, lambda: _on_tpu(cluster))
+        if isinstance(cluster, (EmulatedClusterResolver, GPUClusterResolver)):
+            make = _emulated if isinstance(cluster, EmulatedClusterResolver) else _on_gpus
+            count = check_cores_per_replica(cluster.cores, cores_per_replica or 1)
+            if count < cluster.cores:
+                logging.warning(
+                    "num_cores_per_replica=%d on %s: %d replica(s), each whole on one device. Only "
+                    "a TPU splits a model over cores.",
+                    cores_per_replica,
+                    cluster.master(),
+                    count,
+                )
+            return _once((cluster.kind, count), lambda: make(count))
+        return _once((cluster, cores_per_replica), lambda: _on_tpu(cluster, cores_per_replica))
+
+
+def started_topology() -> tf.tpu.experimental.Topology | None:
+    """The topology of the TPU that this process started last; None if it started none."""
+    return next(reversed(_topologies.values()), None)
 
 
 def _once(key, make) -> tf.distribute.Strategy:
@@ -95,24 +115,37 @@ def _on_gpus(count: int) -> tf.distribute.Strategy:
     return tf.distribute.MirroredStrategy(devices) if count > 1 else _one_device(devices[0])
 
 
-def _on_tpu(cluster) -> tf.distribute.Strategy:
+def _on_tpu(cluster, cores_per_replica: int | None) -> tf.distribute.Strategy:
+    address = _address(cluster)
+    if address not in _topologies:
+        _topologies[address] = _initialize(cluster, address)
+    if cores_per_replica is None:
+        return tf.distribute.TPUStrategy(cluster)
+    assignment = assign_cores(_topologies[address], cores_per_replica)
+    return tf.distribute.TPUStrategy(cluster, experimental_device_assignment=assignment)
+
+
+def _address(cluster) -> str:
     try:
         with bounded_waits():
-            master = cluster.master()
+            return cluster.master()
     except Exception as error:  # whatever the TPU API, its client or the network raise
         raise AcceleratorNotFoundError(
             f"The TPU's address could not be found out: {error}\n"
             "Check its name, zone and project, and that it is running. To run on CPU cores "
             "instead, name them: 'emulated:8'."
         ) from error
-    check_reachable(master)
+
+
+def _initialize(cluster, address: str) -> tf.tpu.experimental.Topology:
+    """Connects to all hosts of a TPU, and starts it."""
+    check_reachable(address)
     try:
         tf.config.experimental_connect_to_cluster(cluster)
-        tf.tpu.experimental.initialize_tpu_system(cluster)
+        return tf.tpu.experimental.initialize_tpu_system(cluster)
     except (tf.errors.OpError, RuntimeError, ValueError) as error:
         raise AcceleratorNotFoundError(
-            f"The TPU at {master or 'local'!r} could not be initialised: {error}\n"
+            f"The TPU at {address or 'local'!r} could not be initialised: {error}\n"
             "Check that it is running and that its TensorFlow version is that of this machine "
             f"({tf.__version__}). To run on CPU cores instead, name them: 'emulated:8'."
         ) from error
-    return tf.distribute.TPUStrategy(cluster)

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from estimator_bridge.runtime.topology import assign_cores, topology_of
 from estimator_bridge.tensorflow_private import eager_mode
 
 __all__ = ["TPUGraph", "described_tpu"]
 
-_HOST = "/job:localhost/replica:0/task:0/device:"
 # What stands on the border of a TPU's computation, or belongs to it alone.
 _TPU_OPS = frozenset(
     {
@@ -34,19 +35,24 @@ class _Device(NamedTuple):
 
 
 class _DescribedResolver(tf.distribute.cluster_resolver.TPUClusterResolver):
-    """A resolver for one host with so many cores."""
+    """A resolver for so many hosts with so many cores each; one host is this machine."""
 
     environment, task_type, task_id = "", None, None
 
-    def __init__(self, cores: int):
+    def __init__(self, cores: int, hosts: int):
         kinds = [("TPU", i) for i in range(cores)] + [("TPU_SYSTEM", 0), ("CPU", 0)]
         self._tpu, self._tpu_topology, self._cores = "local", None, cores
+        self._job = "worker" if hosts > 1 else "localhost"
         self._metadata = tf.tpu.experimental.TPUSystemMetadata(
-            num_cores=cores,
-            num_hosts=1,
+            num_cores=cores * hosts,
+            num_hosts=hosts,
             num_of_cores_per_host=cores,
             topology=None,
-            devices=tuple(_Device(f"{_HOST}{kind}:{number}", kind) for kind, number in kinds),
+            devices=tuple(
+                _Device(f"/job:{self._job}/replica:0/task:{host}/device:{kind}:{number}", kind)
+                for host in range(hosts)
+                for kind, number in kinds
+            ),
         )
 
     def get_tpu_system_metadata(self):
@@ -61,20 +67,52 @@ class _DescribedResolver(tf.distribute.cluster_resolver.TPUClusterResolver):
     get_master = master
 
     def get_job_name(self):
-        return None
+        return self._job
 
     def num_accelerators(self, *unused_args, **unused_kwargs):
         return {"TPU": self._cores}
 
 
-def described_tpu(cores: int = 8) -> tf.distribute.Strategy:
-    """TensorFlow's TPUStrategy for a host with so many TPU cores, which need not exist.
+def described_tpu(
+    cores: int = 8, hosts: int = 1, cores_per_replica: int | None = None
+) -> tf.distribute.Strategy:
+    """TensorFlow's TPUStrategy for TPU cores that need not exist.
 
     Functions can be traced under it, and not called.
+
+    Args:
+      cores: of each host.
+      hosts: how many; of several, none is this machine.
+      cores_per_replica: see ``TPUConfig``'s ``num_cores_per_replica``.
     """
     with eager_mode():
         tf.config.set_soft_device_placement(True)
-        return tf.distribute.TPUStrategy(_DescribedResolver(cores))
+        assignment = None
+        if cores_per_replica:
+            assignment = assign_cores(topology_of(cores * hosts, hosts), cores_per_replica)
+        strategy = tf.distribute.TPUStrategy(
+            _DescribedResolver(cores, hosts), experimental_device_assignment=assignment
+        )
+    if hosts > 1:
+        _make_variables_here(strategy)
+    return strategy
+
+
+def _make_variables_here(strategy: tf.distribute.Strategy) -> None:
+    """Has a strategy make the copies of its variables in this process, whichever host's they are.
+
+    A trace uses the handles alone, and on a host that is not there none could be made.
+    """
+    create = strategy.extended._create_variable
+
+    def create_here(next_creator: Callable, **kwargs: Any) -> Any:
+        def here(**each: Any) -> Any:
+            with tf.device(None):
+                return next_creator(**each)
+
+        return create(here, **kwargs)
+
+    strategy.extended._create_variable = create_here
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,12 +120,14 @@ class TPUGraph:
     """What a TPU would be given.
 
     Attributes:
-      replicas: how many cores.
+      replicas: how many.
       all: how often each type of op is in the graph, its functions included.
       on_tpu: the same, of the replicated part, which is compiled for the TPU.
       names_on_tpu: names of the nodes of that part, by type of op.
-      variables: how many variables arrive there as the cores' own copies.
+      variables: how many variables arrive there as the replicas' own copies.
       computations: how many replicated parts there are.
+      dynamic: names of the nodes of that part whose results have no static shape.
+      placed: by device, how often each type of op is in the graph that names this device.
     """
 
     replicas: int
@@ -96,11 +136,13 @@ class TPUGraph:
     names_on_tpu: dict[str, list[str]]
     variables: int
     computations: int
+    dynamic: tuple[str, ...] = ()
+    placed: dict[str, collections.Counter] = dataclasses.field(default_factory=dict)
 
     @classmethod
     def of(cls, graph: tf.Graph, replicas: int) -> TPUGraph:
-        """Counts a graph that was traced under ``described_tpu(replicas)``."""
-        graph_def = graph.as_graph_def()
+        """Counts a graph that was traced under a ``described_tpu`` with so many replicas."""
+        graph_def = graph.as_graph_def(add_shapes=True)
         nodes: list[Any] = list(graph_def.node)
         nodes += [node for function in graph_def.library.function for node in function.node_def]
         on_tpu = [node for node in nodes if "_tpu_replicate" in node.attr]
@@ -108,6 +150,9 @@ class TPUGraph:
         for node in on_tpu:
             if node.op not in _TPU_OPS:
                 names.setdefault(node.op, []).append(node.name)
+        placed: dict[str, collections.Counter] = {}
+        for node in nodes:
+            placed.setdefault(node.device, collections.Counter())[node.op] += 1
         return cls(
             replicas,
             collections.Counter(node.op for node in nodes),
@@ -115,7 +160,14 @@ class TPUGraph:
             names,
             sum(_is_variable(node) for node in nodes),
             len({node.attr["_tpu_replicate"].s for node in on_tpu}),
+            tuple(node.name for node in on_tpu if not _is_static(node)),
+            placed,
         )
+
+
+def _is_static(node: Any) -> bool:
+    shapes = node.attr["_output_shapes"].list.shape
+    return all(tf.TensorShape(shape).is_fully_defined() for shape in shapes)
 
 
 def _is_variable(node: Any) -> bool:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
+
+import tensorflow as tf
 
 __all__ = ["TPUContext"]
 
@@ -13,23 +16,47 @@ class TPUContext:
 
     Attributes:
       num_replicas: how many replicas the model runs on, over all hosts.
-      num_hosts: how many hosts feed them.
-      current_host: which of them calls this input_fn.
+      num_hosts: how many hosts the TPU has.
+      host: which of them calls this input_fn; ``current_host`` tells.
       invocation_index: the number of this call among all calls of the input_fn.
       total_invocations: how many calls there are.
       in_model_fn: whether a model_fn was given it, which is traced for all replicas at once.
+      job: of the TPU's hosts; None where this process is the only one.
+      assignment: the cores of each replica, where ``num_cores_per_replica`` is given.
     """
 
     num_replicas: int
     num_hosts: int = 1
-    current_host: int = 0
+    host: int = 0
     invocation_index: int = 0
     total_invocations: int = 1
     in_model_fn: bool = False
+    job: str | None = None
+    assignment: tf.tpu.experimental.DeviceAssignment | None = None
+
+    @property
+    def current_host(self) -> int:
+        """The number of the host that calls this input_fn.
+
+        Raises:
+          RuntimeError: a model_fn asks.
+        """
+        self._check_in_input_fn("current_host")
+        return self.host
 
     @property
     def num_of_replicas_per_host(self) -> int:
-        """How many replicas a host feeds."""
+        """How many replicas a host feeds.
+
+        Raises:
+          ValueError: ``num_cores_per_replica`` is given, as it was: hosts may feed unlike many.
+        """
+        if self.assignment is not None:
+            raise ValueError(
+                "num_of_replicas_per_host is not supported for model_parallelism "
+                "(TPUConfig.num_cores_per_replica). current_input_fn_deployment()[3] tells an "
+                "input_fn how many replicas it feeds."
+            )
         return self.num_replicas // self.num_hosts
 
     def current_input_fn_deployment(self) -> tuple[str, int, int, int]:
@@ -42,18 +69,22 @@ class TPUContext:
         Raises:
           RuntimeError: a model_fn asks, which is no call of an input_fn.
         """
-        if self.in_model_fn:
-            raise RuntimeError(
-                "This TPUContext instance must not be called from model_fn. Its "
-                "current_input_fn_deployment tells an input_fn which part of the data to read; "
-                "num_replicas and num_hosts are there for both."
-            )
+        self._check_in_input_fn("current_input_fn_deployment")
         fed = self.num_replicas // self.total_invocations
-        device = f"/replica:0/task:{self.current_host}/device:CPU:0"
+        device = self.tpu_host_placement_function(self.host)
         return device, self.invocation_index, self.total_invocations, fed
 
+    @property
+    def tpu_host_placement_function(self) -> Callable[[int], str]:
+        """A function from a host's number to its CPU's device."""
+
+        def device_of(host_id: int) -> str:
+            return f"{self._replica}/task:{host_id}/device:CPU:0"
+
+        return device_of
+
     def device_for_replica(self, replica_id: int) -> tuple[str, int]:
-        """Which core a replica runs on.
+        """Which core a replica runs on, the first of them if there are several.
 
         Returns:
           The device of its host, and the core's number on that host.
@@ -63,12 +94,16 @@ class TPUContext:
                 f"replica_id must be at least 0 and below {self.num_replicas}, the number of "
                 f"replicas. Got {replica_id}."
             )
+        if self.assignment is not None:
+            device = self.assignment.host_device(replica_id, job=self.job)
+            return device, int(self.assignment.tpu_ordinal(replica_id))
         host, core = divmod(replica_id, self.num_of_replicas_per_host)
-        return f"/task:{host}/device:CPU:0", core
+        job = f"/job:{self.job}" if self.job else ""
+        return f"{job}/task:{host}/device:CPU:0", core
 
     @property
-    def device_assignment(self) -> None:
-        """None: how a model is split over cores, and no model is (one core a replica).
+    def device_assignment(self) -> tf.tpu.experimental.DeviceAssignment | None:
+        """The cores of each replica; None where ``num_cores_per_replica`` is not given.
 
         Raises:
           RuntimeError: an input_fn asks.
@@ -77,4 +112,18 @@ class TPUContext:
             raise RuntimeError(
                 "This TPUContext instance must not be called from input_fn. Its device_assignment "
                 "is model_fn's to ask for; device_for_replica(i) is there for both."
+            )
+        return self.assignment
+
+    @property
+    def _replica(self) -> str:
+        # The original's spelling: a job has no replica, and the lack of a job has.
+        return f"/job:{self.job}" if self.job else "/replica:0"
+
+    def _check_in_input_fn(self, name: str) -> None:
+        if self.in_model_fn:
+            raise RuntimeError(
+                "This TPUContext instance must not be called from model_fn. Its "
+                f"{name} tells an input_fn which part of the data to read; "
+                "num_replicas and num_hosts are there for both."
             )

@@ -113,11 +113,6 @@ class TPUEstimator(EstimatorV1):
 
     def _make_strategy(self, config: TPURunConfig) -> tf.distribute.Strategy:
         tpu_config = config.tpu_config
-        if tpu_config.num_cores_per_replica and tpu_config.num_cores_per_replica > 1:
-            raise NotImplementedError(
-                "num_cores_per_replica > 1 (a model split over several cores) is not supported, "
-                f"got {tpu_config.num_cores_per_replica}. Leave it out."
-            )
         if config.evaluation_master not in ("", config.master):
             logging.warning(
                 "evaluation_master=%r is not used: one process drives one TPU, so evaluation runs "
@@ -127,13 +122,14 @@ class TPUEstimator(EstimatorV1):
                 config.master,
             )
         # A resolver's address is only for messages; 'emulated:N' is a name like a TPU's.
-        strategy = tpu_strategy(config.cluster, config.master)
+        strategy = tpu_strategy(config.cluster, config.master, tpu_config.num_cores_per_replica)
         replicas = strategy.num_replicas_in_sync
         if tpu_config.num_shards not in (None, replicas):
             raise ValueError(
                 "TPUConfig.num_shards is not set correctly. According to the TPU "
                 f"({config.master or 'local'!r}), num_replicas should be ({replicas}), got "
-                f"({tpu_config.num_shards}). Leave num_shards out, or name that many cores."
+                f"({tpu_config.num_shards}). Leave num_shards out, or give {replicas}: it counts "
+                f"replicas, each of {tpu_config.num_cores_per_replica or 1} core(s)."
             )
         return strategy
 
@@ -197,7 +193,7 @@ class TPUEstimator(EstimatorV1):
                 f"{argument.replace('_', ' ')} {size} must be divisible by number of replicas "
                 f"{replicas}. Give it {' or '.join(fitting)}."
             )
-        return TPUExecution(
+        execution = TPUExecution(
             self._strategy,
             self._config,
             self._model_fn,
@@ -206,6 +202,8 @@ class TPUEstimator(EstimatorV1):
             self._batch_axis,
             is_sliced,
         )
+        execution.check_hosts(mode)
+        return execution
 
 
 def _check_api_version(version: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.data import GraphInput, call_input_fn, placeholders
+from estimator_bridge.data import GraphInput, HostDatasets, call_input_fn, placeholders
 from estimator_bridge.data.static_shapes import (
     batch_size_of,
     check_static,
@@ -29,10 +29,12 @@ from estimator_bridge.model import (
 )
 from estimator_bridge.model.host_calls import SummaryWritersHook
 from estimator_bridge.runtime import HostStage, StepLoop
-from estimator_bridge.tensorflow_private import eager_mode
-from estimator_bridge.tpu.context import TPUContext
+from estimator_bridge.runtime.hosts import is_here
+from estimator_bridge.tensorflow_private import cores_per_replica, eager_mode
 from estimator_bridge.tpu.host_stage import Gathered
-from estimator_bridge.tpu.sharded_input import PerCoreInput, ShardedInput
+from estimator_bridge.tpu.layout import Feeding, Layout
+from estimator_bridge.tpu.partition import flat_partitions
+from estimator_bridge.tpu.sharded_input import HostInputs, PerCoreInput, ShardedInput
 from estimator_bridge.training.execution import Execution, TracedModel, reference
 from estimator_bridge.training.metrics import add_loss_metric
 from estimator_bridge.training.model_call import call_model_fn
@@ -77,12 +79,19 @@ class TPUExecution(Execution):
         self._pipeline = config.tpu_config.per_host_input_for_training
         if is_sliced:
             self._pipeline = InputPipelineConfig.PER_HOST_V1  # the same, of one host
+        self._is_sliced = is_sliced
+        self._layout = Layout(strategy, config.tpu_config)
+        self._feedings: tuple[Feeding, ...] = ()
         self._is_whole = self._pipeline == InputPipelineConfig.BROADCAST
         self._is_dealt = False  # whether each batch that input_fn makes is one replica's
         self._is_size_known = True  # whether all batches of an evaluation are of the traced size
         self._first_replica_only = False
         self._valid_size: tf.Tensor | None = None
         self._short_steps: dict[int, tuple[Program, StepLoop]] = {}
+
+    def check_hosts(self, mode: str) -> None:
+        """Checks that the hosts can feed this mode; see ``Layout.check``."""
+        self._layout.check(mode, self._pipeline, self._is_sliced)
 
     def call_input_fn(self, input_fn, graph, mode, params) -> GraphInput:
         """Calls input_fn with params['batch_size'], 'use_tpu' and 'context'."""
@@ -95,22 +104,29 @@ class TPUExecution(Execution):
         is_per_call = mode == ModeKeys.TRAIN and self._pipeline == InputPipelineConfig.PER_SHARD_V1
         is_per_core = self._pipeline == InputPipelineConfig.PER_HOST_V2
         self._is_dealt = is_per_call or is_per_core
-        calls = self._replicas if is_per_call else 1
+        self._feedings = self._layout.feedings(
+            mode, self._pipeline, self._is_sliced, self._batch_size
+        )
         inputs = []
-        for call in range(calls):
-            given = dict(params)
-            given["batch_size"] = self._batch_size // (self._replicas if is_per_core else calls)
-            given["use_tpu"] = True
-            given["context"] = TPUContext(
-                self._replicas, invocation_index=call, total_invocations=calls
-            )
-            inputs.append(
-                call_input_fn(input_fn, graph, mode=mode, params=given, config=self.config)
-            )
-        if is_per_core:
-            keep_rest = mode != ModeKeys.TRAIN
-            return PerCoreInput(inputs[0], self._batch_size, self._replicas, keep_rest)
-        return ShardedInput(inputs) if is_per_call else inputs[0]
+        for feeding in self._feedings:
+            parts = []
+            for call in feeding.calls:
+                given = {**params, "batch_size": call.batch_size, "use_tpu": True}
+                given["context"] = call.context
+                parts.append(
+                    call_input_fn(input_fn, graph, mode=mode, params=given, config=self.config)
+                )
+            part = ShardedInput(parts) if is_per_call else parts[0]
+            if is_per_core:
+                count, keep_rest = len(feeding.host.replicas), mode != ModeKeys.TRAIN
+                part = PerCoreInput(part, feeding.batch_size, count, keep_rest)
+            inputs.append(part)
+        hosts = [feeding.host for feeding in self._feedings]
+        if is_here(hosts):
+            self.hosts = None
+            return inputs[0]
+        self.hosts = hosts
+        return HostInputs(inputs, hosts)
 
     def batch_axes(self, graph_input: GraphInput) -> list[int | None]:
         """The batch dimension of each flat component; None for one that is not split."""
@@ -131,24 +147,32 @@ class TPUExecution(Execution):
     def full_batch(self, graph_input: GraphInput, mode: str) -> int | None:
         """The size of a full batch, in an evaluation whose last batch may be short."""
         is_short = mode == ModeKeys.EVAL and self._may_be_short(graph_input)
-        return self._batch_size if is_short else None
+        return self._host_batch if is_short else None
 
     def batch_tensors(self, graph_input: GraphInput, mode: str) -> Any:
         """Placeholders of one replica's static shapes."""
         check_static(graph_input.spec, allow_partial_batch=mode != ModeKeys.TRAIN)
         axes = self.batch_axes(graph_input)
         self._is_size_known = not self._may_be_short(graph_input) and not self._first_replica_only
-        spec = replica_spec(graph_input.spec, axes, self._replicas, self._batch_size)
+        self.partitions = self._partitions(graph_input)
+        fed = len(self._feedings[0].host.replicas)
+        spec = replica_spec(graph_input.spec, axes, fed, self._host_batch)
         self._valid_size = None
         if mode == ModeKeys.PREDICT and not self._is_size_known:
             self._valid_size = tf.compat.v1.placeholder(tf.int64, [], name="valid_size")
         return placeholders(spec)
 
-    def dataset(self, graph_input, session: LiftedSession, mode: str) -> tf.data.Dataset:
-        """The host's batches, read ahead; padded to one size where the last may be short."""
+    def dataset(self, graph_input, session: LiftedSession, mode: str) -> Any:
+        """The host's batches, read ahead; padded to one size where the last may be short.
+
+        Where other machines feed, HostDatasets of each one's own.
+        """
+        if isinstance(graph_input, HostInputs):
+            parts = [self.dataset(part, session, mode) for part in graph_input.parts]
+            return HostDatasets(parts, [host.device for host in graph_input.hosts])
         dataset = graph_input.dataset(session)
         if mode != ModeKeys.TRAIN and self._may_be_short(graph_input):
-            dataset = pad_batches(dataset, self._batch_size)
+            dataset = pad_batches(dataset, self._host_batch)
         if mode == ModeKeys.PREDICT and self._may_be_short(graph_input):
             dataset = dataset.map(_size_last)
         return dataset.prefetch(tf.data.AUTOTUNE)
@@ -171,7 +195,7 @@ class TPUExecution(Execution):
         given = dict(params)
         given["batch_size"] = self._batch_size // (1 if self._is_whole else self._replicas)
         given["use_tpu"] = True
-        given["context"] = TPUContext(self._replicas, in_model_fn=True)
+        given["context"] = self._layout.for_model
         spec = call_model_fn(model_fn, features, labels, mode, given, self.config)
         if mode == ModeKeys.TRAIN:
             return self._trace_training(spec)
@@ -210,12 +234,28 @@ class TPUExecution(Execution):
         with eager_mode():
             step(iter(elements), 1)
 
+    def _partitions(self, graph_input: GraphInput) -> list | None:
+        """How a replica's batch is cut over its cores; None where it has one."""
+        tpu_config = self.config.tpu_config
+        if tpu_config.input_partition_dims is None:
+            return None
+        cores = tpu_config.num_cores_per_replica
+        found = flat_partitions(tpu_config.input_partition_dims, graph_input.spec, cores)
+        return found if cores_per_replica(self.strategy) > 1 else None
+
+    @property
+    def _host_batch(self) -> int:
+        """The size of the batch that one host feeds."""
+        return self._feedings[0].batch_size
+
     @property
     def _told_apart(self) -> int:
         """How many replicas see examples of their own; each example's results count once."""
         return 1 if self._is_whole else self._replicas
 
     def _may_be_short(self, graph_input: GraphInput) -> bool:
+        if isinstance(graph_input, HostInputs):
+            return self._may_be_short(graph_input.parts[0])
         if isinstance(graph_input, (PerCoreInput, ShardedInput)) and graph_input.is_stacked:
             return False
         axes = self.batch_axes(graph_input)

@@ -1,4 +1,4 @@
-"""Inputs whose batches are each meant for one replica, put together to a host's batch."""
+"""Inputs whose batches are each meant for one replica, or for one host."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import tensorflow as tf
 
 from estimator_bridge.data import GraphInput
 from estimator_bridge.graph import LiftedSession
+from estimator_bridge.runtime import Host
 
-__all__ = ["PerCoreInput", "ShardedInput"]
+__all__ = ["HostInputs", "PerCoreInput", "ShardedInput"]
 
 
 class ShardedInput(GraphInput):
@@ -30,14 +31,7 @@ class ShardedInput(GraphInput):
 
     def __init__(self, parts: Sequence[GraphInput]):
         self._parts, self._graph, self._returned = parts, parts[0]._graph, None
-        first = parts[0].spec
-        for i, part in enumerate(parts):
-            if part.spec != first:
-                raise ValueError(
-                    f"input_fn returned {part.spec} when it was called for replica {i}, and "
-                    f"{first} for replica 0. All replicas need batches of the same structure and "
-                    "shape."
-                )
+        first = _same_spec(parts, "replica", range(len(parts)))
         self.spec = tf.nest.map_structure(lambda spec: _times(spec, len(parts)), first)
 
     @property
@@ -54,6 +48,55 @@ class ShardedInput(GraphInput):
         """The batches of the host."""
         datasets = tuple(part.dataset(session) for part in self._parts)
         return tf.data.Dataset.zip(datasets).map(_concatenate)
+
+
+class HostInputs(GraphInput):
+    """Several hosts' inputs, each for the replicas of its own; or the one of another machine.
+
+    Args:
+      parts: what the calls for each host returned.
+      hosts: in the same order.
+
+    Raises:
+      ValueError: their shapes or types differ.
+
+    Attributes:
+      spec: of one host's batch.
+      parts: as given.
+      hosts: as given.
+    """
+
+    def __init__(self, parts: Sequence[GraphInput], hosts: Sequence[Host]):
+        self.parts, self.hosts = tuple(parts), tuple(hosts)
+        self._graph, self._returned = parts[0]._graph, None
+        self.spec = _same_spec(parts, "the host", [host.device for host in hosts])
+
+    @property
+    def is_eager(self) -> bool:
+        """Whether the datasets were made outside of any graph."""
+        return all(part.is_eager for part in self.parts)
+
+    @property
+    def may_end(self) -> bool:
+        """Whether there is anything that could end."""
+        return any(part.may_end for part in self.parts)
+
+    @property
+    def has_plain_values(self) -> bool:
+        """Whether model_fn is given values, and not only tensors."""
+        return any(part.has_plain_values for part in self.parts)
+
+
+def _same_spec(parts: Sequence[GraphInput], whose: str, names: Sequence[Any]) -> Any:
+    first = parts[0].spec
+    for name, part in zip(names, parts):
+        if part.spec != first:
+            raise ValueError(
+                f"input_fn returned {part.spec} when it was called for {whose} {name}, and "
+                f"{first} for {whose} {names[0]}. All replicas need batches of the same structure "
+                "and shape."
+            )
+    return first
 
 
 class PerCoreInput(GraphInput):

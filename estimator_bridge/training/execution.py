@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -13,7 +13,7 @@ from estimator_bridge.data import GraphInput, call_input_fn
 from estimator_bridge.graph import LiftedSession
 from estimator_bridge.model import EstimatorSpec, ModeKeys, RunConfig, TPUEstimatorSpec
 from estimator_bridge.model.host_calls import HostCallHook, SummaryWritersHook
-from estimator_bridge.runtime import HostStage, LoopResult
+from estimator_bridge.runtime import Host, HostStage, LoopResult
 from estimator_bridge.training.metrics import add_loss_metric
 from estimator_bridge.training.model_call import call_model_fn
 from estimator_bridge.training.pace import Pace
@@ -52,6 +52,8 @@ class Execution:
 
     shards: int | None = None  # what CrossShardOptimizer may ask for; none outside of TPU mode
     elements: int | None = None  # of the input, a step: see StepLoop
+    hosts: Sequence[Host] | None = None  # that feed the replicas, if not this process: see StepLoop
+    partitions: list | None = None  # of a batch over the cores of a replica: see ReplicaStep
 
     def __init__(self, strategy: tf.distribute.Strategy, config: RunConfig):
         self.strategy = strategy

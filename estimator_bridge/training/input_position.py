@@ -9,6 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.checkpoint import Positions
+from estimator_bridge.data import HostDatasets
 from estimator_bridge.tensorflow_private import eager_mode
 
 __all__ = ["CheckpointInputPipelineHook", "follow_savers", "open_input"]
@@ -164,11 +165,13 @@ def follow_savers(hooks: Iterable[Any]) -> None:
         hook.follow(savers)
 
 
-def open_input(dataset: tf.data.Dataset, hooks: Iterable[Any], step: int, is_resumed: bool) -> Any:
+def open_input(
+    dataset: tf.data.Dataset | HostDatasets, hooks: Iterable[Any], step: int, is_resumed: bool
+) -> Any:
     """Makes a run's iterator, which stands where its hooks know it to have stood.
 
     Args:
-      dataset: the run's, eager.
+      dataset: the run's, eager; or one for each host of a TPU.
       hooks: all of the run.
       step: the global step.
       is_resumed: whether training goes on from a checkpoint of the model.
@@ -178,10 +181,18 @@ def open_input(dataset: tf.data.Dataset, hooks: Iterable[Any], step: int, is_res
 
     Raises:
       InputPositionError: its position cannot be saved, or the saved one does not fit.
+      NotImplementedError: a position is to be saved, and other machines read the input.
     """
     positions = _position_hooks(hooks)
     with eager_mode():
-        if positions:
+        if isinstance(dataset, HostDatasets):
+            if positions:
+                raise NotImplementedError(
+                    "CheckpointInputPipelineHook cannot save where an input stands that the hosts "
+                    "of a remote TPU read. Leave the hook out, and shuffle the input: training "
+                    "that goes on begins it anew."
+                )
+        elif positions:
             options = tf.data.Options()
             options.experimental_external_state_policy = positions[0].policy
             dataset = dataset.with_options(options)

@@ -145,6 +145,8 @@ class Program:
                 full_batch=self.execution.full_batch(self.input, self.mode),
                 fed=fed,
                 elements=self.execution.elements,
+                hosts=self.execution.hosts,
+                partitions=self.execution.partitions,
                 sums=sums,
                 **options,
                 **more,

@@ -95,12 +95,18 @@ def _emulate(cores: int) -> None:
         def __init__(self, tpu_config: Any = None, evaluation_master: Any = None,
                      master: Any = None, cluster: Any = None, **kwargs: Any):  # fmt: skip
             if not master and cluster is None:
-                wanted = tpu_config.num_shards if tpu_config is not None else None
-                master = f"emulated:{wanted or cores}"
+                master = f"emulated:{_cores_of(tpu_config) or cores}"
             super().__init__(tpu_config, evaluation_master, master, cluster, **kwargs)
 
     eb.runtime.emulate_cores(cores)
     import_module(f"{_PREFIX}tpu.tpu_config").RunConfig = OnCores
+
+
+def _cores_of(tpu_config: Any) -> int | None:
+    """How many cores the machine has that a test was written for; None if it does not tell."""
+    if tpu_config is None or tpu_config.num_shards is None:
+        return None
+    return tpu_config.num_shards * (tpu_config.num_cores_per_replica or 1)
 
 
 def import_module(name: str) -> Any:

@@ -257,11 +257,6 @@ def test_accepted_without_effect(accepted):
     assert estimator.get_variable_value("seen") == sum(range(8))  # in order
 
 
-def test_replicas_of_several_cores_are_refused():
-    with pytest.raises(NotImplementedError, match=r"num_cores_per_replica > 1 .*got 2"):
-        make(num_cores_per_replica=2)
-
-
 def test_embeddings_are_refused():
     with pytest.raises(NotImplementedError, match=r"embedding_config_spec.*embedding_lookup"):
         make(options={"embedding_config_spec": object()})

@@ -1,0 +1,98 @@
+"""The hosts of a strategy's replicas, and how each of them feeds its own."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Iterator, Sequence
+
+import tensorflow as tf
+
+from estimator_bridge.graph import host_device
+from estimator_bridge.tensorflow_private import PerReplica
+
+__all__ = ["Host", "hosts_of", "is_here", "read_by", "split_over_hosts"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Host:
+    """A host that feeds replicas.
+
+    Attributes:
+      device: its CPU.
+      replicas: the numbers of the replicas that it feeds, in the order of its batch's parts.
+    """
+
+    device: str
+    replicas: tuple[int, ...]
+
+
+def hosts_of(strategy: tf.distribute.Strategy) -> tuple[Host, ...]:
+    """The hosts of a strategy's replicas, in the order of their first replicas.
+
+    A replica that is spread over the cores of several hosts belongs to that of its first core.
+    """
+    here = tf.DeviceSpec.from_string(host_device())
+    replicas: dict[str, list[int]] = {}
+    for number, device in enumerate(strategy.extended.worker_devices):
+        core = here.make_merged_spec(tf.DeviceSpec.from_string(device))
+        cpu = core.replace(device_type="CPU", device_index=0).to_string()
+        replicas.setdefault(cpu, []).append(number)
+    return tuple(Host(cpu, tuple(numbers)) for cpu, numbers in replicas.items())
+
+
+def is_here(hosts: Sequence[Host]) -> bool:
+    """Whether this process is the only host."""
+    return [host.device for host in hosts] == [host_device()]
+
+
+def split_over_hosts(
+    tensors: Sequence[tf.Tensor], hosts: Sequence[Host], axes: Sequence[int | None] | None = None
+) -> list:
+    """The hosts' batches as per-replica values for strategy.run; each host splits its own.
+
+    Args:
+      tensors: the flat components of the first host's batch, then those of the second's, and so
+        on. The batch dimension of each is divisible by the number of the host's replicas.
+      hosts: who feeds; each replica is fed by one of them.
+      axes: the batch dimension of each component; None for one that every replica of the host
+        gets whole. By default all are 0.
+    """
+    count = len(tensors) // len(hosts)
+    axes = axes if axes is not None else [0] * count
+    parts: list[dict[int, tf.Tensor]] = [{} for _ in range(count)]
+    for place, host in enumerate(hosts):
+        with tf.device(host.device):
+            for i, axis in enumerate(axes):
+                tensor = tensors[place * count + i]
+                if axis is None or len(host.replicas) == 1:
+                    split = [tensor] * len(host.replicas)
+                else:
+                    split = tf.split(tensor, len(host.replicas), axis=axis)
+                parts[i].update(zip(host.replicas, split))
+    if len(parts[0]) == 1:
+        return [part[0] for part in parts]
+    return [PerReplica(tuple(part[number] for number in sorted(part))) for part in parts]
+
+
+@contextlib.contextmanager
+def read_by(hosts: Sequence[Host] | None) -> Iterator[None]:
+    """Says whose files are meant, where one is missing that an input on other machines reads.
+
+    Args:
+      hosts: who feeds; None for this process.
+    """
+    try:
+        yield
+    except (tf.errors.NotFoundError, tf.errors.UnimplementedError) as error:
+        if not hosts:
+            raise
+        devices = ", ".join(host.device for host in hosts)
+        raise type(error)(
+            error.node_def,
+            error.op,
+            f"{error.message}\nThe input is read by the TPU's own hosts ({devices}), which do not "
+            "see this machine's files (\"File system scheme '[local]' not implemented\" means the "
+            "same). Put the files where all of them can read, as gs://bucket/folder, or make the "
+            "dataset with tf.data.Dataset.from_generator or from arrays, which stay here.",
+        ) from error

@@ -1,0 +1,81 @@
+"""How TPU cores lie to each other, and how replicas of several cores are laid over them."""
+
+from __future__ import annotations
+
+import itertools
+
+import tensorflow as tf
+
+__all__ = ["assign_cores", "check_cores_per_replica", "topology_of"]
+
+# (x, y, z, core of the chip) of a block of so many cores: two cores a chip, four chips a host.
+_SHAPES = {
+    1: (1, 1, 1, 1),
+    2: (1, 1, 1, 2),
+    4: (1, 2, 1, 2),
+    8: (2, 2, 1, 2),
+    16: (4, 2, 1, 2),
+    32: (4, 4, 1, 2),
+    64: (8, 4, 1, 2),
+    128: (8, 8, 1, 2),
+    256: (16, 8, 1, 2),
+}
+
+
+def topology_of(cores: int, hosts: int = 1) -> tf.tpu.experimental.Topology:
+    """A topology for cores that are emulated or described, as a TPU of that size has.
+
+    Args:
+      cores: of all hosts.
+      hosts: how many share them evenly.
+    """
+    shape = _SHAPES.get(cores, (cores, 1, 1, 1))
+    # x counts slowest: each host has a block of neighbours.
+    places = list(itertools.product(*map(range, shape)))
+    each = cores // hosts
+    return tf.tpu.experimental.Topology(
+        mesh_shape=list(shape),
+        device_coordinates=[places[i * each : (i + 1) * each] for i in range(hosts)],
+    )
+
+
+def check_cores_per_replica(cores: int, cores_per_replica: int) -> int:
+    """How many replicas of so many cores there are.
+
+    Raises:
+      ValueError: there are too few cores, or some would be left over.
+    """
+    if cores_per_replica > cores:
+        raise ValueError(
+            "The num of cores required by the model parallelism, specified by "
+            "TPUConfig.num_cores_per_replica, is larger than the total num of TPU cores in the "
+            f"system. num_cores_per_replica: {cores_per_replica}, num cores in the system: "
+            f"{cores}. Lower num_cores_per_replica, or take a larger TPU."
+        )
+    if cores % cores_per_replica:
+        raise ValueError(
+            f"The num of cores in the system ({cores}) is not divisible by the num of cores "
+            f"({cores_per_replica}) required by the model parallelism, specified by "
+            "TPUConfig.num_cores_per_replica. Take one that divides it."
+        )
+    return cores // cores_per_replica
+
+
+def assign_cores(
+    topology: tf.tpu.experimental.Topology, cores_per_replica: int
+) -> tf.tpu.experimental.DeviceAssignment:
+    """Lays replicas of so many neighbouring cores over all cores of a TPU.
+
+    Raises:
+      ValueError: they do not fit.
+    """
+    replicas = check_cores_per_replica(
+        topology.num_tasks * topology.num_tpus_per_task, cores_per_replica
+    )
+    shape = _SHAPES[cores_per_replica]
+    if topology.mesh_shape[-1] == 1 and cores_per_replica > 1:
+        # From v4 on, a chip is one core: twice as many chips as above.
+        shape = (*_SHAPES[2 * cores_per_replica][:-1], 1)
+    return tf.tpu.experimental.DeviceAssignment.build(
+        topology, computation_shape=list(shape), num_replicas=replicas
+    )

@@ -1,0 +1,247 @@
+"""tpu.rewrite and its kin, for programs that put functions on a TPU by themselves.
+
+With a TPU they are TensorFlow's own. Without, the function's operations stand in the program's
+graph once for each replica, and are run by any session.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.graph.trace import shards_are
+from estimator_bridge.model.cross_shard import number_of_shards
+from estimator_bridge.runtime import tpu_present
+from estimator_bridge.tpu.joined_replicas import JoinedReplicas
+
+__all__ = ["batch_parallel", "replicate", "rewrite", "shard"]
+
+_v1 = tf.compat.v1
+_replicate = _v1.tpu.replicate  # TensorFlow's own, also where a module face leads its name here
+
+
+def rewrite(
+    computation: Callable,
+    inputs: Sequence[Any] | None = None,
+    infeed_queue: Any = None,
+    device_assignment: Any = None,
+    name: str | None = None,
+    xla_options: Any = None,
+) -> Any:
+    """Puts a function on one core.
+
+    Args:
+      computation: a function of tensors, that builds operations.
+      inputs: its arguments.
+      infeed_queue: not supported without a TPU.
+      device_assignment: without effect where there is no TPU.
+      name: for TensorFlow's own, without effect.
+      xla_options: without effect where there is no TPU.
+
+    Returns:
+      What the function returns: a list of tensors for a flat list, tuple or single tensor; the
+      same structure for a nested one; an operation that runs it where it returns no tensor.
+
+    Raises:
+      NotImplementedError: see ``replicate``.
+    """
+    return replicate(
+        computation,
+        None if inputs is None else [inputs],
+        infeed_queue,
+        device_assignment,
+        name,
+        xla_options=xla_options,
+    )[0]
+
+
+def replicate(
+    computation: Callable,
+    inputs: Sequence[Sequence[Any]] | None = None,
+    infeed_queue: Any = None,
+    device_assignment: Any = None,
+    name: str | None = None,
+    maximum_shapes: Any = None,
+    padding_spec: Any = None,
+    xla_options: Any = None,
+) -> list[Any]:
+    """Puts a function on several cores, each with arguments of its own.
+
+    Args:
+      computation: a function of tensors, that builds operations.
+      inputs: for each core, a list of its arguments; one core without arguments by default.
+      infeed_queue: not supported without a TPU.
+      device_assignment: without effect where there is no TPU.
+      name: for TensorFlow's own, without effect.
+      maximum_shapes: without effect where there is no TPU.
+      padding_spec: without effect where there is no TPU.
+      xla_options: without effect where there is no TPU.
+
+    Returns:
+      What ``rewrite`` returns, for each core.
+
+    Raises:
+      NotImplementedError: there is an infeed_queue; it is called inside of a TPUEstimator's
+        model_fn; or several cores change a variable, of which each would need its own copy.
+    """
+    if tpu_present():
+        return _replicate(
+            computation,
+            inputs,
+            infeed_queue,
+            device_assignment,
+            name,
+            maximum_shapes,
+            padding_spec,
+            xla_options,
+        )
+    _check(infeed_queue)
+    graph = _v1.get_default_graph()
+    per_core = [[]] if inputs is None else [list(arguments) for arguments in inputs]
+    joined, results = JoinedReplicas(graph), []
+    for number, arguments in enumerate(per_core):
+        # The second core finds the first one's variables, by the same names of layers.
+        reuse = _v1.AUTO_REUSE if number else _v1.get_variable_scope().reuse
+        scope = _v1.variable_scope(_v1.get_variable_scope(), reuse=reuse, use_resource=True)
+        with scope, shards_are(len(per_core)), joined.replica():
+            tensors = [tf.convert_to_tensor(argument) for argument in arguments]
+            results.append(_as_returned(computation(*tensors)))
+    joined.join()
+    return results
+
+
+def shard(
+    computation: Callable,
+    inputs: list[Any] | None = None,
+    num_shards: int = 1,
+    input_shard_axes: Sequence[int] | None = None,
+    outputs_from_all_shards: bool | Sequence[bool] = True,
+    output_shard_axes: Sequence[int] | None = None,
+    infeed_queue: Any = None,
+    device_assignment: Any = None,
+    name: str | None = None,
+    xla_options: Any = None,
+) -> Any:
+    """Puts a function on several cores, each with a part of the arguments.
+
+    Args:
+      computation: a function of tensors, that builds operations.
+      inputs: its arguments, which are split evenly.
+      num_shards: over how many cores.
+      input_shard_axes: along which dimension of each argument; 0 by default.
+      outputs_from_all_shards: whether outputs are joined, or taken from the first core; one value,
+        or one for each output.
+      output_shard_axes: along which dimension each output is joined; 0 by default. Scalars are
+        stacked.
+      infeed_queue: see ``replicate``.
+      device_assignment: see ``replicate``.
+      name: see ``replicate``.
+      xla_options: see ``replicate``.
+
+    Returns:
+      The outputs.
+
+    Raises:
+      ValueError: num_shards is not positive, or there are not as many axes as tensors.
+      TypeError: inputs is no list.
+      NotImplementedError: see ``replicate``.
+    """
+    if num_shards <= 0:
+        raise ValueError(f"num_shards must be a positive integer. Received {num_shards}")
+    if inputs is not None and not isinstance(inputs, list):
+        raise TypeError(
+            f"tpu.shard()'s inputs must be a list of Tensors or None. Received {type(inputs)}"
+        )
+    tensors = [tf.convert_to_tensor(x) for x in inputs or []]
+    axes = _one_each("input_shard_axes", input_shard_axes, 0, len(tensors), "inputs")
+    parts = [tf.split(x, num_shards, axis=axis) for x, axis in zip(tensors, axes)]
+    per_core = [list(each) for each in zip(*parts)] if parts else [[]] * num_shards
+    outputs = replicate(
+        computation, per_core, infeed_queue, device_assignment, name, xla_options=xla_options
+    )
+    if isinstance(outputs[0], tf.Operation):
+        return [outputs[0]]
+    count = len(outputs[0])
+    axes = _one_each("output_shard_axes", output_shard_axes, 0, count, "outputs")
+    if isinstance(outputs_from_all_shards, bool):
+        outputs_from_all_shards = [outputs_from_all_shards] * count
+    joined = _one_each("outputs_from_all_shards", outputs_from_all_shards, True, count, "outputs")
+    results = []
+    for each, axis, is_joined in zip(zip(*outputs), axes, joined):
+        if not is_joined:
+            results.append(each[0])
+        else:
+            is_scalar = each[0].shape.rank == 0
+            results.append(tf.stack(each) if is_scalar else tf.concat(each, axis=axis))
+    return results
+
+
+def batch_parallel(
+    computation: Callable,
+    inputs: list[Any] | None = None,
+    num_shards: int = 1,
+    infeed_queue: Any = None,
+    device_assignment: Any = None,
+    name: str | None = None,
+    xla_options: Any = None,
+) -> Any:
+    """``shard`` along the first dimension of all arguments and outputs."""
+    return shard(
+        computation,
+        inputs,
+        num_shards,
+        infeed_queue=infeed_queue,
+        device_assignment=device_assignment,
+        name=name,
+        xla_options=xla_options,
+    )
+
+
+def _one_each(name: str, given: Iterable | None, usual: Any, count: int, of: str) -> list:
+    values = [usual] * count if given is None else list(given)
+    if len(values) != count:
+        raise ValueError(
+            f"Length of {name} must be equal to the number of {of}. Received {count} {of} and "
+            f"{len(values)} {name}."
+        )
+    return values
+
+
+def _check(infeed_queue: Any) -> None:
+    if infeed_queue is not None:
+        raise NotImplementedError(
+            "An infeed_queue needs a TPU, and there is none. Give the tensors as inputs."
+        )
+    if number_of_shards() is not None:
+        raise NotImplementedError(
+            "tpu.rewrite, replicate, shard and batch_parallel cannot stand inside of TPUEstimator's"
+            " model_fn, all of which is on the TPU's cores already. Call the function itself."
+        )
+    if tf.executing_eagerly():
+        raise RuntimeError(
+            "tpu.rewrite, replicate, shard and batch_parallel build a graph for a session: call "
+            "them inside of tf.Graph().as_default(), or call the function itself."
+        )
+
+
+def _as_returned(outputs: Any) -> Any:
+    """A function's outputs as TensorFlow's own returns them."""
+    is_nested = isinstance(outputs, dict) or (
+        isinstance(outputs, (list, tuple))
+        and any(isinstance(x, (list, tuple, dict)) for x in outputs)
+    )
+    flat = [] if outputs is None else tf.nest.flatten(outputs)
+    operations = [x for x in flat if isinstance(x, tf.Operation)]
+    if is_nested and operations:
+        raise ValueError(
+            "tpu.rewrite does not support Operation as return value in non-flat output structure: "
+            f"{operations[0].name!r}. Return it in a flat list, behind the tensors."
+        )
+    with tf.control_dependencies(operations) if operations else contextlib.nullcontext():
+        tensors = [tf.identity(x) for x in flat if not isinstance(x, tf.Operation)]
+        if is_nested:
+            return tf.nest.pack_sequence_as(outputs, tensors)
+        return tensors or tf.no_op()

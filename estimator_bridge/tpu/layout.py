@@ -1,0 +1,172 @@
+"""Which host calls an input_fn how often, for what part of the global batch, and for whom."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import tensorflow as tf
+
+from estimator_bridge.model import InputPipelineConfig, ModeKeys
+from estimator_bridge.model.tpu_config import TPUConfig
+from estimator_bridge.runtime import Host, hosts_of
+from estimator_bridge.runtime.topology import assign_cores, topology_of
+from estimator_bridge.tensorflow_private import device_assignment, tpu_metadata
+from estimator_bridge.tpu.context import TPUContext
+
+__all__ = ["Feeding", "InputCall", "Layout"]
+
+
+@dataclasses.dataclass(frozen=True)
+class InputCall:
+    """One call of an input_fn.
+
+    Attributes:
+      batch_size: what ``params['batch_size']`` is.
+      context: what ``params['context']`` is.
+    """
+
+    batch_size: int
+    context: TPUContext
+
+
+@dataclasses.dataclass(frozen=True)
+class Feeding:
+    """What one host feeds.
+
+    Attributes:
+      host: with the replicas that it feeds.
+      calls: of the input_fn, for them together, or for one after the other.
+      batch_size: of the batch that is split over them, or that all of them get.
+    """
+
+    host: Host
+    calls: tuple[InputCall, ...]
+    batch_size: int
+
+
+class Layout:
+    """The replicas of a TPU, and the hosts that feed them.
+
+    Args:
+      strategy: whose replicas.
+      config: how the input is divided.
+    """
+
+    def __init__(self, strategy: tf.distribute.Strategy, config: TPUConfig):
+        self.replicas = strategy.num_replicas_in_sync
+        self.hosts = hosts_of(strategy)
+        metadata = tpu_metadata(strategy)
+        self._num_hosts = metadata.num_hosts if metadata else len(self.hosts)
+        self._cores_of_host = metadata.num_of_cores_per_host if metadata else None
+        self._job = _job(self.hosts)
+        self._assignment = device_assignment(strategy)
+        cores = self._cores = config.num_cores_per_replica
+        if cores and self._assignment is None:  # of cores that play a TPU's
+            self._assignment = assign_cores(topology_of(self.replicas * cores), cores)
+
+    @property
+    def for_model(self) -> TPUContext:
+        """What a model_fn is told."""
+        return self._context(0, 0, 1, in_model_fn=True)
+
+    def check(self, mode: str, pipeline: int, is_sliced: bool) -> None:
+        """Checks that the hosts can feed a mode, as the original allowed it.
+
+        Raises:
+          ValueError: a replica is larger than a host; or each of several hosts would evaluate or
+            predict on all of the examples, or on a part of them in an order that nobody asked for.
+        """
+        if (
+            self._cores
+            and self._cores_of_host
+            and self._cores > self._cores_of_host
+            and pipeline != InputPipelineConfig.PER_HOST_V2
+        ):
+            raise ValueError(
+                "Except the PER_HOST_V2 mode, the num of cores required by model parallelism "
+                "specified by TPUConfig.num_cores_per_replica should be less than or equal to the "
+                f"num_cores_per_host. num_cores_per_replica: {self._cores}, num_cores_per_host: "
+                f"{self._cores_of_host}. Set per_host_input_for_training="
+                "InputPipelineConfig.PER_HOST_V2."
+            )
+        several = self._num_hosts > 1
+        is_one = is_sliced or pipeline == InputPipelineConfig.BROADCAST
+        per_core = pipeline == InputPipelineConfig.PER_HOST_V2
+        if mode == ModeKeys.TRAIN or is_one or not several:
+            return
+        numbers = f"mode: {pipeline}; num_hosts: {self._num_hosts}; num_replicas: {self.replicas}"
+        mend = (
+            "Give TPUConfig eval_training_input_configuration=InputPipelineConfig.SLICED: "
+            "input_fn is then called once, for the global batch, which is split over all cores."
+        )
+        if mode == ModeKeys.EVAL and not per_core:
+            raise ValueError(
+                "TPUEstimator.evaluate is only supported under three conditions: 1. num_hosts=1; "
+                f"2. BROADCAST mode; 3. PER_HOST_V2 mode (or SLICED). {numbers}. {mend}"
+            )
+        if mode == ModeKeys.PREDICT and not (per_core and self.replicas == 1):
+            raise ValueError(
+                "TPUEstimator.predict is only supported under three conditions: 1. num_hosts=1; "
+                "2. BROADCAST mode; 3. PER_HOST_V2 mode with num_replicas=1 (or SLICED). "
+                f"{numbers}. {mend}"
+            )
+
+    def feedings(
+        self, mode: str, pipeline: int, is_sliced: bool, batch_size: int
+    ) -> tuple[Feeding, ...]:
+        """Who calls the input_fn for what.
+
+        Args:
+          mode: one of ModeKeys.
+          pipeline: of InputPipelineConfig.
+          is_sliced: whether one call makes the global batch, to be split over all replicas.
+          batch_size: the global one.
+        """
+        each = batch_size // self.replicas
+        if is_sliced or pipeline == InputPipelineConfig.BROADCAST:
+            everyone = Host(self.hosts[0].device, tuple(range(self.replicas)))
+            call = InputCall(batch_size, self._context(0, 0, 1))
+            return (Feeding(everyone, (call,), batch_size),)
+        is_per_core = pipeline == InputPipelineConfig.PER_SHARD_V1 and mode == ModeKeys.TRAIN
+        total = self.replicas if is_per_core else len(self.hosts)
+        feedings, made = [], 0
+        for host in self.hosts:
+            count = len(host.replicas)
+            calls = count if is_per_core else 1
+            size = each if is_per_core or pipeline == InputPipelineConfig.PER_HOST_V2 else None
+            number = _task(host)
+            feedings.append(
+                Feeding(
+                    host,
+                    tuple(
+                        InputCall(size or each * count, self._context(number, made + i, total))
+                        for i in range(calls)
+                    ),
+                    each * count,
+                )
+            )
+            made += calls
+        return tuple(feedings)
+
+    def _context(self, host: int, index: int, total: int, in_model_fn: bool = False) -> TPUContext:
+        return TPUContext(
+            self.replicas,
+            self._num_hosts,
+            host,
+            index,
+            total,
+            in_model_fn,
+            self._job,
+            self._assignment,
+        )
+
+
+def _task(host: Host) -> int:
+    return tf.DeviceSpec.from_string(host.device).task or 0
+
+
+def _job(hosts: Sequence[Host]) -> str | None:
+    """The job of a TPU's hosts; None for this machine's own devices."""
+    job = tf.DeviceSpec.from_string(hosts[0].device).job
+    return None if job == "localhost" else job
