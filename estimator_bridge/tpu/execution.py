@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -28,11 +28,12 @@ from estimator_bridge.model import (
     parse_iterations_per_loop,
 )
 from estimator_bridge.model.host_calls import SummaryWritersHook
-from estimator_bridge.runtime import HostStage, StepLoop
+from estimator_bridge.runtime import HostStage
 from estimator_bridge.tensorflow_private import eager_mode
 from estimator_bridge.tpu.context import TPUContext
 from estimator_bridge.tpu.host_stage import Gathered
 from estimator_bridge.tpu.sharded_input import PerCoreInput, ShardedInput
+from estimator_bridge.tpu.short_step import ShortStep
 from estimator_bridge.training.execution import Execution, TracedModel, reference
 from estimator_bridge.training.metrics import add_loss_metric
 from estimator_bridge.training.model_call import call_model_fn
@@ -82,7 +83,7 @@ class TPUExecution(Execution):
         self._is_size_known = True  # whether all batches of an evaluation are of the traced size
         self._first_replica_only = False
         self._valid_size: tf.Tensor | None = None
-        self._short_steps: dict[int, tuple[Program, StepLoop]] = {}
+        self._short_steps: dict[int, ShortStep] = {}
 
     def call_input_fn(self, input_fn, graph, mode, params) -> GraphInput:
         """Calls input_fn with params['batch_size'], 'use_tpu' and 'context'."""
@@ -153,10 +154,10 @@ class TPUExecution(Execution):
             dataset = dataset.map(_size_last)
         return dataset.prefetch(tf.data.AUTOTUNE)
 
-    def pace(self, mode: str) -> Pace:
-        """In training iterations_per_loop, as steps or as seconds."""
+    def pace(self, mode: str, steps: int | None = None) -> Pace:
+        """In training iterations_per_loop, as steps or as seconds; an evaluation is one loop."""
         if mode != ModeKeys.TRAIN:
-            return Pace()
+            return Pace(steps=steps)
         loop = parse_iterations_per_loop(self.config.tpu_config.iterations_per_loop)
         if loop.unit == "seconds":
             return Pace(seconds=loop.value, hooks_wait=True)
@@ -186,7 +187,9 @@ class TPUExecution(Execution):
             return self._trace_evaluation(spec)
         return self._trace_prediction(spec)
 
-    def evaluate_short_batch(self, program: Program, batch: list[tf.Tensor]) -> None:
+    def evaluate_short_batch(
+        self, program: Program, batch: list[tf.Tensor], fetches: Sequence[str] = ()
+    ) -> dict[str, Any] | None:
         """Evaluates the last batch at its own size, with the model traced for that size.
 
         Its examples are divided over the replicas where they can be; else each replica sees all
@@ -205,10 +208,8 @@ class TPUExecution(Execution):
                 self._params,
                 shared=program.session.resources,
             )
-            self._short_steps[size] = short, short.make_loop()
-        _, step = self._short_steps[size]
-        with eager_mode():
-            step(iter(elements), 1)
+            self._short_steps[size] = ShortStep(program, short)
+        return self._short_steps[size](elements, fetches)
 
     @property
     def _told_apart(self) -> int:

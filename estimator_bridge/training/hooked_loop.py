@@ -146,12 +146,26 @@ class HookedLoop:
             if hook not in called:
                 skip(hook, result.steps, step + result.steps)
         if result.fetched is not None and result.steps == steps:
-            call.finish(result.fetched)
-            if call.stop_requested:
-                self.request_stop()
+            self.finish(result.fetched)
         if _is_nan(result):
             self._tell_of_nan(result.loss, step + result.steps)
         return result
+
+    @property
+    def wanted(self) -> list[str]:
+        """The references that hooks want of the last step of the chunk that was begun last."""
+        return self._call.fetches.refs if self._call else []
+
+    def finish(self, fetched: dict[str, Any]) -> None:
+        """Calls the hooks at the end of a chunk: ``run`` does, unless a short batch ended it.
+
+        Args:
+          fetched: the values of ``wanted``.
+        """
+        assert self._call is not None
+        self._call.finish(fetched)
+        if self._call.stop_requested:
+            self.request_stop()
 
     def _loop(
         self, refs: Sequence[str], fed: tuple[str, ...], sums: Sequence[str] = ()

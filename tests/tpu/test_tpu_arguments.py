@@ -367,7 +367,9 @@ def test_hooks_of_the_spec_run_in_their_mode():
     estimator.train(numbers, steps=5)
     assert counts() == {**none, "training_hooks": [3, 5]}  # once a loop
     estimator.evaluate(numbers, steps=4)
-    assert counts() == {**none, "evaluation_hooks": [5] * 4}  # once a batch
+    assert counts() == {**none, "evaluation_hooks": [5]}  # once for all its steps
+    estimator.evaluate(numbers)
+    assert counts() == {**none, "evaluation_hooks": [5] * 6}  # once a batch, of unknown number
     list(estimator.predict(numbers))
     assert counts() == {**none, "prediction_hooks": [5] * 6}
 
