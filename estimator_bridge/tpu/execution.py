@@ -31,7 +31,7 @@ from estimator_bridge.model.host_calls import SummaryWritersHook
 from estimator_bridge.runtime import HostStage
 from estimator_bridge.tensorflow_private import eager_mode
 from estimator_bridge.tpu.context import TPUContext
-from estimator_bridge.tpu.host_stage import Gathered
+from estimator_bridge.tpu.host_stage import Gathered, check_padded
 from estimator_bridge.tpu.sharded_input import PerCoreInput, ShardedInput
 from estimator_bridge.tpu.short_step import ShortStep
 from estimator_bridge.training.execution import Execution, TracedModel, reference
@@ -136,8 +136,9 @@ class TPUExecution(Execution):
 
     def batch_tensors(self, graph_input: GraphInput, mode: str) -> Any:
         """Placeholders of one replica's static shapes."""
-        check_static(graph_input.spec, allow_partial_batch=mode != ModeKeys.TRAIN)
-        axes = self.batch_axes(graph_input)
+        axes, counted = self.batch_axes(graph_input), self._example_axes(graph_input)
+        may_be_partial = mode != ModeKeys.TRAIN and not any(counted) and None not in counted
+        check_static(graph_input.spec, may_be_partial, counted)
         self._is_size_known = not self._may_be_short(graph_input) and not self._first_replica_only
         spec = replica_spec(graph_input.spec, axes, self._replicas, self._batch_size)
         self._valid_size = None
@@ -219,8 +220,12 @@ class TPUExecution(Execution):
     def _may_be_short(self, graph_input: GraphInput) -> bool:
         if isinstance(graph_input, (PerCoreInput, ShardedInput)) and graph_input.is_stacked:
             return False
+        return batch_size_of(graph_input.spec, self._example_axes(graph_input)) is None
+
+    def _example_axes(self, graph_input: GraphInput) -> list[int | None]:
+        """Where the examples of each component are counted, whether it is split there or not."""
         axes = self.batch_axes(graph_input)
-        return not self._is_whole and batch_size_of(graph_input.spec, axes) is None
+        return [0] * len(axes) if self._is_whole else axes
 
     def _trace_training(self, spec: Any) -> TracedModel:
         if isinstance(spec, EstimatorSpec):
@@ -282,13 +287,16 @@ class TPUExecution(Execution):
             key: gathered.tensor(f"predictions[{key!r}]", tensor)
             for key, tensor in spec.predictions.items()
         }
+        if self._valid_size is not None:
+            check_padded(spec.predictions, self._batch_size // self._told_apart)
+        operations, hooks = self._host_call(spec, gathered)
         whole = EstimatorSpec(
             spec.mode,
             predictions=spec.predictions,
-            prediction_hooks=spec.prediction_hooks,
+            prediction_hooks=(*spec.prediction_hooks, *hooks),
             scaffold=spec.scaffold_fn() if spec.scaffold_fn else None,
         )
-        stage = HostStage(gathered.inputs, (), self._is_whole)
+        stage = HostStage(gathered.inputs, tuple(operations), self._is_whole)
         return TracedModel(whole, [], None, outputs, self._valid_size, stage)
 
     def _host_call(self, spec: TPUEstimatorSpec, gathered: Gathered) -> tuple[list[str], list]:
@@ -328,7 +336,7 @@ class _ShortBatch(TPUExecution):
             size,
             is_sliced=True,  # the batch is put together already
         )
-        if size % self._replicas:
+        if whole._is_whole or size % self._replicas:
             self._is_whole = self._first_replica_only = True
 
 

@@ -152,7 +152,7 @@ class Execution:
         outputs = spec.predictions
         if not isinstance(outputs, Mapping):
             outputs = {"": outputs}
-        return TracedModel(spec, [], None, dict(outputs))
+        return TracedModel(spec, host_call, None, dict(outputs))
 
 
 def reference(element: Any) -> str:

@@ -109,3 +109,25 @@ def test_what_a_hook_made_of_the_batch_is_not_known_of_a_short_one(caplog):
     assert "a hook wants to know" in caplog.text
     assert make().evaluate(examples(48), steps=3, hooks=[hook])["mean"] == 23.5
     assert len(hook.values) == 1
+
+
+@pytest.mark.parametrize("cores", [1, 2, 4])
+@pytest.mark.parametrize("count", [19, 20, 3])
+def test_a_short_batch_of_broadcast_input_counts_once(cores, count):
+    estimator = make(cores, size=8, per_host_input_for_training=Pipeline.BROADCAST)
+    results = estimator.evaluate(examples(count))
+    assert results["mean"] == pytest.approx((count - 1) / 2)
+    sums = [sum(range(count)[i : i + 8]) for i in range(0, count, 8)]
+    assert results["loss"] == pytest.approx(np.mean(sums))
+
+
+def test_examples_in_another_dimension_are_not_padded():
+    def transposed(params):
+        return examples(19)(params).map(lambda x: tf.stack([x, x]))
+
+    config = eb.tpu.RunConfig(master="emulated:2")
+    estimator = eb.tpu.TPUEstimator(model_fn, config=config, eval_batch_size=8, batch_axis=[1])
+    with pytest.raises(ValueError, match=r"must have static shape.*\(2, None\).*drop_remainder"):
+        estimator.evaluate(transposed)
+    with pytest.raises(ValueError, match=r"must have static shape.*\(None, 2\).*set_shape"):
+        estimator.evaluate(lambda params: transposed(params).map(tf.transpose))
