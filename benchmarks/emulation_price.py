@@ -103,8 +103,8 @@ def main() -> None:
     args = parser.parse_args()
     eb.runtime.emulate_cores(max(CORES))
     print(
-        f"TensorFlow {tf.__version__}, {os.cpu_count()} CPUs, {args.rounds} rounds, conv net 16x16, "
-        f"global batch {args.batch}"
+        f"TensorFlow {tf.__version__}, {os.cpu_count()} CPUs, {args.rounds} rounds, "
+        f"conv net 16x16, global batch {args.batch}"
     )
     print(f"{'cores':>5}{'examples/s':>12}   of one core's: median (min to max), of processor time")
     rounds = measure(args.batch, args.rounds, args.seconds)

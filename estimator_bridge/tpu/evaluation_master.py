@@ -45,10 +45,11 @@ class EvaluationMaster:
         if self._strategy is None:
             if self._is_trained_on_tpu:
                 raise ValueError(
-                    f"evaluation_master={self._name!r} is another TPU than master={self._master!r}, "
-                    "and a process can drive one TPU: connecting to the second would drop the "
-                    "first. Leave evaluation_master out to evaluate where training runs, or call "
-                    f"evaluate in a process of its own, with master={self._name!r}."
+                    f"evaluation_master={self._name!r} is another TPU than "
+                    f"master={self._master!r}, and a process can drive one TPU: connecting to the "
+                    "second would drop the first. Leave evaluation_master out to evaluate where "
+                    "training runs, or call evaluate in a process of its own, with "
+                    f"master={self._name!r}."
                 )
             self._strategy = tpu_strategy(master=self._name)
         return self._strategy

@@ -70,6 +70,56 @@ def test_summaries_of_every_step(cores, tmp_path):
     assert got == list(enumerate(batches))
 
 
+@pytest.mark.parametrize("cores", [0, 1, 2])
+def test_summaries_of_some_steps(cores, tmp_path):
+    """record_if with a tensor, as TF1's record_summaries_every_n_global_steps."""
+    folder = tmp_path / "host"
+
+    def host_call(x, step):
+        summary = tf.compat.v2.summary
+        with summary.create_file_writer(str(folder), max_queue=2).as_default():
+            with summary.record_if(tf.equal(step[0] % 3, 0)):
+                summary.write("sum", tf.reduce_sum(x), step=step[0])
+            with summary.record_if(lambda: tf.greater(step[0], 3)):
+                summary.write("late", tf.reduce_max(x), step=step[0])
+        return v1.summary.all_v2_summary_ops()
+
+    estimator(model_with(host_call), tmp_path / "model", cores).train(numbers, steps=6)
+    got = [(v.tag, s, float(tf.make_ndarray(v.tensor))) for s, v in events(folder) if v.tag]
+    sums = np.arange(24).reshape(6, 4).sum(axis=1)
+    assert got == [("sum", 0, sums[0]), ("sum", 3, sums[3]), ("late", 4, 19), ("late", 5, 23)]
+
+
+@pytest.mark.parametrize("cores", [0, 1, 2])
+def test_summaries_of_an_evaluation(cores, tmp_path):
+    folder = tmp_path / "host"
+
+    def host_call(x):
+        summary, step = tf.compat.v2.summary, v1.train.get_global_step()
+        with summary.create_file_writer(str(folder)).as_default(), summary.record_if(True):
+            summary.write("sum", tf.reduce_sum(x), step=step)
+            return v1.summary.all_v2_summary_ops()
+
+    def model_fn(features, labels, mode, params):
+        loss = tf.reduce_sum(features)
+        return eb.tpu.TPUEstimatorSpec(mode, loss=loss, host_call=(host_call, [features]))
+
+    estimator(model_fn, tmp_path / "model", cores).evaluate(numbers, steps=2)
+    got = [float(tf.make_ndarray(v.tensor)) for _, v in events(folder) if v.tag == "sum"]
+    assert got == [6, 22]
+
+
+@pytest.mark.parametrize("cores", [0, 1, 2])
+def test_summaries_of_tf1_go_where_the_models_do(cores, tmp_path):
+    def host_call(x, step):
+        return v1.summary.scalar("of_all_replicas", tf.reduce_sum(x))
+
+    estimator(model_with(host_call), tmp_path, cores).train(numbers, steps=5)
+    got = [(s, v.simple_value) for s, v in events(tmp_path) if v.tag == "of_all_replicas"]
+    first = 3 if cores else 1  # after the first loop
+    assert got == [(first, sum(range(4 * first - 4, 4 * first)))]
+
+
 @pytest.mark.parametrize("cores", [1, 2])
 def test_replicas_are_gathered_in_order(cores, tmp_path):
     seen = []

@@ -288,7 +288,7 @@ def test_evaluation_master_is_where_evaluation_runs(master, cores):
 def test_batch_size_is_divided_where_evaluation_runs():
     estimator = make(run={"evaluation_master": "emulated:8"})
     estimator.train(numbers, steps=1)
-    with pytest.raises(ValueError, match="eval batch size 4 must be divisible by .* replicas 8"):
+    with pytest.raises(ValueError, match=r"eval batch size 4 must be divisible by .* replicas 8"):
         estimator.evaluate(numbers)
 
 
@@ -300,7 +300,7 @@ def test_evaluation_master_that_is_another_tpu(monkeypatch):
     described = eb.testing.described_tpu(2)
     monkeypatch.setattr("estimator_bridge.tpu.estimator.tpu_strategy", lambda *_: described)
     estimator = make(master="grpc://a:1", run={"evaluation_master": "grpc://b:1"})
-    with pytest.raises(ValueError, match="another TPU than master='grpc://a:1'.*process of its ow"):
+    with pytest.raises(ValueError, match=r"another TPU than master='grpc://a:1'.*process of its"):
         estimator.evaluate(numbers)
 
 
