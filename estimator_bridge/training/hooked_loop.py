@@ -135,7 +135,7 @@ class HookedLoop:
             if last_alone and steps > 1:  # what hooks run, runs in the last step alone
                 result = self._loop([], fed)(iterator, steps - 1, draw, limit, values)
                 if result.steps == steps - 1 and not _is_nan(result):
-                    last = loop(iterator, 1, draw + result.steps, limit, values)
+                    last = loop(iterator, 1, draw + result.steps, limit, values, start=draw)
                     result = dataclasses.replace(last, steps=result.steps + last.steps)
             else:
                 result = loop(iterator, steps, draw, limit, values)

@@ -146,6 +146,29 @@ def test_every_n_steps(cores, tmp_path):
     assert made.get_variable_value("global_step") == 7
 
 
+@pytest.mark.parametrize("cores", [0, 1, 2])
+@pytest.mark.parametrize("asks", [False, True])
+def test_every_n_steps_of_a_loop(cores, asks, tmp_path):
+    """Each loop of five begins anew; a step that a hook's fetches run alone is the loop's last."""
+    seen = []
+
+    class Asks(v1.train.SessionRunHook):
+        def begin(self):
+            self._asked = v1.assign_add(v1.get_variable("asked", [], tf.int32), 1)
+
+        def before_run(self, run_context):
+            return v1.train.SessionRunArgs(self._asked)
+
+    def host_call(x, step):
+        return v1.py_func(lambda s: seen.append(int(s[0])), [step], [])
+
+    settings = {"iterations_per_loop": 5, "experimental_host_call_every_n_steps": 2}
+    made = estimator(model_with(host_call), tmp_path, cores, **settings)
+    made.train(numbers, steps=8, hooks=[Asks()] if asks else None)
+    # Without a TPU there is no loop, and the host call runs with each step, as it did.
+    assert seen == ([0, 2, 4, 5, 7] if cores else list(range(8)))
+
+
 def test_host_call_that_returns_nothing(tmp_path):
     with pytest.raises(TypeError, match="returned None"):
         estimator(model_with(lambda x, step: None), tmp_path, 2).train(numbers, steps=1)

@@ -22,7 +22,7 @@ def draws(folder, cores, parts, seed=5, loop=2):
         loss = tf.reduce_mean(features * weight)
         optimizer = eb.tpu.CrossShardOptimizer(v1.train.GradientDescentOptimizer(0.1))
         train_op = optimizer.minimize(loss, v1.train.get_global_step())
-        host_call = (lambda x: v1.py_func(lambda x: seen.append(x), [x], []), [drawn])
+        host_call = (lambda x: v1.py_func(seen.append, [x], []), [drawn])
         return eb.tpu.TPUEstimatorSpec(mode, loss=loss, train_op=train_op, host_call=host_call)
 
     def input_fn(params):
