@@ -23,6 +23,8 @@ from parity.harness.test_files import MODES, find_files
 
 __all__ = ["main"]
 
+_KEPT = {8: records.HERE, 2: records.HERE_2_CORES}
+
 
 def main(arguments: list[str] | None = None) -> int:
     """The command.
@@ -41,6 +43,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     if options.record and test:
         raise SystemExit("conformance: --record keeps whole files; leave ::TEST out of --only.")
+    if options.record and options.cores not in _KEPT:
+        raise SystemExit(f"conformance: --record keeps the scores of {list(_KEPT)} cores.")
     checkout = options.checkout.resolve()
     runs = [
         (file, mode)
@@ -53,7 +57,7 @@ def main(arguments: list[str] | None = None) -> int:
         began = time.monotonic()
         result = run_file(
             file, mode, checkout, options.original, options.time_limit, test,
-            _watcher(options.verbose),
+            _watcher(options.verbose), options.cores,
         )  # fmt: skip
         report.print_progress(result, number, len(runs), time.monotonic() - began)
         results.append(result)
@@ -61,7 +65,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.json:
         records.save(options.json, results)
     if options.record:
-        records.update(records.ORIGINAL if options.original else records.HERE, results)
+        records.update(records.ORIGINAL if options.original else _KEPT[options.cores], results)
     if options.write_docs:
         _write_docs()
     report.print_table(results, original)
@@ -102,6 +106,9 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         "--original", metavar="PYTHON", help="run under this Python's own Estimator"
     )
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds for one test")
+    parser.add_argument(
+        "--cores", type=int, default=8, help="how many cores are emulated for tests of TPUs"
+    )
     parser.add_argument("--verbose", action="store_true", help="show the end of each failure")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all outcomes there")
     parser.add_argument(

@@ -96,7 +96,7 @@ def _emulate(cores: int) -> None:
                      master: Any = None, cluster: Any = None, **kwargs: Any):  # fmt: skip
             if not master and cluster is None:
                 wanted = tpu_config.num_shards if tpu_config is not None else None
-                master = f"emulated:{wanted or cores}"
+                master = f"emulated:{min(wanted or cores, cores)}"  # more there are not
             super().__init__(tpu_config, evaluation_master, master, cluster, **kwargs)
 
     eb.runtime.emulate_cores(cores)
