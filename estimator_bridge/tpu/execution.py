@@ -31,7 +31,7 @@ from estimator_bridge.model.host_calls import SummaryWritersHook
 from estimator_bridge.runtime import HostStage
 from estimator_bridge.tensorflow_private import eager_mode
 from estimator_bridge.tpu.context import TPUContext
-from estimator_bridge.tpu.host_stage import Gathered, check_padded
+from estimator_bridge.tpu.host_stage import Gathered, check_loss, check_padded
 from estimator_bridge.tpu.sharded_input import PerCoreInput, ShardedInput
 from estimator_bridge.tpu.short_step import ShortStep
 from estimator_bridge.training.execution import Execution, TracedModel, reference
@@ -196,10 +196,14 @@ class TPUExecution(Execution):
         Its examples are divided over the replicas where they can be; else each replica sees all
         of them, and one replica's results count.
         """
-        size = int(batch[0].shape[0])
         structure = tf.nest.pack_sequence_as(program.input.spec, batch)
         with eager_mode():
             elements = tf.data.Dataset.from_tensors(structure)
+        return self.short_step(program, elements)(elements, fetches)
+
+    def short_step(self, program: Program, elements: tf.data.Dataset) -> ShortStep:
+        """The step for batches of the size that the elements have by their static shapes."""
+        size = tf.nest.flatten(elements.element_spec)[0].shape.as_list()[0]
         if size not in self._short_steps:
             short = trace_program(
                 _ShortBatch(self, size),
@@ -210,7 +214,7 @@ class TPUExecution(Execution):
                 shared=program.session.resources,
             )
             self._short_steps[size] = ShortStep(program, short)
-        return self._short_steps[size](elements, fetches)
+        return self._short_steps[size]
 
     @property
     def _told_apart(self) -> int:
@@ -241,6 +245,7 @@ class TPUExecution(Execution):
                 training_hooks=spec.training_hooks,
                 scaffold_fn=functools.partial(_same, spec.scaffold) if spec.scaffold else None,
             )
+        check_loss(spec.loss)
         self._require_cross_shard_optimizer()
         gathered = Gathered(self._replicas, is_size_known=True)
         host, hooks = self._host_call(spec, gathered)
@@ -256,6 +261,7 @@ class TPUExecution(Execution):
         return TracedModel(whole, [reference(spec.train_op)], spec.loss.name, host=stage)
 
     def _trace_evaluation(self, spec: TPUEstimatorSpec) -> TracedModel:
+        check_loss(spec.loss)
         gathered = Gathered(self._told_apart, is_size_known=self._is_size_known)
         operations, hooks = self._host_call(spec, gathered)
         metrics = {}

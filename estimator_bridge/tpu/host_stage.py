@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-__all__ = ["Gathered", "check_padded"]
+__all__ = ["Gathered", "check_loss", "check_padded"]
 
 
 class Gathered:
@@ -78,3 +78,16 @@ def check_padded(predictions: Mapping[str, Any], batch_size: int) -> None:
                 "the padding could not be told apart. Give each example its predictions, or batch "
                 "the dataset with drop_remainder=True."
             )
+
+
+def check_loss(loss: tf.Tensor) -> None:
+    """Checks that a replica's loss is a scalar by its static shape.
+
+    Raises:
+      ValueError: its shape is not known.
+    """
+    if loss.shape.rank is None:
+        raise ValueError(
+            f"loss has dynamic shape (should be static): {loss.name}, shape {loss.shape}. Where it "
+            "is a scalar all the same, say so: tf.reshape(loss, [])."
+        )

@@ -43,13 +43,17 @@ class ShortStep:
         """
         nodes = Snapshot.of(self._short.graph).nodes
         here = tuple(ref for ref in fetches if node_name(ref) in nodes)
-        if here not in self._loops:
-            self._loops[here] = self._short.make_loop(here)
         with eager_mode():
-            result = self._loops[here](iter(batches), 1)
+            result = self.loop(here)(iter(batches), 1)
         added = [ref for ref in fetches if ref not in here]
         found = self._of_session(added)
         return None if found is None else {**(result.fetched or {}), **found}
+
+    def loop(self, fetches: tuple[str, ...] = ()) -> StepLoop:
+        """The compiled loop that returns these fetches."""
+        if fetches not in self._loops:
+            self._loops[fetches] = self._short.make_loop(fetches)
+        return self._loops[fetches]
 
     def _of_session(self, refs: Sequence[str]) -> dict[str, Any] | None:
         graph = self._whole.graph
