@@ -189,7 +189,7 @@ def _cores(eight: records.Scores, two: records.Scores) -> Iterator[str]:
         ["file", "mode", *(f"{h}, {n} cores" for n in (8, 2) for h in headings)], 2
     )
     sums = [0] * 6
-    differences = {"8 cores alone": [], "2 cores alone": []}
+    differences: dict[str, list[str]] = {"8 cores alone": [], "2 cores alone": []}
     for file, mode, score in _runs(two):
         there = eight.get(file, {}).get(mode)
         if there is None:
