@@ -32,6 +32,7 @@ from estimator_bridge.runtime import HostStage
 from estimator_bridge.tensorflow_private import eager_mode
 from estimator_bridge.tpu.context import TPUContext
 from estimator_bridge.tpu.host_stage import Gathered, check_loss, check_padded
+from estimator_bridge.tpu.refused_ops import check_ops
 from estimator_bridge.tpu.sharded_input import PerCoreInput, ShardedInput
 from estimator_bridge.tpu.short_step import ShortStep
 from estimator_bridge.training.execution import Execution, TracedModel, reference
@@ -175,6 +176,7 @@ class TPUExecution(Execution):
         given["use_tpu"] = True
         given["context"] = TPUContext(self._replicas, in_model_fn=True)
         spec = call_model_fn(model_fn, features, labels, mode, given, self.config)
+        check_ops(tf.compat.v1.get_default_graph())
         if mode == ModeKeys.TRAIN:
             return self._trace_training(spec)
         if not isinstance(spec, TPUEstimatorSpec):

@@ -185,6 +185,30 @@ def test_metric_tensors_and_predictions_of_unknown_shape(of):
         next(estimator(unknown).predict(batches))
 
 
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda x: tf.raw_ops.OutfeedEnqueue(input=x), r"OutfeedEnqueue.*host_call="),
+        (lambda x: tf.raw_ops.InfeedDequeue(dtype="float32", shape=[8]), r"InfeedDequeue.*input_f"),
+        (
+            lambda x: tf.raw_ops.TPUEmbeddingActivations(
+                embedding_variable=x[0, 0], sliced_activations=x, table_id=0, lookup_id=0
+            ),
+            r"TPUEmbeddingActivations.*tf\.nn\.embedding_lookup",
+        ),
+    ],
+    ids=["outfeed", "infeed", "embedding"],
+)
+def test_what_only_the_original_did_on_a_tpu_is_refused_by_name(make, says):
+    def wrong(features, labels, mode, params):
+        make(features["x"])
+        return model_fn(features, labels, mode, params)
+
+    with pytest.raises(NotImplementedError, match=says) as error:
+        estimator(wrong).train(batches, steps=1)
+    assert "test_tpu_bad_input.py" in str(error.value)
+
+
 def test_no_tpu_and_none_named():
     with pytest.raises(eb.errors.AcceleratorNotFoundError, match="emulated:8"):
         eb.tpu.TPUEstimator(model_fn, config=eb.tpu.RunConfig(), train_batch_size=8)
