@@ -132,6 +132,32 @@ def test_replicas_are_gathered_in_order(cores, tmp_path):
     assert [s for s, _ in seen] == [[0] * cores, [1] * cores]
 
 
+@pytest.mark.parametrize("cores", [0, 2])
+@pytest.mark.parametrize("tensors", [list, tuple, dict, None])
+@pytest.mark.parametrize("result", [list, tuple, dict, None])
+def test_forms(cores, tensors, result, tmp_path):
+    """Tensors by position, by name or none; one operation, several, or a structure of them."""
+    seen = []
+
+    def host_call(*args, **kwargs):
+        values = [*args, *kwargs.values()]
+        note = v1.py_func(lambda *values: seen.append([v.tolist() for v in values]), values, [])
+        value = tf.constant(1.0)
+        return {list: [note, value], tuple: (value, note), dict: {"x": note}}.get(result, note)
+
+    def model_fn(features, labels, mode, params):
+        total = eb.tpu.cross_replica_sum(tf.reduce_sum(features))
+        with tf.control_dependencies([total]):
+            train_op = v1.assign_add(v1.train.get_global_step(), 1)
+        values = {list: [features], tuple: (features,), dict: {"x": features}}.get(tensors, [])
+        return eb.tpu.TPUEstimatorSpec(
+            mode, loss=total, train_op=train_op, host_call=(host_call, values)
+        )
+
+    estimator(model_fn, tmp_path, cores).train(numbers, steps=2)
+    assert seen == ([[], []] if tensors is None else [[[0, 1, 2, 3]], [[4, 5, 6, 7]]])
+
+
 @pytest.mark.parametrize("cores", [1, 2])
 def test_every_n_steps(cores, tmp_path):
     seen = []
