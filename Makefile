@@ -15,7 +15,7 @@ help:
 	@echo 'make train   train the digit classifier, on a TPU or on 8 emulated cores'
 	@echo 'make test    linters, type checker and tests'
 	@echo 'make lint    linters and type checker alone'
-	@echo 'make bench   measure step loops and hooks, against TensorFlow 2.15 too'
+	@echo 'make bench   measure step loops, emulated cores and hooks, against TensorFlow 2.15 too'
 	@echo 'make clean   remove the virtual environment, caches and build folders'
 	@echo 'PYTHON=python3.12 picks the Python of a new $(VENV)'
 
@@ -37,6 +37,8 @@ lint: $(VENV)/with-tests
 bench: $(VENV)/with-models $(ORIGINAL)/with-tensorflow
 	@echo '== Benchmark of the step loop'
 	@$(RUN) -m benchmarks.step_loop
+	@echo '== Benchmark of emulated cores'
+	@$(RUN) -m benchmarks.emulation_price
 	@echo '== Benchmark of hooks, against TensorFlow 2.15'
 	@$(RUN) -m benchmarks.hook_price --original $(ORIGINAL)/bin/python
 

@@ -41,6 +41,9 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     if options.record and test:
         raise SystemExit("conformance: --record keeps whole files; leave ::TEST out of --only.")
+    here = {8: records.HERE, 2: records.HERE_2_CORES}.get(options.cores)
+    if options.record and here is None:
+        raise SystemExit("conformance: --record keeps the scores of 8 cores and of 2.")
     checkout = options.checkout.resolve()
     runs = [
         (file, mode)
@@ -53,15 +56,15 @@ def main(arguments: list[str] | None = None) -> int:
         began = time.monotonic()
         result = run_file(
             file, mode, checkout, options.original, options.time_limit, test,
-            _watcher(options.verbose),
+            _watcher(options.verbose), options.cores,
         )  # fmt: skip
         report.print_progress(result, number, len(runs), time.monotonic() - began)
         results.append(result)
     original = records.load(records.ORIGINAL)
     if options.json:
         records.save(options.json, results)
-    if options.record:
-        records.update(records.ORIGINAL if options.original else records.HERE, results)
+    if options.record and here:
+        records.update(records.ORIGINAL if options.original else here, results)
     if options.write_docs:
         _write_docs()
     report.print_table(results, original)
@@ -102,6 +105,9 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         "--original", metavar="PYTHON", help="run under this Python's own Estimator"
     )
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds for one test")
+    parser.add_argument(
+        "--cores", type=int, default=8, help="how many cores are emulated for tests of TPUs"
+    )
     parser.add_argument("--verbose", action="store_true", help="show the end of each failure")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all outcomes there")
     parser.add_argument(

@@ -12,17 +12,21 @@ from estimator_bridge.data.returned import MixedKey
 __all__ = ["batch_size_of", "check_static", "pad_batches", "replica_spec"]
 
 
-def check_static(spec: Any, allow_partial_batch: bool) -> None:
+def check_static(
+    spec: Any, allow_partial_batch: bool, axes: Sequence[int | None] | None = None
+) -> None:
     """Checks the shapes of a host's batch.
 
     Args:
       spec: TensorSpecs of (features, labels), or of features.
       allow_partial_batch: whether the first dimension may be unknown.
+      axes: each flat component's batch dimension; None for one that has none. By default all 0.
 
     Raises:
       ValueError: a shape is not static; names the tensor and the mend.
     """
-    for role, path, leaf in _leaves(spec):
+    leaves = _leaves(spec)
+    for (role, path, leaf), axis in zip(leaves, axes if axes is not None else [0] * len(leaves)):
         if not isinstance(leaf, tf.TensorSpec):
             raise ValueError(
                 f"The {role} to the model returned by input_fn must be dense tensors in TPU mode, "
@@ -42,7 +46,7 @@ def check_static(spec: Any, allow_partial_batch: bool) -> None:
             )
         else:
             unknown = []
-        if unknown == [0]:
+        if unknown == [axis]:
             mend = (
                 "Its batch dimension is unknown: batch the dataset with "
                 "dataset.batch(params['batch_size'], drop_remainder=True)."
@@ -100,6 +104,8 @@ def replica_spec(spec: Any, axes: Sequence[int | None], replicas: int, full_batc
                     f"number of replicas {replicas}. Batch by params['batch_size'], which is."
                 )
             shape[axis] = size // replicas
+        elif shape[0] is None:  # of a batch that every replica gets whole
+            shape[0] = full_batch
         parts.append(tf.TensorSpec(shape, leaf.dtype))
     return tf.nest.pack_sequence_as(spec, parts)
 

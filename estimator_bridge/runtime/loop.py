@@ -156,6 +156,7 @@ class StepLoop:
         draw: int = 0,
         limit: int | None = None,
         fed: Sequence[np.ndarray] = (),
+        start: int | None = None,
     ) -> LoopResult:
         """Runs up to ``steps`` steps.
 
@@ -166,8 +167,11 @@ class StepLoop:
           limit: the value of the limit variable at which to end; looked at before each step but
             a call's first on one replica, which runs without a loop where it is the only one.
           fed: the values of the references that are fed, in their order.
+          start: the position at which the loop started that this call ends; by default it is one
+            of its own.
         """
         try:
+            self._step.begin_loop(draw if start is None else start)
             if steps == 1 and self._may_be_single:
                 return self._call_once(iterator, draw, fed)
             return self._call_many(iterator, steps, draw, limit, fed)

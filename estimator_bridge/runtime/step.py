@@ -22,7 +22,7 @@ from estimator_bridge.runtime.replicas import (
     split_batch,
 )
 from estimator_bridge.runtime.workers import workers_of
-from estimator_bridge.tensorflow_private import cores_per_replica
+from estimator_bridge.tensorflow_private import cores_per_replica, eager_mode
 
 __all__ = ["HostStage", "ReplicaStep"]
 
@@ -36,7 +36,7 @@ class HostStage:
         per-replica values are concatenated into it.
       operations: what to run, '^name' each.
       first_replica_only: whether the first replica's values are taken instead of all.
-      every_n_steps: whether only every so many steps, from the first on.
+      every_n_steps: whether only every so many steps of a loop, from its first on.
     """
 
     inputs: dict[str, str]
@@ -112,6 +112,10 @@ class ReplicaStep:
         self._resources.prepare(self._lifted.given)
         self._workers = workers_of(strategy)
         self._host_lifted = None
+        self._loop_start: tf.Variable | None = None
+        if host and host.every_n_steps > 1:
+            with eager_mode(), tf.device(host_device()):
+                self._loop_start = tf.Variable(0, dtype=tf.int64, trainable=False)
         if host:
             offered = {*handles, *host.inputs, *fed}
             self._host_lifted = Lifted(snapshot, host.operations, offered, owners)
@@ -119,9 +123,10 @@ class ReplicaStep:
 
     @property
     def is_random(self) -> bool:
-        """Whether the position in the random streams makes a difference."""
+        """Whether the position, in the random streams or in a loop, makes a difference."""
         host = self._host_lifted.random_names if self._host_lifted else ()
-        return bool(self._lifted.random_names or host)
+        is_counted = self._loop_start is not None
+        return bool(self._lifted.random_names or host) or is_counted
 
     @property
     def sums(self) -> list[str]:
@@ -201,6 +206,12 @@ class ReplicaStep:
             "_xla_outside_compilation" in nodes[name].attr for name in self._lifted.names
         )
 
+    def begin_loop(self, draw: int) -> None:
+        """Says at which position a loop's first step is; the host counts from there."""
+        if self._loop_start is not None:
+            with eager_mode():
+                self._loop_start.assign(draw)
+
     def __call__(self, batch, draw, fed: Sequence[tf.Tensor] = ()) -> dict:
         """Runs the step.
 
@@ -269,9 +280,10 @@ class ReplicaStep:
                 lifted(given, lambda sums: [value for value, _ in sums], draw=draw)
                 return tf.constant(True)
 
-            if host.every_n_steps == 1:
+            if self._loop_start is None:
                 run()
             else:
-                is_due = tf.equal(draw % host.every_n_steps, 0)
+                number = draw - self._loop_start.read_value()
+                is_due = tf.equal(number % host.every_n_steps, 0)
                 tf.cond(is_due, run, lambda: tf.constant(False))
         return inputs

@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import tensorflow as tf
-from absl import logging
 
 from estimator_bridge.model import InputPipelineConfig, ModeKeys, TPURunConfig
 from estimator_bridge.model.counts import check_positive_integer
 from estimator_bridge.runtime import default_strategy, tpu_strategy
 from estimator_bridge.tpu.cpu_execution import CPUExecution, DistributedCPUExecution
+from estimator_bridge.tpu.evaluation_master import EvaluationMaster
 from estimator_bridge.tpu.execution import TPUExecution
 from estimator_bridge.training import EstimatorV1
 from estimator_bridge.training.distribution import strategy_for
@@ -110,17 +110,12 @@ class TPUEstimator(EstimatorV1):
         self._may_export = export_to_tpu or export_to_cpu
         super().__init__(model_fn, model_dir, config, params, warm_start_from)
         self._strategy = self._make_strategy(config) if use_tpu else default_strategy()
+        self._evaluation_master: EvaluationMaster | None = None
+        if use_tpu and eval_on_tpu:
+            self._evaluation_master = EvaluationMaster(config, self._strategy)
 
     def _make_strategy(self, config: TPURunConfig) -> tf.distribute.Strategy:
         tpu_config = config.tpu_config
-        if config.evaluation_master not in ("", config.master):
-            logging.warning(
-                "evaluation_master=%r is not used: one process drives one TPU, so evaluation runs "
-                "where training does, on %r. To evaluate elsewhere, run evaluate in a process of "
-                "its own with that master.",
-                config.evaluation_master,
-                config.master,
-            )
         # A resolver's address is only for messages; 'emulated:N' is a name like a TPU's.
         strategy = tpu_strategy(config.cluster, config.master, tpu_config.num_cores_per_replica)
         replicas = strategy.num_replicas_in_sync
@@ -180,7 +175,10 @@ class TPUEstimator(EstimatorV1):
                 f"{named} cannot be `None` in mode {mode!r} on a "
                 f"TPU: pass the global batch size as TPUEstimator({argument}=...)."
             )
-        replicas = self._strategy.num_replicas_in_sync
+        strategy = self._strategy
+        if mode == ModeKeys.EVAL and self._evaluation_master:
+            strategy = self._evaluation_master.strategy()
+        replicas = strategy.num_replicas_in_sync
         tpu_config = self._config.tpu_config
         is_sliced = mode != ModeKeys.TRAIN and (
             tpu_config.eval_training_input_configuration == InputPipelineConfig.SLICED
@@ -194,7 +192,7 @@ class TPUEstimator(EstimatorV1):
                 f"{replicas}. Give it {' or '.join(fitting)}."
             )
         execution = TPUExecution(
-            self._strategy,
+            strategy,
             self._config,
             self._model_fn,
             self.params,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -28,13 +28,15 @@ from estimator_bridge.model import (
     parse_iterations_per_loop,
 )
 from estimator_bridge.model.host_calls import SummaryWritersHook
-from estimator_bridge.runtime import HostStage, StepLoop
+from estimator_bridge.runtime import HostStage
 from estimator_bridge.runtime.hosts import is_here
 from estimator_bridge.tensorflow_private import cores_per_replica, eager_mode
-from estimator_bridge.tpu.host_stage import Gathered
+from estimator_bridge.tpu.host_stage import Gathered, check_loss, check_padded
 from estimator_bridge.tpu.layout import Feeding, Layout
 from estimator_bridge.tpu.partition import flat_partitions
+from estimator_bridge.tpu.refused_ops import check_ops
 from estimator_bridge.tpu.sharded_input import HostInputs, PerCoreInput, ShardedInput
+from estimator_bridge.tpu.short_step import ShortStep
 from estimator_bridge.training.execution import Execution, TracedModel, reference
 from estimator_bridge.training.metrics import add_loss_metric
 from estimator_bridge.training.model_call import call_model_fn
@@ -87,7 +89,7 @@ class TPUExecution(Execution):
         self._is_size_known = True  # whether all batches of an evaluation are of the traced size
         self._first_replica_only = False
         self._valid_size: tf.Tensor | None = None
-        self._short_steps: dict[int, tuple[Program, StepLoop]] = {}
+        self._short_steps: dict[int, ShortStep] = {}
 
     def check_hosts(self, mode: str) -> None:
         """Checks that the hosts can feed this mode; see ``Layout.check``."""
@@ -151,8 +153,9 @@ class TPUExecution(Execution):
 
     def batch_tensors(self, graph_input: GraphInput, mode: str) -> Any:
         """Placeholders of one replica's static shapes."""
-        check_static(graph_input.spec, allow_partial_batch=mode != ModeKeys.TRAIN)
-        axes = self.batch_axes(graph_input)
+        axes, counted = self.batch_axes(graph_input), self._example_axes(graph_input)
+        may_be_partial = mode != ModeKeys.TRAIN and not any(counted) and None not in counted
+        check_static(graph_input.spec, may_be_partial, counted)
         self._is_size_known = not self._may_be_short(graph_input) and not self._first_replica_only
         self.partitions = self._partitions(graph_input)
         fed = len(self._feedings[0].host.replicas)
@@ -177,10 +180,10 @@ class TPUExecution(Execution):
             dataset = dataset.map(_size_last)
         return dataset.prefetch(tf.data.AUTOTUNE)
 
-    def pace(self, mode: str) -> Pace:
-        """In training iterations_per_loop, as steps or as seconds."""
+    def pace(self, mode: str, steps: int | None = None) -> Pace:
+        """In training iterations_per_loop, as steps or as seconds; an evaluation is one loop."""
         if mode != ModeKeys.TRAIN:
-            return Pace()
+            return Pace(steps=steps)
         loop = parse_iterations_per_loop(self.config.tpu_config.iterations_per_loop)
         if loop.unit == "seconds":
             return Pace(seconds=loop.value, hooks_wait=True)
@@ -197,6 +200,7 @@ class TPUExecution(Execution):
         given["use_tpu"] = True
         given["context"] = self._layout.for_model
         spec = call_model_fn(model_fn, features, labels, mode, given, self.config)
+        check_ops(tf.compat.v1.get_default_graph())
         if mode == ModeKeys.TRAIN:
             return self._trace_training(spec)
         if not isinstance(spec, TPUEstimatorSpec):
@@ -210,16 +214,22 @@ class TPUExecution(Execution):
             return self._trace_evaluation(spec)
         return self._trace_prediction(spec)
 
-    def evaluate_short_batch(self, program: Program, batch: list[tf.Tensor]) -> None:
+    def evaluate_short_batch(
+        self, program: Program, batch: list[tf.Tensor], fetches: Sequence[str] = ()
+    ) -> dict[str, Any] | None:
         """Evaluates the last batch at its own size, with the model traced for that size.
 
         Its examples are divided over the replicas where they can be; else each replica sees all
         of them, and one replica's results count.
         """
-        size = int(batch[0].shape[0])
         structure = tf.nest.pack_sequence_as(program.input.spec, batch)
         with eager_mode():
             elements = tf.data.Dataset.from_tensors(structure)
+        return self.short_step(program, elements)(elements, fetches)
+
+    def short_step(self, program: Program, elements: tf.data.Dataset) -> ShortStep:
+        """The step for batches of the size that the elements have by their static shapes."""
+        size = tf.nest.flatten(elements.element_spec)[0].shape.as_list()[0]
         if size not in self._short_steps:
             short = trace_program(
                 _ShortBatch(self, size),
@@ -229,10 +239,8 @@ class TPUExecution(Execution):
                 self._params,
                 shared=program.session.resources,
             )
-            self._short_steps[size] = short, short.make_loop()
-        _, step = self._short_steps[size]
-        with eager_mode():
-            step(iter(elements), 1)
+            self._short_steps[size] = ShortStep(program, short)
+        return self._short_steps[size]
 
     def _partitions(self, graph_input: GraphInput) -> list | None:
         """How a replica's batch is cut over its cores; None where it has one."""
@@ -258,8 +266,12 @@ class TPUExecution(Execution):
             return self._may_be_short(graph_input.parts[0])
         if isinstance(graph_input, (PerCoreInput, ShardedInput)) and graph_input.is_stacked:
             return False
+        return batch_size_of(graph_input.spec, self._example_axes(graph_input)) is None
+
+    def _example_axes(self, graph_input: GraphInput) -> list[int | None]:
+        """Where the examples of each component are counted, whether it is split there or not."""
         axes = self.batch_axes(graph_input)
-        return not self._is_whole and batch_size_of(graph_input.spec, axes) is None
+        return [0] * len(axes) if self._is_whole else axes
 
     def _trace_training(self, spec: Any) -> TracedModel:
         if isinstance(spec, EstimatorSpec):
@@ -275,6 +287,7 @@ class TPUExecution(Execution):
                 training_hooks=spec.training_hooks,
                 scaffold_fn=functools.partial(_same, spec.scaffold) if spec.scaffold else None,
             )
+        check_loss(spec.loss)
         self._require_cross_shard_optimizer()
         gathered = Gathered(self._replicas, is_size_known=True)
         host, hooks = self._host_call(spec, gathered)
@@ -290,6 +303,7 @@ class TPUExecution(Execution):
         return TracedModel(whole, [reference(spec.train_op)], spec.loss.name, host=stage)
 
     def _trace_evaluation(self, spec: TPUEstimatorSpec) -> TracedModel:
+        check_loss(spec.loss)
         gathered = Gathered(self._told_apart, is_size_known=self._is_size_known)
         operations, hooks = self._host_call(spec, gathered)
         metrics = {}
@@ -321,13 +335,16 @@ class TPUExecution(Execution):
             key: gathered.tensor(f"predictions[{key!r}]", tensor)
             for key, tensor in spec.predictions.items()
         }
+        if self._valid_size is not None:
+            check_padded(spec.predictions, self._batch_size // self._told_apart)
+        operations, hooks = self._host_call(spec, gathered)
         whole = EstimatorSpec(
             spec.mode,
             predictions=spec.predictions,
-            prediction_hooks=spec.prediction_hooks,
+            prediction_hooks=(*spec.prediction_hooks, *hooks),
             scaffold=spec.scaffold_fn() if spec.scaffold_fn else None,
         )
-        stage = HostStage(gathered.inputs, (), self._is_whole)
+        stage = HostStage(gathered.inputs, tuple(operations), self._is_whole)
         return TracedModel(whole, [], None, outputs, self._valid_size, stage)
 
     def _host_call(self, spec: TPUEstimatorSpec, gathered: Gathered) -> tuple[list[str], list]:
@@ -367,7 +384,7 @@ class _ShortBatch(TPUExecution):
             size,
             is_sliced=True,  # the batch is put together already
         )
-        if size % self._replicas:
+        if whole._is_whole or size % self._replicas:
             self._is_whole = self._first_replica_only = True
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-__all__ = ["Gathered"]
+__all__ = ["Gathered", "check_loss", "check_padded"]
 
 
 class Gathered:
@@ -56,3 +56,38 @@ class Gathered:
         )
         self.inputs[placeholder.name] = tensor.name
         return placeholder
+
+
+def check_padded(predictions: Mapping[str, Any], batch_size: int) -> None:
+    """Checks that what belongs to padded examples can be told from the rest.
+
+    Args:
+      predictions: a replica's, of static shapes.
+      batch_size: of a replica.
+
+    Raises:
+      ValueError: the first dimension of one is not the batch's.
+    """
+    for key, tensor in predictions.items():
+        first = tensor.shape.as_list()[0]
+        if first != batch_size:
+            raise ValueError(
+                f"predictions[{key!r}] ({tensor.name}, shape {tensor.shape}) should preserve batch "
+                f"size dimension: its first dimension is {first}, and a replica has {batch_size} "
+                "examples. The last batch may be short, is padded then, and what was predicted for "
+                "the padding could not be told apart. Give each example its predictions, or batch "
+                "the dataset with drop_remainder=True."
+            )
+
+
+def check_loss(loss: tf.Tensor) -> None:
+    """Checks that a replica's loss is a scalar by its static shape.
+
+    Raises:
+      ValueError: its shape is not known.
+    """
+    if loss.shape.rank is None:
+        raise ValueError(
+            f"loss has dynamic shape (should be static): {loss.name}, shape {loss.shape}. Where it "
+            "is a scalar all the same, say so: tf.reshape(loss, [])."
+        )

@@ -10,6 +10,7 @@ from absl import logging
 
 from estimator_bridge.graph import continue_trace
 from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.training.cadence import NEVER, due
 from estimator_bridge.training.hooked_loop import ENDS, HookedLoop
 from estimator_bridge.training.initialize import open_session
 from estimator_bridge.training.metrics import write_results
@@ -60,7 +61,7 @@ def _run(program: Program, hooks: list[Any], steps: int | None) -> int:
         hooks,
         program.make_loop,
         None,  # a NaN loss is a result here, no failure
-        execution.pace(program.mode),
+        execution.pace(program.mode, steps if _are_called(hooks) else None),
         original_fetches=[update for _, update in program.spec.eval_metric_ops.values()],
     )
     done, step = 0, program.global_step
@@ -72,10 +73,17 @@ def _run(program: Program, hooks: list[Any], steps: int | None) -> int:
             break
         done += result.steps
         if result.short_batch:
-            execution.evaluate_short_batch(program, result.short_batch)
+            wanted = execution.evaluate_short_batch(program, result.short_batch, loop.wanted)
             done += 1
+            if wanted is not None:
+                loop.finish(wanted)
         execution.evaluate_left_over(program, result)
         if result.input_ended:
             break
     program.check_input()
     return done
+
+
+def _are_called(hooks: Sequence[Any]) -> bool:
+    """Whether any hook has a before_run or after_run to be called."""
+    return any(due(hook, 0) != NEVER for hook in hooks)

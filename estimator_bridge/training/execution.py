@@ -93,17 +93,33 @@ class Execution:
         del mode
         return graph_input.dataset(session)
 
-    def evaluate_short_batch(self, program: Any, batch: list[tf.Tensor]) -> None:
-        """Evaluates a batch for whose size ``full_batch`` ended the loop."""
+    def evaluate_short_batch(
+        self, program: Any, batch: list[tf.Tensor], fetches: Sequence[str] = ()
+    ) -> dict[str, Any] | None:
+        """Evaluates a batch for whose size ``full_batch`` ended the loop.
+
+        Args:
+          program: traced for full batches.
+          batch: its flat components.
+          fetches: what hooks want to know of this step, by reference.
+
+        Returns:
+          The fetches' values by reference; None where they cannot be had of such a batch.
+        """
         raise AssertionError(f"No batch is short where any size will do: {program}, {batch}.")
 
     def evaluate_left_over(self, program: Any, result: LoopResult) -> None:
         """Evaluates the elements at the input's end that no step took."""
         del program, result  # where a step takes one element there are none
 
-    def pace(self, mode: str) -> Pace:
-        """How many steps a call may take."""
-        del mode
+    def pace(self, mode: str, steps: int | None = None) -> Pace:
+        """How many steps a call may take.
+
+        Args:
+          mode: one of ModeKeys.
+          steps: in evaluation, how many it is to have, if hooks are called; else None.
+        """
+        del mode, steps
         return Pace()
 
     def examples_per_step(self, graph_input: GraphInput) -> int | None:
@@ -138,7 +154,7 @@ class Execution:
         outputs = spec.predictions
         if not isinstance(outputs, Mapping):
             outputs = {"": outputs}
-        return TracedModel(spec, [], None, dict(outputs))
+        return TracedModel(spec, host_call, None, dict(outputs))
 
 
 def reference(element: Any) -> str:

@@ -140,7 +140,7 @@ class HookedLoop:
             if last_alone and steps > 1:  # what hooks run, runs in the last step alone
                 result = self._loop([], fed)(iterator, steps - 1, draw, limit, values)
                 if result.steps == steps - 1 and not _is_nan(result):
-                    last = loop(iterator, 1, draw + result.steps, limit, values)
+                    last = loop(iterator, 1, draw + result.steps, limit, values, start=draw)
                     result = last._replace(steps=result.steps + last.steps)
             else:
                 result = loop(iterator, steps, draw, limit, values)
@@ -151,12 +151,26 @@ class HookedLoop:
             if hook not in called:
                 skip(hook, result.steps, step + result.steps)
         if result.fetched is not None and result.steps == steps:
-            call.finish(result.fetched)
-            if call.stop_requested:
-                self.request_stop()
+            self.finish(result.fetched)
         if _is_nan(result):
             self._tell_of_nan(result.loss, step + result.steps)
         return result
+
+    @property
+    def wanted(self) -> list[str]:
+        """The references that hooks want of the last step of the chunk that was begun last."""
+        return self._call.fetches.refs if self._call else []
+
+    def finish(self, fetched: dict[str, Any]) -> None:
+        """Calls the hooks at the end of a chunk: ``run`` does, unless a short batch ended it.
+
+        Args:
+          fetched: the values of ``wanted``.
+        """
+        assert self._call is not None
+        self._call.finish(fetched)
+        if self._call.stop_requested:
+            self.request_stop()
 
     def _loop(
         self,

@@ -70,6 +70,7 @@ def generated_parts() -> dict[str, str]:
     return {
         "headline": "\n".join(_headline(here, original)),
         "scores": "\n".join(_scores(here, original)),
+        "cores": "\n".join(_cores(here, records.load(records.HERE_2_CORES))),
         "misses": "\n".join(_misses(here, original, reasons)),
     }
 
@@ -179,6 +180,36 @@ def _scores(here: records.Scores, original: records.Scores) -> Iterator[str]:
         yield f"| {file} | {mode} | {' | '.join(map(str, counts))} |"
     sums = [sum(column) for column in zip(*(counts for _, _, counts in rows))]
     yield f"| all | | {' | '.join(map(str, sums))} |"
+
+
+def _cores(eight: records.Scores, two: records.Scores) -> Iterator[str]:
+    """The TPU's files on eight and on two cores, and what passes on one number alone."""
+    headings = ("passed", "failed, public", "failed, private")
+    yield from _table_head(
+        ["file", "mode", *(f"{h}, {n} cores" for n in (8, 2) for h in headings)], 2
+    )
+    sums = [0] * 6
+    differences: dict[str, list[str]] = {"8 cores alone": [], "2 cores alone": []}
+    for file, mode, score in _runs(two):
+        there = eight.get(file, {}).get(mode)
+        if there is None:
+            continue
+        counts: list[int] = []
+        for each in (there, score):
+            public = len(_public_failures(each))
+            counts += [each["passed"], public, len(each["failed"]) - public]
+        yield f"| {file} | {mode} | {' | '.join(map(str, counts))} |"
+        sums = [a + b for a, b in zip(sums, counts)]
+        for where, more, fewer in (
+            ("8 cores alone", score, there),
+            ("2 cores alone", there, score),
+        ):
+            differences[where] += sorted(set(more["failed"]) - set(fewer["failed"]))
+    yield f"| all | | {' | '.join(map(str, sums))} |"
+    for where, tests in differences.items():
+        if tests:
+            yield ""
+            yield f"On {where} pass: {', '.join(f'`{_short(test)}`' for test in tests)}."
 
 
 def _misses(

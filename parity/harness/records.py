@@ -10,11 +10,12 @@ from typing import Any
 
 from parity.harness.outcomes import FileResult
 
-__all__ = ["HERE", "ORIGINAL", "REASONS", "Scores", "load", "save", "update"]
+__all__ = ["HERE", "HERE_2_CORES", "ORIGINAL", "REASONS", "Scores", "load", "save", "update"]
 
 _FOLDER = Path(__file__).resolve().parents[1]
 ORIGINAL = _FOLDER / "conformance_original.json"
 HERE = _FOLDER / "conformance_here.json"
+HERE_2_CORES = _FOLDER / "conformance_here_2_cores.json"  # of the TPU's files alone
 REASONS = _FOLDER / "conformance_reasons.json"
 
 Scores = dict[str, dict[str, dict[str, Any]]]  # by file and mode; see FileResult.as_json

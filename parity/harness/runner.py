@@ -23,7 +23,6 @@ from parity.harness.test_files import TestFile
 __all__ = ["run_file"]
 
 _HERE = Path(__file__).resolve().parents[2]
-_CORES = 8
 _LOADING = 180.0  # seconds for TensorFlow's import on a busy machine
 
 Watch = Callable[[Outcome], None]
@@ -165,6 +164,7 @@ def run_file(
     time_limit: float = 60.0,
     test: str = "",
     watch: Watch = lambda outcome: None,
+    cores: int = 8,
 ) -> FileResult:
     """Runs a file's tests in one mode.
 
@@ -177,11 +177,12 @@ def run_file(
         process.
       test: only tests with this in their name.
       watch: called with each outcome as it comes.
+      cores: how many are emulated for tests that want TPU cores.
     """
     command = [original or sys.executable, "-m", "parity.harness.worker", str(file.path)]
     command += ["--mode", mode, "--test", test]
     if not original:
-        command += ["--checkout", str(checkout), "--cores", str(_CORES if file.on_cores else 0)]
+        command += ["--checkout", str(checkout), "--cores", str(cores if file.on_cores else 0)]
     run = _Run(file, command, time_limit, watch)
     run.finish()
     return FileResult(file.name, mode, list(run.outcomes.values()))

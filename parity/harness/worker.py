@@ -118,6 +118,8 @@ def _load(options: argparse.Namespace) -> list[unittest.TestCase]:
     from absl import flags
 
     flags.FLAGS([sys.argv[0]])
+    if options.cores and "test_num_shards" in flags.FLAGS:  # how many cores a TPU test counts on
+        flags.FLAGS.test_num_shards = options.cores
     return list(_flat(unittest.defaultTestLoader.loadTestsFromModule(module)))
 
 

@@ -193,3 +193,31 @@ def test_a_file_that_chooses_its_mode_runs_in_that_alone(checkout, tmp_path):
         "exporter_test.py": ("tf2",),
         "util_test.py": ("tf2", "v1"),
     }
+
+
+ON_CORES = """
+    from absl import flags
+    import tensorflow as tf
+    from tensorflow_estimator.python.estimator.tpu import tpu_config
+
+    flags.DEFINE_integer("test_num_shards", 8, "cores")
+
+
+    class CoresTest(tf.test.TestCase):
+        def test_empty_master(self):
+            self.assertEqual("emulated:4", tpu_config.RunConfig(master="").master)
+
+        def test_more_than_there_are(self):
+            config = tpu_config.RunConfig(tpu_config=tpu_config.TPUConfig(num_shards=16))
+            self.assertEqual("emulated:4", config.master)
+
+        def test_flag(self):
+            self.assertEqual(4, flags.FLAGS.test_num_shards)
+"""
+
+
+def test_tests_of_tpus_run_on_as_many_cores_as_are_asked_for(checkout):
+    folder = checkout(**{"tpu/tpu_estimator_test": ON_CORES})
+    assert run(folder, "--mode", "v1", "--cores", 4) == 0
+    with pytest.raises(SystemExit, match="scores of 8 cores and of 2"):
+        run(folder, "--cores", 4, "--record")

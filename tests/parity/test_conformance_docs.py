@@ -79,6 +79,19 @@ def test_the_headline_adds_the_modes_and_tells_canned_estimators_apart(kept):
     assert "- canned estimators come later: `DNNClassifier`: `A.b`" in parts["misses"]
 
 
+def test_what_passes_on_one_number_of_cores_alone_is_listed(kept):
+    file, private = "tpu/tpu_estimator_test.py", {"privates": ["x"]}
+    eight = {file: {"v1": score(5, {"A.a": {}, "A.b": private})}, "gc_test.py": {}}
+    kept(HERE=eight, HERE_2_CORES={file: {"v1": score(6, {"A.b": private})}})
+    lines = docs.generated_parts()["cores"].splitlines()
+    assert lines[2:] == [
+        f"| {file} | v1 | 5 | 1 | 1 | 6 | 0 | 1 |",
+        "| all | | 5 | 1 | 1 | 6 | 0 | 1 |",
+        "",
+        "On 2 cores alone pass: `A.a`.",
+    ]
+
+
 def test_reasons_of_what_does_not_fail(kept):
     here = {"gc_test.py": {"tf2": score(1, {}), "v1": score(1, {"A.a": {}})}}
     kept(HERE=here, REASONS={"gc_test.py": {"*.a": "x", "A.b": "y"}, "util_test.py": {"*": "z"}})

@@ -272,7 +272,7 @@ def test_another_dataset_of_the_same_kind_is_not_traced_again(p):
     loop = loop_of(p)
     step = loop._step
     loop._step = lambda *arguments: traces.append(1) or step(*arguments)
-    loop._step.check_ready = step.check_ready
+    loop._step.check_ready, loop._step.begin_loop = step.check_ready, step.begin_loop
     for values in ([1, 2], [3], [4, 5, 6]):
         loop(batches(*values), 2, draw=len(values), limit=100)
     assert len(traces) == 1

@@ -269,16 +269,39 @@ def test_cluster_says_which_tpu():
     assert model.calls[0][2]["context"].num_replicas == 4
 
 
-def test_evaluation_master_that_differs_is_kept_and_not_used(caplog):
+@pytest.mark.parametrize(("master", "cores"), [("emulated:4", 4), ("", 2), ("emulated:2", 2)])
+def test_evaluation_master_is_where_evaluation_runs(master, cores):
     model = Watched()
-    estimator = make(model, run={"evaluation_master": "emulated:1"})
-    assert estimator.config.evaluation_master == "emulated:1"
-    assert "evaluation_master='emulated:1' is not used" in caplog.text
-    estimator.evaluate(numbers, steps=1)
-    assert model.calls[0][2]["context"].num_replicas == 2
-    caplog.clear()
-    make(run={"evaluation_master": "emulated:2"})
-    assert "evaluation_master" not in caplog.text
+    estimator = make(model, run={"evaluation_master": master})
+    estimator.train(numbers, steps=1)
+    assert estimator.evaluate(numbers, steps=1)["loss"] == 1.5
+    list(estimator.predict(numbers))
+    replicas = {mode: params["context"].num_replicas for mode, _, params in model.calls}
+    assert replicas == {TRAIN: 2, EVAL: cores, PREDICT: 2}
+
+
+def test_batch_size_is_divided_where_evaluation_runs():
+    estimator = make(run={"evaluation_master": "emulated:8"})
+    estimator.train(numbers, steps=1)
+    with pytest.raises(ValueError, match=r"eval batch size 4 must be divisible by .* replicas 8"):
+        estimator.evaluate(numbers)
+
+
+def test_evaluation_master_that_is_another_tpu(monkeypatch):
+    estimator = make(run={"evaluation_master": "grpc://127.0.0.1:1"})
+    estimator.train(numbers, steps=1)
+    with pytest.raises(eb.errors.AcceleratorNotFoundError, match=r"127\.0\.0\.1:1"):
+        estimator.evaluate(numbers)
+    described = eb.testing.described_tpu(2)
+    monkeypatch.setattr("estimator_bridge.tpu.estimator.tpu_strategy", lambda *_: described)
+    estimator = make(master="grpc://a:1", run={"evaluation_master": "grpc://b:1"})
+    with pytest.raises(ValueError, match=r"another TPU than master='grpc://a:1'.*process of its"):
+        estimator.evaluate(numbers)
+
+
+def test_evaluation_master_of_cores_that_are_too_many():
+    with pytest.raises(eb.errors.TooLateError, match="64 emulated cores were asked for"):
+        make(run={"evaluation_master": "emulated:64"})
 
 
 def test_params_model_dir_and_config_reach_the_functions(tmp_path):
@@ -362,7 +385,9 @@ def test_hooks_of_the_spec_run_in_their_mode():
     estimator.train(numbers, steps=5)
     assert counts() == {**none, "training_hooks": [3, 5]}  # once a loop
     estimator.evaluate(numbers, steps=4)
-    assert counts() == {**none, "evaluation_hooks": [5] * 4}  # once a batch
+    assert counts() == {**none, "evaluation_hooks": [5]}  # once for all its steps
+    estimator.evaluate(numbers)
+    assert counts() == {**none, "evaluation_hooks": [5] * 6}  # once a batch, of unknown number
     list(estimator.predict(numbers))
     assert counts() == {**none, "prediction_hooks": [5] * 6}
 

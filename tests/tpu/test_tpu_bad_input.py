@@ -153,6 +153,62 @@ def test_scalar_metric_tensor_is_named():
         estimator(scalar).evaluate(batches, steps=1)
 
 
+def of_unknown_shape(tensor):
+    return v1.placeholder_with_default(tensor, None, name="unknown")
+
+
+def test_loss_of_unknown_shape():
+    def unknown(features, labels, mode, params):
+        loss = of_unknown_shape(tf.reduce_sum(v1.layers.dense(features["x"], 1)))
+        train_op = v1.tpu.CrossShardOptimizer(v1.train.AdamOptimizer()).minimize(
+            loss, v1.train.get_global_step()
+        )
+        return eb.tpu.TPUEstimatorSpec(mode, loss=loss, train_op=train_op)
+
+    for call in (estimator(unknown).train, estimator(unknown).evaluate):
+        with pytest.raises(ValueError, match=r"loss has dynamic shape .*unknown:0.*tf\.reshape"):
+            call(batches, steps=1)
+
+
+@pytest.mark.parametrize("of", [lambda x: tf.boolean_mask(x, x[:, 0] > 0), of_unknown_shape])
+def test_metric_tensors_and_predictions_of_unknown_shape(of):
+    def unknown(features, labels, mode, params):
+        tensor = of(features["x"])
+        metrics = (lambda x: {"mean": v1.metrics.mean(x)}, {"x": tensor})
+        return eb.tpu.TPUEstimatorSpec(
+            mode, {"x": tensor}, loss=tf.reduce_sum(features["x"]), eval_metrics=metrics
+        )
+
+    with pytest.raises(ValueError, match=r"eval_metrics.*'x'.* has dynamic shape .should be sta"):
+        estimator(unknown).evaluate(batches, steps=1)
+    with pytest.raises(ValueError, match=r"predictions\['x'\] has dynamic shape .should be static"):
+        next(estimator(unknown).predict(batches))
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda x: tf.raw_ops.OutfeedEnqueue(input=x), r"OutfeedEnqueue.*host_call="),
+        (lambda x: tf.raw_ops.InfeedDequeue(dtype="float32", shape=[8]), r"InfeedDequeue.*input_f"),
+        (
+            lambda x: tf.raw_ops.TPUEmbeddingActivations(
+                embedding_variable=x[0, 0], sliced_activations=x, table_id=0, lookup_id=0
+            ),
+            r"TPUEmbeddingActivations.*tf\.nn\.embedding_lookup",
+        ),
+    ],
+    ids=["outfeed", "infeed", "embedding"],
+)
+def test_what_only_the_original_did_on_a_tpu_is_refused_by_name(make, says):
+    def wrong(features, labels, mode, params):
+        make(features["x"])
+        return model_fn(features, labels, mode, params)
+
+    with pytest.raises(NotImplementedError, match=says) as error:
+        estimator(wrong).train(batches, steps=1)
+    assert "test_tpu_bad_input.py" in str(error.value)
+
+
 def test_no_tpu_and_none_named():
     with pytest.raises(eb.errors.AcceleratorNotFoundError, match="emulated:8"):
         eb.tpu.TPUEstimator(model_fn, config=eb.tpu.RunConfig(), train_batch_size=8)

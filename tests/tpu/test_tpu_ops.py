@@ -118,6 +118,52 @@ def test_batch_norm_over_groups_of_replicas(tmp_path):
     np.testing.assert_allclose(estimator.get_variable_value(kept["name"]), first_half, atol=1e-6)
 
 
+class ReplicatedBatchNorm(v1.layers.BatchNormalization):
+    """EfficientNet's way: the layer's own moments, averaged over groups of replicas."""
+
+    def __init__(self, group_size, **kwargs):
+        super().__init__(fused=False, **kwargs)
+        self._group_size = group_size
+
+    def _average(self, value):
+        shards = get_tpu_context().number_of_shards or 1
+        groups = np.arange(shards).reshape(-1, self._group_size).tolist()
+        total = v1.tpu.cross_replica_sum(value, groups)
+        return total / tf.cast(self._group_size, value.dtype)
+
+    def _moments(self, inputs, reduction_axes, keep_dims, mask=None):
+        mean, variance = super()._moments(inputs, reduction_axes, keep_dims=keep_dims, mask=mask)
+        squares = self._average(variance + tf.square(mean))
+        mean = self._average(mean)
+        return mean, squares - tf.square(mean)
+
+
+def test_a_batch_norm_layer_with_moments_of_its_own(tmp_path):
+    def model_of(group_size):
+        def model(features, labels):
+            layer = ReplicatedBatchNorm(group_size, momentum=0.5, name="normal")
+            normal = layer(dense(features, "before"), training=True)
+            updates = v1.get_collection(v1.GraphKeys.UPDATE_OPS) or layer.updates
+            return tf.reduce_mean(tf.square(dense(normal, "after") - labels)), tf.group(updates)
+
+        return model
+
+    runs = {n: train(model_of(n), tmp_path / str(n), n) for n in (1, 2, 8)}
+    names = runs[1].get_variable_names()
+    assert "normal/moving_mean" in names
+    assert runs[1].get_variable_value("normal/moving_variance") != 1
+    for name in names:
+        for n in (2, 8):
+            got, wanted = (runs[k].get_variable_value(name) for k in (n, 1))
+            np.testing.assert_allclose(got, wanted, atol=1e-5, err_msg=f"{name} on {n} cores")
+    # In pairs, the first replica's moving mean is that of the first half of the batch.
+    pairs = train(model_of(2), tmp_path / "pairs", 4, steps=1)
+    kernel = tf.train.load_variable(str(tmp_path / "pairs" / "model.ckpt-0"), "before/kernel")
+    np.testing.assert_allclose(
+        pairs.get_variable_value("normal/moving_mean"), 0.5 * (X[:8] @ kernel).mean(0), atol=1e-5
+    )
+
+
 def test_gradients_are_accumulated_over_steps(tmp_path):
     """Every second step applies the mean of two steps' gradients, in a branch."""
 

@@ -76,11 +76,11 @@ class DistributedExecution(Execution):
             check_static(graph_input.spec, allow_partial_batch=False)
         return super().batch_tensors(graph_input, mode)
 
-    def pace(self, mode: str) -> Pace:
+    def pace(self, mode: str, steps: int | None = None) -> Pace:
         """A TPU strategy's own number of steps, where it has one; else no bound."""
         if mode == ModeKeys.TRAIN and (self._steps_per_call or 1) > 1:
             return Pace(steps=self._steps_per_call)
-        return super().pace(mode)
+        return super().pace(mode, steps)
 
     def examples_per_step(self, graph_input: GraphInput) -> int | None:
         """The size of a global batch, where it is known."""

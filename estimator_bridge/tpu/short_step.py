@@ -1,0 +1,73 @@
+"""A step on a batch that is smaller than the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+from absl import logging
+
+from estimator_bridge.graph.snapshot import Snapshot, node_name
+from estimator_bridge.runtime import StepLoop
+from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.training.program import Program
+
+__all__ = ["ShortStep"]
+
+
+class ShortStep:
+    """Runs the model that was traced for a short batch.
+
+    Args:
+      whole: traced for full batches; hooks know its graph.
+      short: traced for batches of one smaller size, with the same variables.
+    """
+
+    def __init__(self, whole: Program, short: Program):
+        self._whole, self._short = whole, short
+        self._loops: dict[tuple[str, ...], StepLoop] = {}
+
+    def __call__(
+        self, batches: tf.data.Dataset, fetches: Sequence[str] = ()
+    ) -> dict[str, Any] | None:
+        """Runs one step.
+
+        Args:
+          batches: begins with a batch of the smaller size.
+          fetches: references of the whole program's graph.
+
+        Returns:
+          Their values by reference. Those of nodes that hooks have added are computed by the
+          session, after the step; None, with a warning, where one of them needs the batch.
+        """
+        nodes = Snapshot.of(self._short.graph).nodes
+        here = tuple(ref for ref in fetches if node_name(ref) in nodes)
+        with eager_mode():
+            result = self.loop(here)(iter(batches), 1)
+        added = [ref for ref in fetches if ref not in here]
+        found = self._of_session(added)
+        return None if found is None else {**(result.fetched or {}), **found}
+
+    def loop(self, fetches: tuple[str, ...] = ()) -> StepLoop:
+        """The compiled loop that returns these fetches."""
+        if fetches not in self._loops:
+            self._loops[fetches] = self._short.make_loop(fetches)
+        return self._loops[fetches]
+
+    def _of_session(self, refs: Sequence[str]) -> dict[str, Any] | None:
+        graph = self._whole.graph
+        elements = {ref: graph.as_graph_element(ref.lstrip("^")) for ref in refs}
+        try:
+            values = self._whole.session.run(elements) if elements else {}
+        except tf.errors.InvalidArgumentError as error:
+            logging.warning(
+                "Hooks are not called for the last batch, which is short: a hook wants to know "
+                "%s, which it made itself of the tensors of a full batch. Make it in model_fn, and "
+                "let the hook fetch it. (%s)",
+                sorted(elements),
+                error.message,
+            )
+            return None
+        with eager_mode():
+            return {ref: tf.convert_to_tensor(v) for ref, v in values.items() if v is not None}
