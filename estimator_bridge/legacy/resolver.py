@@ -8,7 +8,7 @@ import tensorflow as tf
 
 __all__ = ["TPUClusterResolver"]
 
-_TensorFlows = tf.distribute.cluster_resolver.TPUClusterResolver
+_TensorFlows: Any = tf.distribute.cluster_resolver.TPUClusterResolver
 
 
 class _Kind(type(_TensorFlows)):  # type: ignore[misc]
