@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from estimator_bridge.model import InputPipelineConfig, ModeKeys, TPURunConfig
 from estimator_bridge.model.counts import check_positive_integer
-from estimator_bridge.runtime import default_strategy, tpu_strategy
+from estimator_bridge.runtime import cores_for_any_tpu, default_strategy, tpu_strategy
 from estimator_bridge.tpu.cpu_execution import CPUExecution, DistributedCPUExecution
 from estimator_bridge.tpu.evaluation_master import EvaluationMaster
 from estimator_bridge.tpu.execution import TPUExecution
@@ -119,7 +119,9 @@ class TPUEstimator(EstimatorV1):
         # A resolver's address is only for messages; 'emulated:N' is a name like a TPU's.
         strategy = tpu_strategy(config.cluster, config.master, tpu_config.num_cores_per_replica)
         replicas = strategy.num_replicas_in_sync
-        if tpu_config.num_shards not in (None, replicas):
+        # Programs name the number of their TPU's cores; here the user has named another one.
+        shards = None if replicas == cores_for_any_tpu() else tpu_config.num_shards
+        if shards not in (None, replicas):
             raise ValueError(
                 "TPUConfig.num_shards is not set correctly. According to the TPU "
                 f"({config.master or 'local'!r}), num_replicas should be ({replicas}), got "

@@ -193,3 +193,41 @@ def test_package_of_an_older_tensorflow_is_replaced():
     )
     assert "pip uninstall tensorflow-estimator" in told[0]
     assert "estimator_bridge" in told[1]
+
+
+def test_contrib_can_be_imported():
+    told = run(
+        """
+        import estimator_bridge
+        estimator_bridge.install()
+        import tensorflow.contrib as contrib
+        import tensorflow as tf
+        print(contrib.__name__, hasattr(tf, "contrib"))
+        try:
+            from tensorflow.contrib import learn
+        except ImportError as error:
+            print(error)
+        """
+    )
+    assert told[0] == "tensorflow.contrib False"
+    assert told[1].startswith("tf.contrib.learn is not supported. Use tf.estimator")
+
+
+def test_the_resolver_of_tensorflows_namespaces():
+    told = run(
+        """
+        import estimator_bridge
+        estimator_bridge.install()
+        import tensorflow as tf
+        kind = tf.distribute.cluster_resolver.TPUClusterResolver
+        assert kind is tf.compat.v1.distribute.cluster_resolver.TPUClusterResolver
+        print(kind(""), kind(None), kind("emulated:2").cores, isinstance(kind("gpu:1"), kind))
+
+        class Own(kind):
+            def __init__(self, cores):
+                self.cores = cores
+
+        print(Own(3).cores, isinstance(Own(3), kind), isinstance(kind("emulated:2"), Own))
+        """
+    )
+    assert told == ["None None 2 True", "3 True False"]
