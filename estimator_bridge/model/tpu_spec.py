@@ -54,10 +54,10 @@ class TPUEstimatorSpec(_Fields):
         or a dict by name, and returns what ``EstimatorSpec.eval_metric_ops`` takes.
       export_outputs: as in `EstimatorSpec`.
       scaffold_fn: returns the Scaffold; it may use no tensor of the replica.
-      host_call: (function, tensors), gathered in the same way, in training and evaluation. The
+      host_call: (function, tensors), gathered in the same way, in every mode. The
         function returns what is to run with each step, as summary operations.
       training_hooks: SessionRunHooks that run in training.
-      evaluation_hooks: those that run in evaluation.
+      evaluation_hooks: those that run in evaluation, called once for all its steps.
       prediction_hooks: those that run in prediction.
 
     Raises:

@@ -133,8 +133,10 @@ def test_replicas_are_gathered_in_order(cores, tmp_path):
 
 
 @pytest.mark.parametrize("cores", [0, 2])
-@pytest.mark.parametrize("tensors", [list, tuple, dict, None])
-@pytest.mark.parametrize("result", [list, tuple, dict, None])
+@pytest.mark.parametrize(
+    ("tensors", "result"),
+    [(list, list), (tuple, tuple), (dict, dict), (None, list), (list, None)],
+)
 def test_forms(cores, tensors, result, tmp_path):
     """Tensors by position, by name or none; one operation, several, or a structure of them."""
     seen = []
