@@ -37,6 +37,7 @@ from estimator_bridge.training.execution import Execution, TracedModel, referenc
 from estimator_bridge.training.metrics import add_loss_metric
 from estimator_bridge.training.model_call import call_model_fn
 from estimator_bridge.training.pace import Pace
+from estimator_bridge.training.params import with_params
 from estimator_bridge.training.program import Program, trace_program
 
 __all__ = ["TPUExecution"]
@@ -98,11 +99,11 @@ class TPUExecution(Execution):
         calls = self._replicas if is_per_call else 1
         inputs = []
         for call in range(calls):
-            given = dict(params)
-            given["batch_size"] = self._batch_size // (self._replicas if is_per_core else calls)
-            given["use_tpu"] = True
-            given["context"] = TPUContext(
-                self._replicas, invocation_index=call, total_invocations=calls
+            given = with_params(
+                params,
+                batch_size=self._batch_size // (self._replicas if is_per_core else calls),
+                use_tpu=True,
+                context=TPUContext(self._replicas, invocation_index=call, total_invocations=calls),
             )
             inputs.append(
                 call_input_fn(input_fn, graph, mode=mode, params=given, config=self.config)
@@ -168,10 +169,12 @@ class TPUExecution(Execution):
 
     def trace(self, model_fn, features, labels, mode, params) -> TracedModel:
         """Calls model_fn for one replica, and metric_fn and host_call for the host."""
-        given = dict(params)
-        given["batch_size"] = self._batch_size // (1 if self._is_whole else self._replicas)
-        given["use_tpu"] = True
-        given["context"] = TPUContext(self._replicas, in_model_fn=True)
+        given = with_params(
+            params,
+            batch_size=self._batch_size // (1 if self._is_whole else self._replicas),
+            use_tpu=True,
+            context=TPUContext(self._replicas, in_model_fn=True),
+        )
         spec = call_model_fn(model_fn, features, labels, mode, given, self.config)
         if mode == ModeKeys.TRAIN:
             return self._trace_training(spec)
