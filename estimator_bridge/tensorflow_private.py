@@ -27,14 +27,27 @@ from tensorflow.python.eager.context import _reset_context as reset_eager_contex
 from tensorflow.python.eager.context import context as eager_context
 from tensorflow.python.eager.context import eager_mode
 
+# tf.contrib.framework.nest: the public tf.nest has five of its functions.
+from tensorflow.python.util import nest
+
 # What Session.run returns for IndexedSlices; it never had a public name.
 from tensorflow.python.framework.indexed_slices import IndexedSlicesValue
 
 # Whether an op is stateful and what it returns; the public raw_ops do not tell.
 from tensorflow.python.framework.op_def_registry import get as op_def
 
+# The index tables of tf.contrib.lookup, which lost their public names; the graphs of exported
+# models have these tables, and ids out of the vocabulary are theirs.
+from tensorflow.python.ops import lookup_ops
+
+# The functions of tf.contrib.summary are still there, and no others write events like theirs.
+from tensorflow.python.ops import summary_ops_v2 as contrib_summary
+
 # A TF1 graph runs its own initializers, so its variables must start uninitialized.
 from tensorflow.python.ops.resource_variable_ops import UninitializedVariable
+
+# Loops that a program for tpu.rewrite builds; they never had a public name outside of tf.contrib.
+from tensorflow.python.tpu import training_loop as tpu_training_loop
 
 # TensorFlow's and users' CrossShardOptimizer read the number of shards from this context.
 from tensorflow.python.tpu.tpu_function import get_tpu_context
@@ -150,6 +163,7 @@ __all__ = [
     "UninitializedVariable",
     "bound_wait_for_workers",
     "communication_options",
+    "contrib_summary",
     "eager_context",
     "eager_mode",
     "get_tpu_context",
@@ -158,10 +172,13 @@ __all__ = [
     "import_below_control_edges",
     "keras_seed_source",
     "last_meta_graph",
+    "lookup_ops",
     "merges_replicas",
+    "nest",
     "op_def",
     "read_profile",
     "reset_eager_context",
     "server_runs",
+    "tpu_training_loop",
     "xla_op_types",
 ]

@@ -9,6 +9,7 @@ from estimator_bridge.errors import AcceleratorNotFoundError
 from estimator_bridge.runtime.accelerators import (
     EmulatedClusterResolver,
     GPUClusterResolver,
+    NoTPUClusterResolver,
     TPUClusterResolver,
     bounded_waits,
     check_reachable,
@@ -46,7 +47,7 @@ def tpu_strategy(cluster=None, master: str | None = None) -> tf.distribute.Strat
         present.
       TooLateError: emulated cores were asked for after TensorFlow had started.
     """
-    if cluster is None:
+    if cluster is None or isinstance(cluster, NoTPUClusterResolver):
         if not master and not tpu_present():
             raise AcceleratorNotFoundError(
                 "use_tpu=True, but no TPU was named and this machine has none. Name one "
