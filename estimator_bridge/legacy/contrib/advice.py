@@ -1,0 +1,63 @@
+"""What to use in place of the namespaces of tf.contrib that are not there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+__all__ = ["Namespaces"]
+
+_ANY = (
+    "is not supported. tf.contrib was removed from TensorFlow with 2.0; "
+    "`estimator-bridge run --list-supported` shows what of it is there."
+)
+
+
+def _instead(advice: str) -> str:
+    return f"is not supported. {advice}"
+
+
+_ADVICE = {
+    "autograph": _instead("Use tf.autograph."),
+    "cloud": _instead("Use tf.io.gfile, which reads gs:// paths."),
+    "eager": _instead("Use tf.compat.v1.enable_eager_execution, tf.GradientTape, tf.Variable."),
+    "ffmpeg": _instead("Decode with the package tensorflow-io."),
+    "ignite_dataset": _instead("Use the package tensorflow-io."),
+    "image": _instead("Use tf.image, or the package tensorflow-addons' tfa.image."),
+    "integrate": _instead("Use tfp.math.ode of the package tensorflow-probability."),
+    "kafka": _instead("Use the package tensorflow-io."),
+    "keras": _instead("Use tf.keras."),
+    "kernel_methods": _instead("Use tf.keras.layers.experimental.RandomFourierFeatures."),
+    "learn": _instead("Use tf.estimator, which took its place in TensorFlow 1.3."),
+    "lite": _instead("Use tf.lite."),
+    "model_pruning": _instead("Use the package tensorflow-model-optimization."),
+    "quantize": _instead("Use the package tensorflow-model-optimization."),
+    "distributions": _instead("Use tf.compat.v1.distributions, or tensorflow-probability."),
+    "bayesflow": _instead("Use the package tensorflow-probability."),
+    "tensorrt": _instead("Use tf.experimental.tensorrt."),
+    "tensor_forest": _instead("Use the package tensorflow-decision-forests."),
+    "boosted_trees": _instead("Use the package tensorflow-decision-forests."),
+    "timeseries": _instead("Write the model as a model_fn for Estimator."),
+    "factorization": _instead("Write the model as a model_fn for Estimator."),
+    "gan": _instead("Use the package tensorflow-gan (tfgan), which it became."),
+    "mixed_precision": _instead("Use tf.compat.v1.mixed_precision."),
+    "tfprof": _instead("Use tf.compat.v1.profiler."),
+    "testing": _instead("Use tf.test."),
+}  # fmt: skip
+
+
+class Namespaces(Mapping[str, str]):
+    """What there is to say of a namespace that is not there; something of every name.
+
+    tf.contrib as a whole is gone, so a name that it never had deserves no other answer.
+    """
+
+    def __getitem__(self, name: str) -> str:
+        if name.startswith("__"):  # Python asks a module for these
+            raise KeyError(name)
+        return _ADVICE.get(name, _ANY)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_ADVICE)
+
+    def __len__(self) -> int:
+        return len(_ADVICE)
