@@ -28,6 +28,7 @@ def install() -> None:
     These are ``tf.estimator``, ``tf.compat.v1.estimator`` and ``tf.compat.v2.estimator``, as
     attributes and for ``from tensorflow.compat.v1 import estimator`` and the like; the package
     ``tensorflow_estimator`` with the paths of its modules; and ``tensorflow.python.estimator``.
+    And ``tf.distribute.cluster_resolver.TPUClusterResolver`` is the one of `estimator_bridge.tpu`.
     Call it before the imports of the program that look there. To call it again changes nothing.
 
     Raises:
@@ -44,14 +45,15 @@ def install() -> None:
             "does not take its place. Use that one (do not import estimator_bridge), or install "
             "TensorFlow 2.16 or newer."
         )
+    from estimator_bridge.legacy.resolver import TPUClusterResolver
+
     for name, namespace in _namespaces():
         namespace.estimator = v1 if name.endswith("v1") else v2  # type: ignore[attr-defined]
+        resolvers: Any = namespace.distribute.cluster_resolver
+        resolvers.TPUClusterResolver = TPUClusterResolver
     places = {"tensorflow": v2, "tensorflow.compat.v1": v1, "tensorflow.compat.v2": v2}
     for place, face in places.items():
         sys.modules[f"{place}.estimator"] = face
-        for submodule in _SUBMODULES:
-            if submodule in face.__all__ and hasattr(face, submodule):
-                sys.modules[f"{place}.estimator.{submodule}"] = getattr(face, submodule)
     if not any(isinstance(finder, _OldPaths) for finder in sys.meta_path):
         _forget_the_original()
         sys.meta_path.insert(0, _OldPaths())
@@ -85,13 +87,27 @@ class _OldPaths(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     ) -> importlib.machinery.ModuleSpec | None:
         """The spec of a stand-in; None for a module that is none of the original's."""
         del path, target
-        if fullname not in OLD_MODULES:
+        if fullname not in OLD_MODULES and not _submodule(fullname):
             return None
         return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
 
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
         """Makes the stand-in."""
-        return LazyModule(spec.name, *OLD_MODULES[spec.name])
+        if spec.name in OLD_MODULES:
+            return LazyModule(spec.name, *OLD_MODULES[spec.name])
+        return None
 
     def exec_module(self, module: ModuleType) -> None:
-        """There is nothing to run: the module's names are found when they are used."""
+        """Sets what `import tensorflow.estimator.export` gives; a stand-in has nothing to run."""
+        submodule = _submodule(module.__name__)
+        if submodule:
+            face = sys.modules[module.__name__.rpartition(".")[0]]
+            sys.modules[module.__name__] = getattr(face, submodule)
+
+
+def _submodule(name: str) -> str | None:
+    """Which of the face's namespaces a module's full name means; None for another module."""
+    place, _, last = name.rpartition(".")
+    face = sys.modules.get(place)
+    is_there = last in _SUBMODULES and last in getattr(face, "__all__", ())
+    return last if is_there and face in (face_v1(), face_v2()) else None

@@ -15,6 +15,7 @@ from estimator_bridge.tensorflow_private import eager_mode
 from estimator_bridge.tpu_presence import default_tpu_name, find_tpu
 
 __all__ = [
+    "ON_CORES",
     "EmulatedClusterResolver",
     "GPUClusterResolver",
     "LocalClusterResolver",
@@ -22,6 +23,7 @@ __all__ = [
     "TPUClusterResolver",
     "bounded_waits",
     "check_reachable",
+    "cores_for_any_tpu",
     "emulate_cores",
     "parse_local",
     "tpu_present",
@@ -30,6 +32,12 @@ __all__ = [
 _LOCAL = re.compile(r"(emulated|gpu):(.*)")
 _ADDRESS = re.compile(r"grpc://\[?(?P<host>[^/]+?)\]?:(?P<port>\d+)/?")
 _PATIENCE = 10.0  # seconds
+# What every error ends with that says that a TPU is not there.
+ON_CORES = (
+    "To run on CPU cores instead, name them: 'emulated:8' (--tpu=emulated:8), or start the program "
+    "by `estimator-bridge run --cores 8 ...`."
+)
+_CORES = "ESTIMATOR_BRIDGE_CORES"
 
 
 class LocalClusterResolver:
@@ -91,6 +99,15 @@ class NoTPUClusterResolver(tf.distribute.cluster_resolver.SimpleClusterResolver)
         return {}
 
 
+def cores_for_any_tpu() -> int:
+    """How many emulated cores the user gives to whoever asks for a TPU; 0 where nobody said so.
+
+    `estimator-bridge run --cores N` sets this, by an environment variable for the sake of the
+    processes that a program starts.
+    """
+    return int(os.environ.get(_CORES, "0"))
+
+
 def parse_local(name: str | None) -> LocalClusterResolver | None:
     """The resolver of 'emulated:N' or 'gpu:N'; None for any other name.
 
@@ -129,17 +146,21 @@ def TPUClusterResolver(tpu=None, zone=None, project=None, **kwargs):
       AcceleratorNotFoundError: a TPU was named that cannot be found.
       ValueError: 'emulated:N' or 'gpu:N' with an N that is no positive number.
     """
-    local = parse_local(tpu) if isinstance(tpu, str) else None
-    if local:
-        return local
     if not tpu and not tpu_present():
         return None
-    tpu = tpu or default_tpu_name(os.environ)
+    named = tpu or default_tpu_name(os.environ)
+    local = parse_local(named) if isinstance(named, str) else None
+    if local:
+        return local
+    if cores_for_any_tpu():
+        return EmulatedClusterResolver(cores_for_any_tpu())
+    tpu = named
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver
+    # legacy.install() puts one in its place that comes here.
+    resolver = getattr(resolver, "of_tensorflow", resolver)
     try:
         with bounded_waits():
-            return tf.distribute.cluster_resolver.TPUClusterResolver(
-                tpu, zone=zone, project=project, **kwargs
-            )
+            return resolver(tpu, zone=zone, project=project, **kwargs)
     except Exception as error:  # it raises a dozen kinds, from the metadata service and below
         raise _not_found(tpu, error) from error
 
@@ -180,8 +201,7 @@ def check_reachable(master: str) -> None:
 def _not_found(tpu, reason) -> AcceleratorNotFoundError:
     return AcceleratorNotFoundError(
         f"No TPU {tpu!r} was found: {str(reason).strip() or type(reason).__name__}\n"
-        "Check the name, zone and project, and that this machine can reach it. "
-        "To run on CPU cores instead, name them: 'emulated:8' (--tpu=emulated:8)."
+        f"Check the name, zone and project, and that this machine can reach it. {ON_CORES}"
     )
 
 

@@ -7,12 +7,14 @@ from absl import logging
 
 from estimator_bridge.errors import AcceleratorNotFoundError
 from estimator_bridge.runtime.accelerators import (
+    ON_CORES,
     EmulatedClusterResolver,
     GPUClusterResolver,
     NoTPUClusterResolver,
     TPUClusterResolver,
     bounded_waits,
     check_reachable,
+    cores_for_any_tpu,
     emulate_cores,
     parse_local,
     tpu_present,
@@ -48,11 +50,14 @@ def tpu_strategy(cluster=None, master: str | None = None) -> tf.distribute.Strat
       TooLateError: emulated cores were asked for after TensorFlow had started.
     """
     if cluster is None or isinstance(cluster, NoTPUClusterResolver):
+        if cores_for_any_tpu() and not parse_local(master):
+            master = f"emulated:{cores_for_any_tpu()}"
         if not master and not tpu_present():
             raise AcceleratorNotFoundError(
                 "use_tpu=True, but no TPU was named and this machine has none. Name one "
                 "(RunConfig(cluster=TPUClusterResolver('my-tpu'))), ask for emulated CPU cores "
-                "(RunConfig(master='emulated:8')), or pass use_tpu=False."
+                "(RunConfig(master='emulated:8'), or `estimator-bridge run --cores 8 ...`), or "
+                "pass use_tpu=False."
             )
         cluster = parse_local(master) or TPUClusterResolver(master)
     with eager_mode():
@@ -75,7 +80,8 @@ def _one_device(device: str) -> tf.distribute.Strategy:
 
 def _emulated(cores: int) -> tf.distribute.Strategy:
     devices = emulate_cores(cores)
-    logging.info("No TPU in use: %d emulated core(s) on this machine's CPU.", cores)
+    level = logging.WARNING if cores_for_any_tpu() else logging.INFO
+    logging.log(level, "No TPU in use: %d emulated core(s) on this machine's CPU.", cores)
     if cores == 1:
         return _one_device(devices[0])
     # The cores share one memory: plain addition is up to twice as fast here as the collectives
@@ -103,8 +109,7 @@ def _on_tpu(cluster) -> tf.distribute.Strategy:
     except Exception as error:  # whatever the TPU API, its client or the network raise
         raise AcceleratorNotFoundError(
             f"The TPU's address could not be found out: {error}\n"
-            "Check its name, zone and project, and that it is running. To run on CPU cores "
-            "instead, name them: 'emulated:8'."
+            f"Check its name, zone and project, and that it is running. {ON_CORES}"
         ) from error
     check_reachable(master)
     try:
@@ -114,6 +119,6 @@ def _on_tpu(cluster) -> tf.distribute.Strategy:
         raise AcceleratorNotFoundError(
             f"The TPU at {master or 'local'!r} could not be initialised: {error}\n"
             "Check that it is running and that its TensorFlow version is that of this machine "
-            f"({tf.__version__}). To run on CPU cores instead, name them: 'emulated:8'."
+            f"({tf.__version__}). {ON_CORES}"
         ) from error
     return tf.distribute.TPUStrategy(cluster)
