@@ -36,8 +36,18 @@ from tensorflow.python.framework.indexed_slices import IndexedSlicesValue
 # Whether an op is stateful and what it returns; the public raw_ops do not tell.
 from tensorflow.python.framework.op_def_registry import get as op_def
 
+# The index tables of tf.contrib.lookup, which lost their public names; the graphs of exported
+# models have these tables, and ids out of the vocabulary are theirs.
+from tensorflow.python.ops import lookup_ops
+
+# The functions of tf.contrib.summary are still there, and no others write events like theirs.
+from tensorflow.python.ops import summary_ops_v2 as contrib_summary
+
 # A TF1 graph runs its own initializers, so its variables must start uninitialized.
 from tensorflow.python.ops.resource_variable_ops import UninitializedVariable
+
+# Loops that a program for tpu.rewrite builds; they never had a public name outside of tf.contrib.
+from tensorflow.python.tpu import training_loop as tpu_training_loop
 
 # TensorFlow's and users' CrossShardOptimizer read the number of shards from this context.
 from tensorflow.python.tpu.tpu_function import get_tpu_context
@@ -47,6 +57,9 @@ from tensorflow.python.tpu.tpu_function import get_tpu_context
 from tensorflow.python.training.training_util import (
     _get_or_create_global_step_read as global_step_read,
 )
+
+# tf.contrib.framework.nest: the public tf.nest has five of its functions.
+from tensorflow.python.util import nest
 
 
 @contextlib.contextmanager
@@ -216,6 +229,7 @@ __all__ = [
     "UninitializedVariable",
     "bound_wait_for_workers",
     "communication_options",
+    "contrib_summary",
     "cores_per_replica",
     "device_assignment",
     "eager_context",
@@ -227,12 +241,15 @@ __all__ = [
     "import_below_control_edges",
     "keras_seed_source",
     "last_meta_graph",
+    "lookup_ops",
     "merges_replicas",
+    "nest",
     "op_def",
     "operations_made_otherwise",
     "read_profile",
     "reset_eager_context",
     "server_runs",
     "tpu_metadata",
+    "tpu_training_loop",
     "xla_op_types",
 ]

@@ -19,6 +19,7 @@ __all__ = [
     "EmulatedClusterResolver",
     "GPUClusterResolver",
     "LocalClusterResolver",
+    "NoTPUClusterResolver",
     "TPUClusterResolver",
     "bounded_waits",
     "check_reachable",
@@ -77,6 +78,25 @@ class GPUClusterResolver(LocalClusterResolver):
     """GPUs of this machine that run what is written for TPU cores."""
 
     kind = "gpu"
+
+
+class NoTPUClusterResolver(tf.distribute.cluster_resolver.SimpleClusterResolver):
+    """Says that there is no TPU, where a program needs an object to say so: its master is ''."""
+
+    def __init__(self) -> None:
+        super().__init__(tf.train.ClusterSpec({}))
+
+    def get_master(self) -> str:
+        """The master, by TensorFlow 1's name."""
+        return self.master()
+
+    def get_job_name(self) -> None:
+        """There is no job of TPU workers."""
+
+    def num_accelerators(self, task_type=None, task_id=None, config_proto=None) -> dict[str, int]:
+        """There are no TPU cores."""
+        del task_type, task_id, config_proto
+        return {}
 
 
 def cores_for_any_tpu() -> int:

@@ -10,6 +10,7 @@ from estimator_bridge.runtime.accelerators import (
     ON_CORES,
     EmulatedClusterResolver,
     GPUClusterResolver,
+    NoTPUClusterResolver,
     TPUClusterResolver,
     bounded_waits,
     check_reachable,
@@ -55,7 +56,7 @@ def tpu_strategy(
       TooLateError: emulated cores were asked for after TensorFlow had started.
       ValueError: the cores cannot be divided into replicas of so many.
     """
-    if cluster is None:
+    if cluster is None or isinstance(cluster, NoTPUClusterResolver):
         if cores_for_any_tpu() and not parse_local(master):
             master = f"emulated:{cores_for_any_tpu()}"
         if not master and not tpu_present():

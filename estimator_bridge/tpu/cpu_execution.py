@@ -11,6 +11,7 @@ from estimator_bridge.data import GraphInput
 from estimator_bridge.model import EstimatorSpec, InputPipelineConfig, ModeKeys, TPURunConfig
 from estimator_bridge.training.distribution import DistributedExecution
 from estimator_bridge.training.execution import Execution, TracedModel
+from estimator_bridge.training.params import with_params
 
 __all__ = ["CPUExecution", "DistributedCPUExecution"]
 
@@ -61,12 +62,12 @@ class CPUExecution(Execution):
         """Calls model_fn with params['batch_size'] and params['use_tpu'], for its spec alone."""
         return super().call_model_fn(model_fn, features, labels, mode, self._for_model(params))
 
-    def _for_model(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        return {**self._with_batch_size(params), "use_tpu": False}
+    def _for_model(self, params: Any) -> Any:
+        return with_params(self._with_batch_size(params), use_tpu=False)
 
-    def _with_batch_size(self, params: Mapping[str, Any]) -> dict[str, Any]:
+    def _with_batch_size(self, params: Any) -> Any:
         known = {} if self._batch_size is None else {"batch_size": self._batch_size}
-        return {**params, **known}
+        return with_params(params, **known)
 
 
 class DistributedCPUExecution(CPUExecution, DistributedExecution):

@@ -17,6 +17,7 @@ from estimator_bridge.tpu.execution import TPUExecution
 from estimator_bridge.training import EstimatorV1
 from estimator_bridge.training.distribution import strategy_for
 from estimator_bridge.training.execution import Execution
+from estimator_bridge.training.params import shown_params
 
 __all__ = ["TPUEstimator"]
 
@@ -94,7 +95,7 @@ class TPUEstimator(EstimatorV1):
             if params is not None and key in params:
                 raise ValueError(
                     f"{key} are reserved keys but existed in params: {key!r} is set by "
-                    f"TPUEstimator for each call, got {params[key]!r}. Remove it, "
+                    f"TPUEstimator for each call, got {shown_params(params)[key]!r}. Remove it, "
                     "and pass train_batch_size, eval_batch_size and predict_batch_size instead."
                 )
         self._batch_sizes = {

@@ -41,6 +41,7 @@ from estimator_bridge.training.execution import Execution, TracedModel, referenc
 from estimator_bridge.training.metrics import add_loss_metric
 from estimator_bridge.training.model_call import call_model_fn
 from estimator_bridge.training.pace import Pace
+from estimator_bridge.training.params import with_params
 from estimator_bridge.training.program import Program, trace_program
 
 __all__ = ["TPUExecution"]
@@ -113,8 +114,9 @@ class TPUExecution(Execution):
         for feeding in self._feedings:
             parts = []
             for call in feeding.calls:
-                given = {**params, "batch_size": call.batch_size, "use_tpu": True}
-                given["context"] = call.context
+                given = with_params(
+                    params, batch_size=call.batch_size, use_tpu=True, context=call.context
+                )
                 parts.append(
                     call_input_fn(input_fn, graph, mode=mode, params=given, config=self.config)
                 )
@@ -195,10 +197,12 @@ class TPUExecution(Execution):
 
     def trace(self, model_fn, features, labels, mode, params) -> TracedModel:
         """Calls model_fn for one replica, and metric_fn and host_call for the host."""
-        given = dict(params)
-        given["batch_size"] = self._batch_size // (1 if self._is_whole else self._replicas)
-        given["use_tpu"] = True
-        given["context"] = self._layout.for_model
+        given = with_params(
+            params,
+            batch_size=self._batch_size // (1 if self._is_whole else self._replicas),
+            use_tpu=True,
+            context=self._layout.for_model,
+        )
         spec = call_model_fn(model_fn, features, labels, mode, given, self.config)
         check_ops(tf.compat.v1.get_default_graph())
         if mode == ModeKeys.TRAIN:

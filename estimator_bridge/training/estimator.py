@@ -95,9 +95,9 @@ class Estimator:
         return copy.deepcopy(self._config)
 
     @property
-    def params(self) -> dict[str, Any]:
+    def params(self) -> Any:
         """A copy of the parameters."""
-        return copy.deepcopy(dict(self._params))
+        return copy.deepcopy(self._params)
 
     @property
     def model_fn(self) -> Callable[..., Any]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from estimator_bridge.model import EstimatorSpec, RunConfig, TPUEstimatorSpec, describe_fn, fn_args
+from estimator_bridge.training.params import shown_params
 
 __all__ = ["call_model_fn", "check_model_fn"]
 
@@ -33,7 +34,7 @@ def check_model_fn(model_fn: Callable | None, params: Mapping[str, Any] | None) 
     if params is not None and "params" not in named:
         raise ValueError(
             f"model_fn ({describe_fn(model_fn)}) does not include params argument, but params "
-            f"({dict(params)}) is passed to Estimator. Add a params argument to it."
+            f"({shown_params(params)}) is passed to Estimator. Add a params argument to it."
         )
     unknown = [name for name in named if name not in _ARGUMENTS]
     if unknown:

@@ -1,0 +1,100 @@
+"""Batches of datasets, as functions for ``dataset.apply``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+__all__ = [
+    "assert_element_shape",
+    "batch_and_drop_remainder",
+    "padded_batch_and_drop_remainder",
+    "sliding_window_batch",
+]
+
+_Transformation = Callable[[tf.data.Dataset], tf.data.Dataset]
+
+
+def batch_and_drop_remainder(batch_size: Any) -> _Transformation:
+    """Batches of one static size; what is left over at the end is dropped."""
+    return lambda dataset: dataset.batch(batch_size, drop_remainder=True)
+
+
+def padded_batch_and_drop_remainder(
+    batch_size: Any, padded_shapes: Any, padding_values: Any = None
+) -> _Transformation:
+    """As ``batch_and_drop_remainder``, with elements padded to one shape.
+
+    Args:
+      batch_size: of each batch.
+      padded_shapes: as for ``Dataset.padded_batch``.
+      padding_values: as for ``Dataset.padded_batch``.
+    """
+    return lambda dataset: dataset.padded_batch(
+        batch_size, padded_shapes, padding_values, drop_remainder=True
+    )
+
+
+def sliding_window_batch(
+    window_size: Any,
+    stride: Any = None,
+    window_shift: Any = None,
+    window_stride: Any = 1,
+) -> _Transformation:
+    """Batches that overlap: of each ``window_size`` elements that follow each other.
+
+    Args:
+      window_size: how many elements are in a batch.
+      stride: the older name of ``window_shift``.
+      window_shift: from the first element of one batch to that of the next; 1 by default.
+      window_stride: from one element of a batch to the next.
+
+    Returns:
+      A function for ``dataset.apply``. Batches that cannot be filled are dropped.
+
+    Raises:
+      ValueError: both ``stride`` and ``window_shift`` are given.
+    """
+    if stride is not None and window_shift is not None:
+        raise ValueError(
+            "Cannot specify both `stride` and `window_shift`, which are two names of one argument. "
+            f"Got {stride} and {window_shift}."
+        )
+    shift = next((given for given in (stride, window_shift) if given is not None), 1)
+
+    def batched(*window: Any) -> tf.data.Dataset:
+        # A window is a structure of datasets, one a component.
+        parts = [part.batch(window_size, drop_remainder=True) for part in tf.nest.flatten(window)]
+        structure = window if len(window) > 1 else window[0]
+        return tf.data.Dataset.zip(tf.nest.pack_sequence_as(structure, parts))
+
+    return lambda dataset: dataset.window(
+        window_size, shift, window_stride, drop_remainder=True
+    ).flat_map(batched)
+
+
+def assert_element_shape(expected_shapes: Any) -> _Transformation:
+    """Checks the shapes of elements as they come, and makes them static.
+
+    Args:
+      expected_shapes: TensorShapes, in the structure of an element. Unknown dimensions match any.
+
+    Returns:
+      A function for ``dataset.apply``. An element of another shape is an InvalidArgumentError.
+    """
+    shapes = tf.nest.flatten(expected_shapes)
+
+    def checked(*element: Any) -> Any:
+        element = element if len(element) > 1 else element[0]
+        tensors = tf.nest.flatten(element)
+        if len(tensors) != len(shapes):
+            raise ValueError(
+                f"assert_element_shape was given {len(shapes)} shapes ({expected_shapes}), but an "
+                f"element has {len(tensors)} components: {element}."
+            )
+        known = [tf.ensure_shape(tensor, shape) for tensor, shape in zip(tensors, shapes)]
+        return tf.nest.pack_sequence_as(element, known)
+
+    return lambda dataset: dataset.map(checked)

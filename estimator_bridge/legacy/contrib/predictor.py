@@ -1,0 +1,196 @@
+"""tf.contrib.predictor: a model in a session of its own, called with arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import tensorflow as tf
+from absl import logging
+
+from estimator_bridge.legacy.missing import missing_getattr
+from estimator_bridge.model import ModeKeys
+
+__all__ = ["Predictor", "from_estimator", "from_saved_model"]
+
+_v1 = tf.compat.v1
+_DEFAULT_KEY = _v1.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY
+_ALTERNATIVE = "default_input_alternative:{}"  # how tf.contrib.learn named its signatures
+
+
+class Predictor:
+    """A function from arrays to arrays. Close it by ``predictor.session.close()``.
+
+    Args:
+      session: in which the model's variables have their values.
+      graph: the model.
+      inputs: names of tensors, by the keys that callers use.
+      outputs: likewise.
+    """
+
+    def __init__(
+        self, session: Any, graph: tf.Graph, inputs: Mapping[str, str], outputs: Mapping[str, str]
+    ):
+        self._session, self._graph = session, graph
+        self._feed = {key: graph.get_tensor_by_name(name) for key, name in inputs.items()}
+        self._fetch = {key: graph.get_tensor_by_name(name) for key, name in outputs.items()}
+
+    @property
+    def graph(self) -> tf.Graph:
+        """The model."""
+        return self._graph
+
+    @property
+    def session(self) -> Any:
+        """What runs it."""
+        return self._session
+
+    @property
+    def feed_tensors(self) -> dict[str, tf.Tensor]:
+        """The inputs, by key."""
+        return self._feed
+
+    @property
+    def fetch_tensors(self) -> dict[str, tf.Tensor]:
+        """The outputs, by key."""
+        return self._fetch
+
+    def __call__(self, input_dict: Mapping[str, Any]) -> dict[str, Any]:
+        """Runs the model once.
+
+        Args:
+          input_dict: arrays by key. What is None or left out is not fed.
+
+        Returns:
+          Arrays by key.
+
+        Raises:
+          ValueError: a key is none of the model's.
+        """
+        unexpected = set(input_dict) - set(self._feed)
+        if unexpected:
+            raise ValueError(
+                f"Got unexpected keys in input_dict: {unexpected}\nexpected: {set(self._feed)}"
+            )
+        fed = {self._feed[key]: value for key, value in input_dict.items() if value is not None}
+        return self._session.run(self._fetch, feed_dict=fed)
+
+    def __repr__(self) -> str:
+        return f"Predictor with feed tensors {self._feed} and fetch_tensors {self._fetch}"
+
+
+def from_saved_model(
+    export_dir: Any,
+    signature_def_key: str | None = None,
+    signature_def: Any = None,
+    input_names: Mapping[str, str] | None = None,
+    output_names: Mapping[str, str] | None = None,
+    tags: str | None = None,
+    graph: tf.Graph | None = None,
+    config: Any = None,
+) -> Predictor:
+    """Loads a SavedModel, such as ``estimator.export_saved_model`` writes.
+
+    Args:
+      export_dir: its folder.
+      signature_def_key: which of its signatures; 'serving_default' by default.
+      signature_def: a signature, in the place of ``signature_def_key``.
+      input_names: names of the tensors to feed, by any keys, in the place of a signature.
+      output_names: likewise of those to fetch.
+      tags: of the model to load, with commas between; 'serve' by default.
+      graph: where to load it; by default a new graph.
+      config: the session's ConfigProto.
+
+    Returns:
+      A function from a dict of arrays to a dict of arrays.
+
+    Raises:
+      ValueError: the model has no such signature, or inputs and outputs are named in two ways, or
+        in half of one.
+    """
+    if (input_names is None) != (output_names is None):
+        raise ValueError(
+            "input_names and output_names must both be specified or both be unspecified. Got "
+            f"input_names={input_names!r} and output_names={output_names!r}."
+        )
+    ways = [given is not None for given in (signature_def_key, signature_def, input_names)]
+    if sum(ways) > 1:
+        raise ValueError(
+            "You must specify at most one of signature_def_key OR signature_def OR"
+            "(input_names AND output_names)."
+        )
+    graph = graph or tf.Graph()
+    with graph.as_default():
+        session = _v1.Session(config=config)
+        export_dir = tf.compat.path_to_str(export_dir)
+        wanted = [tag.strip() for tag in (tags or "serve").split(",")]
+        model = _v1.saved_model.loader.load(session, wanted, tf.compat.as_str(export_dir))
+    if input_names is None or output_names is None:
+        signature = signature_def or _signature(model, signature_def_key or _DEFAULT_KEY)
+        input_names, output_names = _names(signature)
+    return Predictor(session, graph, input_names, output_names)
+
+
+def from_estimator(
+    estimator: Any,
+    serving_input_receiver_fn: Any,
+    output_key: str | None = None,
+    graph: tf.Graph | None = None,
+    config: Any = None,
+) -> Predictor:
+    """Makes a predictor of an estimator's latest checkpoint.
+
+    Args:
+      estimator: whose ``model_fn`` gives ``export_outputs`` in mode PREDICT.
+      serving_input_receiver_fn: makes the placeholders that are fed, and the features.
+      output_key: which of the ``export_outputs``; 'serving_default' by default.
+      graph: where to build the model; by default a new graph.
+      config: the session's ConfigProto.
+
+    Returns:
+      A function from a dict of arrays to a dict of arrays.
+
+    Raises:
+      KeyError: there is no such output.
+    """
+    key = output_key or _DEFAULT_KEY
+    graph = graph or tf.Graph()
+    with graph.as_default():
+        receiver = serving_input_receiver_fn()
+        execution = estimator._export_execution()
+        spec = execution.call_model_fn(
+            estimator._model_fn, receiver.features, None, ModeKeys.PREDICT, estimator.params
+        )
+        outputs = spec.export_outputs or {}
+        if key not in outputs:
+            raise KeyError(f"output_key must be one of {list(outputs)}; got {key}")
+        signature = outputs[key].as_signature_def(receiver.receiver_tensors)
+        creator = _v1.train.ChiefSessionCreator(config=config, checkpoint_dir=estimator.model_dir)
+        session = _v1.train.MonitoredSession(creator)
+    return Predictor(session, graph, *_names(signature))
+
+
+def _signature(model: Any, key: str) -> Any:
+    for name in (key, _ALTERNATIVE.format(key)):
+        if name in model.signature_def:
+            if name != key:
+                logging.warning('Could not find signature def "%s". Using "%s" instead', key, name)
+            return model.signature_def[name]
+    raise ValueError(
+        f'Got signature_def_key "{key}". Available signatures are {list(model.signature_def)}.'
+    )
+
+
+def _names(signature: Any) -> tuple[dict[str, str], dict[str, str]]:
+    inputs = {key: info.name for key, info in signature.inputs.items()}
+    return inputs, {key: info.name for key, info in signature.outputs.items()}
+
+
+__getattr__ = missing_getattr(
+    __name__,
+    {
+        "from_contrib_estimator": "took an estimator of tf.contrib.learn, and is not there. Make "
+        "it a tf.estimator.Estimator, and use from_estimator.",
+    },
+    "tf.contrib.predictor",
+)

@@ -1,0 +1,195 @@
+"""tf.contrib.tpu: TPUEstimator and what TPU programs use beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.legacy.missing import missing_getattr
+from estimator_bridge.tensorflow_private import get_tpu_context as _get_tpu_context
+from estimator_bridge.tensorflow_private import tpu_training_loop
+from estimator_bridge.tpu import (
+    CrossShardOptimizer,
+    InputPipelineConfig,
+    RunConfig,
+    TPUConfig,
+    TPUContext,
+    TPUEstimator,
+    TPUEstimatorSpec,
+    all_to_all,
+    collective_permute,
+    cross_replica_sum,
+)
+
+__all__ = [
+    "AsyncCheckpointSaverHook",
+    "CrossShardOptimizer",
+    "DeviceAssignment",
+    "InputPipelineConfig",
+    "RunConfig",
+    "TPUConfig",
+    "TPUContext",
+    "TPUEstimator",
+    "TPUEstimatorSpec",
+    "Topology",
+    "all_to_all",
+    "batch_parallel",
+    "bfloat16_scope",
+    "collective_permute",
+    "core",
+    "cross_replica_sum",
+    "device_assignment",
+    "export_estimator_savedmodel",
+    "initialize_system",
+    "outside_compilation",
+    "repeat",
+    "replicate",
+    "rewrite",
+    "shard",
+    "shutdown_system",
+    "while_loop",
+]
+
+_tpu = tf.compat.v1.tpu
+
+DeviceAssignment = _tpu.experimental.DeviceAssignment
+Topology = _tpu.experimental.Topology
+batch_parallel = _tpu.batch_parallel
+bfloat16_scope = _tpu.bfloat16_scope
+core = _tpu.core
+get_tpu_context = _get_tpu_context  # of tf.contrib.tpu.python.tpu.tpu_function
+initialize_system = _tpu.initialize_system
+outside_compilation = _tpu.outside_compilation
+repeat = tpu_training_loop.repeat
+replicate = _tpu.replicate
+rewrite = _tpu.rewrite
+shard = _tpu.shard
+shutdown_system = _tpu.shutdown_system
+while_loop = tpu_training_loop.while_loop
+
+
+class AsyncCheckpointSaverHook(tf.compat.v1.train.CheckpointSaverHook):
+    """A CheckpointSaverHook under another name.
+
+    The original wrote files while training went on, and left a checkpoint out where the last one
+    was still being written. Here training waits, and every checkpoint that is due is written.
+
+    Args:
+      checkpoint_dir: where to save.
+      save_secs: seconds between checkpoints.
+      save_steps: steps between checkpoints, in the place of ``save_secs``.
+      saver: what saves; by default the scaffold's or the graph's.
+      checkpoint_basename: the files' first part.
+      scaffold: whose saver is used, in the place of ``saver``.
+      listeners: CheckpointSaverListeners.
+    """
+
+    def __init__(
+        self,
+        checkpoint_dir: str,
+        save_secs: float | None = None,
+        save_steps: int | None = None,
+        saver: Any = None,
+        checkpoint_basename: str = "model.ckpt",
+        scaffold: Any = None,
+        listeners: Sequence[Any] | None = None,
+    ):
+        super().__init__(
+            checkpoint_dir, save_secs, save_steps, saver, checkpoint_basename, scaffold, listeners
+        )
+
+
+def device_assignment(
+    topology: Any,
+    computation_shape: Sequence[int] | None = None,
+    computation_stride: Sequence[int] | None = None,
+    num_replicas: int = 1,
+) -> Any:
+    """Which cores make up which replica.
+
+    Args:
+      topology: of the TPU, as ``initialize_system`` returned it.
+      computation_shape: how many cores a replica has in each dimension; one core by default.
+      computation_stride: from one core of a replica to the next.
+      num_replicas: how many replicas.
+
+    Returns:
+      A DeviceAssignment.
+    """
+    return DeviceAssignment.build(topology, computation_shape, computation_stride, num_replicas)
+
+
+def export_estimator_savedmodel(
+    estimator: Any,
+    export_dir_base: str,
+    serving_input_receiver_fn: Any,
+    assets_extra: Mapping[str, str] | None = None,
+    as_text: bool = False,
+    checkpoint_path: str | None = None,
+    strip_default_attrs: bool = False,
+) -> bytes:
+    """Exports an Estimator's model as TPUEstimator exports.
+
+    Args:
+      estimator: whose model_fn and checkpoints are taken; an Estimator or a TPUEstimator.
+      export_dir_base: each export is a new folder in it.
+      serving_input_receiver_fn: makes the inputs.
+      assets_extra: further files to copy, by their new names.
+      as_text: whether the model is written as text.
+      checkpoint_path: by default the latest of the estimator's.
+      strip_default_attrs: whether attributes that have their default value are left out.
+
+    Returns:
+      The new folder's path, as bytes.
+    """
+    exported = TPUEstimator(
+        estimator._model_fn,
+        config=RunConfig(model_dir=estimator.model_dir),
+        params=estimator.params or None,
+        use_tpu=False,
+    )
+    return exported.export_savedmodel(
+        export_dir_base,
+        serving_input_receiver_fn,
+        assets_extra,
+        as_text,
+        checkpoint_path,
+        strip_default_attrs,
+    )
+
+
+_FEEDS = "is not there: TPUEstimator feeds the TPU and reads from it by itself. Return a dataset "
+_FEEDS += "from input_fn, and use host_call for what the host reads."
+_KERAS = (
+    "is not there. Build and compile the Keras model under a strategy instead: "
+    "with tf.distribute.TPUStrategy(resolver).scope(): model = ...; model.compile(...)."
+)
+
+__getattr__ = missing_getattr(
+    __name__,
+    {
+        **dict.fromkeys(
+            (
+                "InfeedQueue",
+                "infeed_dequeue",
+                "infeed_dequeue_tuple",
+                "infeed_enqueue",
+                "infeed_enqueue_tuple",
+                "outfeed_dequeue",
+                "outfeed_dequeue_tuple",
+                "outfeed_enqueue",
+                "outfeed_enqueue_tuple",
+            ),
+            _FEEDS,
+        ),
+        "TPUDistributionStrategy": _KERAS,
+        "keras_to_tpu_model": _KERAS,
+        "TPUInMemoryEvalHook": "is not there. Use tf.estimator.experimental.InMemoryEvaluatorHook, "
+        "or tf.estimator.train_and_evaluate.",
+        "profiler": "is not there. Use tf.profiler.experimental.start(logdir) and stop(), or "
+        "tf.estimator.ProfilerHook.",
+    },
+    "tf.contrib.tpu",
+)

@@ -1,0 +1,41 @@
+"""Waiting for the checkpoints of a training that runs elsewhere."""
+
+from __future__ import annotations
+
+import time
+
+import tensorflow as tf
+from absl import logging
+
+__all__ = ["checkpoints_iterator", "wait_for_new_checkpoint"]
+
+checkpoints_iterator = tf.compat.v1.train.checkpoints_iterator
+
+
+def wait_for_new_checkpoint(
+    checkpoint_dir: str,
+    last_checkpoint: str | None = None,
+    seconds_to_sleep: float = 1,
+    timeout: float | None = None,
+) -> str | None:
+    """Looks into a folder again and again, until there is a checkpoint that is not the last one.
+
+    Args:
+      checkpoint_dir: the folder.
+      last_checkpoint: the checkpoint that is known, or None.
+      seconds_to_sleep: between two looks.
+      timeout: seconds after which to give up; None: never.
+
+    Returns:
+      The path of the latest checkpoint, or None where the time is over.
+    """
+    logging.info("Waiting for new checkpoint at %s", checkpoint_dir)
+    end = None if timeout is None else time.time() + timeout
+    while True:
+        latest = tf.train.latest_checkpoint(checkpoint_dir)
+        if latest is not None and latest != last_checkpoint:
+            logging.info("Found new checkpoint at %s", latest)
+            return latest
+        if end is not None and time.time() + seconds_to_sleep > end:
+            return None
+        time.sleep(seconds_to_sleep)
