@@ -127,9 +127,7 @@ def separable_convolution2d(
             outputs = tf.nn.depthwise_conv2d(inputs, depthwise, name="depthwise", **steps)
         else:
             shape = [1, 1, channels * depth_multiplier, num_outputs]
-            pointwise = get(
-                "pointwise_kernel", shape, pointwise_initializer or weights_initializer
-            )
+            pointwise = get("pointwise_kernel", shape, pointwise_initializer or weights_initializer)
             outputs = tf.nn.separable_conv2d(inputs, depthwise, pointwise, **steps)
         if normalizer_fn is None and biases_initializer is not None:
             outputs = add_bias(

@@ -16,7 +16,7 @@ v1 = tf.compat.v1
 def moving_variable(
     name: str, shape: Any, dtype: Any, initializer: Any, collections: tuple[Any, str]
 ) -> Any:
-    """Gets or makes the variable of a moving average, in one piece whatever the scope's partitioner.
+    """Gets or makes the variable of a moving average, in one piece in any scope.
 
     Each replica keeps its own; what is saved is their mean where a strategy trains, and that of
     the first replica on a TPU.

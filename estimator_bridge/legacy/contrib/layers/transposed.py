@@ -82,6 +82,7 @@ def _transposed(
       outputs_collections: collections for the outputs.
       trainable: whether the variables join TRAINABLE_VARIABLES.
       scope: the variable scope; ``Conv2d_transpose`` with a number by default.
+      dims: how many dimensions of positions there are, 2 or 3.
 
     Returns:
       A tensor [batch, *larger positions, num_outputs], in the same format.

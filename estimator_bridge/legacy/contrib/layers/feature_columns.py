@@ -1,0 +1,259 @@
+"""``tf.contrib.layers``' feature columns, as columns of ``tf.feature_column``.
+
+They go wherever those go: ``tf.compat.v1.feature_column.input_layer`` and ``linear_model``,
+``make_parse_example_spec``. An argument ``combiner`` was for linear models of contrib alone, and
+is taken by those (``linear_model(sparse_combiner=...)``) now.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+__all__ = [
+    "bucketized_column",
+    "create_feature_spec_for_parsing",
+    "crossed_column",
+    "embedding_column",
+    "one_hot_column",
+    "real_valued_column",
+    "sparse_column_with_hash_bucket",
+    "sparse_column_with_integerized_feature",
+    "sparse_column_with_keys",
+    "sparse_column_with_vocabulary_file",
+    "weighted_sparse_column",
+]
+
+
+def real_valued_column(
+    column_name: str,
+    dimension: int = 1,
+    default_value: Any = None,
+    dtype: Any = tf.float32,
+    normalizer: Callable[[Any], Any] | None = None,
+) -> Any:
+    """A column of numbers.
+
+    Args:
+      column_name: the feature's key.
+      dimension: how many numbers an example has.
+      default_value: for examples without the feature; None makes that an error.
+      dtype: their type in files.
+      normalizer: a function of the numbers.
+
+    Raises:
+      ValueError: the dimension is None (lists of any length).
+    """
+    if dimension is None:
+        raise ValueError(
+            f"The column {column_name!r} has dimension=None, lists of any length, which "
+            "tf.feature_column has not. Pad them in input_fn, and give the dimension."
+        )
+    return tf.feature_column.numeric_column(
+        column_name, (dimension,), default_value, tf.as_dtype(dtype), normalizer
+    )
+
+
+def bucketized_column(source_column: Any, boundaries: Sequence[float]) -> Any:
+    """A column of the ranges that numbers lie in.
+
+    Args:
+      source_column: what ``real_valued_column`` returned.
+      boundaries: where a range ends and the next starts, rising.
+    """
+    return tf.feature_column.bucketized_column(source_column, sorted(set(boundaries)))
+
+
+def sparse_column_with_hash_bucket(
+    column_name: str, hash_bucket_size: int, combiner: str = "sum", dtype: Any = tf.string
+) -> Any:
+    """A column of strings or integers, numbered by a hash.
+
+    Args:
+      column_name: the feature's key.
+      hash_bucket_size: how many numbers there are.
+      combiner: see the module.
+      dtype: tf.string or an integer type.
+    """
+    del combiner
+    return tf.feature_column.categorical_column_with_hash_bucket(
+        column_name, hash_bucket_size, tf.as_dtype(dtype)
+    )
+
+
+def sparse_column_with_integerized_feature(
+    column_name: str, bucket_size: int, combiner: str = "sum", dtype: Any = tf.int64
+) -> Any:
+    """A column of integers from 0 up to ``bucket_size``.
+
+    Args:
+      column_name: the feature's key.
+      bucket_size: how many there are.
+      combiner: see the module.
+      dtype: their type in files; tf.int64 is what files have.
+    """
+    del combiner, dtype
+    return tf.feature_column.categorical_column_with_identity(column_name, bucket_size)
+
+
+def sparse_column_with_keys(
+    column_name: str,
+    keys: Sequence[Any],
+    default_value: int = -1,
+    combiner: str = "sum",
+    dtype: Any = tf.string,
+) -> Any:
+    """A column of words from a list, numbered by their place in it.
+
+    Args:
+      column_name: the feature's key.
+      keys: the words.
+      default_value: the number of all others; -1 leaves them out.
+      combiner: see the module.
+      dtype: tf.string or an integer type.
+    """
+    del combiner
+    return tf.feature_column.categorical_column_with_vocabulary_list(
+        column_name, tuple(keys), tf.as_dtype(dtype), default_value
+    )
+
+
+def sparse_column_with_vocabulary_file(
+    column_name: str,
+    vocabulary_file: str,
+    num_oov_buckets: int = 0,
+    vocab_size: int | None = None,
+    default_value: int = -1,
+    combiner: str = "sum",
+    dtype: Any = tf.string,
+) -> Any:
+    """A column of words from a file, numbered by line.
+
+    Args:
+      column_name: the feature's key.
+      vocabulary_file: the file's path.
+      num_oov_buckets: how many numbers there are for other words, behind those of the file.
+      vocab_size: how many lines to use; all by default.
+      default_value: the number of other words where there are no buckets for them.
+      combiner: see the module.
+      dtype: tf.string or an integer type.
+    """
+    del combiner
+    return tf.compat.v1.feature_column.categorical_column_with_vocabulary_file(
+        column_name,
+        vocabulary_file,
+        vocabulary_size=vocab_size,
+        num_oov_buckets=num_oov_buckets,
+        default_value=None if num_oov_buckets else default_value,
+        dtype=tf.as_dtype(dtype),
+    )
+
+
+def weighted_sparse_column(
+    sparse_id_column: Any, weight_column_name: str, dtype: Any = tf.float32
+) -> Any:
+    """A sparse column whose values have weights.
+
+    Args:
+      sparse_id_column: the column.
+      weight_column_name: the key of the feature with the weights.
+      dtype: the weights' type.
+    """
+    return tf.feature_column.weighted_categorical_column(
+        sparse_id_column, weight_column_name, tf.as_dtype(dtype)
+    )
+
+
+def crossed_column(
+    columns: Sequence[Any],
+    hash_bucket_size: int,
+    combiner: str = "sum",
+    ckpt_to_load_from: str | None = None,
+    tensor_name_in_ckpt: str | None = None,
+    hash_key: int | None = None,
+) -> Any:
+    """A column of combinations of other columns' values, numbered by a hash.
+
+    The hash is that of ``tf.feature_column``. Without a hash_key, contrib had another, so its
+    checkpoints number combinations otherwise.
+
+    Args:
+      columns: sparse or bucketized columns.
+      hash_bucket_size: how many numbers there are.
+      combiner: see the module.
+      ckpt_to_load_from: must be None.
+      tensor_name_in_ckpt: must be None.
+      hash_key: the hash's key.
+
+    Raises:
+      ValueError: a checkpoint is given.
+    """
+    del combiner
+    if ckpt_to_load_from is not None or tensor_name_in_ckpt is not None:
+        raise ValueError(
+            "crossed_column cannot load weights from a checkpoint: got ckpt_to_load_from="
+            f"{ckpt_to_load_from!r}. Use tf.train.init_from_checkpoint in model_fn."
+        )
+    return tf.feature_column.crossed_column(list(columns), hash_bucket_size, hash_key)
+
+
+def one_hot_column(sparse_id_column: Any) -> Any:
+    """The values of a sparse column as vectors with entries set.
+
+    Args:
+      sparse_id_column: the column.
+    """
+    return tf.feature_column.indicator_column(sparse_id_column)
+
+
+def embedding_column(
+    sparse_id_column: Any,
+    dimension: int,
+    combiner: str = "mean",
+    initializer: Any = None,
+    ckpt_to_load_from: str | None = None,
+    tensor_name_in_ckpt: str | None = None,
+    max_norm: float | None = None,
+    trainable: bool = True,
+) -> Any:
+    """The values of a sparse column as rows of a table.
+
+    Args:
+      sparse_id_column: the column.
+      dimension: a row's length.
+      combiner: how the rows of several values are combined: 'mean', 'sqrtn' or 'sum'.
+      initializer: what makes the table; by default truncated normal, with the deviation
+        ``1 / sqrt(number of rows)``.
+      ckpt_to_load_from: a checkpoint with the table's first values.
+      tensor_name_in_ckpt: its name there.
+      max_norm: longer rows are cut to this length.
+      trainable: whether the table is trained.
+    """
+    if initializer is None:
+        deviation = 1 / math.sqrt(sparse_id_column.num_buckets)
+        initializer = tf.compat.v1.truncated_normal_initializer(stddev=deviation)
+    return tf.feature_column.embedding_column(
+        sparse_id_column,
+        dimension,
+        combiner,
+        initializer,
+        ckpt_to_load_from,
+        tensor_name_in_ckpt,
+        max_norm,
+        trainable,
+    )
+
+
+def create_feature_spec_for_parsing(feature_columns: Sequence[Any]) -> dict[str, Any]:
+    """What ``tf.io.parse_example`` is to read for some columns.
+
+    Args:
+      feature_columns: the columns.
+
+    Returns:
+      By key, a FixedLenFeature or VarLenFeature.
+    """
+    return tf.feature_column.make_parse_example_spec(list(feature_columns))
