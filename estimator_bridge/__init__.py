@@ -1,58 +1,69 @@
-"""Runs tf.estimator and TPUEstimator programs on today's TensorFlow."""
+"""Runs tf.estimator and TPUEstimator programs on today's TensorFlow.
+
+To import this package loads neither TensorFlow nor the rest of the library: its names are found
+when they are first used. So the command runs what needs no TensorFlow at once, and a program's own
+settings for TensorFlow, made before it imports it, count.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from estimator_bridge.compatibility import check_versions
+from estimator_bridge.legacy.missing import MISSING, missing_getattr
 from estimator_bridge.legacy_keras import use_legacy_keras
 from estimator_bridge.version import __version__
 
-# Before anything below imports TensorFlow: its search paths are fixed while it is imported.
+# Before TensorFlow is imported: its search paths are fixed while it is imported.
 check_versions()
 use_legacy_keras()
 
-from estimator_bridge import (
-    data,
-    errors,
-    experimental,
-    export,
-    inputs,
-    runtime,
-    testing,
-    tpu,
-    training,
-)
-from estimator_bridge.experimental.extenders import add_metrics
-from estimator_bridge.legacy import install
-from estimator_bridge.legacy.missing import MISSING, missing_getattr
-from estimator_bridge.model import EstimatorSpec, ModeKeys, Model, RunConfig, WarmStartSettings
-from estimator_bridge.training import (
-    BestExporter,
-    Estimator,
-    EvalSpec,
-    Exporter,
-    FinalExporter,
-    LatestExporter,
-    TrainSpec,
-    train_and_evaluate,
-)
-from estimator_bridge.training.session_run_hooks import (
-    CheckpointSaverHook,
-    CheckpointSaverListener,
-    FeedFnHook,
-    FinalOpsHook,
-    GlobalStepWaiterHook,
-    LoggingTensorHook,
-    NanLossDuringTrainingError,
-    NanTensorHook,
-    ProfilerHook,
-    SecondOrStepTimer,
-    SessionRunArgs,
-    SessionRunContext,
-    SessionRunHook,
-    SessionRunValues,
-    StepCounterHook,
-    StopAtStepHook,
-    SummarySaverHook,
-    VocabInfo,
-)
+if TYPE_CHECKING:
+    from estimator_bridge import (
+        data,
+        errors,
+        experimental,
+        export,
+        inputs,
+        runtime,
+        testing,
+        tpu,
+        training,
+    )
+    from estimator_bridge.experimental.extenders import add_metrics
+    from estimator_bridge.legacy import install
+    from estimator_bridge.model import EstimatorSpec, ModeKeys, Model, RunConfig, WarmStartSettings
+    from estimator_bridge.training import (
+        BestExporter,
+        Estimator,
+        EvalSpec,
+        Exporter,
+        FinalExporter,
+        LatestExporter,
+        TrainSpec,
+        train_and_evaluate,
+    )
+    from estimator_bridge.training.session_run_hooks import (
+        CheckpointSaverHook,
+        CheckpointSaverListener,
+        FeedFnHook,
+        FinalOpsHook,
+        GlobalStepWaiterHook,
+        LoggingTensorHook,
+        NanLossDuringTrainingError,
+        NanTensorHook,
+        ProfilerHook,
+        SecondOrStepTimer,
+        SessionRunArgs,
+        SessionRunContext,
+        SessionRunHook,
+        SessionRunValues,
+        StepCounterHook,
+        StopAtStepHook,
+        SummarySaverHook,
+        VocabInfo,
+    )
 
 __all__ = [
     "BestExporter",
@@ -100,4 +111,42 @@ __all__ = [
     "training",
 ]
 
-__getattr__ = missing_getattr(__name__, MISSING[""])
+# By the module that has them: the names above. What is not here is a module itself.
+_PLACES = {
+    "estimator_bridge.experimental.extenders": """
+        add_metrics
+    """,
+    "estimator_bridge.legacy": """
+        install
+    """,
+    "estimator_bridge.model": """
+        EstimatorSpec ModeKeys Model RunConfig WarmStartSettings
+    """,
+    "estimator_bridge.training": """
+        BestExporter Estimator EvalSpec Exporter FinalExporter LatestExporter TrainSpec
+        train_and_evaluate
+    """,
+    "estimator_bridge.training.session_run_hooks": """
+        CheckpointSaverHook CheckpointSaverListener FeedFnHook FinalOpsHook
+        GlobalStepWaiterHook LoggingTensorHook NanLossDuringTrainingError NanTensorHook
+        ProfilerHook SecondOrStepTimer SessionRunArgs SessionRunContext SessionRunHook
+        SessionRunValues StepCounterHook StopAtStepHook SummarySaverHook VocabInfo
+    """,
+}
+_PLACE_OF = {name: module for module, names in _PLACES.items() for name in names.split()}
+_fail = missing_getattr(__name__, MISSING[""])
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PLACE_OF:
+        value = getattr(importlib.import_module(_PLACE_OF[name]), name)
+    elif name in __all__:
+        value = importlib.import_module(f"{__name__}.{name}")
+    else:
+        return _fail(name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from estimator_bridge.legacy.running import command
 from estimator_bridge.version import __version__
 
 __all__ = ["main"]
@@ -47,6 +48,14 @@ def _parser() -> argparse.ArgumentParser:
         "Ends with exit code 1 if something has to be mended first.",
     )
     doctor.set_defaults(run=_doctor)
+    run = commands.add_parser(
+        "run",
+        help="run an old script or module, unmodified",
+        description="Runs a tf.estimator or TPUEstimator program of TF1's time on today's "
+        "TensorFlow, as `python SCRIPT` would have run it then.",
+    )
+    command.add_arguments(run)
+    run.set_defaults(run=command.run)
     return parser
 
 

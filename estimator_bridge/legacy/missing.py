@@ -15,7 +15,7 @@ from typing import Any
 
 from estimator_bridge.errors import MissingImportError, MissingNameError
 
-__all__ = ["MISSING", "missing_getattr"]
+__all__ = ["MISSING", "missing_getattr", "modules"]
 
 
 def _later(advice: str) -> str:
@@ -92,6 +92,11 @@ MISSING: dict[str, dict[str, str]] = {
 
 # By a module's full name: how users call it, and what it lacks.
 _modules: dict[str, tuple[str, Mapping[str, str]]] = {}
+
+
+def modules() -> dict[str, Mapping[str, str]]:
+    """What is missing of the modules that are loaded, by how users call a module."""
+    return dict(_modules.values())
 
 
 def missing_getattr(

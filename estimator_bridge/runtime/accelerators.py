@@ -22,6 +22,7 @@ __all__ = [
     "TPUClusterResolver",
     "bounded_waits",
     "check_reachable",
+    "cores_for_any_tpu",
     "emulate_cores",
     "parse_local",
     "tpu_present",
@@ -30,6 +31,7 @@ __all__ = [
 _LOCAL = re.compile(r"(emulated|gpu):(.*)")
 _ADDRESS = re.compile(r"grpc://\[?(?P<host>[^/]+?)\]?:(?P<port>\d+)/?")
 _PATIENCE = 10.0  # seconds
+_CORES = "ESTIMATOR_BRIDGE_CORES"
 
 
 class LocalClusterResolver:
@@ -91,6 +93,15 @@ class NoTPUClusterResolver(tf.distribute.cluster_resolver.SimpleClusterResolver)
         return {}
 
 
+def cores_for_any_tpu() -> int:
+    """How many emulated cores the user gives to whoever asks for a TPU; 0 where nobody said so.
+
+    `estimator-bridge run --cores N` sets this, by an environment variable for the sake of the
+    processes that a program starts.
+    """
+    return int(os.environ.get(_CORES, "0"))
+
+
 def parse_local(name: str | None) -> LocalClusterResolver | None:
     """The resolver of 'emulated:N' or 'gpu:N'; None for any other name.
 
@@ -129,12 +140,15 @@ def TPUClusterResolver(tpu=None, zone=None, project=None, **kwargs):
       AcceleratorNotFoundError: a TPU was named that cannot be found.
       ValueError: 'emulated:N' or 'gpu:N' with an N that is no positive number.
     """
-    local = parse_local(tpu) if isinstance(tpu, str) else None
-    if local:
-        return local
     if not tpu and not tpu_present():
         return None
-    tpu = tpu or default_tpu_name(os.environ)
+    named = tpu or default_tpu_name(os.environ)
+    local = parse_local(named) if isinstance(named, str) else None
+    if local:
+        return local
+    if cores_for_any_tpu():
+        return EmulatedClusterResolver(cores_for_any_tpu())
+    tpu = named
     try:
         with bounded_waits():
             return tf.distribute.cluster_resolver.TPUClusterResolver(
@@ -181,7 +195,8 @@ def _not_found(tpu, reason) -> AcceleratorNotFoundError:
     return AcceleratorNotFoundError(
         f"No TPU {tpu!r} was found: {str(reason).strip() or type(reason).__name__}\n"
         "Check the name, zone and project, and that this machine can reach it. "
-        "To run on CPU cores instead, name them: 'emulated:8' (--tpu=emulated:8)."
+        "To run on CPU cores instead, name them: 'emulated:8' (--tpu=emulated:8), or start the "
+        "program by `estimator-bridge run --cores 8 ...`."
     )
 
 

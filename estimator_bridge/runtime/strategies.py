@@ -13,6 +13,7 @@ from estimator_bridge.runtime.accelerators import (
     TPUClusterResolver,
     bounded_waits,
     check_reachable,
+    cores_for_any_tpu,
     emulate_cores,
     parse_local,
     tpu_present,
@@ -48,11 +49,14 @@ def tpu_strategy(cluster=None, master: str | None = None) -> tf.distribute.Strat
       TooLateError: emulated cores were asked for after TensorFlow had started.
     """
     if cluster is None or isinstance(cluster, NoTPUClusterResolver):
+        if cores_for_any_tpu() and not parse_local(master):
+            master = f"emulated:{cores_for_any_tpu()}"
         if not master and not tpu_present():
             raise AcceleratorNotFoundError(
                 "use_tpu=True, but no TPU was named and this machine has none. Name one "
                 "(RunConfig(cluster=TPUClusterResolver('my-tpu'))), ask for emulated CPU cores "
-                "(RunConfig(master='emulated:8')), or pass use_tpu=False."
+                "(RunConfig(master='emulated:8'), or `estimator-bridge run --cores 8 ...`), or "
+                "pass use_tpu=False."
             )
         cluster = parse_local(master) or TPUClusterResolver(master)
     with eager_mode():
@@ -75,7 +79,8 @@ def _one_device(device: str) -> tf.distribute.Strategy:
 
 def _emulated(cores: int) -> tf.distribute.Strategy:
     devices = emulate_cores(cores)
-    logging.info("No TPU in use: %d emulated core(s) on this machine's CPU.", cores)
+    level = logging.WARNING if cores_for_any_tpu() else logging.INFO
+    logging.log(level, "No TPU in use: %d emulated core(s) on this machine's CPU.", cores)
     if cores == 1:
         return _one_device(devices[0])
     # The cores share one memory: plain addition is up to twice as fast here as the collectives

@@ -11,7 +11,7 @@ from absl import logging
 
 from estimator_bridge.model import InputPipelineConfig, ModeKeys, TPURunConfig
 from estimator_bridge.model.counts import check_positive_integer
-from estimator_bridge.runtime import default_strategy, tpu_strategy
+from estimator_bridge.runtime import cores_for_any_tpu, default_strategy, tpu_strategy
 from estimator_bridge.tpu.cpu_execution import CPUExecution, DistributedCPUExecution
 from estimator_bridge.tpu.execution import TPUExecution
 from estimator_bridge.training import EstimatorV1
@@ -130,7 +130,9 @@ class TPUEstimator(EstimatorV1):
         # A resolver's address is only for messages; 'emulated:N' is a name like a TPU's.
         strategy = tpu_strategy(config.cluster, config.master)
         replicas = strategy.num_replicas_in_sync
-        if tpu_config.num_shards not in (None, replicas):
+        # Programs name the number of their TPU's cores; here the user has named another one.
+        shards = None if replicas == cores_for_any_tpu() else tpu_config.num_shards
+        if shards not in (None, replicas):
             raise ValueError(
                 "TPUConfig.num_shards is not set correctly. According to the TPU "
                 f"({config.master or 'local'!r}), num_replicas should be ({replicas}), got "

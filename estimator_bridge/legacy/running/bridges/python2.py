@@ -1,0 +1,48 @@
+"""Names of Python 2 that programs of its last years use without asking which Python runs."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+__all__ = ["BUILTINS", "MODULES"]
+
+BUILTINS: dict[str, Any] = {
+    "basestring": str,
+    "long": int,
+    "raw_input": input,
+    "reduce": functools.reduce,
+    "unichr": chr,
+    "unicode": str,
+    "xrange": range,
+}
+
+
+def _joined(name: str, *places: str) -> Callable[[], ModuleType]:
+    """Makes a module of the public names of several."""
+
+    def make() -> ModuleType:
+        module = ModuleType(name, f"Stands in for Python 2's module {name}.")
+        for place in reversed(places):
+            found = importlib.import_module(place)
+            vars(module).update({k: v for k, v in vars(found).items() if not k.startswith("__")})
+        return module
+
+    return make
+
+
+MODULES: dict[str, Callable[[], ModuleType]] = {
+    "ConfigParser": _joined("ConfigParser", "configparser"),
+    "HTMLParser": _joined("HTMLParser", "html.parser"),
+    "Queue": _joined("Queue", "queue"),
+    "StringIO": _joined("StringIO", "io"),
+    "__builtin__": _joined("__builtin__", "builtins"),
+    "cPickle": _joined("cPickle", "pickle"),
+    "cStringIO": _joined("cStringIO", "io"),
+    "commands": _joined("commands", "subprocess"),
+    "urllib2": _joined("urllib2", "urllib.request", "urllib.error"),
+    "urlparse": _joined("urlparse", "urllib.parse"),
+}

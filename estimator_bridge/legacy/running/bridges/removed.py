@@ -1,0 +1,73 @@
+"""Names that newer versions of Python and of packages have removed, put back."""
+
+from __future__ import annotations
+
+import collections
+import collections.abc
+import inspect
+import time
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+__all__ = ["MENDED", "mend_standard_library"]
+
+# NumPy's aliases of Python's types (removed in 1.24) and of its own names (removed in 2.0).
+_NUMPY_TYPES = {
+    "bool": bool, "complex": complex, "float": float, "int": int, "long": int, "object": object,
+    "str": str, "unicode": str,
+}  # fmt: skip
+_NUMPY_NAMES = {
+    "Inf": "inf", "Infinity": "inf", "NAN": "nan", "NaN": "nan", "alltrue": "all",
+    "complex_": "complex128", "cumproduct": "cumprod", "float_": "float64", "in1d": "isin",
+    "infty": "inf", "int0": "intp", "mat": "asmatrix", "product": "prod", "round_": "round",
+    "row_stack": "vstack", "sometrue": "any", "string_": "bytes_", "trapz": "trapezoid",
+    "unicode_": "str_",
+}  # fmt: skip
+
+
+def _mend_numpy(numpy: Any) -> None:
+    for name, value in _NUMPY_TYPES.items():
+        _put_back(numpy, name, value)
+    for name, today in _NUMPY_NAMES.items():
+        _put_back(numpy, name, getattr(numpy, today, None))
+    _put_back(numpy, "NINF", -numpy.inf)
+    _put_back(numpy, "PINF", numpy.inf)
+    _put_back(numpy, "asscalar", lambda a: a.item())
+    _put_back(numpy, "asfarray", lambda a, dtype=numpy.float64: numpy.asarray(a, dtype))
+
+
+def _mend_yaml(yaml: Any) -> None:
+    load = yaml.load
+    if hasattr(load, "of_estimator_bridge"):
+        return
+
+    def with_a_loader(stream: Any, Loader: Any = None) -> Any:
+        return load(stream, Loader or yaml.FullLoader)
+
+    with_a_loader.of_estimator_bridge = True  # type: ignore[attr-defined]
+    yaml.load = with_a_loader
+
+
+# By package: what puts its names back, once a program's module imports it.
+MENDED: dict[str, Callable[[Any], None]] = {"numpy": _mend_numpy, "yaml": _mend_yaml}
+
+
+def mend_standard_library() -> None:
+    """Puts back what Python itself has removed since 3.6."""
+    for name in collections.abc.__all__:
+        _put_back(collections, name, getattr(collections.abc, name))
+    _put_back(inspect, "getargspec", _getargspec)
+    _put_back(time, "clock", time.process_time)
+
+
+ArgSpec = collections.namedtuple("ArgSpec", "args varargs keywords defaults")
+
+
+def _getargspec(func: Callable[..., Any]) -> ArgSpec:
+    return ArgSpec(*inspect.getfullargspec(func)[:4])
+
+
+def _put_back(module: ModuleType, name: str, value: Any) -> None:
+    if value is not None and name not in vars(module):
+        setattr(module, name, value)

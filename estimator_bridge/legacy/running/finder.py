@@ -1,0 +1,116 @@
+"""Finds the program's modules as Python does, and gives them imports of their own."""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import sys
+from types import ModuleType
+from typing import Any
+
+from estimator_bridge.legacy.running.dialects import Dialect
+from estimator_bridge.legacy.running.importing import builtins_for
+from estimator_bridge.legacy.running.sources import (
+    FOREIGN,
+    STANDARD,
+    is_installed,
+    mentions_tensorflow,
+    module_verdict,
+)
+from estimator_bridge.legacy.running.start import get_ready, quietly
+
+__all__ = ["ProgramFinder"]
+
+
+class ProgramFinder(importlib.abc.MetaPathFinder):
+    """Stands first among Python's finders while a program runs.
+
+    Args:
+      main: the dialect of modules in doubt.
+      forced: the dialect of all of the program's modules, whatever they look like.
+    """
+
+    def __init__(self, main: Dialect, forced: Dialect | None = None):
+        self.main, self.forced = main, forced
+        self._tf1_packages: set[str] = set()
+
+    def dialect_of(self, path: str) -> Dialect:
+        """The dialect of one of the program's files."""
+        return self.forced or module_verdict(path).dialect or self.main
+
+    def find_spec(
+        self, fullname: str, path: Any = None, target: Any = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """The spec of a module of the program, or of TensorFlow itself; else None."""
+        top = fullname.partition(".")[0]
+        if fullname == "tensorflow":
+            return self._tensorflow(path, target)
+        if top in FOREIGN or top in STANDARD:
+            return None
+        spec = self._python_finds(fullname, path, target)
+        if spec is None or type(spec.loader) is not importlib.machinery.SourceFileLoader:
+            return spec
+        file = spec.loader.path
+        if is_installed(file) and not self._speaks_tf1(top, file):
+            return spec
+        spec.loader = _ProgramLoader(fullname, file, self.dialect_of(file))
+        return spec
+
+    def _python_finds(
+        self, fullname: str, path: Any, target: Any
+    ) -> importlib.machinery.ModuleSpec | None:
+        for finder in sys.meta_path:
+            if finder is not self and hasattr(finder, "find_spec"):
+                spec = finder.find_spec(fullname, path, target)
+                if spec is not None:
+                    return spec
+        return None
+
+    def _speaks_tf1(self, top: str, file: str) -> bool:
+        """Whether an installed file is of a package that is itself a program of TF1."""
+        if top in self._tf1_packages:
+            return True
+        if mentions_tensorflow(file) and module_verdict(file).dialect is Dialect.TF1:
+            self._tf1_packages.add(top)
+            return True
+        return False
+
+    def _tensorflow(self, path: Any, target: Any) -> importlib.machinery.ModuleSpec | None:
+        spec = self._python_finds("tensorflow", path, target)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _TensorFlowLoader(spec.loader, self.main)
+        return spec
+
+
+class _ProgramLoader(importlib.machinery.SourceFileLoader):
+    """Loads a module of the program, with builtins of its dialect."""
+
+    def __init__(self, fullname: str, path: str, dialect: Dialect):
+        super().__init__(fullname, path)
+        self._dialect = dialect
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Runs the module's code."""
+        vars(module)["__builtins__"] = builtins_for(self._dialect)
+        super().exec_module(module)
+
+
+class _TensorFlowLoader(importlib.abc.Loader):
+    """Loads TensorFlow as its own loader does, then gets it ready."""
+
+    def __init__(self, loader: Any, main: Dialect):
+        self._loader, self._main = loader, main
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
+        """As TensorFlow's own loader."""
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Runs TensorFlow's own code, then installs what is missing in it."""
+        with quietly():
+            self._loader.exec_module(module)
+            module.__spec__.loader = module.__loader__ = self._loader  # type: ignore[union-attr]
+            get_ready(self._main)

@@ -1,0 +1,132 @@
+"""Runs a script or a module as Python itself would, with the imports of an old program."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import io
+import os
+import sys
+from collections.abc import Sequence
+from types import CodeType, ModuleType
+from typing import NamedTuple
+
+from estimator_bridge.legacy.running.bridges import mend_standard_library
+from estimator_bridge.legacy.running.dialects import Dialect
+from estimator_bridge.legacy.running.finder import ProgramFinder
+from estimator_bridge.legacy.running.importing import builtins_for
+from estimator_bridge.legacy.running.sources import main_dialect, program_verdict
+
+__all__ = ["Main", "find_module", "find_script", "run_main"]
+
+
+class Main(NamedTuple):
+    """What is to run as ``__main__``.
+
+    Attributes:
+      path: its file.
+      folder: what its imports start from; the first entry of sys.path.
+      spec: for `-m`, how it was found; None for a script.
+    """
+
+    path: str
+    folder: str
+    spec: importlib.machinery.ModuleSpec | None = None
+
+
+def find_script(path: str) -> Main:
+    """Finds a script, or the ``__main__.py`` of a folder.
+
+    Raises:
+      FileNotFoundError: there is no such file.
+    """
+    if os.path.isdir(path):
+        inner = os.path.join(path, "__main__.py")
+        if not os.path.isfile(inner):
+            raise FileNotFoundError(f"{path!r} is a folder without a __main__.py")
+        return Main(inner, path)
+    if not os.path.isfile(path):
+        dotted = path.replace(".", os.sep) + ".py"
+        hint = f" Did you mean the module, `-m {path}`?" if os.path.isfile(dotted) else ""
+        raise FileNotFoundError(f"there is no file {path!r}.{hint}")
+    return Main(path, os.path.dirname(os.path.abspath(path)))
+
+
+def find_module(name: str) -> Main:
+    """Finds a module for `-m`; that of a package is its ``__main__``.
+
+    The packages around it are not imported, but looked for: they are to be imported as parts of
+    the program.
+
+    Raises:
+      ModuleNotFoundError: there is no such module, or it has no source.
+    """
+    spec = _spec(name)
+    if spec is not None and spec.submodule_search_locations is not None:
+        name += ".__main__"
+        spec = _spec(name)
+    if spec is None or not spec.origin or not spec.origin.endswith(".py"):
+        raise ModuleNotFoundError(
+            f"No module named {name}, with a source file, below {sys.path[0] or os.getcwd()!r} or "
+            "in the installed packages",
+            name=name,
+        )
+    return Main(spec.origin, sys.path[0] or os.getcwd(), spec)
+
+
+def _spec(name: str) -> importlib.machinery.ModuleSpec | None:
+    path: Sequence[str] | None = None
+    spec = None
+    parts = name.split(".")
+    for depth in range(1, len(parts) + 1):
+        spec = importlib.machinery.PathFinder.find_spec(".".join(parts[:depth]), path)
+        if spec is None:
+            return None
+        path = spec.submodule_search_locations or []
+    return spec
+
+
+def run_main(
+    main: Main, arguments: Sequence[str], forced: Dialect | None = None, verbose: bool = False
+) -> None:
+    """Runs a program to its end. What it raises, SystemExit too, is raised.
+
+    Args:
+      main: the program.
+      arguments: its own arguments.
+      forced: the dialect of all its modules; by default, each module's source tells.
+      verbose: say which dialect that is, and why.
+    """
+    sys.argv = [main.path, *arguments]
+    verdict = program_verdict(main.path, main.folder)
+    dialect = main_dialect(verdict, forced)
+    if verbose:
+        why = "as was asked for" if forced else verdict.reason
+        print(f"estimator-bridge: a program of {dialect.value} ({why})", file=sys.stderr)
+    finder = ProgramFinder(dialect, forced)
+    mend_standard_library()
+    sys.meta_path.insert(0, finder)
+    if main.spec is not None and main.spec.parent:
+        importlib.import_module(main.spec.parent)
+    module = _main_module(main, finder.dialect_of(main.path))
+    sys.modules["__main__"] = module
+    exec(_code(main.path), vars(module))
+
+
+def _main_module(main: Main, dialect: Dialect) -> ModuleType:
+    module = ModuleType("__main__")
+    values = {
+        "__builtins__": builtins_for(dialect),
+        "__cached__": None,
+        "__file__": main.path,
+        "__loader__": importlib.machinery.SourceFileLoader("__main__", main.path),
+        "__package__": main.spec.parent if main.spec is not None else None,
+        "__spec__": main.spec,
+    }
+    vars(module).update(values)
+    return module
+
+
+def _code(path: str) -> CodeType:
+    with io.open_code(os.path.abspath(path)) as file:
+        return compile(file.read(), path, "exec", dont_inherit=True)

@@ -1,0 +1,132 @@
+"""Which modules belong to the program, and which TensorFlow each of them means."""
+
+from __future__ import annotations
+
+import ast
+import os
+import site
+import sys
+import sysconfig
+from collections.abc import Iterator
+
+from estimator_bridge.legacy.running.dialects import Dialect, Verdict, judge, speaks_tensorflow
+
+__all__ = [
+    "FOREIGN",
+    "STANDARD",
+    "is_installed",
+    "main_dialect",
+    "mentions_tensorflow",
+    "module_verdict",
+    "program_verdict",
+]
+
+# Packages that know which TensorFlow they run on, whatever their source looks like.
+_FOREIGN = """
+    absl astunparse estimator_bridge flatbuffers gast google grpc h5py jax jaxlib keras libclang
+    markdown matplotlib ml_dtypes namex numpy opt_einsum optree packaging pandas pip pkg_resources
+    PIL pytest rich scipy setuptools six sklearn tensorboard tensorboard_data_server tensorflow
+    tensorflow_addons tensorflow_datasets tensorflow_estimator tensorflow_hub tensorflow_io
+    tensorflow_probability tensorflow_text termcolor tf_keras torch transformers typing_extensions
+    urllib3 werkzeug wheel wrapt yaml
+"""
+FOREIGN = frozenset(_FOREIGN.split())
+
+STANDARD = frozenset(getattr(sys, "stdlib_module_names", sys.builtin_module_names))
+
+_INSTALLED = ("site-packages", "dist-packages")
+_MOST_FILES = 60
+
+
+def _python_folders() -> tuple[str, ...]:
+    paths = sysconfig.get_paths()
+    folders = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    folders += site.getsitepackages() if hasattr(site, "getsitepackages") else []
+    return tuple(os.path.join(os.path.realpath(folder), "") for folder in folders)
+
+
+_FOLDERS = _python_folders()
+
+
+def is_installed(path: str) -> bool:
+    """Whether a file is Python's or an installed package's, and not of the program's folders."""
+    path = os.path.realpath(path)
+    return path.startswith(_FOLDERS) or any(part in path.split(os.sep) for part in _INSTALLED)
+
+
+def module_verdict(path: str) -> Verdict:
+    """Judges a file.
+
+    Args:
+      path: of a module's source.
+
+    Returns:
+      As `judge` does; without a dialect for a file that cannot be read.
+    """
+    return judge(_read(path))
+
+
+def program_verdict(path: str, folder: str) -> Verdict:
+    """Judges a program by its main file, then by what that imports from the program's folder.
+
+    Args:
+      path: the main file.
+      folder: where its imports are looked for.
+
+    Returns:
+      The verdict of the nearest file that is in no doubt; its reason names the file.
+    """
+    waiting, seen = [path], {path}
+    while waiting and len(seen) <= _MOST_FILES:
+        file = waiting.pop(0)
+        source = _read(file)
+        verdict = judge(source)
+        if verdict.dialect is not None:
+            return Verdict(verdict.dialect, f"{os.path.basename(file)}: {verdict.reason}")
+        for found in _local_imports(source, folder, os.path.dirname(file)):
+            if found not in seen:
+                seen.add(found)
+                waiting.append(found)
+    return Verdict(None, "no module of it uses a name that tells")
+
+
+def mentions_tensorflow(path: str) -> bool:
+    """Whether a file may import TensorFlow."""
+    return speaks_tensorflow(_read(path))
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
+def _local_imports(source: bytes, folder: str, package: str) -> Iterator[str]:
+    """The files in the program's folder that a source imports, as far as their paths tell."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names, base = [alias.name for alias in node.names], folder
+        elif isinstance(node, ast.ImportFrom):
+            names = [".".join(filter(None, (node.module, alias.name))) for alias in node.names]
+            names += [node.module] if node.module else []
+            base = folder
+            if node.level:
+                base = os.path.normpath(os.path.join(package, *[os.pardir] * (node.level - 1)))
+        else:
+            continue
+        for name in names:
+            stem = os.path.join(base, *name.split("."))
+            for candidate in (f"{stem}.py", os.path.join(stem, "__init__.py")):
+                if os.path.isfile(candidate):
+                    yield candidate
+
+
+def main_dialect(verdict: Verdict, forced: Dialect | None) -> Dialect:
+    """The dialect of a program's modules that are in doubt."""
+    return forced or verdict.dialect or Dialect.TF2

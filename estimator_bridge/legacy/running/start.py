@@ -1,0 +1,89 @@
+"""Gets TensorFlow ready for the program, at the moment that it is first imported."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import re
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+from estimator_bridge.legacy.running.dialects import Dialect
+
+__all__ = ["get_ready", "quietly"]
+
+# What TensorFlow's libraries say of themselves while they are loaded, whatever the level asked for.
+_CHATTER = re.compile(
+    r"WARNING: All log messages before absl::InitializeLog\(\)|"
+    r".*(oneDNN custom operations are on|Could not find cuda drivers|cuda_platform\.cc|"
+    r"This TensorFlow binary is optimized|Unable to register cu|TF-TRT Warning|"
+    r"computation_placer\.cc)|"
+    r"To enable the following instructions:"
+)
+
+
+def get_ready(dialect: Dialect | None) -> None:
+    """Puts this library into TensorFlow, and makes it behave as the program's dialect expects.
+
+    Args:
+      dialect: the program's: for TF1, graphs, sessions, reference variables and `Dimension` are
+        what the program's top level gets. What an Estimator traces is the library's affair.
+    """
+    import tensorflow.compat.v1 as tf1
+    from absl import logging as absl_logging
+
+    from estimator_bridge.legacy.install import install
+    from estimator_bridge.legacy.tf1.contrib_paths import find_contrib
+
+    install()
+    find_contrib()
+    if dialect is Dialect.TF1:
+        with _without_warnings(tf1.logging):
+            tf1.disable_v2_behavior()
+    # TensorFlow's logger has a handler of its own: absl's would print its lines once more.
+    absl_logging.get_absl_handler().addFilter(lambda record: record.name != "tensorflow")
+    # The program will not be rewritten, so there is no use in telling what is deprecated.
+    warnings.filterwarnings("ignore", message=r"`tf\.\S+` is deprecated")
+    logging.getLogger("tensorflow").addFilter(_is_news)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    return "is deprecated and will be removed" not in str(record.msg)
+
+
+@contextlib.contextmanager
+def _without_warnings(tf_logging: Any) -> Iterator[None]:
+    before = tf_logging.get_verbosity()
+    tf_logging.set_verbosity(tf_logging.ERROR)
+    try:
+        yield
+    finally:
+        tf_logging.set_verbosity(before)
+
+
+@contextlib.contextmanager
+def quietly() -> Iterator[None]:
+    """Keeps TensorFlow's chatter from stderr while it is loaded; all else comes through."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    try:
+        stderr = os.dup(2)
+    except OSError:  # closed
+        yield
+        return
+    with tempfile.TemporaryFile() as said:
+        sys.stderr.flush()
+        os.dup2(said.fileno(), 2)
+        try:
+            yield
+        finally:
+            sys.stderr.flush()
+            os.dup2(stderr, 2)
+            os.close(stderr)
+            said.seek(0)
+            for line in said.read().decode(errors="replace").splitlines():
+                if line and not _CHATTER.match(line):
+                    print(line, file=sys.stderr)

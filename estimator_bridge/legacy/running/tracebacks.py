@@ -1,0 +1,60 @@
+"""Tracebacks of the program alone, and what its well-known errors mean."""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import TracebackType
+
+from estimator_bridge import errors
+from estimator_bridge.legacy.running.advice import advice_on
+
+__all__ = ["show_program_only", "without_our_frames"]
+
+_OURS = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(__file__))), "")
+_MACHINERY = ("<frozen importlib", "<frozen runpy")
+
+
+def show_program_only(whole: bool = False) -> None:
+    """Makes Python show an error that ends the program as if it had run the program itself.
+
+    Args:
+      whole: keep this library's frames, too.
+    """
+    show = sys.excepthook
+
+    def show_program(
+        kind: type[BaseException], error: BaseException, traceback: TracebackType | None
+    ) -> None:
+        if not whole:
+            _clean(error, set())
+        show(kind, error, error.__traceback__)
+        advice = advice_on(error)
+        if advice:
+            print(f"\nestimator-bridge: {advice}", file=sys.stderr)
+
+    sys.excepthook = show_program
+
+
+def _clean(error: BaseException | None, seen: set[int]) -> None:
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        error.__traceback__ = without_our_frames(error.__traceback__)
+        if type(error).__module__ == errors.__name__:
+            error.__cause__ = error.__context__ = None  # how this library came to it
+        _clean(error.__cause__, seen)
+        error = error.__context__
+
+
+def without_our_frames(traceback: TracebackType | None) -> TracebackType | None:
+    """A traceback without the frames of this library and of Python's import machinery."""
+    kept = []
+    while traceback is not None:
+        file = traceback.tb_frame.f_code.co_filename
+        if not file.startswith((_OURS, *_MACHINERY)):
+            kept.append(traceback)
+        traceback = traceback.tb_next
+    shown = None
+    for entry in reversed(kept):
+        shown = TracebackType(shown, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return shown

@@ -1,0 +1,89 @@
+"""Where TF1's tf differs from tf.compat.v1, which is nearly all of it."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from estimator_bridge.legacy.tf1.face import Changes, Face
+
+__all__ = ["MISSING", "VERSION", "tensorflow_1"]
+
+# Programs compare it with "1.11", and with "2". The last release of TF1 has all that they look for.
+VERSION = "1.15.5"
+
+_PLACES = "estimator_bridge.legacy"
+
+
+def _version() -> str:
+    return VERSION
+
+
+def _compat_v1() -> ModuleType:
+    return tensorflow_1()
+
+
+_OWN: dict[str, str | Callable[[], Any]] = {
+    "tensorflow.VERSION": _version,
+    "tensorflow.__version__": _version,
+    "tensorflow.version.VERSION": _version,
+    "tensorflow.contrib": "tensorflow.contrib",
+    "tensorflow.estimator": f"{_PLACES}.v1",
+    "tensorflow.python": "tensorflow.python",
+    "tensorflow.core": "tensorflow.core",
+    "tensorflow.compat.v1": _compat_v1,
+    "tensorflow.distribute.cluster_resolver.TPUClusterResolver": (
+        "estimator_bridge.runtime.TPUClusterResolver"
+    ),
+    "tensorflow.config.experimental_list_devices": f"{_PLACES}.tf1.gone.experimental_list_devices",
+}
+
+_REMOVED = "was removed from TensorFlow."
+# By full name: what there is to say of what TF1 had and no TensorFlow has today.
+MISSING = {
+    "tensorflow.lite.experimental.nn": (
+        f"{_REMOVED} Use tf.lite.TFLiteConverter, which converts Keras' LSTM and RNN layers."
+    ),
+    **dict.fromkeys(
+        (
+            "tensorflow.data.experimental.StatsAggregator",
+            "tensorflow.data.experimental.StatsOptions",
+            "tensorflow.data.experimental.bytes_produced_stats",
+            "tensorflow.data.experimental.latency_stats",
+        ),
+        f"{_REMOVED} Use tf.profiler.experimental to see what an input pipeline costs.",
+    ),
+    "tensorflow.data.experimental.MapVectorizationOptions": (
+        f"{_REMOVED} Leave it out, and call map() after batch()."
+    ),
+    **dict.fromkeys(
+        (
+            "tensorflow.tpu.experimental.AdagradParameters",
+            "tensorflow.tpu.experimental.AdamParameters",
+            "tensorflow.tpu.experimental.StochasticGradientDescentParameters",
+        ),
+        "is not supported. Use tables of tf.Variable in model_fn.",
+    ),
+}
+
+
+@functools.cache
+def tensorflow_1() -> Face:
+    """TF1's tf: one face for the whole process."""
+    import tensorflow.compat.v1
+
+    real = sys.modules["tensorflow.compat.v1"]
+    face = Face("tensorflow", real, Changes(_OWN, MISSING, _wraps))
+    import tensorflow as tf
+
+    face.__file__, face.__path__ = tf.__file__, tf.__path__
+    return face
+
+
+def _wraps(name: str, module: ModuleType) -> bool:
+    """Whether a module is a namespace of the public API; those of Keras are Keras' own."""
+    del name
+    return module.__name__.startswith(("tensorflow._api.", "tensorflow.compat.v1."))

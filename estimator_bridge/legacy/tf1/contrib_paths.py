@@ -1,0 +1,117 @@
+"""tensorflow.contrib and the paths below it, as modules over estimator_bridge.legacy.contrib.
+
+They stand under names that TensorFlow 2 has not, so importing them disturbs nobody. All of them
+load what they show when it is used.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import sys
+from types import ModuleType
+from typing import Any
+
+from estimator_bridge.errors import MissingNameError
+from estimator_bridge.legacy.tf1.deep_paths import DEEP_MODULES, DEEP_PACKAGES
+
+__all__ = ["ROOT", "find_contrib"]
+
+ROOT = "tensorflow.contrib"
+_REAL = "estimator_bridge.legacy.contrib"
+
+
+def find_contrib() -> None:
+    """Makes ``tensorflow.contrib`` importable, with its namespaces and their old files' paths."""
+    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Finder())
+    # Made here and not by an import, which would give the real tensorflow an attribute.
+    if ROOT not in sys.modules:
+        sys.modules[ROOT] = importlib.util.module_from_spec(
+            importlib.machinery.ModuleSpec(ROOT, _Finder(), is_package=True)
+        )
+
+
+class _Contrib(ModuleType):
+    """tf.contrib, one of its namespaces, or a module that was a file of one.
+
+    Args:
+      name: its full name, below tensorflow.contrib.
+    """
+
+    def __init__(self, name: str):
+        super().__init__(name, "Stands in for a module of tf.contrib.")
+        self._below = name[len(ROOT) + 1 :]
+        self.__path__: list[str] = []
+
+    @property
+    def __all__(self) -> list[str]:
+        return list(self._shown().__all__) if self._below else self.__dir__()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        path = f"{self._below}.{name}".lstrip(".")
+        if path in DEEP_PACKAGES or path in DEEP_MODULES:
+            return importlib.import_module(f"{ROOT}.{path}")
+        shown = self._shown()
+        if not self._below:
+            getattr(shown, name)  # to fail with advice
+            return importlib.import_module(f"{ROOT}.{name}")
+        for place in self._places(shown):
+            try:
+                value = getattr(place, name)
+            except MissingNameError:
+                raise
+            except AttributeError:
+                continue
+            setattr(self, name, value)
+            return value
+        namespace = self._below.partition(".")[0]
+        raise MissingNameError(
+            f"tf.contrib.{namespace}.{name} is not supported. `estimator-bridge run "
+            f"--list-supported` shows what of tf.contrib.{namespace} is there.",
+            name=name,
+        )
+
+    def __dir__(self) -> list[str]:
+        return dir(self._shown())
+
+    def _shown(self) -> ModuleType:
+        return importlib.import_module(".".join(filter(None, (_REAL, self._below.split(".")[0]))))
+
+    def _places(self, namespace: ModuleType) -> list[ModuleType]:
+        """Where to look for a name: a module called like the old file, then the namespace."""
+        parts = self._below.split(".")
+        own = f"{namespace.__name__}.{parts[-1]}"
+        if len(parts) > 1 and hasattr(namespace, "__path__") and importlib.util.find_spec(own):
+            return [importlib.import_module(own), namespace]
+        return [namespace]
+
+
+class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    def find_spec(
+        self, fullname: str, path: Any = None, target: Any = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """The spec of a module below tensorflow.contrib that there is or was; else None."""
+        del path, target
+        if not fullname.startswith(ROOT):
+            return None
+        below = fullname[len(ROOT) + 1 :]
+        if below and "." not in below:
+            from estimator_bridge.legacy.contrib import NAMESPACES
+
+            if below not in NAMESPACES:
+                return None
+        elif below and below not in DEEP_PACKAGES and below not in DEEP_MODULES:
+            return None
+        return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+        """Makes the stand-in."""
+        return _Contrib(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """There is nothing to run: names are found when they are used."""

@@ -1,0 +1,118 @@
+"""Where TensorFlow 1.15 kept the code of tf.contrib: what programs import by its path."""
+
+from __future__ import annotations
+
+__all__ = ["DEEP_MODULES", "DEEP_PACKAGES"]
+
+# By package below tensorflow.contrib: its modules.
+_MODULES = {
+    "batching.python.ops": "batch_ops",
+    "bayesflow.python.ops": "monte_carlo monte_carlo_impl",
+    "checkpoint.python": "containers python_state split_dependency visualize",
+    "cluster_resolver.python.training": """
+        cluster_resolver gce_cluster_resolver kubernetes_cluster_resolver slurm_cluster_resolver
+        tfconfig_cluster_resolver tpu_cluster_resolver
+    """,
+    "crf.python.ops": "crf",
+    "cudnn_rnn.python.layers": "cudnn_rnn",
+    "cudnn_rnn.python.ops": "cudnn_rnn_ops",
+    "data.python.ops": """
+        batching counter enumerate_ops error_ops get_single_element grouping interleave_ops
+        iterator_ops parsing_ops prefetching_ops random_ops readers resampling scan_ops
+        shuffle_ops sliding threadpool unique writers
+    """,
+    "distribute.python": """
+        collective_all_reduce_strategy mirrored_strategy monitor one_device_strategy
+        parameter_server_strategy tpu_strategy
+    """,
+    "eager.python": "datasets metrics metrics_impl network parameter_server saver tfe",
+    "estimator.python.estimator": """
+        boosted_trees dnn_with_layer_annotations early_stopping export exporter extenders head
+        hooks logit_fns multi_head replicate_model_fn rnn saved_model_estimator
+    """,
+    "feature_column.python.feature_column": "sequence_feature_column",
+    "framework.python.framework": "checkpoint_utils experimental graph_util tensor_util",
+    "framework.python.ops": """
+        arg_scope audio_ops checkpoint_ops ops prettyprint_ops script_ops sort_ops variables
+    """,
+    "fused_conv.python.ops": "fused_conv2d_bias_activation_op",
+    "image.python.ops": """
+        dense_image_warp distort_image_ops image_ops interpolate_spline
+        single_image_random_dot_stereograms sparse_image_warp
+    """,
+    "input_pipeline.python.ops": "input_pipeline_ops",
+    "integrate.python.ops": "odes",
+    "layers.python.layers": """
+        embedding_ops encoders feature_column feature_column_ops initializers layers
+        normalization optimizers regularizers rev_block_lib summaries target_column utils
+    """,
+    "layers.python.ops": "bucketization_op sparse_feature_cross_op sparse_ops",
+    "legacy_seq2seq.python.ops": "seq2seq",
+    "lookup": "lookup_ops",
+    "losses.python.losses": "loss_ops",
+    "losses.python.metric_learning": "metric_loss_ops",
+    "metrics.python.metrics": "classification",
+    "metrics.python.ops": "confusion_matrix_ops histogram_ops metric_ops set_ops",
+    "nn.python.ops": "alpha_dropout cross_entropy fwd_gradients sampling_ops scaled_softplus",
+    "opt.python.training": """
+        adam_gs_optimizer adamax addsign agn_optimizer drop_stale_gradient_optimizer
+        elastic_average_optimizer external_optimizer ggt lars_optimizer lazy_adam_gs_optimizer
+        lazy_adam_optimizer matrix_functions model_average_optimizer moving_average_optimizer
+        multitask_optimizer_wrapper nadam_optimizer powersign reg_adagrad_optimizer shampoo
+        sign_decay variable_clipping_optimizer weight_decay_optimizers
+    """,
+    "optimizer_v2": """
+        adadelta adagrad adam gradient_descent momentum optimizer_v2 optimizer_v2_symbols
+        rmsprop
+    """,
+    "predictor": """
+        contrib_estimator_predictor core_estimator_predictor predictor predictor_factories
+        saved_model_predictor
+    """,
+    "recurrent.python": "recurrent_api",
+    "recurrent.python.ops": "functional_rnn recurrent",
+    "rnn.python.ops": "core_rnn_cell fused_rnn_cell gru_ops lstm_ops rnn rnn_cell",
+    "rnn.python.tools": "checkpoint_convert",
+    "saved_model.python.saved_model": "keras_saved_model reader",
+    "seq2seq.python.ops": """
+        attention_wrapper basic_decoder beam_search_decoder beam_search_ops decoder helper loss
+        sampler
+    """,
+    "slim": "nets",
+    "slim.python.slim": "evaluation learning model_analyzer queues summaries",
+    "slim.python.slim.data": """
+        data_decoder data_provider dataset dataset_data_provider parallel_reader prefetch_queue
+        tfexample_decoder
+    """,
+    "slim.python.slim.nets": """
+        alexnet inception inception_v1 inception_v2 inception_v3 overfeat resnet_utils resnet_v1
+        resnet_v2 vgg
+    """,
+    "sparsemax.python.ops": "sparsemax sparsemax_loss",
+    "summary": "summary",
+    "tensorboard.plugins.projector": "projector_config_pb2",
+    "text.python.ops": "skip_gram_ops",
+    "tpu.python.ops": "tpu_ops",
+    "tpu.python.tpu": """
+        _tpu_estimator_embedding async_checkpoint bfloat16 datasets device_assignment
+        error_handling feature_column functional keras_support keras_tpu_variables
+        session_support tensor_tracer topology tpu tpu_config tpu_context tpu_embedding
+        tpu_embedding_gradient tpu_estimator tpu_feed tpu_function tpu_optimizer tpu_sharding
+        tpu_system_metadata training_loop util
+    """,
+    "training.python.training": """
+        bucket_ops device_setter evaluation feeding_queue_runner hparam hparam_pb2 resample
+        sampling_ops sequence_queueing_state_saver training tuner
+    """,
+    "util": "loader",
+}
+
+DEEP_MODULES = frozenset(
+    f"{package}.{name}" for package, names in _MODULES.items() for name in names.split()
+)
+
+DEEP_PACKAGES = frozenset(
+    ".".join(parts[:depth])
+    for parts in (package.split(".") for package in _MODULES)
+    for depth in range(2, len(parts) + 1)
+)
