@@ -44,9 +44,8 @@ def speaks_tensorflow(source: bytes) -> bool:
 def judge(source: bytes) -> Verdict:
     """Finds out which TensorFlow a module was written for.
 
-    ``import tensorflow.compat.v1 as tf`` decides for TF2, whatever else there is: such a module
-    knows where TF1's names are today. Else a name that only TF1 had decides for TF1, and else
-    ``tf.compat`` for TF2.
+    A name of tf that only TF1 had decides for TF1. It does not where tf is set to tf.compat.v1, in
+    some branch at least: such a module knows where TF1's names are today, and means TF2.
 
     Args:
       source: the module's source.
@@ -60,21 +59,21 @@ def judge(source: bytes) -> Verdict:
         tree = ast.parse(source)
     except (SyntaxError, ValueError):
         return _DOUBT
+    of_compat = _compat_variables(tree)
+    uses = list(_uses(tree, _variables(tree, "tensorflow") - of_compat.keys()))
+    for name, line in uses:
+        if _only_tf1(f"tensorflow.{name}"):
+            return Verdict(Dialect.TF1, f"tf.{name} in line {line}")
+    for line in of_compat.values():
+        return Verdict(Dialect.TF2, f"tensorflow.compat in line {line}")
     imports = list(_imports(tree))
-    for name, line in imports:
-        if name.startswith(_COMPAT):
-            return Verdict(Dialect.TF2, f"{name} in line {line}")
     for name, line in imports:
         if name.startswith("tensorflow.contrib") or _only_tf1(name):
             return Verdict(Dialect.TF1, f"{name} in line {line}")
-    uses = list(_uses(tree, _aliases(tree)))
-    for name, line, is_rebound in uses:
-        if is_rebound and name in _OF_COMPAT:
-            return Verdict(Dialect.TF2, f"tf = tf.{name} in line {line}")
-    for name, line, _ in uses:
-        if _only_tf1(f"tensorflow.{name}"):
-            return Verdict(Dialect.TF1, f"tf.{name} in line {line}")
-    for name, line, _ in uses:
+    for name, line in imports:
+        if name.startswith(_COMPAT):
+            return Verdict(Dialect.TF2, f"{name} in line {line}")
+    for name, line in uses:
         if name.startswith(_OF_COMPAT):
             return Verdict(Dialect.TF2, f"tf.{name} in line {line}")
     return _DOUBT
@@ -100,38 +99,48 @@ def _imports(tree: ast.AST) -> Iterator[tuple[str, int]]:
         yield from ((name, node.lineno) for name in names if name.startswith("tensorflow."))
 
 
-def _aliases(tree: ast.AST) -> set[str]:
-    """The variables that stand for the module tensorflow."""
+def _variables(tree: ast.AST, module: str) -> set[str]:
+    """The variables that stand for a module."""
     found = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                if alias.name == "tensorflow" or (
-                    alias.asname is None and alias.name.startswith("tensorflow.")
-                ):
-                    found.add(alias.asname or "tensorflow")
+                is_top = alias.asname is None and alias.name.partition(".")[0] == module
+                if is_top or alias.name == module:
+                    found.add(alias.asname or module)
     return found
 
 
-def _uses(tree: ast.AST, aliases: set[str]) -> Iterator[tuple[str, int, bool]]:
-    """Names below tf that a module uses: dotted, line, whether tf itself is set to it."""
+def _compat_variables(tree: ast.AST) -> dict[str, int]:
+    """The variables that stand for tf.compat.v1 or v2, at least in some branch, with a line."""
+    found = {}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Attribute):
-            targets = {target.id for target in node.targets if isinstance(target, ast.Name)}
-            name = _below(node.value, aliases)
-            if name and targets & aliases:
-                yield name, node.lineno, True
-        elif isinstance(node, ast.Attribute):
-            name = _below(node, aliases)
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name in _COMPAT and alias.asname:
+                    found[alias.asname] = node.lineno
+        elif isinstance(node, ast.ImportFrom) and node.module == "tensorflow.compat":
+            found.update((alias.asname or alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.Assign) and _below(node.value, {"tf"}) in _OF_COMPAT:
+            names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+            found.update(dict.fromkeys(names, node.lineno))
+    return found
+
+
+def _uses(tree: ast.AST, variables: set[str]) -> Iterator[tuple[str, int]]:
+    """The names below tf that a module uses, dotted, with their lines."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            name = _below(node, variables)
             if name:
-                yield name, node.lineno, False
+                yield name, node.lineno
 
 
-def _below(node: ast.expr, aliases: set[str]) -> str | None:
+def _below(node: ast.expr, variables: set[str]) -> str | None:
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
         node = node.value
-    if not isinstance(node, ast.Name) or node.id not in aliases:
+    if not isinstance(node, ast.Name) or node.id not in variables:
         return None
     return ".".join(reversed(parts))

@@ -18,6 +18,7 @@ from estimator_bridge.legacy.running import bridges
 from estimator_bridge.legacy.running.dialects import Dialect
 from estimator_bridge.legacy.running.guards import is_guarded
 from estimator_bridge.legacy.running.placeholders import Placeholder
+from estimator_bridge.legacy.tf1.privates import moved_module, with_old_names
 
 __all__ = ["builtins_for"]
 
@@ -100,6 +101,8 @@ def _resolve(name: str, dialect: Dialect) -> Any:
     if name == _ROOT:
         return _top(dialect)
     below = name[len(_ROOT) + 1 :]
+    if below.startswith("python"):
+        return moved_module(name) or with_old_names(importlib.import_module(name))
     if dialect is Dialect.TF1 and not f"{below}.".startswith(tuple(f"{f}." for f in _FILES)):
         module: Any = _top(dialect)
         for part in below.split("."):
@@ -118,11 +121,14 @@ def _name_of(module: Any, name: str, dialect: Dialect) -> Any:
     """What `from module import name` gives; a placeholder where there is nothing."""
     if isinstance(module, Placeholder):
         return _missing(f"{module.__dict__['__name__']}.{name}", None)
+    full_name = f"{getattr(module, '__name__', '')}.{name}"
+    moved = moved_module(full_name)
+    if moved is not None:
+        return moved
     try:
-        return getattr(module, name)
+        return with_old_names(getattr(module, name))
     except AttributeError as error:
         reason: Exception = error
-    full_name = f"{getattr(module, '__name__', '')}.{name}"
     try:
         return _resolve(full_name, dialect)
     except MissingImportError as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import re
 import sys
@@ -34,9 +33,9 @@ def get_ready(dialect: Dialect | None) -> None:
         what the program's top level gets. What an Estimator traces is the library's affair.
     """
     import tensorflow.compat.v1 as tf1
-    from absl import logging as absl_logging
 
     from estimator_bridge.legacy.install import install
+    from estimator_bridge.legacy.running.logs import log_as_tf1_did
     from estimator_bridge.legacy.tf1.contrib_paths import find_contrib
 
     install()
@@ -44,15 +43,9 @@ def get_ready(dialect: Dialect | None) -> None:
     if dialect is Dialect.TF1:
         with _without_warnings(tf1.logging):
             tf1.disable_v2_behavior()
-    # TensorFlow's logger has a handler of its own: absl's would print its lines once more.
-    absl_logging.get_absl_handler().addFilter(lambda record: record.name != "tensorflow")
+    log_as_tf1_did()
     # The program will not be rewritten, so there is no use in telling what is deprecated.
     warnings.filterwarnings("ignore", message=r"`tf\.\S+` is deprecated")
-    logging.getLogger("tensorflow").addFilter(_is_news)
-
-
-def _is_news(record: logging.LogRecord) -> bool:
-    return "is deprecated and will be removed" not in str(record.msg)
 
 
 @contextlib.contextmanager

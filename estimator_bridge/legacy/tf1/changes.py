@@ -26,12 +26,20 @@ def _compat_v1() -> ModuleType:
     return tensorflow_1()
 
 
+def _flags() -> ModuleType:
+    from estimator_bridge.legacy.tf1.flags import tf_flags
+
+    return tf_flags()
+
+
 _OWN: dict[str, str | Callable[[], Any]] = {
     "tensorflow.VERSION": _version,
     "tensorflow.__version__": _version,
     "tensorflow.version.VERSION": _version,
+    "tensorflow.app.flags": _flags,
     "tensorflow.contrib": "tensorflow.contrib",
     "tensorflow.estimator": f"{_PLACES}.v1",
+    "tensorflow.flags": _flags,
     "tensorflow.python": "tensorflow.python",
     "tensorflow.core": "tensorflow.core",
     "tensorflow.compat.v1": _compat_v1,
