@@ -27,9 +27,6 @@ from tensorflow.python.eager.context import _reset_context as reset_eager_contex
 from tensorflow.python.eager.context import context as eager_context
 from tensorflow.python.eager.context import eager_mode
 
-# tf.contrib.framework.nest: the public tf.nest has five of its functions.
-from tensorflow.python.util import nest
-
 # What Session.run returns for IndexedSlices; it never had a public name.
 from tensorflow.python.framework.indexed_slices import IndexedSlicesValue
 
@@ -57,6 +54,9 @@ from tensorflow.python.tpu.tpu_function import get_tpu_context
 from tensorflow.python.training.training_util import (
     _get_or_create_global_step_read as global_step_read,
 )
+
+# tf.contrib.framework.nest: the public tf.nest has five of its functions.
+from tensorflow.python.util import nest
 
 
 @contextlib.contextmanager

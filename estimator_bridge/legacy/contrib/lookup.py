@@ -14,8 +14,8 @@ from estimator_bridge.tensorflow_private import lookup_ops as _lookup
 
 __all__ = [
     "FastHashSpec",
-    "HasherSpec",
     "HashTable",
+    "HasherSpec",
     "IdTableWithHashBuckets",
     "InitializableLookupTableBase",
     "KeyValueTensorInitializer",

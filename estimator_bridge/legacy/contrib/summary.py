@@ -54,7 +54,7 @@ summary_writer_initializer_op = _summary.summary_writer_initializer_op
 __getattr__ = missing_getattr(
     __name__,
     {
-        "create_db_writer": "wrote to a database, and is not there. Use create_file_writer(logdir).",
+        "create_db_writer": "wrote to a database, and is gone. Use create_file_writer(logdir).",
         "text": "was never there: use tf.summary.text, or tf.compat.v2.summary.text in host_call.",
     },
     "tf.contrib.summary",

@@ -1,4 +1,4 @@
-"""tf.contrib.lookup: ids as documented, in a session and in an estimator's input_fn and model_fn."""
+"""tf.contrib.lookup: ids as documented, in a session and in an estimator."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_mutable_tables(graph, is_dense):
     else:
         table = lookup.MutableHashTable(tf.string, tf.float32, 0.0, shared_name="counts")
     words = tf.constant(["x", "y"])
-    add = table.insert(words, table.lookup(words) + [1.0, 2.0])
+    add = table.insert(words, table.lookup(words) + tf.constant([1.0, 2.0]))
     with v1.Session() as session:
         for _ in range(3):
             session.run(add)

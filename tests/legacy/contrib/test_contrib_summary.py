@@ -126,15 +126,14 @@ def resnet_like(every, folder):
 
         def host_call_fn(gs, loss):
             gs = gs[0]
-            with summary.create_file_writer(str(folder), max_queue=1).as_default():
-                with (
-                    summary.record_summaries_every_n_global_steps(every, global_step=gs)
-                    if every > 1
-                    else summary.always_record_summaries()
-                ):
-                    summary.scalar("loss", tf.reduce_mean(loss), step=gs)
-                    summary.scalar("no_step_given", 1.0)
-                    return summary.all_summary_ops()
+            writer = summary.create_file_writer(str(folder), max_queue=1)
+            recorded = summary.always_record_summaries()
+            if every > 1:
+                recorded = summary.record_summaries_every_n_global_steps(every, global_step=gs)
+            with writer.as_default(), recorded:
+                summary.scalar("loss", tf.reduce_mean(loss), step=gs)
+                summary.scalar("no_step_given", 1.0)
+                return summary.all_summary_ops()
 
         host_call = (host_call_fn, [tf.reshape(step, [1]), tf.reshape(loss, [1])])
         return eb.tpu.TPUEstimatorSpec(mode, loss=loss, train_op=train_op, host_call=host_call)

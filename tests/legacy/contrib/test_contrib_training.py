@@ -47,7 +47,7 @@ def test_multiply_gradients_by_variable_or_name():
         training.multiply_gradients(tuple(pairs), {"a": 2})
     with pytest.raises(ValueError, match="is empty"):
         training.multiply_gradients(pairs, {})
-    with pytest.raises(ValueError, match="multiple of `None` gradient.*on a"):
+    with pytest.raises(ValueError, match=r"multiple of `None` gradient.*on a"):
         training.multiply_gradients([(None, a)], {"a": 2})
 
 

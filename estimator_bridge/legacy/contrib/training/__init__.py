@@ -71,7 +71,7 @@ __getattr__ = missing_getattr(
         "NextQueuedSequenceBatch": _STATES,
         "SequenceQueueingStateSaver": _STATES,
         "FeedingQueueRunner": "is not there. Use tf.data.Dataset.from_generator.",
-        "Tuner": "belonged to tf.contrib.learn, and is not there. Use tf.estimator.train_and_evaluate.",
+        "Tuner": "is gone with tf.contrib.learn. Use tf.estimator.train_and_evaluate.",
     },
     "tf.contrib.training",
 )

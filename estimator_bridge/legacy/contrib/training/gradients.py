@@ -86,14 +86,15 @@ def multiply_gradients(grads_and_vars: _Pairs, gradient_multipliers: dict[Any, A
     multiplied = []
     for gradient, variable in grads_and_vars:
         factor = factors.get(variable.op.name)
-        if factor is not None:
-            if gradient is None:
-                raise ValueError(
-                    f"Requested multiple of `None` gradient: the loss does not depend on "
-                    f"{variable.op.name}. Take it out of gradient_multipliers."
-                )
-            gradient = _map_values(_times(factor), gradient)
-        multiplied.append((gradient, variable))
+        if factor is None:
+            multiplied.append((gradient, variable))
+            continue
+        if gradient is None:
+            raise ValueError(
+                f"Requested multiple of `None` gradient: the loss does not depend on "
+                f"{variable.op.name}. Take it out of gradient_multipliers."
+            )
+        multiplied.append((_map_values(_times(factor), gradient), variable))
     return multiplied
 
 

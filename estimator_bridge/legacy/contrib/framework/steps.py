@@ -1,0 +1,131 @@
+"""The global step, and variables outside of any scope's settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+__all__ = [
+    "VariableDeviceChooser",
+    "assert_global_step",
+    "assert_or_get_global_step",
+    "create_global_step",
+    "get_global_step",
+    "get_or_create_global_step",
+    "global_variable",
+    "local_variable",
+    "zero_initializer",
+]
+
+_v1 = tf.compat.v1
+
+assert_global_step = _v1.train.assert_global_step
+create_global_step = _v1.train.create_global_step
+get_global_step = _v1.train.get_global_step
+get_or_create_global_step = _v1.train.get_or_create_global_step
+
+
+def assert_or_get_global_step(graph: tf.Graph | None = None, global_step_tensor: Any = None) -> Any:
+    """Checks a global step, or finds the graph's.
+
+    Args:
+      graph: where to look; the default graph by default.
+      global_step_tensor: what is to be checked; None: nothing, the graph's is returned.
+
+    Returns:
+      The global step; None where the graph has none.
+
+    Raises:
+      TypeError: it is no integer scalar.
+    """
+    if global_step_tensor is None:
+        return get_global_step(graph)
+    assert_global_step(global_step_tensor)
+    return global_step_tensor
+
+
+def local_variable(
+    initial_value: Any,
+    validate_shape: bool = True,
+    name: str | None = None,
+    use_resource: bool | None = None,
+) -> Any:
+    """A variable that is not trained and not saved; the arguments are those of tf.Variable."""
+    return _variable(
+        initial_value, _v1.GraphKeys.LOCAL_VARIABLES, validate_shape, name, use_resource
+    )
+
+
+def global_variable(
+    initial_value: Any,
+    validate_shape: bool = True,
+    name: str | None = None,
+    use_resource: bool | None = None,
+) -> Any:
+    """A variable that is not trained, and is saved; the arguments are those of tf.Variable."""
+    return _variable(
+        initial_value, _v1.GraphKeys.GLOBAL_VARIABLES, validate_shape, name, use_resource
+    )
+
+
+def _variable(
+    value: Any, collection: str, validate: bool, name: str | None, use_resource: bool | None
+) -> Any:
+    return _v1.Variable(
+        value,
+        trainable=False,
+        collections=[collection],
+        validate_shape=validate,
+        name=name,
+        use_resource=use_resource,
+    )
+
+
+def zero_initializer(ref: Any, use_locking: bool = True, name: str = "zero_initializer") -> Any:
+    """Fills a variable with zeros.
+
+    Args:
+      ref: the variable.
+      use_locking: whether other writes wait.
+      name: a name scope.
+
+    Returns:
+      The assignment.
+    """
+    with tf.name_scope(name):
+        return _v1.assign(ref, tf.zeros(ref.shape, ref.dtype.base_dtype), use_locking=use_locking)
+
+
+class VariableDeviceChooser:
+    """Names a device for each variable: of parameter servers in turn, or one of this machine.
+
+    Args:
+      num_tasks: how many parameter servers there are; 0: this machine.
+      job_name: the job of parameter servers.
+      device_type: "CPU" or "GPU".
+      device_index: of the device.
+      replica: of the job.
+    """
+
+    def __init__(
+        self,
+        num_tasks: int = 0,
+        job_name: str = "ps",
+        device_type: str = "CPU",
+        device_index: int = 0,
+        replica: int | None = None,
+    ):
+        self._tasks, self._job, self._next = num_tasks, job_name, 0
+        self._device = {
+            "device_type": device_type, "device_index": device_index, "replica": replica,
+        }  # fmt: skip
+
+    def __call__(self, op: Any) -> str:
+        """The device of the next variable."""
+        del op
+        where: dict[str, Any] = dict(self._device)
+        if self._tasks:
+            where.update(job=self._job, task=self._next)
+            self._next = (self._next + 1) % self._tasks
+        return tf.DeviceSpec(**where).to_string()

@@ -1,0 +1,225 @@
+"""Checks of tensors, and conditions that are known while the graph is built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+__all__ = [
+    "assert_scalar_int",
+    "get_name_scope",
+    "get_placeholders",
+    "prepend_name_scope",
+    "reduce_sum_n",
+    "remove_squeezable_dimensions",
+    "smart_case",
+    "smart_cond",
+    "smart_constant_value",
+    "strip_name_scope",
+    "with_same_shape",
+    "with_shape",
+]
+
+_v1 = tf.compat.v1
+
+
+def assert_scalar_int(tensor: Any, name: str | None = None) -> tf.Tensor:
+    """Checks that a tensor is an integer scalar.
+
+    Returns:
+      The tensor.
+
+    Raises:
+      ValueError: it is none.
+    """
+    tensor = tf.convert_to_tensor(tensor)
+    if not tensor.dtype.base_dtype.is_integer:
+        raise ValueError(
+            f"Expected integer type for {tensor}, received type: {tensor.dtype.name}. Cast it: "
+            "tf.cast(x, tf.int32)."
+        )
+    return _v1.assert_scalar(tensor, name=name)
+
+
+def with_shape(expected_shape: Any, tensor: tf.Tensor) -> tf.Tensor:
+    """Checks a tensor's shape, while the graph is built where it is known, else when it runs.
+
+    Args:
+      expected_shape: sizes, or a tensor of them; unknown sizes (None) match any. An empty one
+        takes a tensor of one element too, and makes it a scalar.
+      tensor: what is checked.
+
+    Returns:
+      The tensor, of the expected static shape.
+
+    Raises:
+      ValueError: the shapes do not match.
+    """
+    if isinstance(tensor, tf.SparseTensor):
+        raise ValueError("SparseTensor not supported by with_shape. Check its dense_shape.")
+    if tf.is_tensor(expected_shape):
+        if expected_shape.dtype.base_dtype != tf.int32:
+            raise ValueError(
+                f"Invalid dtype {expected_shape.dtype.name} for shape {expected_shape} expected of "
+                f"tensor {tensor.name}: int32 is needed."
+            )
+        is_same = tf.reduce_all(tf.equal(tf.shape(tensor), expected_shape))
+        message = f"Wrong shape for {tensor.name} [expected] [actual]."
+        check = _v1.Assert(is_same, [message, expected_shape, tf.shape(tensor)])
+        with tf.control_dependencies([check]):
+            return tf.identity(tensor)
+    shape = tf.TensorShape(expected_shape)
+    if shape.rank == 0 and tensor.shape.is_compatible_with([1]):
+        return tf.reshape(tensor, [])
+    if not tensor.shape.is_compatible_with(shape):
+        raise ValueError(
+            f"Invalid shape for tensor {tensor.name}, expected {shape}, got {tensor.shape}."
+        )
+    return tensor if tensor.shape.is_fully_defined() else tf.ensure_shape(tensor, shape)
+
+
+def with_same_shape(expected_tensor: tf.Tensor, tensor: tf.Tensor) -> tf.Tensor:
+    """As ``with_shape``, with the shape of another tensor."""
+    shape = expected_tensor.shape
+    return with_shape(shape if shape.is_fully_defined() else tf.shape(expected_tensor), tensor)
+
+
+def reduce_sum_n(tensors: Sequence[tf.Tensor], name: str | None = None) -> tf.Tensor:
+    """The sum of all elements of all tensors.
+
+    Raises:
+      ValueError: there are none.
+    """
+    if not tensors:
+        raise ValueError("No tensors provided.")
+    with tf.name_scope(name or "reduce_sum_n"):
+        return tf.add_n([tf.reduce_sum(tensor) for tensor in tensors])
+
+
+def remove_squeezable_dimensions(
+    predictions: Any, labels: Any, name: str | None = None
+) -> tuple[tf.Tensor, tf.Tensor]:
+    """Takes a last dimension of 1 off the tensor that has one dimension more than the other.
+
+    Args:
+      predictions: a tensor.
+      labels: a tensor.
+      name: a name scope.
+
+    Returns:
+      Both tensors. Those of unknown rank are left as they are.
+    """
+    with tf.name_scope(name or "remove_squeezable_dimensions"):
+        predictions, labels = tf.convert_to_tensor(predictions), tf.convert_to_tensor(labels)
+        if predictions.shape.rank is None or labels.shape.rank is None:
+            return predictions, labels
+        more = predictions.shape.rank - labels.shape.rank
+        if more == 1:
+            predictions = tf.squeeze(predictions, [-1])
+        elif more == -1:
+            labels = tf.squeeze(labels, [-1])
+        return predictions, labels
+
+
+def smart_constant_value(pred: Any) -> bool | None:
+    """The value of a condition, where it is known while the graph is built; else None.
+
+    Raises:
+      TypeError: it is no bool, 0, 1 or tensor.
+    """
+    if isinstance(pred, tf.Variable):
+        return None
+    if tf.is_tensor(pred):
+        value = tf.get_static_value(pred)
+        return None if value is None else bool(value)
+    if pred in (0, 1):
+        return bool(pred)
+    raise TypeError(
+        f"`pred` must be a Tensor, or a Python bool, or 1 or 0. Found instead: {pred!r}"
+    )
+
+
+def smart_cond(
+    pred: Any,
+    true_fn: Callable[[], Any],
+    false_fn: Callable[[], Any],
+    name: str | None = None,
+) -> Any:
+    """Calls one function where the condition is known, else builds a tf.cond of both.
+
+    Args:
+      pred: a bool, 0, 1, or a scalar tensor.
+      true_fn: makes the result where it is true.
+      false_fn: makes it otherwise.
+      name: of the tf.cond.
+
+    Returns:
+      What the function returned, or the tf.cond.
+    """
+    known = smart_constant_value(pred)
+    if known is None:
+        return _v1.cond(pred, true_fn, false_fn, name=name)
+    return true_fn() if known else false_fn()
+
+
+def smart_case(
+    pred_fn_pairs: Any,
+    default: Callable[[], Any] | None = None,
+    exclusive: bool = False,
+    name: str = "smart_case",
+) -> Any:
+    """As tf.case; conditions that are known while the graph is built leave no trace in it.
+
+    Args:
+      pred_fn_pairs: pairs of a condition and a function, or a dict of them.
+      default: the function where no condition holds.
+      exclusive: whether it is an error that several hold.
+      name: of the tf.case.
+
+    Returns:
+      What the chosen function returned, or the tf.case.
+    """
+    pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
+    known = [smart_constant_value(pred) for pred, _ in pairs]
+    if None in known:
+        return _v1.case(pairs, default, exclusive, name=name)
+    chosen = [function for is_true, (_, function) in zip(known, pairs) if is_true]
+    if exclusive and len(chosen) > 1:
+        raise ValueError(f"smart_case: {len(chosen)} conditions hold, and exclusive is True.")
+    if not chosen and default is None:
+        raise ValueError("smart_case: no condition holds, and there is no default.")
+    return chosen[0]() if chosen else default()  # type: ignore[misc]
+
+
+def get_name_scope() -> str:
+    """The name scope that operations are made in now."""
+    return _v1.get_default_graph().get_name_scope()
+
+
+def get_placeholders(graph: tf.Graph) -> list[tf.Tensor]:
+    """The placeholders of a graph."""
+    return [op.outputs[0] for op in graph.get_operations() if op.type == "Placeholder"]
+
+
+def prepend_name_scope(name: str, import_scope: str | None) -> str:
+    """A name within a scope."""
+    if not import_scope:
+        return name
+    scope = import_scope.rstrip("/")
+    for mark in ("loc:@", "^"):  # of colocations and control inputs, which stay in front
+        if name.startswith(mark):
+            return f"{mark}{scope}/{name[len(mark) :]}"
+    return f"{scope}/{name}"
+
+
+def strip_name_scope(name: str, export_scope: str | None) -> str:
+    """A name without the scope in front."""
+    if not export_scope:
+        return name
+    scope = export_scope.rstrip("/") + "/"
+    for mark in ("loc:@", "^", ""):
+        if name.startswith(mark + scope):
+            return mark + name[len(mark + scope) :]
+    return name

@@ -1,0 +1,109 @@
+"""tf.contrib.predictor: exported models and estimators, called with arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import estimator_bridge as eb
+from estimator_bridge.legacy.contrib import predictor
+
+import tensorflow as tf  # isort: skip
+
+v1 = tf.compat.v1
+X = np.arange(6, dtype=np.float32).reshape(3, 2)
+
+
+def model_fn(features, labels, mode, params):
+    weights = v1.get_variable("weights", initializer=tf.constant([[1.0], [10.0]]))
+    outputs = tf.matmul(features["x"], weights) + features.get("offset", 0.0)
+    if mode == eb.ModeKeys.PREDICT:
+        exports = {
+            "serving_default": eb.export.PredictOutput({"y": outputs, "twice": 2 * outputs}),
+            "negative": eb.export.PredictOutput({"y": -outputs}),
+        }
+        predictions = {"y": outputs}
+        return eb.tpu.TPUEstimatorSpec(mode, predictions=predictions, export_outputs=exports)
+    step = v1.assign_add(v1.train.get_global_step(), 1)
+    train_op = tf.group(v1.assign(weights, [[2.0], [20.0]]), step)
+    return eb.tpu.TPUEstimatorSpec(mode, loss=tf.reduce_sum(outputs), train_op=train_op)
+
+
+def receivers():
+    x = v1.placeholder(tf.float32, [None, 2], "x")
+    offset = v1.placeholder_with_default(0.0, [], "offset")
+    features = {"x": x, "offset": offset}
+    return eb.export.ServingInputReceiver(features, dict(features))
+
+
+@pytest.fixture(scope="module")
+def estimator(tmp_path_factory):
+    config = eb.tpu.RunConfig(model_dir=str(tmp_path_factory.mktemp("model")))
+    made = eb.tpu.TPUEstimator(model_fn, config=config, use_tpu=False, train_batch_size=3)
+    return made.train(lambda params: tf.data.Dataset.from_tensors({"x": X}), steps=1)
+
+
+@pytest.fixture(scope="module")
+def exported(estimator, tmp_path_factory):
+    return estimator.export_saved_model(str(tmp_path_factory.mktemp("exported")), receivers)
+
+
+EXPECTED = X @ [[2.0], [20.0]]
+
+
+@pytest.mark.parametrize("source", ["saved model", "estimator"])
+def test_a_predictor_is_a_function_of_arrays(source, estimator, exported):
+    if source == "estimator":
+        predict = predictor.from_estimator(estimator, receivers)
+    else:
+        predict = predictor.from_saved_model(exported)
+    for _ in range(2):
+        got = predict({"x": X})
+        assert set(got) == {"y", "twice"}
+        np.testing.assert_allclose(got["y"], EXPECTED)
+        np.testing.assert_allclose(got["twice"], 2 * EXPECTED)
+    np.testing.assert_allclose(predict({"x": X, "offset": 1.0})["y"], EXPECTED + 1)
+    np.testing.assert_allclose(predict({"x": X, "offset": None})["y"], EXPECTED)
+    assert set(predict.feed_tensors) == {"x", "offset"} and set(predict.fetch_tensors) == set(got)
+    assert predict.graph is predict.feed_tensors["x"].graph
+    assert "'y'" in repr(predict)
+    with pytest.raises(ValueError, match=r"Got unexpected keys in input_dict: {'z'}"):
+        predict({"x": X, "z": 1})
+    predict.session.close()
+
+
+def test_which_output(estimator, exported):
+    other = predictor.from_estimator(estimator, receivers, output_key="negative")
+    np.testing.assert_allclose(other({"x": X})["y"], -EXPECTED)
+    other = predictor.from_saved_model(tf.compat.as_str(exported), signature_def_key="negative")
+    np.testing.assert_allclose(other({"x": X})["y"], -EXPECTED)
+    with pytest.raises(KeyError, match="output_key must be one of"):
+        predictor.from_estimator(estimator, receivers, output_key="nothing")
+    with pytest.raises(ValueError, match='Got signature_def_key "nothing". Available'):
+        predictor.from_saved_model(exported, signature_def_key="nothing")
+
+
+def test_inputs_and_outputs_by_tensor_names(exported):
+    known = predictor.from_saved_model(exported)
+    inputs = {"features": known.feed_tensors["x"].name}
+    outputs = {"result": known.fetch_tensors["twice"].name}
+    by_name = predictor.from_saved_model(exported, input_names=inputs, output_names=outputs)
+    np.testing.assert_allclose(by_name({"features": X})["result"], 2 * EXPECTED)
+    with pytest.raises(ValueError, match="must both be specified"):
+        predictor.from_saved_model(exported, input_names=inputs)
+    with pytest.raises(ValueError, match="at most one of signature_def_key"):
+        predictor.from_saved_model(exported, "negative", None, inputs, outputs)
+
+
+def test_a_model_by_its_tags_in_a_graph_of_ones_own(exported):
+    graph = tf.Graph()
+    config = v1.ConfigProto(allow_soft_placement=True)
+    predict = predictor.from_saved_model(exported, tags="serve", graph=graph, config=config)
+    assert predict.graph is graph
+    with pytest.raises(RuntimeError, match="tags"):
+        predictor.from_saved_model(exported, tags="nothing")
+
+
+def test_what_is_missing_says_what_to_use():
+    with pytest.raises(AttributeError, match=r"from_contrib_estimator .*use from_estimator"):
+        _ = predictor.from_contrib_estimator
