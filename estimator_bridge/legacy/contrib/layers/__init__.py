@@ -107,6 +107,12 @@ from estimator_bridge.legacy.contrib.layers.summaries import (
     summarize_variables,
     summarize_weights,
 )
+from estimator_bridge.legacy.contrib.layers.transposed import (
+    conv2d_transpose,
+    conv3d_transpose,
+    convolution2d_transpose,
+    convolution3d_transpose,
+)
 from estimator_bridge.legacy.missing import missing_getattr
 
 __getattr__ = missing_getattr(__name__, MISSING, "tf.contrib.layers")
@@ -125,12 +131,16 @@ __all__ = [
     "conv1d",
     "conv2d",
     "conv2d_in_plane",
+    "conv2d_transpose",
     "conv3d",
+    "conv3d_transpose",
     "convolution",
     "convolution1d",
     "convolution2d",
     "convolution2d_in_plane",
+    "convolution2d_transpose",
     "convolution3d",
+    "convolution3d_transpose",
     "create_feature_spec_for_parsing",
     "crossed_column",
     "dense_to_sparse",

@@ -1,0 +1,49 @@
+"""What the tests of tf.contrib share: a graph, run in a session, and what it has made."""
+
+import numpy as np
+import tensorflow as tf
+
+v1 = tf.compat.v1
+
+
+class Run:
+    """Builds a graph and runs it.
+
+    Args:
+      build: a function of placeholders of the given values, which returns fetches.
+      *values: numpy arrays; the first dimension of each placeholder is unknown.
+      updates: how often to run the collection UPDATE_OPS, before the fetches are run.
+      feeds: more values, by the name of a placeholder that build makes.
+
+    Attributes:
+      result: the fetched values.
+      variables: by name, the values after that.
+      graph: the graph.
+    """
+
+    def __init__(self, build, *values, updates=0, feeds=None):
+        self.graph = tf.Graph()
+        with self.graph.as_default():
+            v1.set_random_seed(1)
+            arrays = [np.asarray(value) for value in values]
+            inputs = [v1.placeholder(array.dtype, [None, *array.shape[1:]]) for array in arrays]
+            fetches = build(*inputs)
+            feed = {**dict(zip(inputs, arrays)), **(feeds or {})}
+            init = [v1.global_variables_initializer(), v1.local_variables_initializer()]
+            with v1.Session() as session:
+                session.run([*init, v1.tables_initializer()])
+                self.start = self._variables(session)
+                for _ in range(updates):
+                    session.run(v1.get_collection(v1.GraphKeys.UPDATE_OPS), feed)
+                self.result = session.run(fetches, feed)
+                self.variables = self._variables(session)
+
+    def _variables(self, session):
+        return {each.op.name: session.run(each) for each in v1.global_variables()}
+
+    @property
+    def shapes(self):
+        return {name: value.shape for name, value in self.variables.items()}
+
+    def names(self, collection):
+        return [each.op.name for each in self.graph.get_collection(collection)]
