@@ -28,6 +28,7 @@ def install() -> None:
     These are ``tf.estimator``, ``tf.compat.v1.estimator`` and ``tf.compat.v2.estimator``, as
     attributes and for ``from tensorflow.compat.v1 import estimator`` and the like; the package
     ``tensorflow_estimator`` with the paths of its modules; and ``tensorflow.python.estimator``.
+    And ``tf.distribute.cluster_resolver.TPUClusterResolver`` is the one of `estimator_bridge.tpu`.
     Call it before the imports of the program that look there. To call it again changes nothing.
 
     Raises:
@@ -44,8 +45,12 @@ def install() -> None:
             "does not take its place. Use that one (do not import estimator_bridge), or install "
             "TensorFlow 2.16 or newer."
         )
+    from estimator_bridge.legacy.resolver import TPUClusterResolver
+
     for name, namespace in _namespaces():
         namespace.estimator = v1 if name.endswith("v1") else v2  # type: ignore[attr-defined]
+        resolvers: Any = namespace.distribute.cluster_resolver
+        resolvers.TPUClusterResolver = TPUClusterResolver
     places = {"tensorflow": v2, "tensorflow.compat.v1": v1, "tensorflow.compat.v2": v2}
     for place, face in places.items():
         sys.modules[f"{place}.estimator"] = face

@@ -149,11 +149,12 @@ def TPUClusterResolver(tpu=None, zone=None, project=None, **kwargs):
     if cores_for_any_tpu():
         return EmulatedClusterResolver(cores_for_any_tpu())
     tpu = named
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver
+    # legacy.install() puts one in its place that comes here.
+    resolver = getattr(resolver, "of_tensorflow", resolver)
     try:
         with bounded_waits():
-            return tf.distribute.cluster_resolver.TPUClusterResolver(
-                tpu, zone=zone, project=project, **kwargs
-            )
+            return resolver(tpu, zone=zone, project=project, **kwargs)
     except Exception as error:  # it raises a dozen kinds, from the metadata service and below
         raise _not_found(tpu, error) from error
 

@@ -15,9 +15,8 @@ from estimator_bridge.legacy.missing import missing_getattr
 
 __all__ = ["NAMESPACES"]
 
-_OWN = {"advice", "arg_scope"}  # what the namespaces share, and no namespace of tf.contrib
-
-NAMESPACES = frozenset(found.name for found in pkgutil.iter_modules(__path__)) - _OWN
+# The other modules here are what the namespaces share.
+NAMESPACES = advice.OF_TF1 & {found.name for found in pkgutil.iter_modules(__path__)}
 
 _fail = missing_getattr(__name__, advice.Namespaces(), "tf.contrib")
 

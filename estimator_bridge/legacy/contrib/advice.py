@@ -4,7 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-__all__ = ["Namespaces"]
+__all__ = ["OF_TF1", "Namespaces"]
+
+_OF_TF1 = """
+    all_reduce autograph batching bayesflow bigtable boosted_trees checkpoint cloud
+    cluster_resolver coder compiler constrained_optimization copy_graph crf cudnn_rnn data
+    decision_trees deprecated distribute distributions eager estimator factorization
+    feature_column ffmpeg fft framework fused_conv gan graph_editor grid_rnn hadoop hooks ignite
+    ignite_dataset image input_pipeline integrate kafka keras kernel_methods kinesis
+    labeled_tensor layers learn legacy_seq2seq libsvm linear_optimizer lite lookup losses
+    memory_stats meta_graph_transform metrics mixed_precision model_pruning mpi_collectives
+    nearest_neighbor nest nn opt optimizer_v2 periodic_resample predictor proto quantization
+    quantize receptive_field recurrent reduce_slice_ops remote_fused_graph resampler rnn rpc
+    saved_model seq2seq session_bundle signal slim solvers sparsemax specs staging
+    stat_summarizer stateless summary tensor_forest tensorboard tensorrt testing text tfprof
+    timeseries tpu training util xla
+"""
+# The namespaces of tf.contrib in TensorFlow 1.
+OF_TF1 = frozenset(_OF_TF1.split())
 
 _ANY = (
     "is not supported. tf.contrib was removed from TensorFlow with 2.0; "

@@ -43,9 +43,6 @@ _OWN: dict[str, str | Callable[[], Any]] = {
     "tensorflow.python": "tensorflow.python",
     "tensorflow.core": "tensorflow.core",
     "tensorflow.compat.v1": _compat_v1,
-    "tensorflow.distribute.cluster_resolver.TPUClusterResolver": (
-        "estimator_bridge.runtime.TPUClusterResolver"
-    ),
     "tensorflow.config.experimental_list_devices": f"{_PLACES}.tf1.gone.experimental_list_devices",
 }
 
