@@ -55,7 +55,10 @@ def started():
         (lambda: framework.get_variables_by_name("weights"), ["A/weights", "B/weights"]),
         (lambda: framework.get_variables_by_name("weights", "B"), ["B/weights"]),
         (lambda: [framework.get_unique_variable("A/weights")], ["A/weights"]),
-        (lambda: framework.get_variables_to_restore(), ["A/weights", "A/inner/biases", "B/weights"]),
+        (
+            lambda: framework.get_variables_to_restore(),
+            ["A/weights", "A/inner/biases", "B/weights"],
+        ),
         (lambda: framework.get_variables_to_restore(include=["B"]), ["B/weights"]),
         (
             lambda: framework.get_variables_to_restore(exclude=["A/inner"]),
