@@ -54,9 +54,6 @@ def install() -> None:
     places = {"tensorflow": v2, "tensorflow.compat.v1": v1, "tensorflow.compat.v2": v2}
     for place, face in places.items():
         sys.modules[f"{place}.estimator"] = face
-        for submodule in _SUBMODULES:
-            if submodule in face.__all__ and hasattr(face, submodule):
-                sys.modules[f"{place}.estimator.{submodule}"] = getattr(face, submodule)
     if not any(isinstance(finder, _OldPaths) for finder in sys.meta_path):
         _forget_the_original()
         sys.meta_path.insert(0, _OldPaths())
@@ -90,13 +87,27 @@ class _OldPaths(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     ) -> importlib.machinery.ModuleSpec | None:
         """The spec of a stand-in; None for a module that is none of the original's."""
         del path, target
-        if fullname not in OLD_MODULES:
+        if fullname not in OLD_MODULES and not _submodule(fullname):
             return None
         return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
 
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
         """Makes the stand-in."""
-        return LazyModule(spec.name, *OLD_MODULES[spec.name])
+        if spec.name in OLD_MODULES:
+            return LazyModule(spec.name, *OLD_MODULES[spec.name])
+        return None
 
     def exec_module(self, module: ModuleType) -> None:
-        """There is nothing to run: the module's names are found when they are used."""
+        """Sets what `import tensorflow.estimator.export` gives; a stand-in has nothing to run."""
+        submodule = _submodule(module.__name__)
+        if submodule:
+            face = sys.modules[module.__name__.rpartition(".")[0]]
+            sys.modules[module.__name__] = getattr(face, submodule)
+
+
+def _submodule(name: str) -> str | None:
+    """Which of the face's namespaces a module's full name means; None for another module."""
+    place, _, last = name.rpartition(".")
+    face = sys.modules.get(place)
+    is_there = last in _SUBMODULES and last in getattr(face, "__all__", ())
+    return last if is_there and face in (face_v1(), face_v2()) else None

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.machinery
-import importlib.util
 import io
 import os
 import sys
 from collections.abc import Sequence
 from types import CodeType, ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from estimator_bridge.legacy.running.bridges import mend_standard_library
 from estimator_bridge.legacy.running.dialects import Dialect
 from estimator_bridge.legacy.running.finder import ProgramFinder
 from estimator_bridge.legacy.running.importing import builtins_for
 from estimator_bridge.legacy.running.sources import main_dialect, program_verdict
+from estimator_bridge.legacy.running.spawned import tell_spawned_processes
 
-__all__ = ["Main", "find_module", "find_script", "run_main"]
+__all__ = ["Main", "find_module", "find_script", "prepare_main", "run_main"]
 
 
 class Main(NamedTuple):
@@ -103,28 +104,43 @@ def run_main(
     if verbose:
         why = "as was asked for" if forced else verdict.reason
         print(f"estimator-bridge: a program of {dialect.value} ({why})", file=sys.stderr)
-    finder = ProgramFinder(dialect, forced)
+    told = {"dialect": dialect.value, "forced": forced.value if forced else None}
+    tell_spawned_processes(path=main.path, module=main.spec.name if main.spec else None, **told)
+    code, values = prepare_main(main.path, main.spec and main.spec.name, **told)
+    module = ModuleType("__main__")
+    vars(module).update(values, __spec__=main.spec)
+    sys.modules["__main__"] = module
+    exec(code, vars(module))
+
+
+def prepare_main(
+    path: str, module: str | None, dialect: str, forced: str | None
+) -> tuple[CodeType, dict[str, Any]]:
+    """Gets this process ready for the program's modules.
+
+    Args:
+      path: the main module's file.
+      module: its name, where it is run by `-m`.
+      dialect: that of modules in doubt.
+      forced: that of all modules, or None.
+
+    Returns:
+      The main module's code, and what its namespace is to have.
+    """
+    finder = ProgramFinder(Dialect(dialect), Dialect(forced) if forced else None)
     mend_standard_library()
     sys.meta_path.insert(0, finder)
-    if main.spec is not None and main.spec.parent:
-        importlib.import_module(main.spec.parent)
-    module = _main_module(main, finder.dialect_of(main.path))
-    sys.modules["__main__"] = module
-    exec(_code(main.path), vars(module))
-
-
-def _main_module(main: Main, dialect: Dialect) -> ModuleType:
-    module = ModuleType("__main__")
-    values = {
-        "__builtins__": builtins_for(dialect),
+    package = module.rpartition(".")[0] if module else None
+    if package:
+        importlib.import_module(package)
+    return _code(path), {
+        "__builtins__": builtins_for(finder.dialect_of(path)),
         "__cached__": None,
-        "__file__": main.path,
-        "__loader__": importlib.machinery.SourceFileLoader("__main__", main.path),
-        "__package__": main.spec.parent if main.spec is not None else None,
-        "__spec__": main.spec,
+        "__doc__": None,
+        "__file__": path,
+        "__loader__": importlib.machinery.SourceFileLoader("__main__", path),
+        "__package__": package,
     }
-    vars(module).update(values)
-    return module
 
 
 def _code(path: str) -> CodeType:

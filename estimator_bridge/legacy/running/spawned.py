@@ -1,0 +1,49 @@
+"""The main module of a process that the program started by multiprocessing's `spawn`.
+
+Such a process imports the program's main module anew, under the name ``__mp_main__``. It is told to
+run this module in its place, which runs the program's with the imports that it had.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+__all__ = ["run_again", "tell_spawned_processes"]
+
+_PROGRAM = "ESTIMATOR_BRIDGE_PROGRAM"
+_MAIN = ("init_main_from_name", "init_main_from_path")
+
+
+def tell_spawned_processes(**program: Any) -> None:
+    """Makes processes that are started from here on run the program's main module as here.
+
+    Args:
+      **program: what `run_again` needs to know of it.
+    """
+    from multiprocessing import spawn
+
+    os.environ[_PROGRAM] = json.dumps(program)
+    of_python = spawn.get_preparation_data
+
+    def get_preparation_data(name: str) -> dict[str, Any]:
+        data = of_python(name)
+        if any(data.pop(key, None) for key in _MAIN):
+            data["init_main_from_name"] = __name__
+        return data
+
+    spawn.get_preparation_data = get_preparation_data
+
+
+def run_again(namespace: dict[str, Any]) -> None:
+    """Runs the program's main module in the namespace of the one that stands for it."""
+    from estimator_bridge.legacy.running.program import prepare_main
+
+    code, values = prepare_main(**json.loads(os.environ[_PROGRAM]))
+    namespace.update(values)
+    exec(code, namespace)
+
+
+if __name__ == "__mp_main__":
+    run_again(globals())
