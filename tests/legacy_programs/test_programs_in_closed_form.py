@@ -31,6 +31,7 @@ def test_deep_imports_and_a_one_shot_iterator(tmp_path):
         "straight_line.py", "--model_dir", folder, "--max_steps", 8, "--use_tpu", on_cores=True
     )
     assert numbers(on_cores.line("steps")) == pytest.approx([8, *plane([0, 1, 2, 0] * 2)], rel=1e-4)
+    assert (on_cpu.line("from"), on_cores.line("from")) == ("0", "4")
     # Checkpoints are written behind the loop's back, at every second step.
     assert {path.stem for path in folder.glob("model.ckpt-*.index")} >= {
         f"model.ckpt-{step}" for step in (2, 4, 6, 8)

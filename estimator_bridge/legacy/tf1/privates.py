@@ -106,7 +106,9 @@ def with_old_names(module: Any) -> Any:
     name = getattr(module, "__name__", "")
     if isinstance(module, ModuleType) and name.startswith(_ROOT) and name not in _with_old_names:
         _with_old_names.add(name)
-        if "__getattr__" not in vars(module):
+        # A module of this library's knows its names; some are those of its modules.
+        own_finder = "__getattr__" in vars(module) or hasattr(type(module), "__getattr__")
+        if not own_finder:
             module.__getattr__ = _finder_of(name)  # type: ignore[method-assign]
     return module
 

@@ -16,6 +16,7 @@ from tensorflow.contrib.tpu.python.tpu import (
     tpu_estimator,
     tpu_optimizer,
 )
+from tensorflow.python.estimator import estimator as estimator_lib
 from tensorflow.python.estimator import model_fn as model_fn_lib
 from tensorflow.python.training import training_util
 
@@ -78,6 +79,7 @@ def main(args):
         train_batch_size=8,
         eval_batch_size=6,
     )
+    print("from", estimator_lib._load_global_step_from_checkpoint_dir(args.model_dir))
     saver = async_checkpoint.AsyncCheckpointSaverHook(args.model_dir, save_steps=2)
     estimator.train(input_fn, max_steps=args.max_steps, hooks=[saver])
     result = estimator.evaluate(input_fn, steps=ROWS // 6)
