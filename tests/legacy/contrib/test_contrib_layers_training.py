@@ -29,7 +29,6 @@ def model_fn(features, labels, mode, params):
     ):
         net = layers.conv2d(features, 4, 3, scope="conv1")
         net = layers.max_pool2d(net, 2)
-        net = layers.conv2d(net, 4, 3, scope="conv2")
     net = layers.dropout(layers.flatten(net), 0.9, is_training=training)
     logits = layers.fully_connected(layers.layer_norm(net), 3, activation_fn=None, scope="logits")
     loss = (
@@ -61,14 +60,13 @@ def estimator(tmp_path, cores=0, fused=None):
 
 
 NAMES = {
-    *(f"conv{i}/{name}" for i in (1, 2) for name in ("weights", "BatchNorm/beta")),
-    *(f"conv{i}/BatchNorm/moving_{name}" for i in (1, 2) for name in ("mean", "variance")),
+    *("conv1/weights", "conv1/BatchNorm/beta"),
+    *("conv1/BatchNorm/moving_mean", "conv1/BatchNorm/moving_variance"),
     *("LayerNorm/beta", "LayerNorm/gamma", "logits/weights", "logits/biases"),
 }
 
 
-@pytest.mark.parametrize("cores", [0, 2])
-@pytest.mark.parametrize("fused", [None, False])
+@pytest.mark.parametrize(("cores", "fused"), [(0, False), (2, None)])
 def test_a_model_of_layers_learns_and_resumes(tmp_path, cores, fused):
     trained = estimator(tmp_path, cores, fused)
     trained.train(input_fn, steps=6)
@@ -76,9 +74,8 @@ def test_a_model_of_layers_learns_and_resumes(tmp_path, cores, fused):
     model = {name for name in saved if not name.endswith("Momentum") and name != "global_step"}
     assert model == NAMES
     # The averages have moved: with a decay of 0.5, six steps forget the start nearly.
-    for layer in ("conv1", "conv2"):
-        assert (saved[f"{layer}/BatchNorm/moving_mean"] != 0).all()
-        assert (saved[f"{layer}/BatchNorm/moving_variance"] < 5).all()
+    assert (saved["conv1/BatchNorm/moving_mean"] != 0).all()
+    assert (saved["conv1/BatchNorm/moving_variance"] != 1).all()
     first = trained.evaluate(input_fn, steps=1)["loss"]
     again = estimator(tmp_path, cores, fused)
     again.train(input_fn, steps=24)

@@ -1,0 +1,68 @@
+"""What cells are made of: the base classes, and a linear layer in a cell's scope."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+
+__all__ = ["LSTMStateTuple", "LayerRNNCell", "RNNCell", "check_cell", "linear", "zeros"]
+
+v1 = tf.compat.v1
+
+RNNCell: Any = v1.nn.rnn_cell.RNNCell
+LSTMStateTuple: Any = v1.nn.rnn_cell.LSTMStateTuple
+# The base of cells that make their variables in build(); it has no public name.
+LayerRNNCell: Any = v1.nn.rnn_cell.BasicRNNCell.__bases__[0]
+
+
+def zeros() -> Any:
+    """The initializer of biases."""
+    return v1.zeros_initializer()
+
+
+def linear(args: Any, output_size: int) -> tf.Tensor:
+    """Multiplies tensors, side by side, by the variable ``kernel``, and adds ``bias``.
+
+    Args:
+      args: a tensor [batch, size], or several.
+      output_size: the size of the result.
+
+    Returns:
+      A tensor [batch, output_size].
+
+    Raises:
+      ValueError: a tensor has not two dimensions, or the second is unknown.
+    """
+    tensors: Sequence[Any] = args if isinstance(args, (list, tuple)) else [args]
+    shapes = [tensor.shape for tensor in tensors]
+    for shape in shapes:
+        if shape.rank != 2 or shape[1] is None:
+            raise ValueError(
+                f"linear is expecting 2D arguments with a known second dimension: {shapes}"
+            )
+    inputs = tensors[0] if len(tensors) == 1 else tf.concat(tensors, 1)
+    dtype = inputs.dtype.base_dtype
+    kernel = v1.get_variable("kernel", [inputs.shape[1], output_size], dtype=dtype)
+    with v1.variable_scope(v1.get_variable_scope()) as scope:
+        scope.set_partitioner(None)
+        bias = v1.get_variable("bias", [output_size], dtype=dtype, initializer=zeros())
+    return tf.nn.bias_add(tf.matmul(inputs, tf.convert_to_tensor(kernel)), bias)
+
+
+def check_cell(cell: Any) -> None:
+    """Checks that an object is a cell.
+
+    Raises:
+      TypeError: it lacks something that cells have.
+    """
+    lacking = [name for name in ("output_size", "state_size") if not hasattr(cell, name)]
+    if not (hasattr(cell, "zero_state") or hasattr(cell, "get_initial_state")):
+        lacking.append("zero_state")
+    if not callable(cell):
+        lacking.append("__call__")
+    if lacking:
+        raise TypeError(
+            f"The argument 'cell' ({cell!r}) is not an RNNCell: it has no {', '.join(lacking)}."
+        )
