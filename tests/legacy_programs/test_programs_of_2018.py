@@ -207,4 +207,3 @@ def test_slim_with_arg_scope(on_cores, tmp_path):
     loss = np.mean(entropy) + penalty
     values = dict(zip(("loss", "penalty"), numbers(done.line("loss"))))
     assert values == pytest.approx({"loss": loss, "penalty": penalty}, rel=1e-3)
-

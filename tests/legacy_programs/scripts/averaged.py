@@ -23,9 +23,7 @@ def predict_input_fn(params):
 
 
 def model_fn(features, labels, mode, params):
-    prediction = tf.layers.dense(
-        features, 1, name="line", kernel_initializer=tf.ones_initializer()
-    )
+    prediction = tf.layers.dense(features, 1, name="line", kernel_initializer=tf.ones_initializer())
     global_step = tf.train.get_or_create_global_step()
     ema = tf.train.ExponentialMovingAverage(decay=DECAY, zero_debias=False)
     averaged = tf.trainable_variables()

@@ -44,9 +44,7 @@ def input_fn(params):
 def serving_input_fn():
     jobs = tf.placeholder(tf.string, [None], name="job")
     ages = tf.placeholder(tf.float32, [None], name="age")
-    return tf.estimator.export.ServingInputReceiver(
-        parsed(jobs, ages), {"job": jobs, "age": ages}
-    )
+    return tf.estimator.export.ServingInputReceiver(parsed(jobs, ages), {"job": jobs, "age": ages})
 
 
 def model_fn(features, labels, mode, params):

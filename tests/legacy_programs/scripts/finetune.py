@@ -160,9 +160,7 @@ def main(_):
     )
     estimator = tf.contrib.tpu.TPUEstimator(
         use_tpu=FLAGS.use_tpu,
-        model_fn=model_fn_builder(
-            FLAGS.init_checkpoint, 0.1, FLAGS.num_train_steps, FLAGS.use_tpu
-        ),
+        model_fn=model_fn_builder(FLAGS.init_checkpoint, 0.1, FLAGS.num_train_steps, FLAGS.use_tpu),
         config=run_config,
         train_batch_size=8,
         eval_batch_size=8,
