@@ -59,7 +59,7 @@ _ADVICE: list[tuple[type[BaseException], str, str]] = [
     ),
     (
         ImportError,
-        r"No module named 'sklearn\.externals'",
+        r"sklearn\.externals",
         "Use the package itself: `import joblib`, `import six`.",
     ),
     (

@@ -16,6 +16,7 @@ from typing import Any
 from estimator_bridge.errors import MissingImportError
 from estimator_bridge.legacy.running import bridges
 from estimator_bridge.legacy.running.dialects import Dialect
+from estimator_bridge.legacy.running.gone import what_is_said_of
 from estimator_bridge.legacy.running.guards import is_guarded
 from estimator_bridge.legacy.running.placeholders import Placeholder
 from estimator_bridge.legacy.tf1.privates import moved_module, with_old_names
@@ -23,7 +24,6 @@ from estimator_bridge.legacy.tf1.privates import moved_module, with_old_names
 __all__ = ["builtins_for"]
 
 _ROOT = "tensorflow"
-_CONTRIB = "tensorflow.contrib"
 # What TF1's tf has no attributes for, or whose attributes are not all: files of TensorFlow.
 _FILES = ("python", "core", "compiler", "tools", "contrib", "lite.python", "examples")
 
@@ -67,6 +67,8 @@ def _import_tensorflow(name: str, fromlist: tuple[str, ...], dialect: Dialect) -
     top = _top(dialect)
     try:
         module = _resolve(name, dialect)
+        if isinstance(module, Placeholder):  # that an earlier import has left
+            module = _missing(name, None)
     except (MissingImportError, ModuleNotFoundError) as error:
         if not (error.name or "").startswith(_ROOT):
             raise  # what is missing is a package that TensorFlow needs
@@ -79,7 +81,7 @@ def _import_tensorflow(name: str, fromlist: tuple[str, ...], dialect: Dialect) -
         return module
     given = {}
     for wanted in fromlist:
-        found = _name_of(module, wanted, dialect)
+        found = _name_of(module, f"{name}.{wanted}", dialect)
         if found is not getattr(module, wanted, _nothing):
             given[wanted] = found
     return _with(module, given) if given else module
@@ -101,7 +103,7 @@ def _resolve(name: str, dialect: Dialect) -> Any:
     if name == _ROOT:
         return _top(dialect)
     below = name[len(_ROOT) + 1 :]
-    if below.startswith("python"):
+    if f"{below}.".startswith("python."):
         return moved_module(name) or with_old_names(importlib.import_module(name))
     if dialect is Dialect.TF1 and not f"{below}.".startswith(tuple(f"{f}." for f in _FILES)):
         module: Any = _top(dialect)
@@ -117,16 +119,15 @@ def _resolve(name: str, dialect: Dialect) -> Any:
     return importlib.import_module(name)
 
 
-def _name_of(module: Any, name: str, dialect: Dialect) -> Any:
+def _name_of(module: Any, full_name: str, dialect: Dialect) -> Any:
     """What `from module import name` gives; a placeholder where there is nothing."""
     if isinstance(module, Placeholder):
-        return _missing(f"{module.__dict__['__name__']}.{name}", None)
-    full_name = f"{getattr(module, '__name__', '')}.{name}"
+        return _missing(full_name, None)
     moved = moved_module(full_name)
     if moved is not None:
         return moved
     try:
-        return with_old_names(getattr(module, name))
+        return with_old_names(getattr(module, full_name.rpartition(".")[2]))
     except AttributeError as error:
         reason: Exception = error
     try:
@@ -145,15 +146,7 @@ def _missing(name: str, error: Exception | None) -> Placeholder:
     while frame.f_globals.get("__name__", "").startswith("estimator_bridge.legacy.running"):
         assert frame.f_back is not None  # a program's module has called
         frame = frame.f_back
-    shown = name.replace("tensorflow.", "tf.", 1) if name.startswith(_CONTRIB) else name
-    message = (
-        str(error)
-        if error is not None and shown in str(error)
-        else (
-            f"{shown} is not supported: TensorFlow has no such name any more. `estimator-bridge "
-            "run --list-supported` shows what is there."
-        )
-    )
+    message = what_is_said_of(name, error)
     if is_guarded(frame.f_code.co_filename, frame.f_lineno):
         raise MissingImportError(message, name=name)
     return Placeholder(message, name)

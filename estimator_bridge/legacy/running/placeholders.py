@@ -11,7 +11,7 @@ from estimator_bridge.errors import MissingNameError
 __all__ = ["Placeholder", "calling_line"]
 
 _OPERATIONS = (
-    "__call__", "__iter__", "__len__", "__getitem__", "__contains__", "__enter__",
+    "__call__", "__iter__", "__len__", "__getitem__", "__contains__", "__enter__", "__exit__",
     "__mro_entries__", "__instancecheck__", "__subclasscheck__", "__add__", "__mul__",
     "__float__", "__int__", "__index__", "__bool__",
 )  # fmt: skip

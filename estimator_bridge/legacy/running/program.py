@@ -25,11 +25,13 @@ class Main(NamedTuple):
     """What is to run as ``__main__``.
 
     Attributes:
-      path: its file.
+      name: how it was named: the first of sys.argv.
+      path: its file, absolute.
       folder: what its imports start from; the first entry of sys.path.
       spec: for `-m`, how it was found; None for a script.
     """
 
+    name: str
     path: str
     folder: str
     spec: importlib.machinery.ModuleSpec | None = None
@@ -45,12 +47,12 @@ def find_script(path: str) -> Main:
         inner = os.path.join(path, "__main__.py")
         if not os.path.isfile(inner):
             raise FileNotFoundError(f"{path!r} is a folder without a __main__.py")
-        return Main(inner, path)
+        return Main(path, os.path.abspath(inner), path)
     if not os.path.isfile(path):
         dotted = path.replace(".", os.sep) + ".py"
         hint = f" Did you mean the module, `-m {path}`?" if os.path.isfile(dotted) else ""
         raise FileNotFoundError(f"there is no file {path!r}.{hint}")
-    return Main(path, os.path.dirname(os.path.abspath(path)))
+    return Main(path, os.path.abspath(path), os.path.dirname(os.path.abspath(path)))
 
 
 def find_module(name: str) -> Main:
@@ -72,7 +74,7 @@ def find_module(name: str) -> Main:
             "in the installed packages",
             name=name,
         )
-    return Main(spec.origin, sys.path[0] or os.getcwd(), spec)
+    return Main(spec.origin, spec.origin, sys.path[0] or os.getcwd(), spec)
 
 
 def _spec(name: str) -> importlib.machinery.ModuleSpec | None:
@@ -98,7 +100,7 @@ def run_main(
       forced: the dialect of all its modules; by default, each module's source tells.
       verbose: say which dialect that is, and why.
     """
-    sys.argv = [main.path, *arguments]
+    sys.argv = [main.name, *arguments]
     verdict = program_verdict(main.path, main.folder)
     dialect = main_dialect(verdict, forced)
     if verbose:
@@ -144,5 +146,5 @@ def prepare_main(
 
 
 def _code(path: str) -> CodeType:
-    with io.open_code(os.path.abspath(path)) as file:
+    with io.open_code(path) as file:
         return compile(file.read(), path, "exec", dont_inherit=True)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from estimator_bridge.legacy.faces import face_v1
 from estimator_bridge.legacy.tf1.face import Changes, Face
 
 __all__ = ["MISSING", "VERSION", "tensorflow_1"]
@@ -38,7 +39,10 @@ _OWN: dict[str, str | Callable[[], Any]] = {
     "tensorflow.version.VERSION": _version,
     "tensorflow.app.flags": _flags,
     "tensorflow.contrib": "tensorflow.contrib",
-    "tensorflow.estimator": f"{_PLACES}.v1",
+    "tensorflow.data.experimental.CheckpointInputPipelineHook": (
+        "estimator_bridge.training.CheckpointInputPipelineHook"
+    ),
+    "tensorflow.estimator": face_v1,
     "tensorflow.flags": _flags,
     "tensorflow.python": "tensorflow.python",
     "tensorflow.core": "tensorflow.core",

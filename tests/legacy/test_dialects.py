@@ -1,0 +1,140 @@
+"""Which TensorFlow a source means, and which imports it tries out."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from estimator_bridge.legacy.running.dialects import Dialect, judge
+from estimator_bridge.legacy.running.guards import is_guarded
+from estimator_bridge.legacy.running.sources import is_installed, program_verdict
+
+TF = "import tensorflow as tf\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        TF + "tf.contrib.tpu.TPUEstimator",
+        TF + "def f():\n    return tf.flags.FLAGS",
+        TF + "x = tf.train.AdamOptimizer(0.1)",
+        TF + "x = tf.nn.rnn_cell.BasicLSTMCell(3)",
+        "import tensorflow\nx = tensorflow.placeholder(0)",
+        "import tensorflow as tensors\nx = tensors.Session()",
+        "import tensorflow.contrib.slim as slim",
+        "from tensorflow.contrib import tpu",
+        "from tensorflow import flags, estimator",
+        "from tensorflow.train import AdamOptimizer",
+        "import tensorflow.compat.v1 as tf1\n" + TF + "x = tf.contrib, tf1.Session",
+        TF + "tf.compat.v1.logging.info('1.14 had it, too')\ntf.app.run()",
+    ],
+)
+def test_tf1(source):
+    assert judge(source.encode()).dialect is Dialect.TF1
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import tensorflow.compat.v1 as tf\nx = tf.Session()",
+        "import tensorflow.compat.v1 as tf\nfrom tensorflow.contrib import tpu",
+        "from tensorflow.compat import v1 as tf\nx = tf.Session()",
+        "from tensorflow.compat.v1 import estimator as tf_estimator",
+        "import tensorflow.compat.v2 as tf\nx = tf.keras",
+        TF + "x = tf.compat.v1.train.AdamOptimizer(tf.constant(1))",
+        TF + "if tf.__version__ > '2':\n    tf = tf.compat.v1\nx = tf.Session()",
+        "try:\n    import tensorflow.compat.v1 as tf\nexcept ImportError:\n    "
+        + TF
+        + "x = tf.Session()",
+    ],
+)
+def test_tf2(source):
+    assert judge(source.encode()).dialect is Dialect.TF2
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "x = 1",
+        TF + "x = tf.reduce_sum(tf.constant(1))",
+        TF + "x = tf.estimator.Estimator",
+        "class tf:\n    pass\ntf.contrib",
+        "import tensorflow_hub as tf\nx = tf.contrib",
+        "from . import tensorflow\nx = tensorflow.contrib",
+        TF + "print tf.contrib",  # Python 2: importing it will say so
+        "\0 tensorflow",
+    ],
+)
+def test_in_doubt(source):
+    assert judge(source.encode()).dialect is None
+
+
+def test_the_reason_names_the_line():
+    assert judge((TF + "\nx = tf.train.AdamOptimizer(1)").encode()).reason == (
+        "tf.train.AdamOptimizer in line 3"
+    )
+
+
+def test_a_program_is_judged_by_the_nearest_module_that_tells(tmp_path):
+    (tmp_path / "pkg").mkdir()
+    files = {
+        "main.py": "import os, helper\nfrom pkg import model\n",
+        "helper.py": TF + "x = tf.reduce_sum\nimport main\n",
+        "pkg/__init__.py": "",
+        "pkg/model.py": "from . import layers\nimport numpy\n",
+        "pkg/layers.py": TF + "x = tf.get_variable\n",
+    }
+    for name, source in files.items():
+        (tmp_path / name).write_text(source)
+    verdict = program_verdict(str(tmp_path / "main.py"), str(tmp_path))
+    assert verdict.dialect is Dialect.TF1
+    assert verdict.reason == "layers.py: tf.get_variable in line 2"
+    (tmp_path / "pkg" / "layers.py").write_text(TF + "x = tf.reduce_sum")
+    assert program_verdict(str(tmp_path / "main.py"), str(tmp_path)).dialect is None
+
+
+def test_python_and_packages_are_installed_and_the_program_is_not(tmp_path):
+    assert is_installed(textwrap.__file__)
+    assert is_installed(pytest.__file__)
+    assert not is_installed(__file__)
+    assert is_installed(str(tmp_path / "env" / "site-packages" / "x.py"))
+
+
+def test_guarded_imports(tmp_path):
+    source = textwrap.dedent(
+        """\
+        import first
+        try:
+            import second
+        except ImportError:
+            import third
+        try:
+            import fourth
+        except (KeyError, ModuleNotFoundError) as error:
+            pass
+        try:
+            import fifth
+        except KeyError:
+            pass
+        try:
+            if True:
+                import sixth
+        except:
+            pass
+        try:
+            import seventh
+        finally:
+            pass
+        """
+    )
+    path = tmp_path / "program.py"
+    path.write_text(source)
+    lines = source.splitlines()
+    guarded = [
+        line.split()[1]
+        for number, line in enumerate(lines, 1)
+        if "import" in line and is_guarded(str(path), number)
+    ]
+    assert guarded == ["second", "fourth", "sixth"]
+    assert not is_guarded(str(tmp_path / "none.py"), 1)

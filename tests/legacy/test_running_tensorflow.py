@@ -1,0 +1,175 @@
+"""Programs of both dialects under `estimator-bridge run`, each in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+ROOT = str(Path(__file__).resolve().parents[2])
+
+MODEL = """
+import numpy as np
+
+def input_fn(params):
+    rows = np.ones([16, 3], np.float32), np.ones([16, 1], np.int32)
+    data = tf.data.Dataset.from_tensor_slices(rows).repeat()
+    return data.batch(params["batch_size"], drop_remainder=True)
+
+def model_fn(features, labels, mode, params):
+    outputs = tf.nn.dropout(tf.layers.dense(features, 1, name="dense"), rate=0.5)
+    loss = tf.reduce_mean(tf.squared_difference(outputs, tf.to_float(labels)))
+    optimizer = tf.train.GradientDescentOptimizer(0.1)
+    if params["use_tpu"]:
+        optimizer = tf.tpu.CrossShardOptimizer(optimizer)
+    train_op = optimizer.minimize(loss, tf.train.get_global_step())
+    return tf.estimator.tpu.TPUEstimatorSpec(mode, loss=loss, train_op=train_op)
+"""
+
+
+def run(folder, *arguments, **files):
+    for name, source in files.items():
+        (folder / f"{name}.py").write_text(textwrap.dedent(source))
+    done = subprocess.run(
+        [sys.executable, "-m", "estimator_bridge.cli", "run", *arguments],
+        cwd=folder,
+        env={
+            **{
+                k: v for k, v in os.environ.items() if k not in ("TF_CPP_MIN_LOG_LEVEL", "TPU_NAME")
+            },
+            "PYTHONPATH": os.pathsep.join([ROOT, str(folder / "site-packages")]),
+        },
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    return done.returncode, done.stdout.splitlines(), done.stderr.splitlines()
+
+
+def test_a_program_of_tf1_on_emulated_cores(tmp_path):
+    package = tmp_path / "site-packages" / "old_models"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("import tensorflow as tf\nfrom old_models import more\n")
+    (package / "more.py").write_text("import tensorflow as tf\nx = tf.get_variable\n")
+    (package / "later.py").write_text("import tensorflow as tf\nversion = tf.__version__\n")
+    program = """
+    import sys
+    import tensorflow as tf
+    from common import input_fn, model_fn
+    assert not any(name.startswith(("estimator_bridge.training", "estimator_bridge.legacy.contrib"))
+                   for name in sys.modules)
+    from old_models import later, more
+
+    flags = tf.flags
+    flags.DEFINE_string("tpu_name", None, "as in 2018")
+    flags.DEFINE_string("log_dir", None, "absl has one, too")
+    flags.DEFINE_integer("steps", 3, "how many")
+    FLAGS = flags.FLAGS
+
+    def main(unused_argv):
+        tf.logging.set_verbosity(tf.logging.INFO)
+        tf.logging.info("hello from %s", FLAGS.log_dir)
+        x = tf.placeholder(tf.float32, [None, 3])
+        variable = tf.get_variable("v", [3], initializer=tf.ones_initializer())
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            print(session.run(tf.reduce_sum(x * variable), {x: [[1, 2, 3]]}), x.shape[1].value)
+        print(type(variable).__name__, tf.executing_eagerly(), tf.__version__, later.version)
+        tf.reset_default_graph()
+        calls = []
+        def no_dropout(x, **unused):
+            calls.append(x)
+            return x
+        tf.nn.dropout = no_dropout
+        resolver = tf.distribute.cluster_resolver.TPUClusterResolver(FLAGS.tpu_name, "zone")
+        config = tf.estimator.tpu.RunConfig(
+            cluster=resolver, model_dir="out",
+            tpu_config=tf.estimator.tpu.TPUConfig(iterations_per_loop=2, num_shards=8))
+        estimator = tf.estimator.tpu.TPUEstimator(
+            model_fn, config=config, params={}, use_tpu=True, train_batch_size=8)
+        estimator.train(input_fn, steps=FLAGS.steps)
+        print(len(calls), sorted(estimator.get_variable_names()))
+
+    if __name__ == "__main__":
+        tf.app.run()
+    """
+    code, out, err = run(
+        tmp_path,
+        "--cores",
+        "2",
+        "program.py",
+        "--tpu_name=any-name",
+        "--log_dir=there",
+        program=program,
+        common="import tensorflow as tf\n" + MODEL,
+    )
+    assert code == 0, err
+    assert out == [
+        "6.0 3",
+        "RefVariable False 1.15.5 1.15.5",
+        "1 ['dense/bias', 'dense/kernel', 'global_step']",
+    ]
+    assert (tmp_path / "out" / "model.ckpt-3.index").exists()
+    log = "\n".join(err)
+    assert [line for line in err if "hello" in line] == ["INFO:tensorflow:hello from there"]
+    assert any(line.startswith("INFO:tensorflow:loss = ") for line in err)
+    assert len([line for line in err if "2 emulated core(s)" in line]) == 1
+    assert "I0000" not in log
+    assert "deprecated" not in log
+
+
+def test_a_program_of_compat_v1_on_emulated_cores(tmp_path):
+    program = """
+    import tensorflow.compat.v1 as tf
+    from tensorflow.compat.v1 import estimator as tf_estimator
+    from tensorflow.contrib import learn
+    from common import input_fn, model_fn
+    print(tf.executing_eagerly(), tf.__version__[:2], tf.estimator is tf_estimator)
+    print(tf.distribute.cluster_resolver.TPUClusterResolver("", zone=None))
+    config = tf_estimator.tpu.RunConfig(master="grpc://10.0.0.2:8470", model_dir="out")
+    estimator = tf_estimator.tpu.TPUEstimator(model_fn, config=config, train_batch_size=8)
+    estimator.train(input_fn, steps=2)
+    print(tf_estimator.Estimator(model_fn, "out").get_variable_value("global_step"))
+    learn.Estimator
+    """
+    code, out, err = run(
+        tmp_path,
+        "--cores",
+        "2",
+        "program.py",
+        program=program,
+        common="import tensorflow.compat.v1 as tf\n" + MODEL,
+    )
+    assert out == ["True 2. True", "None", "2"], err
+    assert code == 1
+    place = tmp_path / "program.py"
+    start = err.index("Traceback (most recent call last):")
+    assert err[start + 1 : start + 3] == [
+        f'  File "{place}", line 12, in <module>',
+        "    learn.Estimator",
+    ]
+    assert "MissingNameError" in err[-1]
+    assert f"{place}:12: tf.contrib.learn is not supported. Use tf.estimator" in err[-1]
+
+
+def test_a_tpu_that_is_not_there_is_an_error_that_mentions_cores(tmp_path):
+    program = """
+    import tensorflow as tf
+    x = tf.placeholder
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver(None)
+    config = tf.estimator.tpu.RunConfig(cluster=resolver)
+    print("so far without a connection")
+    def model_fn(features):
+        pass
+    tf.estimator.tpu.TPUEstimator(model_fn, config=config, train_batch_size=1)
+    """
+    code, out, err = run(tmp_path, "--tpu", "grpc://127.0.0.1:1", "program.py", program=program)
+    assert (code, out) == (1, ["so far without a connection"])
+    frames = [line for line in err if line.startswith("  File ")]
+    assert frames == [f'  File "{tmp_path / "program.py"}", line 9, in <module>']
+    log = "\n".join(err)
+    assert "No TPU 'grpc://127.0.0.1:1' was found" in log
+    assert "`estimator-bridge run --cores 8 ...`" in log
