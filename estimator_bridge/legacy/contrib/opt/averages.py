@@ -1,0 +1,114 @@
+"""An optimizer that keeps moving averages of the weights, and a saver that saves those instead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import tensorflow as tf
+
+__all__ = ["MovingAverageOptimizer"]
+
+_v1 = tf.compat.v1
+
+
+class MovingAverageOptimizer(_v1.train.Optimizer):
+    """Applies gradients by another optimizer, and then averages the weights.
+
+    Args:
+      opt: the other v1 optimizer.
+      average_decay: of the averages, as tf.train.ExponentialMovingAverage has it.
+      num_updates: a count of updates, by which the decay is lower at first.
+      sequential_update: whether the averages wait for the weights' update.
+    """
+
+    def __init__(
+        self,
+        opt: Any,
+        average_decay: float = 0.9999,
+        num_updates: Any = None,
+        sequential_update: bool = True,
+    ):
+        super().__init__(use_locking=False, name=f"MovingAverage{opt.get_name()}")
+        self._optimizer, self._is_sequential = opt, sequential_update
+        self._averages = tf.train.ExponentialMovingAverage(average_decay, num_updates)
+        self._swapped: dict[str, Any] | None = None
+
+    def compute_gradients(self, *args: Any, **kwargs: Any) -> list[tuple[Any, Any]]:
+        """As the other optimizer's."""
+        return self._optimizer.compute_gradients(*args, **kwargs)
+
+    def apply_gradients(
+        self, grads_and_vars: Any, global_step: Any = None, name: str | None = None
+    ) -> Any:
+        """As the other optimizer's; the operation updates the averages too."""
+        grads_and_vars = list(grads_and_vars)
+        update = self._optimizer.apply_gradients(grads_and_vars, global_step, name)
+        variables = [var for gradient, var in grads_and_vars if gradient is not None]
+        with tf.control_dependencies([update] if self._is_sequential else []):
+            averaging = self._averages.apply(variables)
+        self._swapped = {}
+        for variable in variables:
+            average = self._averages.average(variable)
+            self._swapped[variable.op.name] = average
+            self._swapped[average.op.name] = variable
+        return tf.group(update, averaging, name="train_with_avg")
+
+    def get_slot(self, *args: Any, **kwargs: Any) -> Any:
+        """As the other optimizer's."""
+        return self._optimizer.get_slot(*args, **kwargs)
+
+    def get_slot_names(self) -> list[str]:
+        """As the other optimizer's."""
+        return self._optimizer.get_slot_names()
+
+    def variables(self) -> list[Any]:
+        """As the other optimizer's."""
+        return self._optimizer.variables()
+
+    def swapping_saver(
+        self, var_list: Any = None, name: str = "swapping_saver", **kwargs: Any
+    ) -> Any:
+        """Makes a Saver that saves each average under the name of its weights, and back.
+
+        Give it to a Scaffold: a model that is evaluated or served from such a checkpoint, without
+        this optimizer, has the averages as its weights.
+
+        Args:
+          var_list: variables, or variables by name; by default all.
+          name: of the saver's operations.
+          **kwargs: further arguments of tf.train.Saver.
+
+        Returns:
+          The Saver.
+
+        Raises:
+          RuntimeError: ``minimize`` or ``apply_gradients`` was not called yet.
+          ValueError: of weights and their average, one is left out.
+          NotImplementedError: a variable is partitioned.
+        """
+        if self._swapped is None:
+            raise RuntimeError(
+                "Must call apply_gradients or minimize before creating the swapping_saver"
+            )
+        if var_list is None:
+            var_list = _v1.global_variables()
+        if not isinstance(var_list, Mapping):
+            var_list = {variable.op.name: variable for variable in var_list}
+        for variable in var_list.values():
+            if getattr(variable, "_save_slice_info", None):
+                raise NotImplementedError(
+                    f"swapping_saver cannot save parts of variables, such as {variable.op.name}. "
+                    "Make the model without a partitioner."
+                )
+        names = {variable.op.name for variable in var_list.values()}
+        saved = {}
+        for key, variable in var_list.items():
+            other = self._swapped.get(variable.op.name)
+            if other is not None and other.op.name not in names:
+                raise ValueError(
+                    f"Variable to swap {other.op.name} is not part of variables to save. This "
+                    "breaks MovingAverageOptimizer. Save weights and averages together."
+                )
+            saved[key] = variable if other is None else other
+        return _v1.train.Saver(saved, name=name, **kwargs)
