@@ -62,7 +62,7 @@ def model_fn(features, labels, mode, params):
         optimizer = tf.train.RMSPropOptimizer(0.01, decay=0.9, momentum=0.9, epsilon=1.0)
         if params["use_tpu"]:
             optimizer = tf.contrib.tpu.CrossShardOptimizer(optimizer)
-        train_op = slim.learning.create_train_op(loss, optimizer)
+        train_op = tf.contrib.training.create_train_op(loss, optimizer)
     else:
         regularization = tf.add_n(tf.losses.get_regularization_losses())
         metrics = (
