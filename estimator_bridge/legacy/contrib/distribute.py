@@ -54,7 +54,9 @@ initialize_tpu_system = tf.tpu.experimental.initialize_tpu_system
 
 class DistributeConfig(
     collections.namedtuple(
-        "DistributeConfig", ["train_distribute", "eval_distribute", "remote_cluster"]
+        "DistributeConfig",
+        ["train_distribute", "eval_distribute", "remote_cluster"],
+        defaults=(None, None, None),
     )
 ):
     """What RunConfig(experimental_distribute=) takes.
@@ -64,11 +66,6 @@ class DistributeConfig(
       eval_distribute: the strategy to evaluate under.
       remote_cluster: not supported.
     """
-
-    def __new__(
-        cls, train_distribute: Any = None, eval_distribute: Any = None, remote_cluster: Any = None
-    ):
-        return super().__new__(cls, train_distribute, eval_distribute, remote_cluster)
 
 
 def MirroredStrategy(
@@ -116,9 +113,9 @@ def _gpus(count: int) -> list[str]:
         found = tf.config.list_logical_devices("GPU")
     if len(found) < count:
         raise AcceleratorNotFoundError(
-            f"MirroredStrategy was asked for {count} GPU(s), but TensorFlow sees {len(found)}. Check "
-            "nvidia-smi and CUDA_VISIBLE_DEVICES. To run on the CPU, pass num_gpus=0; or leave it "
-            "out, and the strategy takes what is there."
+            f"MirroredStrategy was asked for {count} GPU(s), but TensorFlow sees {len(found)}. "
+            "Check nvidia-smi and CUDA_VISIBLE_DEVICES. To run on the CPU, pass num_gpus=0; or "
+            "leave it out, and the strategy takes what is there."
         )
     return [f"/device:GPU:{i}" for i in range(count)]
 

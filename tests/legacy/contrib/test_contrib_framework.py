@@ -45,18 +45,18 @@ def started():
 @pytest.mark.parametrize(
     ("find", "expected"),
     [
-        (lambda: framework.get_variables(), ["A/weights", "A/inner/biases", "B/weights"]),
+        (framework.get_variables, ["A/weights", "A/inner/biases", "B/weights"]),
         (lambda: framework.get_variables("A"), ["A/weights", "A/inner/biases"]),
         (lambda: framework.get_variables(scope="A/inner"), ["A/inner/biases"]),
         (lambda: framework.get_variables(suffix="weights"), ["A/weights", "B/weights"]),
         (lambda: framework.get_variables("A", "weights"), ["A/weights"]),
-        (lambda: framework.get_trainable_variables(), ["A/weights", "A/inner/biases"]),
+        (framework.get_trainable_variables, ["A/weights", "A/inner/biases"]),
         (lambda: framework.get_variables_by_suffix("biases"), ["A/inner/biases"]),
         (lambda: framework.get_variables_by_name("weights"), ["A/weights", "B/weights"]),
         (lambda: framework.get_variables_by_name("weights", "B"), ["B/weights"]),
         (lambda: [framework.get_unique_variable("A/weights")], ["A/weights"]),
         (
-            lambda: framework.get_variables_to_restore(),
+            framework.get_variables_to_restore,
             ["A/weights", "A/inner/biases", "B/weights"],
         ),
         (lambda: framework.get_variables_to_restore(include=["B"]), ["B/weights"]),
@@ -64,8 +64,8 @@ def started():
             lambda: framework.get_variables_to_restore(exclude=["A/inner"]),
             ["A/weights", "B/weights"],
         ),
-        (lambda: framework.get_model_variables(), []),
-        (lambda: framework.get_local_variables(), []),
+        (framework.get_model_variables, []),
+        (framework.get_local_variables, []),
     ],
 )
 def test_finding(variables, find, expected):

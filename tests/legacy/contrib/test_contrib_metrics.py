@@ -108,7 +108,7 @@ def test_covariance_of_one_pair_is_unknown():
 
 def curve(threshold):
     """(precision, recall) of scores above a threshold."""
-    found = SCORES > threshold
+    found = threshold < SCORES
     return (found & IS).sum() / max(found.sum(), 1), (found & IS).sum() / IS.sum()
 
 
@@ -118,7 +118,7 @@ GRID = [i / 199 for i in range(1, 199)]
 def test_f1_score():
     best = max(2 * p * r / (p + r) for p, r in map(curve, GRID) if p + r)
     np.testing.assert_allclose(
-        over_batches(lambda y, s: metrics.f1_score(y, s), LABELS, SCORES), [best] * 2, rtol=1e-4
+        over_batches(metrics.f1_score, LABELS, SCORES), [best] * 2, rtol=1e-4
     )
 
 
@@ -145,8 +145,8 @@ def test_operating_points():
 def test_rates_and_curves_at_thresholds():
     thresholds = [0.2, 0.7]
     rates = {
-        metrics.streaming_false_positive_rate_at_thresholds: lambda t: (SCORES > t)[~IS].mean(),
-        metrics.streaming_false_negative_rate_at_thresholds: lambda t: (SCORES <= t)[IS].mean(),
+        metrics.streaming_false_positive_rate_at_thresholds: lambda t: (t < SCORES)[~IS].mean(),
+        metrics.streaming_false_negative_rate_at_thresholds: lambda t: (t >= SCORES)[IS].mean(),
         metrics.streaming_precision_at_thresholds: lambda t: curve(t)[0],
         metrics.streaming_recall_at_thresholds: lambda t: curve(t)[1],
     }

@@ -79,7 +79,7 @@ def test_which_output(estimator, exported):
     np.testing.assert_allclose(other({"x": X})["y"], -EXPECTED)
     with pytest.raises(KeyError, match="output_key must be one of"):
         predictor.from_estimator(estimator, receivers, output_key="nothing")
-    with pytest.raises(ValueError, match='Got signature_def_key "nothing". Available'):
+    with pytest.raises(ValueError, match=r'Got signature_def_key "nothing". Available'):
         predictor.from_saved_model(exported, signature_def_key="nothing")
 
 

@@ -8,8 +8,6 @@ import tensorflow as tf
 
 __all__ = ["clip_gradients_by_norm"]
 
-_Optimizer = tf.compat.v1.train.Optimizer
-
 
 def clip_gradients_by_norm(optimizer: Any, clip_norm: Any) -> _ClipByNorm:
     """Makes an optimizer that scales all gradients down to a joint norm.
@@ -24,7 +22,7 @@ def clip_gradients_by_norm(optimizer: Any, clip_norm: Any) -> _ClipByNorm:
     return _ClipByNorm(optimizer, clip_norm)
 
 
-class _ClipByNorm(_Optimizer):
+class _ClipByNorm(tf.compat.v1.train.Optimizer):
     def __init__(self, optimizer: Any, clip_norm: Any):
         super().__init__(use_locking=False, name=f"ClipByNorm{optimizer.get_name()}")
         self._optimizer, self._clip_norm = optimizer, clip_norm

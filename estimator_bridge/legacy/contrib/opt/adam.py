@@ -18,7 +18,6 @@ __all__ = [
 ]
 
 _v1 = tf.compat.v1
-_Adam = _v1.train.AdamOptimizer
 
 
 class _LazyRows:
@@ -40,14 +39,14 @@ class _LazyRows:
         )
 
 
-class LazyAdamOptimizer(_LazyRows, _Adam):
+class LazyAdamOptimizer(_LazyRows, tf.compat.v1.train.AdamOptimizer):
     """Adam that leaves rows of a table alone which a batch does not use.
 
     The arguments are those of tf.train.AdamOptimizer.
     """
 
 
-class AdamGSOptimizer(_Adam):
+class AdamGSOptimizer(tf.compat.v1.train.AdamOptimizer):
     """Adam that counts its steps by the global step, and has no variables beta1_power of its own.
 
     Args:
@@ -93,7 +92,7 @@ class LazyAdamGSOptimizer(_LazyRows, AdamGSOptimizer):
     """LazyAdamOptimizer, counting as AdamGSOptimizer does."""
 
 
-class NadamOptimizer(EitherVariables, _Adam):
+class NadamOptimizer(EitherVariables, tf.compat.v1.train.AdamOptimizer):
     """Adam with Nesterov's momentum (Dozat 2016). The arguments are tf.train.AdamOptimizer's."""
 
     def _update(self, grad: tf.Tensor, var: Any) -> Any:
@@ -118,7 +117,7 @@ class NadamOptimizer(EitherVariables, _Adam):
         return tf.group(*rows, _v1.scatter_sub(var, indices, change))
 
 
-class AdaMaxOptimizer(EitherVariables, _Adam):
+class AdaMaxOptimizer(EitherVariables, tf.compat.v1.train.AdamOptimizer):
     """Adam by the largest gradient so far (section 7 of its paper).
 
     The arguments are those of tf.train.AdamOptimizer.

@@ -12,7 +12,7 @@ __all__ = ["MovingAverageOptimizer"]
 _v1 = tf.compat.v1
 
 
-class MovingAverageOptimizer(_v1.train.Optimizer):
+class MovingAverageOptimizer(tf.compat.v1.train.Optimizer):
     """Applies gradients by another optimizer, and then averages the weights.
 
     Args:

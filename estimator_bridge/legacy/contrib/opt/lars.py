@@ -18,7 +18,7 @@ __all__ = ["LARSOptimizer"]
 _v1 = tf.compat.v1
 
 
-class LARSOptimizer(EitherVariables, _v1.train.Optimizer):
+class LARSOptimizer(EitherVariables, tf.compat.v1.train.Optimizer):
     """Layer-wise adaptive rate scaling, with momentum.
 
     Args:

@@ -18,7 +18,7 @@ __all__ = ["AddSignOptimizer", "PowerSignOptimizer"]
 _v1 = tf.compat.v1
 
 
-class _SignOptimizer(EitherVariables, _v1.train.Optimizer):
+class _SignOptimizer(EitherVariables, tf.compat.v1.train.Optimizer):
     def __init__(
         self,
         learning_rate: Any,

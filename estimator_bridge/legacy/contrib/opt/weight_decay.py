@@ -30,7 +30,8 @@ class DecoupledWeightDecayExtension:
     """
 
     def __init__(self, weight_decay: Any, *args: Any, **kwargs: Any):
-        self._weight_decay, self._decayed_names = weight_decay, None
+        self._weight_decay = weight_decay
+        self._decayed_names: set[str] | None = None
         self._weight_decay_tensor: Any = None
         super().__init__(*args, **kwargs)
 
@@ -124,7 +125,7 @@ def extend_with_decoupled_weight_decay(base_optimizer: Any) -> type:
     return OptimizerWithDecoupledWeightDecay
 
 
-class MomentumWOptimizer(DecoupledWeightDecayExtension, _v1.train.MomentumOptimizer):
+class MomentumWOptimizer(DecoupledWeightDecayExtension, tf.compat.v1.train.MomentumOptimizer):
     """tf.train.MomentumOptimizer with weight decay, which is the first argument."""
 
     def __init__(
@@ -139,7 +140,7 @@ class MomentumWOptimizer(DecoupledWeightDecayExtension, _v1.train.MomentumOptimi
         super().__init__(weight_decay, learning_rate, momentum, use_locking, name, use_nesterov)
 
 
-class AdamWOptimizer(DecoupledWeightDecayExtension, _v1.train.AdamOptimizer):
+class AdamWOptimizer(DecoupledWeightDecayExtension, tf.compat.v1.train.AdamOptimizer):
     """tf.train.AdamOptimizer with weight decay, which is the first argument."""
 
     def __init__(

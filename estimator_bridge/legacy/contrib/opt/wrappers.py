@@ -21,7 +21,7 @@ __all__ = [
 _v1 = tf.compat.v1
 
 
-class VariableClippingOptimizer(_v1.train.Optimizer):
+class VariableClippingOptimizer(tf.compat.v1.train.Optimizer):
     """Applies gradients by another optimizer, and then scales weights down to a norm.
 
     Args:
@@ -160,7 +160,7 @@ def clip_gradients_by_global_norm(
     return list(zip(clipped, variables)), norm
 
 
-class RegAdagradOptimizer(EitherVariables, _v1.train.AdagradOptimizer):
+class RegAdagradOptimizer(EitherVariables, tf.compat.v1.train.AdagradOptimizer):
     """Adagrad whose sums of squares can be left as they are, for the step of a regularizer.
 
     Args:

@@ -39,7 +39,7 @@ def get_or_create_eval_step() -> tf.Variable:
         )
 
 
-class StopAfterNEvalsHook(_v1.train.SessionRunHook):
+class StopAfterNEvalsHook(tf.compat.v1.train.SessionRunHook):
     """Ends an evaluation after a number of batches.
 
     Args:
@@ -71,7 +71,7 @@ class StopAfterNEvalsHook(_v1.train.SessionRunHook):
             run_context.request_stop()
 
 
-class SummaryAtEndHook(_v1.train.SessionRunHook):
+class SummaryAtEndHook(tf.compat.v1.train.SessionRunHook):
     """Writes the summaries once, when a session ends.
 
     Args:
