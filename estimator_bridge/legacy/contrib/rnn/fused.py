@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
@@ -15,6 +16,7 @@ __all__ = [
     "FusedRNNCellAdaptor",
     "LSTMBlockFusedCell",
     "LSTMBlockWrapper",
+    "StepCell",
     "TimeReversedFusedRNN",
 ]
 
@@ -122,7 +124,19 @@ def _reversed(steps: Any, lengths: Any) -> Any:
 
 
 class LSTMBlockWrapper(v1.layers.Layer):
-    """An LSTM that runs over a whole sequence: the base of ``LSTMBlockFusedCell``."""
+    """An LSTM that runs over a whole sequence: the base of ``LSTMBlockFusedCell``.
+
+    A class that derives from it has ``num_units`` and ``step``.
+    """
+
+    @property
+    def num_units(self) -> int:
+        """The state's size."""
+        raise NotImplementedError
+
+    def step(self, inputs: Any, state: Any) -> Any:
+        """One step: the output and the new state."""
+        raise NotImplementedError
 
     def call(
         self,
@@ -147,7 +161,7 @@ class LSTMBlockWrapper(v1.layers.Layer):
             )
         state = None if initial_state is None else LSTMStateTuple(*initial_state)
         return v1.nn.dynamic_rnn(
-            _Step(self),
+            StepCell(self.step, self.num_units, lstm=True),
             steps,
             sequence_length=sequence_length,
             initial_state=state,
@@ -208,18 +222,27 @@ class LSTMBlockFusedCell(LSTMBlockWrapper):
         return lstm_step(self, inputs, state, self._forget_bias, self._cell_clip)
 
 
-class _Step:
-    """One step of a layer, in the form of a cell."""
+class StepCell:
+    """A function of inputs and state, in the form of a cell, for ``dynamic_rnn``.
 
-    def __init__(self, layer: Any):
-        self._layer = layer
-        self.output_size = layer.num_units
-        self.state_size = LSTMStateTuple(layer.num_units, layer.num_units)
+    Args:
+      step: returns the output and the new state.
+      units: the size of the output, and of each part of the state.
+      lstm: whether the state has two parts.
+    """
+
+    def __init__(self, step: Callable[[Any, Any], Any], units: int, lstm: bool):
+        self._step = step
+        self.output_size = units
+        self.state_size: Any = LSTMStateTuple(units, units) if lstm else units
 
     def zero_state(self, batch_size: Any, dtype: Any) -> Any:
-        size = [batch_size, self.output_size]
-        return LSTMStateTuple(tf.zeros(size, dtype), tf.zeros(size, dtype))
+        """A state of zeros."""
+        return tf.nest.map_structure(
+            lambda size: tf.zeros([batch_size, size], dtype), self.state_size
+        )
 
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
-        del scope  # the variables are the layer's
-        return self._layer.step(inputs, state)
+        """One step: the output and the new state."""
+        del scope  # the variables are there already
+        return self._step(inputs, state)
