@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         training,
     )
     from estimator_bridge.experimental.extenders import add_metrics
-    from estimator_bridge.legacy import install
+    from estimator_bridge.legacy.install import install
     from estimator_bridge.model import EstimatorSpec, ModeKeys, Model, RunConfig, WarmStartSettings
     from estimator_bridge.training import (
         BestExporter,
@@ -116,7 +116,7 @@ _PLACES = {
     "estimator_bridge.experimental.extenders": """
         add_metrics
     """,
-    "estimator_bridge.legacy": """
+    "estimator_bridge.legacy.install": """
         install
     """,
     "estimator_bridge.model": """

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from estimator_bridge.legacy.running import command
 from estimator_bridge.version import __version__
 
-__all__ = ["main"]
+__all__ = ["help_of", "main", "parse"]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -22,15 +22,29 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The process's exit code: 0 for success, 1 for a problem found, 2 for wrong usage.
     """
-    parser = _parser()
-    arguments = parser.parse_args(argv)
+    arguments = parse(argv)
     if arguments.run is None:
-        parser.print_help(sys.stderr)
+        _parser()[0].print_help(sys.stderr)
         return 2
     return arguments.run(arguments)
 
 
-def _parser() -> argparse.ArgumentParser:
+def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
+    """Parses a command line, as `main` takes it; ``run`` of the result is the command's function.
+
+    Raises:
+        SystemExit: wrong usage, or a call for help.
+    """
+    return _parser()[0].parse_args(argv)
+
+
+def help_of(name: str) -> str:
+    """The help of one command."""
+    return _parser()[1][name].format_help()
+
+
+def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    """The parser, and those of the commands by their names."""
     parser = argparse.ArgumentParser(
         prog="estimator-bridge",
         description="Runs tf.estimator and TPUEstimator programs on today's TensorFlow.",
@@ -56,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     command.add_arguments(run)
     run.set_defaults(run=command.run)
-    return parser
+    return parser, {"doctor": doctor, "run": run}
 
 
 def _doctor(_: argparse.Namespace) -> int:

@@ -83,6 +83,8 @@ def check_command(words):
     if program == "make":
         targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.M)
         assert {a for a in arguments if "=" not in a} <= set(targets), words
+    elif words[:2] == ["estimator-bridge", "run"]:
+        assert cli.parse(arguments).program, words
     elif program == "estimator-bridge":
         with pytest.raises(SystemExit) as stopped:
             cli.main([*arguments, "--help"])
@@ -116,6 +118,7 @@ def test_flags_that_the_text_names_exist(page):
         if not code.startswith(("pip ", "tensorboard "))
     }
     known = set(flags_of_train()) | {"flagfile", "help"}
+    known |= set(re.findall(r"--(\w+)", cli.help_of("run")))
     known |= {f"no{name}" for name in known}
     assert named <= known
 

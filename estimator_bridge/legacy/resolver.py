@@ -8,11 +8,13 @@ import tensorflow as tf
 
 __all__ = ["TPUClusterResolver"]
 
-_TensorFlows = tf.distribute.cluster_resolver.TPUClusterResolver
+_TensorFlows: Any = tf.distribute.cluster_resolver.TPUClusterResolver
 
 
 class _Kind(type(_TensorFlows)):  # type: ignore[misc]
     def __instancecheck__(cls, instance: Any) -> bool:
+        if cls is not TPUClusterResolver:
+            return super().__instancecheck__(instance)
         from estimator_bridge.runtime.accelerators import LocalClusterResolver
 
         return isinstance(instance, (_TensorFlows, LocalClusterResolver))
@@ -28,7 +30,9 @@ class TPUClusterResolver(_TensorFlows, metaclass=_Kind):
     of_tensorflow = _TensorFlows
 
     def __new__(cls, tpu: Any = None, zone: Any = None, project: Any = None, **more: Any) -> Any:
-        """Returns no object of this class, so that there is nothing more to initialize."""
+        """Returns no object of this class, but for one that is derived from it."""
+        if cls is not TPUClusterResolver:
+            return super().__new__(cls)
         from estimator_bridge import runtime
 
         return runtime.TPUClusterResolver(tpu, zone, project, **more)

@@ -15,6 +15,7 @@ from estimator_bridge.tensorflow_private import eager_mode
 from estimator_bridge.tpu_presence import default_tpu_name, find_tpu
 
 __all__ = [
+    "ON_CORES",
     "EmulatedClusterResolver",
     "GPUClusterResolver",
     "LocalClusterResolver",
@@ -31,6 +32,11 @@ __all__ = [
 _LOCAL = re.compile(r"(emulated|gpu):(.*)")
 _ADDRESS = re.compile(r"grpc://\[?(?P<host>[^/]+?)\]?:(?P<port>\d+)/?")
 _PATIENCE = 10.0  # seconds
+# What every error ends with that says that a TPU is not there.
+ON_CORES = (
+    "To run on CPU cores instead, name them: 'emulated:8' (--tpu=emulated:8), or start the program "
+    "by `estimator-bridge run --cores 8 ...`."
+)
 _CORES = "ESTIMATOR_BRIDGE_CORES"
 
 
@@ -195,9 +201,7 @@ def check_reachable(master: str) -> None:
 def _not_found(tpu, reason) -> AcceleratorNotFoundError:
     return AcceleratorNotFoundError(
         f"No TPU {tpu!r} was found: {str(reason).strip() or type(reason).__name__}\n"
-        "Check the name, zone and project, and that this machine can reach it. "
-        "To run on CPU cores instead, name them: 'emulated:8' (--tpu=emulated:8), or start the "
-        "program by `estimator-bridge run --cores 8 ...`."
+        f"Check the name, zone and project, and that this machine can reach it. {ON_CORES}"
     )
 
 

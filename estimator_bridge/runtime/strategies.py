@@ -7,6 +7,7 @@ from absl import logging
 
 from estimator_bridge.errors import AcceleratorNotFoundError
 from estimator_bridge.runtime.accelerators import (
+    ON_CORES,
     EmulatedClusterResolver,
     GPUClusterResolver,
     NoTPUClusterResolver,
@@ -108,8 +109,7 @@ def _on_tpu(cluster) -> tf.distribute.Strategy:
     except Exception as error:  # whatever the TPU API, its client or the network raise
         raise AcceleratorNotFoundError(
             f"The TPU's address could not be found out: {error}\n"
-            "Check its name, zone and project, and that it is running. To run on CPU cores "
-            "instead, name them: 'emulated:8'."
+            f"Check its name, zone and project, and that it is running. {ON_CORES}"
         ) from error
     check_reachable(master)
     try:
@@ -119,6 +119,6 @@ def _on_tpu(cluster) -> tf.distribute.Strategy:
         raise AcceleratorNotFoundError(
             f"The TPU at {master or 'local'!r} could not be initialised: {error}\n"
             "Check that it is running and that its TensorFlow version is that of this machine "
-            f"({tf.__version__}). To run on CPU cores instead, name them: 'emulated:8'."
+            f"({tf.__version__}). {ON_CORES}"
         ) from error
     return tf.distribute.TPUStrategy(cluster)

@@ -193,3 +193,23 @@ def test_package_of_an_older_tensorflow_is_replaced():
     )
     assert "pip uninstall tensorflow-estimator" in told[0]
     assert "estimator_bridge" in told[1]
+
+
+def test_the_resolver_of_tensorflows_namespaces():
+    told = run(
+        """
+        import estimator_bridge
+        estimator_bridge.install()
+        import tensorflow as tf
+        kind = tf.distribute.cluster_resolver.TPUClusterResolver
+        assert kind is tf.compat.v1.distribute.cluster_resolver.TPUClusterResolver
+        print(kind(""), kind(None), kind("emulated:2").cores, isinstance(kind("gpu:1"), kind))
+
+        class Own(kind):
+            def __init__(self, cores):
+                self.cores = cores
+
+        print(Own(3).cores, isinstance(Own(3), kind), isinstance(kind("emulated:2"), Own))
+        """
+    )
+    assert told == ["None None 2 True", "3 True False"]

@@ -99,14 +99,22 @@ def run(arguments: argparse.Namespace) -> int:
     name, *own = program
     try:
         if arguments.is_module:
-            sys.path[0] = os.getcwd()
+            _put_first(os.getcwd())
             main = find_module(name)
         else:
             main = find_script(name)
-            sys.path[0] = main.folder
+            _put_first(main.folder)
     except (FileNotFoundError, ModuleNotFoundError) as error:
         print(f"estimator-bridge run: {error}", file=sys.stderr)
         return 2 if isinstance(error, FileNotFoundError) else 1
     show_program_only(whole=arguments.verbose)
     run_main(main, own, arguments.dialect, arguments.verbose)
     return 0
+
+
+def _put_first(folder: str) -> None:
+    """Puts a folder where Python puts a script's: in the place of the command's own."""
+    if getattr(sys.flags, "safe_path", False):  # then Python has put none
+        sys.path.insert(0, folder)
+    else:
+        sys.path[0] = folder

@@ -32,7 +32,8 @@ class ProgramFinder(importlib.abc.MetaPathFinder):
 
     def __init__(self, main: Dialect, forced: Dialect | None = None):
         self.main, self.forced = main, forced
-        self._tf1_packages: set[str] = set()
+        # Installed packages that are of the program.
+        self.packages: set[str] = set()
 
     def dialect_of(self, path: str) -> Dialect:
         """The dialect of one of the program's files."""
@@ -68,10 +69,10 @@ class ProgramFinder(importlib.abc.MetaPathFinder):
 
     def _speaks_tf1(self, top: str, file: str) -> bool:
         """Whether an installed file is of a package that is itself a program of TF1."""
-        if top in self._tf1_packages:
+        if top in self.packages:
             return True
         if mentions_tensorflow(file) and module_verdict(file).dialect is Dialect.TF1:
-            self._tf1_packages.add(top)
+            self.packages.add(top)
             return True
         return False
 

@@ -54,7 +54,7 @@ def _import_function(dialect: Dialect) -> Callable[..., Any]:
             top = name.partition(".")[0]
             if top == _ROOT:
                 return _import_tensorflow(name, tuple(fromlist or ()), dialect)
-            bridged = bridges.module(name, fromlist)
+            bridged = bridges.prepare(name)
             if bridged is not None:
                 return bridged
         return builtins.__import__(name, globals, locals, fromlist, level)

@@ -19,29 +19,31 @@ _OURS = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__
 def log_as_tf1_did() -> None:
     """Joins the two logs. To be called once TensorFlow is loaded."""
     tf_logger, absl_logger = logging.getLogger("tensorflow"), absl_logging.get_absl_logger()
-    set_level = tf_logger.setLevel
+    set_level, chosen = tf_logger.setLevel, []
 
     def set_both_levels(level: int | str) -> None:
+        chosen.append(level)
         set_level(level)
         absl_logger.setLevel(tf_logger.level)
+
+    def hand_over(record: logging.LogRecord) -> bool:
+        """Writes this library's message by TensorFlow's logger; lets absl write all others.
+
+        Where the program has never set tf.logging's verbosity, absl's own decides.
+        """
+        if not record.pathname.startswith(_OURS):
+            return True
+        if not tf_logger.isEnabledFor(record.levelno):
+            return not chosen
+        tf_logger.handle(logging.makeLogRecord({**vars(record), "name": "tensorflow"}))
+        return False
 
     # tf.logging.set_verbosity() ends here.
     tf_logger.setLevel = set_both_levels  # type: ignore[method-assign]
     tf_logger.addFilter(_is_news)
-    absl_logger.addFilter(_hand_over)
+    absl_logger.addFilter(hand_over)
     if tf_logger.handlers:  # else TensorFlow leaves its messages to the root's, of which absl's is
         absl_logging.get_absl_handler().addFilter(lambda record: record.name != "tensorflow")
-
-
-def _hand_over(record: logging.LogRecord) -> bool:
-    """Writes this library's message by TensorFlow's logger, where that lets it through."""
-    tf_logger = logging.getLogger("tensorflow")
-    is_ours = record.pathname.startswith(_OURS)
-    if not is_ours or not tf_logger.isEnabledFor(record.levelno):
-        return True
-    handed = logging.makeLogRecord({**vars(record), "name": "tensorflow"})
-    tf_logger.handle(handed)
-    return False
 
 
 def _is_news(record: logging.LogRecord) -> bool:

@@ -27,7 +27,7 @@ class Main(NamedTuple):
     Attributes:
       name: how it was named: the first of sys.argv.
       path: its file, absolute.
-      folder: what its imports start from; the first entry of sys.path.
+      folder: what the program's absolute imports start from.
       spec: for `-m`, how it was found; None for a script.
     """
 
@@ -74,7 +74,10 @@ def find_module(name: str) -> Main:
             "in the installed packages",
             name=name,
         )
-    return Main(spec.origin, spec.origin, sys.path[0] or os.getcwd(), spec)
+    folder = spec.origin
+    for _ in name.split("."):
+        folder = os.path.dirname(folder)
+    return Main(spec.origin, spec.origin, folder, spec)
 
 
 def _spec(name: str) -> importlib.machinery.ModuleSpec | None:
@@ -106,9 +109,14 @@ def run_main(
     if verbose:
         why = "as was asked for" if forced else verdict.reason
         print(f"estimator-bridge: a program of {dialect.value} ({why})", file=sys.stderr)
-    told = {"dialect": dialect.value, "forced": forced.value if forced else None}
-    tell_spawned_processes(path=main.path, module=main.spec.name if main.spec else None, **told)
-    code, values = prepare_main(main.path, main.spec and main.spec.name, **told)
+    told: dict[str, Any] = {
+        "path": main.path,
+        "module": main.spec.name if main.spec else None,
+        "dialect": dialect.value,
+        "forced": forced.value if forced else None,
+    }
+    tell_spawned_processes(**told)
+    code, values = prepare_main(**told)
     module = ModuleType("__main__")
     vars(module).update(values, __spec__=main.spec)
     sys.modules["__main__"] = module
@@ -130,6 +138,8 @@ def prepare_main(
       The main module's code, and what its namespace is to have.
     """
     finder = ProgramFinder(Dialect(dialect), Dialect(forced) if forced else None)
+    if module:
+        finder.packages.add(module.partition(".")[0])
     mend_standard_library()
     sys.meta_path.insert(0, finder)
     package = module.rpartition(".")[0] if module else None

@@ -38,7 +38,7 @@ def tf_flags() -> ModuleType:
 def _in_place_of_theirs(define: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(define)
     def define_flag(*args: Any, **kwargs: Any) -> Any:
-        name = args[0] if args else kwargs.get("name", kwargs.get("flag_name"))
+        name: Any = args[0] if args else kwargs.get("name", kwargs.get("flag_name"))
         if name not in _ABSL_NEEDS and _is_theirs(name):
             delattr(absl_flags.FLAGS, name)
         return define(*args, **kwargs)
