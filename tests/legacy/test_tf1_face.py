@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from estimator_bridge.errors import MissingNameError
+from estimator_bridge.errors import MissingImportError, MissingNameError
 from estimator_bridge.legacy import contrib
 from estimator_bridge.legacy.running.dialects import Dialect
 from estimator_bridge.legacy.running.importing import builtins_for
@@ -203,6 +203,15 @@ def test_an_attribute_that_is_missing_fails_at_once(toy):
     with pytest.raises(MissingNameError, match="none is not supported"):
         run("import tensorflow as tf\ntf.contrib.layers.none")
     assert not run("import tensorflow as tf\nx = hasattr(tf.contrib, 'none')")["x"]
+
+    def needs_a_package(name):
+        raise MissingImportError(f"tf.contrib.layers.{name} needs the package x", name=name)
+
+    toy.__getattr__ = needs_a_package
+    source = "import tensorflow as tf\nfrom tensorflow.contrib.layers import x, flatten\n"
+    assert run(source + "y = hasattr(tf.contrib.layers, 'x')")["y"] is False
+    with pytest.raises(MissingNameError, match="needs the package x"):
+        run(source + "x.y")
 
 
 @pytest.mark.parametrize(

@@ -15,14 +15,17 @@ from estimator_bridge.tensorflow_private import eager_mode
 
 __all__ = [
     "AllReduceCrossDeviceOps",
+    "AllReduceCrossTowerOps",
     "CollectiveAllReduceStrategy",
     "CrossDeviceOps",
+    "CrossTowerOps",
     "DistributeConfig",
     "DistributionStrategy",
     "DistributionStrategyExtended",
     "MirroredStrategy",
     "OneDeviceStrategy",
     "ReductionToOneDeviceCrossDeviceOps",
+    "ReductionToOneDeviceCrossTowerOps",
     "ReplicaContext",
     "TPUStrategy",
     "get_cross_replica_context",
@@ -30,6 +33,7 @@ __all__ = [
     "get_loss_reduction",
     "get_replica_context",
     "get_strategy",
+    "get_tower_context",
     "has_distribution_strategy",
     "has_strategy",
     "in_cross_replica_context",
@@ -200,6 +204,13 @@ def AllReduceCrossDeviceOps(
             f"{all_reduce_alg!r}."
         )
     return known[all_reduce_alg](num_packs=num_packs)
+
+
+# Replicas were called towers until TensorFlow 1.12.
+AllReduceCrossTowerOps = AllReduceCrossDeviceOps
+CrossTowerOps = CrossDeviceOps
+ReductionToOneDeviceCrossTowerOps = ReductionToOneDeviceCrossDeviceOps
+get_tower_context = get_replica_context
 
 
 def get_cross_replica_context() -> tf.distribute.Strategy | None:

@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.legacy.missing import missing_getattr
+from estimator_bridge.tensorflow_private import get_tpu_context as _get_tpu_context
 from estimator_bridge.tensorflow_private import tpu_training_loop
 from estimator_bridge.tpu import (
     CrossShardOptimizer,
@@ -58,6 +59,7 @@ Topology = _tpu.experimental.Topology
 batch_parallel = _tpu.batch_parallel
 bfloat16_scope = _tpu.bfloat16_scope
 core = _tpu.core
+get_tpu_context = _get_tpu_context  # of tf.contrib.tpu.python.tpu.tpu_function
 initialize_system = _tpu.initialize_system
 outside_compilation = _tpu.outside_compilation
 repeat = tpu_training_loop.repeat

@@ -78,9 +78,12 @@ def run(arguments: argparse.Namespace) -> int:
     """
     program = arguments.program[1:] if arguments.program[:1] == ["--"] else arguments.program
     if arguments.list_supported:
+        from estimator_bridge.legacy.running.start import quietly
         from estimator_bridge.legacy.running.supported import table
 
-        print(table())
+        with quietly():
+            lines = table()
+        print(lines)
         return 0
     if not program:
         print(

@@ -49,5 +49,5 @@ def _lines() -> Iterator[str]:
 
 
 def _row(name: str, advice: str) -> str:
-    short = advice.removeprefix("is not supported. ")
+    short = advice.removeprefix("is not supported. ").replace("|", "\\|")
     return f"| `{name}` | {short[:1].upper()}{short[1:]} |"

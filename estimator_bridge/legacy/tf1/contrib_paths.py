@@ -14,7 +14,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from estimator_bridge.errors import MissingNameError
+from estimator_bridge.errors import MissingImportError, MissingNameError
 from estimator_bridge.legacy.tf1.deep_paths import DEEP_MODULES, DEEP_PACKAGES
 
 __all__ = ["ROOT", "find_contrib"]
@@ -67,6 +67,8 @@ class _Contrib(ModuleType):
                 value = getattr(place, name)
             except MissingNameError:
                 raise
+            except MissingImportError as error:  # it is of a package that is not installed
+                raise MissingNameError(str(error), name=name) from error
             except AttributeError:
                 continue
             setattr(self, name, value)

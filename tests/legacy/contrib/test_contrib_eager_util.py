@@ -1,11 +1,11 @@
-"""tf.contrib.eager and tf.contrib.util: names that live elsewhere today."""
+"""The small namespaces of tf.contrib, whose names live elsewhere today."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from estimator_bridge.legacy.contrib import eager, util
+from estimator_bridge.legacy.contrib import batching, checkpoint, eager, hooks, stateless, util
 
 import tensorflow as tf  # isort: skip
 
@@ -57,10 +57,31 @@ def test_operations_of_a_graph_and_its_functions():
     assert not any(name.startswith("__inference") for name in found)
 
 
+def test_random_numbers_follow_from_the_seed():
+    for draw in (stateless.stateless_random_normal, stateless.stateless_random_uniform):
+        first, again, other = draw([4], [1, 2]), draw([4], [1, 2]), draw([4], [1, 3])
+        np.testing.assert_array_equal(first, again)
+        assert np.any(np.not_equal(first, other))
+    np.testing.assert_array_equal(
+        stateless.stateless_multinomial(tf.math.log([[0.0, 1.0]]), 3, [1, 2]), [[1, 1, 1]]
+    )
+
+
+def test_calls_make_up_a_batch():
+    with tf.Graph().as_default(), v1.Session() as session:
+        double = batching.batch_function(1, 10, 1000)(lambda x: x * 2)
+        assert session.run(double(tf.constant([[3.0]]))[0]).tolist() == [6.0]
+
+
+def test_names_that_moved():
+    assert hooks.ProfilerHook is v1.train.ProfilerHook
+    assert checkpoint.CheckpointManager is tf.train.CheckpointManager
+
+
 @pytest.mark.parametrize(
     ("module", "name"),
-    [(eager, "Network"), (eager, "Saver"), (util, "stripped_op_list_for_graph")],
+    [(eager, "Network"), (checkpoint, "NoDependency"), (util, "stripped_op_list_for_graph")],
 )
 def test_what_is_missing_says_what_to_use(module, name):
-    with pytest.raises(AttributeError, match=f"{name} is not there. Use "):
+    with pytest.raises(AttributeError, match=f"{name} is not there. (Use|Assign) "):
         getattr(module, name)

@@ -72,7 +72,7 @@ def test_hard_attention_and_wrong_arguments():
     with pytest.raises(ValueError, match=r"set num_units to the query's dimension \(6\)"):
         attend(lambda m: seq2seq.LuongAttention(5, m))
     with pytest.raises(TypeError, match="probability_fn must be callable, saw: 3"):
-        seq2seq.attention.Memory(MEMORY, v1.layers.Dense(3), None, 3)
+        seq2seq.memory.Memory(MEMORY, v1.layers.Dense(3), None, 3)
     with tf.Graph().as_default(), pytest.raises(ValueError, match="fully defined inner dims"):
         seq2seq.LuongAttention(5, v1.placeholder(tf.float32, [None, None, None]))
     with pytest.raises(tf.errors.InvalidArgumentError, match="must be greater than zero"):
@@ -246,7 +246,8 @@ def test_beams_with_attention_and_its_history():
         cell = seq2seq.AttentionWrapper(
             rnn.MultiRNNCell([rnn.LSTMCell(6), rnn.GRUCell(5)]), mechanism, alignment_history=True
         )
-        output = v1.layers.Dense(7)
+        never_ends = tf.constant_initializer([0.0, -50.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+        output = v1.layers.Dense(7, bias_initializer=never_ends)
 
         def search(**given):
             decoder = seq2seq.BeamSearchDecoder(
@@ -278,7 +279,7 @@ def test_beams_with_attention_and_its_history():
     ids, parents, history, written, seen, lengths = Run(build, MEMORY).result
     assert ids.shape == (3, 4, width) == parents.shape
     assert lengths.shape == (3, width)
-    assert (lengths == 4).all()  # no beam has ended
+    assert (lengths == 4).all()
     np.testing.assert_allclose(seen.sum(2), 4, rtol=1e-5)
     history, written = (each.reshape(4, 3, width, 5) for each in (history, written))
     np.testing.assert_allclose(written.sum(-1), 1, rtol=1e-4)

@@ -32,7 +32,7 @@ def test_a_session_writes_as_tensorflow_1_did(tmp_path):
         with writer.as_default(), summary.always_record_summaries():
             with tf.name_scope("net"):
                 summary.scalar("loss", tf.constant(0.5))
-                summary.scalar("rate", 2, family="opt", step=7)
+                summary.scalar("rate", 2, family="train", step=7)
             summary.histogram("weights", tf.constant([1.0, 2.0, 4.0]))
             summary.image("picture", tf.zeros([1, 2, 3, 1], tf.float32), max_images=1)
             session.run(v1.global_variables_initializer())
@@ -42,8 +42,8 @@ def test_a_session_writes_as_tensorflow_1_did(tmp_path):
         session.run(summary.flush(writer))
     found = {value.tag: (step, value) for step, value in events(tmp_path)}
     # A family comes twice, as tf.summary's does too.
-    assert set(found) == {"net/loss", "opt/net/opt/rate", "weights", "picture/image"}
-    assert found["opt/net/opt/rate"][0] == 7
+    assert set(found) == {"net/loss", "train/net/train/rate", "weights", "picture/image"}
+    assert found["train/net/train/rate"][0] == 7
     assert found["net/loss"][0] == 3 and found["net/loss"][1].simple_value == 0.5
     histogram = found["weights"][1].histo
     assert (histogram.min, histogram.max, histogram.num, histogram.sum) == (1, 4, 3, 7)

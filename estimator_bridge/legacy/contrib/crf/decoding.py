@@ -33,13 +33,13 @@ def crf_decode(
     stay = tf.broadcast_to(tf.range(tf.shape(potentials)[2]), tf.shape(potentials[:, 0]))
     origins = tf.TensorArray(tf.int32, length, element_shape=stay.shape).write(0, stay)
 
-    def forward(t: tf.Tensor, scores: tf.Tensor, origins: tf.TensorArray) -> tuple:
+    def forward(t: tf.Tensor, scores: tf.Tensor, origins: tf.TensorArray) -> list:
         ways = tf.expand_dims(scores, 2) + transitions
         is_within = tf.expand_dims(t < sequence_length, 1)
         best = tf.argmax(ways, axis=1, output_type=tf.int32)
         origins = origins.write(t, tf.where(is_within, best, stay))
         further = potentials[:, t] + tf.reduce_max(ways, axis=1)
-        return t + 1, tf.where(is_within, further, scores), origins
+        return [t + 1, tf.where(is_within, further, scores), origins]
 
     _, scores, origins = tf.while_loop(
         lambda t, scores, origins: t < length,
@@ -51,9 +51,9 @@ def crf_decode(
     last = tf.argmax(scores, axis=1, output_type=tf.int32)
     tags = tf.TensorArray(tf.int32, length, element_shape=last.shape)
 
-    def backward(t: tf.Tensor, tag: tf.Tensor, tags: tf.TensorArray) -> tuple:
+    def backward(t: tf.Tensor, tag: tf.Tensor, tags: tf.TensorArray) -> list:
         tags = tags.write(t, tag)
-        return t - 1, tf.gather(origins.read(t), tag, axis=1, batch_dims=1), tags
+        return [t - 1, tf.gather(origins.read(t), tag, axis=1, batch_dims=1), tags]
 
     _, _, tags = tf.while_loop(
         lambda t, tag, tags: t >= 0,

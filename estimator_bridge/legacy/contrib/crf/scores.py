@@ -141,10 +141,10 @@ def crf_log_norm(
     length = inputs.shape.as_list()[1]
     steps = tf.shape(inputs)[1] if length is None else length
 
-    def forward(t: tf.Tensor, alphas: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    def forward(t: tf.Tensor, alphas: tf.Tensor) -> list[tf.Tensor]:
         sums = tf.reduce_logsumexp(tf.expand_dims(alphas, 2) + transitions, axis=1)
         is_within = tf.expand_dims(tf.cast(t, sequence_lengths.dtype) < sequence_lengths, 1)
-        return t + 1, tf.where(is_within, inputs[:, t] + sums, alphas)
+        return [t + 1, tf.where(is_within, inputs[:, t] + sums, alphas)]
 
     _, alphas = tf.while_loop(
         lambda t, alphas: t < steps,

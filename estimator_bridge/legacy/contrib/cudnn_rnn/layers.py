@@ -13,7 +13,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.legacy.contrib.cudnn_rnn.cells import gru_step, gru_variables
-from estimator_bridge.legacy.contrib.rnn.base import LSTMStateTuple
+from estimator_bridge.legacy.contrib.rnn.base import Layer, LSTMStateTuple
 from estimator_bridge.legacy.contrib.rnn.block_cells import lstm_step
 from estimator_bridge.legacy.contrib.rnn.fused import StepCell
 
@@ -22,7 +22,7 @@ __all__ = ["CudnnGRU", "CudnnLSTM", "CudnnRNNRelu", "CudnnRNNTanh"]
 v1 = tf.compat.v1
 
 
-class _CudnnRNN(v1.layers.Layer):
+class _CudnnRNN(Layer):
     """Recurrent layers one above the other.
 
     Args:
@@ -84,7 +84,7 @@ class _CudnnRNN(v1.layers.Layer):
 
     def build(self, inputs_shape: Any) -> None:
         """Makes the variables for inputs [time, batch, size]."""
-        if self.built:
+        if self._sets:
             return
         size = tf.TensorShape(inputs_shape)[-1]
         if size is None:

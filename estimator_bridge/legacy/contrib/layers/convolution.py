@@ -153,7 +153,7 @@ def _positions(inputs: tf.Tensor, wanted: int | None) -> int:
 def _with_dims(name: str, dims: int) -> Callable[..., tf.Tensor]:
     @functools.wraps(_convolution)
     def convolve(*args: Any, **kwargs: Any) -> tf.Tensor:
-        return _convolution(*args, **kwargs, conv_dims=dims)
+        return _convolution(*args, **{**kwargs, "conv_dims": dims})
 
     # The names of scopes that repeat and stack make start with the layer's.
     convolve.__name__ = convolve.__qualname__ = name

@@ -54,25 +54,19 @@ def streaming_covariance(
         batch_x = tf.math.divide_no_nan(tf.reduce_sum(predictions * weights), batch_count)
         batch_y = tf.math.divide_no_nan(tf.reduce_sum(labels * weights), batch_count)
         batch_comoment = tf.reduce_sum((predictions - batch_x) * (labels - batch_y) * weights)
-        before = [tf.identity(v) for v in (count, mean_x, mean_y)]
-        with tf.control_dependencies([*before, batch_comoment]):
-            counted, old_x, old_y = before
-            total = counted + batch_count
-            share = tf.math.divide_no_nan(batch_count, total)
-            joined = (batch_x - old_x) * (batch_y - old_y) * counted * share
-            updates = [
-                _v1.assign(count, total),
-                _v1.assign_add(mean_x, (batch_x - old_x) * share),
-                _v1.assign_add(mean_y, (batch_y - old_y) * share),
-            ]
-            new_comoment = _v1.assign_add(comoment, batch_comoment + joined)
-        with tf.control_dependencies(updates):
-            update = _unbiased(tf.identity(new_comoment), total, "update_op")
-        value = _unbiased(tf.identity(comoment), tf.identity(count), "covariance")
+        # What was before follows from what is now: reading a reference variable copies nothing.
+        total = _v1.assign_add(count, batch_count)
+        share = tf.math.divide_no_nan(batch_count, total)
+        change_x, change_y = (batch_x - mean_x) * share, (batch_y - mean_y) * share
+        old_x = _v1.assign_add(mean_x, change_x) - change_x
+        old_y = _v1.assign_add(mean_y, change_y) - change_y
+        joined = (batch_x - old_x) * (batch_y - old_y) * (total - batch_count) * share
+        update = _unbiased(_v1.assign_add(comoment, batch_comoment + joined), total, "update_op")
+        value = _unbiased(comoment, count, "covariance")
     return result(value, update, metrics_collections, updates_collections)
 
 
-def _unbiased(comoment: tf.Tensor, count: tf.Tensor, name: str) -> tf.Tensor:
+def _unbiased(comoment: Any, count: Any, name: str) -> tf.Tensor:
     nan = tf.constant(float("nan"), comoment.dtype)
     return tf.where(count > 1.0, comoment / tf.maximum(count - 1.0, 1e-30), nan, name=name)
 

@@ -28,6 +28,7 @@ def metric_variable(shape: Sequence[int | None], dtype: tf.DType, name: str) -> 
         trainable=False,
         collections=[_v1.GraphKeys.LOCAL_VARIABLES, _v1.GraphKeys.METRIC_VARIABLES],
         validate_shape=None not in shape,
+        use_resource=None in shape or None,  # a reference variable cannot change its size
         synchronization=tf.VariableSynchronization.ON_READ,
         aggregation=tf.VariableAggregation.SUM,
         shape=tf.TensorShape(shape),

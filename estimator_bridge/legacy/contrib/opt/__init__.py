@@ -8,6 +8,10 @@ from estimator_bridge.legacy.contrib.opt.adam import (
     NadamOptimizer,
 )
 from estimator_bridge.legacy.contrib.opt.averages import MovingAverageOptimizer
+from estimator_bridge.legacy.contrib.opt.external import (
+    ExternalOptimizerInterface,
+    ScipyOptimizerInterface,
+)
 from estimator_bridge.legacy.contrib.opt.lars import LARSOptimizer
 from estimator_bridge.legacy.contrib.opt.signs import AddSignOptimizer, PowerSignOptimizer
 from estimator_bridge.legacy.contrib.opt.weight_decay import (
@@ -30,6 +34,7 @@ __all__ = [
     "AdamWOptimizer",
     "AddSignOptimizer",
     "DecoupledWeightDecayExtension",
+    "ExternalOptimizerInterface",
     "LARSOptimizer",
     "LazyAdamGSOptimizer",
     "LazyAdamOptimizer",
@@ -39,6 +44,7 @@ __all__ = [
     "NadamOptimizer",
     "PowerSignOptimizer",
     "RegAdagradOptimizer",
+    "ScipyOptimizerInterface",
     "VariableClippingOptimizer",
     "clip_gradients_by_global_norm",
     "extend_with_decoupled_weight_decay",
@@ -49,7 +55,6 @@ _ASYNC = (
     "Use a plain optimizer with tf.distribute.MultiWorkerMirroredStrategy()."
 )
 _SECOND_ORDER = "is not there. Use LARSOptimizer, or tf.train.AdagradOptimizer."
-_SCIPY = "is not there. Use scipy.optimize.minimize, with a function that runs a tf.Session."
 
 __getattr__ = missing_getattr(
     __name__,
@@ -67,8 +72,6 @@ __getattr__ = missing_getattr(
             ),
             _ASYNC,
         ),
-        "ExternalOptimizerInterface": _SCIPY,
-        "ScipyOptimizerInterface": _SCIPY,
         "GGTOptimizer": _SECOND_ORDER,
         "ShampooOptimizer": _SECOND_ORDER,
         "ShampooWOptimizer": _SECOND_ORDER,

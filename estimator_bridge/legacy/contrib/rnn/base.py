@@ -7,11 +7,12 @@ from typing import Any
 
 import tensorflow as tf
 
-__all__ = ["LSTMStateTuple", "LayerRNNCell", "RNNCell", "check_cell", "linear", "zeros"]
+__all__ = ["LSTMStateTuple", "Layer", "LayerRNNCell", "RNNCell", "check_cell", "linear", "zeros"]
 
 v1 = tf.compat.v1
 
 RNNCell: Any = v1.nn.rnn_cell.RNNCell
+Layer: Any = v1.layers.Layer
 LSTMStateTuple: Any = v1.nn.rnn_cell.LSTMStateTuple
 # The base of cells that make their variables in build(); it has no public name.
 LayerRNNCell: Any = v1.nn.rnn_cell.BasicRNNCell.__bases__[0]

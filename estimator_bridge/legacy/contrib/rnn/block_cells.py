@@ -150,7 +150,7 @@ class GRUBlockCell(LayerRNNCell):
                 "Exactly one of num_units or cell_size must be provided, got "
                 f"num_units={num_units} and cell_size={cell_size}."
             )
-        self._cell_size = cell_size if num_units is None else num_units
+        self._cell_size: Any = cell_size if num_units is None else num_units
 
     @property
     def state_size(self) -> Any:

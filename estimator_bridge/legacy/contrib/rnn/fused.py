@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.rnn.base import LSTMStateTuple
+from estimator_bridge.legacy.contrib.rnn.base import Layer, LSTMStateTuple
 from estimator_bridge.legacy.contrib.rnn.block_cells import lstm_step, lstm_variables
 
 __all__ = [
@@ -123,7 +123,7 @@ def _reversed(steps: Any, lengths: Any) -> Any:
     return tf.reverse_sequence(steps, lengths, seq_axis=0, batch_axis=1)
 
 
-class LSTMBlockWrapper(v1.layers.Layer):
+class LSTMBlockWrapper(Layer):
     """An LSTM that runs over a whole sequence: the base of ``LSTMBlockFusedCell``.
 
     A class that derives from it has ``num_units`` and ``step``.

@@ -1,7 +1,6 @@
 """``tf.contrib.seq2seq``: decoders, what chooses their tokens, attention, and losses."""
 
 from estimator_bridge.legacy.contrib.seq2seq.attention import (
-    AttentionMechanism,
     BahdanauAttention,
     LuongAttention,
     hardmax,
@@ -21,15 +20,17 @@ from estimator_bridge.legacy.contrib.seq2seq.beam_search import (
 )
 from estimator_bridge.legacy.contrib.seq2seq.beams import gather_tree, tile_batch
 from estimator_bridge.legacy.contrib.seq2seq.decoder import Decoder, dynamic_decode
-from estimator_bridge.legacy.contrib.seq2seq.helpers import (
-    CustomHelper,
+from estimator_bridge.legacy.contrib.seq2seq.feedback_helpers import (
     GreedyEmbeddingHelper,
-    Helper,
-    InferenceHelper,
     SampleEmbeddingHelper,
-    TrainingHelper,
 )
+from estimator_bridge.legacy.contrib.seq2seq.function_helpers import (
+    CustomHelper,
+    InferenceHelper,
+)
+from estimator_bridge.legacy.contrib.seq2seq.helpers import Helper
 from estimator_bridge.legacy.contrib.seq2seq.loss import sequence_loss
+from estimator_bridge.legacy.contrib.seq2seq.memory import AttentionMechanism
 from estimator_bridge.legacy.contrib.seq2seq.monotonic import (
     BahdanauMonotonicAttention,
     LuongMonotonicAttention,
@@ -40,6 +41,7 @@ from estimator_bridge.legacy.contrib.seq2seq.scheduled import (
     ScheduledEmbeddingTrainingHelper,
     ScheduledOutputTrainingHelper,
 )
+from estimator_bridge.legacy.contrib.seq2seq.training_helper import TrainingHelper
 from estimator_bridge.legacy.missing import missing_getattr as _missing_getattr
 
 _OLD = (

@@ -23,7 +23,7 @@ __all__ = ["BeamSearchDecoder", "FinalBeamSearchDecoderOutput"]
 v1 = tf.compat.v1
 
 FinalBeamSearchDecoderOutput = namedtuple(
-    "FinalBeamDecoderOutput", ["predicted_ids", "beam_search_decoder_output"]
+    "FinalBeamSearchDecoderOutput", ["predicted_ids", "beam_search_decoder_output"]
 )
 
 

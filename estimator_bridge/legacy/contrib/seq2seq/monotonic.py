@@ -8,12 +8,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.seq2seq.attention import (
-    Memory,
-    bahdanau_scores,
-    dense,
-    luong_scores,
-)
+from estimator_bridge.legacy.contrib.seq2seq.attention import bahdanau_scores, luong_scores
+from estimator_bridge.legacy.contrib.seq2seq.memory import Memory, dense
 
 __all__ = [
     "BahdanauMonotonicAttention",

@@ -8,12 +8,8 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.legacy.contrib.rnn.bidirectional import transpose_batch_time
-from estimator_bridge.legacy.contrib.seq2seq.helpers import (
-    TrainingHelper,
-    categorical_sample,
-    embedding_function,
-    unstacked,
-)
+from estimator_bridge.legacy.contrib.seq2seq.helpers import categorical_sample, embedding_function
+from estimator_bridge.legacy.contrib.seq2seq.training_helper import TrainingHelper, unstacked
 
 __all__ = ["ScheduledEmbeddingTrainingHelper", "ScheduledOutputTrainingHelper"]
 
@@ -48,9 +44,9 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
         scheduling_seed: int | None = None,
         name: str | None = None,
     ):
+        self._probability = _probability(sampling_probability)
         super().__init__(inputs, sequence_length, time_major, name)
         self._embedding_fn = embedding_function(embedding)
-        self._probability = _probability(sampling_probability)
         self._seed = seed
         self._scheduling_seed = scheduling_seed
 
@@ -107,13 +103,13 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
         auxiliary_inputs: Any = None,
         name: str | None = None,
     ):
+        self._probability = _probability(sampling_probability)
         self._auxiliary = None
         if auxiliary_inputs is not None:
             inputs = tf.concat([inputs, auxiliary_inputs], -1)
             steps = tf.convert_to_tensor(auxiliary_inputs)
             self._auxiliary = unstacked(steps if time_major else transpose_batch_time(steps))
         super().__init__(inputs, sequence_length, time_major, name)
-        self._probability = _probability(sampling_probability)
         self._seed = seed
         self._next_inputs_fn = next_inputs_fn or tf.identity
 

