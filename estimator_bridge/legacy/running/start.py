@@ -38,6 +38,7 @@ def get_ready(dialect: Dialect | None) -> None:
     from estimator_bridge.legacy.running.bridges.summaries import write_without_tensorboard
     from estimator_bridge.legacy.running.logs import log_as_tf1_did
     from estimator_bridge.legacy.tf1.contrib_paths import find_contrib
+    from estimator_bridge.legacy.tf1.truth import let_variables_be_true
 
     install()
     find_contrib()
@@ -45,6 +46,7 @@ def get_ready(dialect: Dialect | None) -> None:
     if dialect is Dialect.TF1:
         with _without_warnings(tf1.logging):
             tf1.disable_v2_behavior()
+        let_variables_be_true()
     log_as_tf1_did()
     # The program will not be rewritten, so there is no use in telling what is deprecated.
     warnings.filterwarnings("ignore", message=r"`tf\.\S+` is deprecated")
