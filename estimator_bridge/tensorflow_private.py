@@ -43,8 +43,12 @@ from tensorflow.python.ops import lookup_ops
 # The functions of tf.contrib.summary are still there, and no others write events like theirs.
 from tensorflow.python.ops import summary_ops_v2 as contrib_summary
 
+# TF1 programs ask whether there is a variable by its truth, which raises for those of today.
 # A TF1 graph runs its own initializers, so its variables must start uninitialized.
-from tensorflow.python.ops.resource_variable_ops import UninitializedVariable
+from tensorflow.python.ops.resource_variable_ops import (
+    BaseResourceVariable,
+    UninitializedVariable,
+)
 
 # Loops that a program for tpu.rewrite builds; they never had a public name outside of tf.contrib.
 from tensorflow.python.tpu import training_loop as tpu_training_loop

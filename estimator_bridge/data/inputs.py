@@ -48,7 +48,8 @@ def call_input_fn(input_fn: Callable, graph: tf.Graph, **offered: Any) -> GraphI
         result = input_fn(**accepted)
     if offered.get("mode") == ModeKeys.PREDICT and isinstance(result, (tuple, list)):
         check_length(result)
-        result = result[0]  # what computes the labels does not run
+        # What computes the labels does not run. Features that are a pair are no (features, labels).
+        result = (result[0], None) if isinstance(result[0], (tuple, list)) else result[0]
     return GraphInput(graph, result)
 
 

@@ -185,8 +185,9 @@ class Program:
 
 def split_batch_structure(batch: Any) -> tuple[Any, Any]:
     """Features and labels of what an input_fn gives: labels are None where there are none."""
-    is_pair = isinstance(batch, (tuple, list))  # named tuples too
-    return (batch[0], batch[1]) if is_pair else (batch, None)
+    if not isinstance(batch, (tuple, list)):  # named tuples too
+        return batch, None
+    return batch[0], batch[1] if len(batch) > 1 else None  # a spec leaves labels of None out
 
 
 def trace_program(

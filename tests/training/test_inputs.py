@@ -239,3 +239,30 @@ def test_objects_that_convert_to_tensors_reach_model_fn_as_they_are(tmp_path):
 def test_objects_that_do_not_convert_are_named():
     with pytest.raises(TypeError, match=r"made of tensors; got object"):
         eb.Estimator(model_fn).train(lambda: {"x": object()}, steps=1)
+
+
+@pytest.mark.parametrize("cores", [0, 2])
+@pytest.mark.parametrize("labels", [None, 0])
+def test_features_of_a_prediction_may_be_a_pair(cores, labels):
+    def input_fn(params):
+        words = tf.constant([[1, 2], [3, 4]])
+        return (words, tf.constant([2, 1])), None if labels is None else tf.constant([5, 6])
+
+    def model_fn(features, labels, mode, params):
+        assert labels is None
+        words, lengths = features
+        return eb.tpu.TPUEstimatorSpec(mode, predictions={"words": words, "lengths": lengths})
+
+    estimator = eb.tpu.TPUEstimator(
+        model_fn,
+        config=eb.tpu.RunConfig(master=f"emulated:{cores}" if cores else None),
+        use_tpu=bool(cores),
+        predict_batch_size=2,
+    )
+    if cores:  # as ever, a prediction on a TPU wants a dataset
+        pair = input_fn
+        input_fn = lambda params: tf.data.Dataset.from_tensors(pair(params)[0]).map(  # noqa: E731
+            lambda words, lengths: ((words, lengths), words)
+        )
+    first = next(estimator.predict(input_fn))
+    assert (first["words"].tolist(), first["lengths"]) == ([1, 2], 2)

@@ -35,12 +35,16 @@ def get_ready(dialect: Dialect | None) -> None:
     import tensorflow.compat.v1 as tf1
 
     from estimator_bridge.legacy.install import install
+    from estimator_bridge.legacy.running.bridges.summaries import write_without_tensorboard
     from estimator_bridge.legacy.running.logs import log_as_tf1_did
+    from estimator_bridge.legacy.tf1.truth import let_variables_be_true
 
     install()
+    write_without_tensorboard()
     if dialect is Dialect.TF1:
         with _without_warnings(tf1.logging):
             tf1.disable_v2_behavior()
+        let_variables_be_true()
     log_as_tf1_did()
     # The program will not be rewritten, so there is no use in telling what is deprecated.
     warnings.filterwarnings("ignore", message=r"`tf\.\S+` is deprecated")

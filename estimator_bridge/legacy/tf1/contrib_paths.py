@@ -23,6 +23,8 @@ __all__ = ["ROOT", "find_contrib"]
 
 ROOT = "tensorflow.contrib"
 _REAL = "estimator_bridge.legacy.contrib"
+# Files whose function of the same name took their place in the package.
+_FUNCTIONS = {"framework.python.ops.arg_scope"}
 
 
 def find_contrib() -> None:
@@ -58,7 +60,7 @@ class _Contrib(ModuleType):
         if name.startswith("__"):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         path = f"{self._below}.{name}".lstrip(".")
-        if path in DEEP_PACKAGES or path in DEEP_MODULES:
+        if path in DEEP_PACKAGES or path in DEEP_MODULES - _FUNCTIONS:
             return importlib.import_module(f"{ROOT}.{path}")
         shown = self._shown()
         if not self._below:
@@ -81,6 +83,11 @@ class _Contrib(ModuleType):
             f"--list-supported` shows what of tf.contrib.{namespace} is there.",
             name=name,
         )
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # Python's import hangs a module into its package.
+        if not (isinstance(value, _Contrib) and value._below in _FUNCTIONS):
+            super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
         return dir(self._shown())

@@ -1,0 +1,26 @@
+"""The truth of a variable: in TF1, whether there is one."""
+
+from __future__ import annotations
+
+import tensorflow as tf
+
+from estimator_bridge.tensorflow_private import BaseResourceVariable
+
+__all__ = ["let_variables_be_true"]
+
+_read = BaseResourceVariable.__bool__
+
+
+def let_variables_be_true() -> None:
+    """Makes ``average if average else variable`` mean in a graph what it meant in TF1.
+
+    TF1's default variables had no truth of their own, so like any object they were true. Today's
+    raise an error in a graph, where they have no value yet. With values, nothing changes.
+    """
+    BaseResourceVariable.__bool__ = _truth
+
+
+def _truth(variable: BaseResourceVariable) -> bool:
+    if tf.executing_eagerly() or tf.inside_function():
+        return _read(variable)
+    return True

@@ -1,0 +1,76 @@
+"""Runs an old program by the command that a user types, in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+__all__ = ["CORES", "SCRIPTS", "Finished", "numbers", "run_program"]
+
+SCRIPTS = Path(__file__).resolve().parent / "scripts"
+ROOT = SCRIPTS.parents[2]
+CORES = 2
+PATIENCE = 240  # seconds
+
+
+class Finished:
+    """What a program that ended well has said.
+
+    Attributes:
+        output: its standard output.
+        log: its standard error, where TF1 logs.
+    """
+
+    def __init__(self, output: str, log: str):
+        self.output = output
+        self.log = log
+
+    def lines(self, beginning: str) -> list[str]:
+        """The lines of the output that begin so, without that."""
+        return [
+            line[len(beginning) :].strip()
+            for line in self.output.splitlines()
+            if line.startswith(beginning)
+        ]
+
+    def line(self, beginning: str) -> str:
+        """The one line of the output that begins so, without that."""
+        (line,) = self.lines(beginning)
+        return line
+
+
+def run_program(*words: object, on_cores: bool = False) -> Finished:
+    """Runs ``estimator-bridge run``.
+
+    Args:
+        *words: the script or ``-m`` and a module, and the program's own arguments.
+        on_cores: whether 2 emulated cores are there for a TPU that the program names.
+    """
+    command = [sys.executable, "-m", "estimator_bridge.cli", "run"]
+    if on_cores:
+        command += ["--cores", str(CORES)]
+    found = os.environ.get("PYTHONPATH")
+    environment = {
+        # What a test process sets for its own TensorFlow, the command has to see to itself.
+        **{name: value for name, value in os.environ.items() if name != "TF_USE_LEGACY_KERAS"},
+        "PYTHONPATH": os.pathsep.join([str(ROOT), *([found] if found else [])]),
+    }
+    done = subprocess.run(
+        [*command, *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=SCRIPTS,
+        env=environment,
+        timeout=PATIENCE,
+    )
+    assert done.returncode == 0, f"{done.args}\n{done.stdout}\n{done.stderr[-6000:]}"
+    return Finished(done.stdout, done.stderr)
+
+
+def numbers(text: str) -> list[float]:
+    """All numbers in a text."""
+    return [float(found) for found in re.findall(r"-?\d+(?:\.\d+)?(?:e[-+]\d+)?", text)]
