@@ -7,7 +7,7 @@ RUN := $(VENV)/bin/python
 # The last TensorFlow with an Estimator of its own, to be measured against.
 ORIGINAL := .venv-original
 
-.PHONY: help train test lint bench clean
+.PHONY: help train test lint bench parity clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 
@@ -16,6 +16,7 @@ help:
 	@echo 'make test    linters, type checker and tests'
 	@echo 'make lint    linters and type checker alone'
 	@echo 'make bench   measure step loops, emulated cores and hooks, against TensorFlow 2.15 too'
+	@echo 'make parity  compare programs number by number with TensorFlow 2.15'
 	@echo 'make clean   remove the virtual environment, caches and build folders'
 	@echo 'PYTHON=python3.12 picks the Python of a new $(VENV)'
 
@@ -41,6 +42,10 @@ bench: $(VENV)/with-models $(ORIGINAL)/with-tensorflow
 	@$(RUN) -m benchmarks.emulation_price
 	@echo '== Benchmark of hooks, against TensorFlow 2.15'
 	@$(RUN) -m benchmarks.hook_price --original $(ORIGINAL)/bin/python
+
+parity: $(VENV)/with-models $(ORIGINAL)/with-tensorflow
+	@echo '== The same programs under TensorFlow 2.15 and here'
+	@$(RUN) -m parity.compare --original $(ORIGINAL)/bin/python --report
 
 # A stamp for each set of extras: newer than setup.py means that they are installed.
 $(VENV)/with-models: EXTRAS := models

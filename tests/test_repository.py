@@ -17,7 +17,7 @@ from estimator_bridge import compatibility
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("estimator_bridge", "models", "flags")
 MADE_BY_TOOLS = re.compile(
-    r"\.git|\.venv|\.hypothesis|build|dist|runs|__pycache__|\..*_cache|.*\.egg-info"
+    r"\.git|\.venv(-original)?|\.hypothesis|build|dist|runs|__pycache__|\..*_cache|.*\.egg-info"
 )
 
 # The house's floors. A room imports rooms of lower floors only; rooms on one floor are strangers,

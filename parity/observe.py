@@ -1,0 +1,142 @@
+"""What a run leaves behind, in a form that two runs can be compared by.
+
+The same functions look at the original's folders and at those of this library.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+__all__ = [
+    "checkpoint_list",
+    "event_tags",
+    "files",
+    "flat",
+    "predictions",
+    "served",
+    "shapes",
+    "signatures",
+    "weights",
+]
+
+EVENTS = "events.out.tfevents."
+
+
+def files(folder: Path) -> list[str]:
+    """Every file below a folder, sorted; an event file's time and host are left out of its name."""
+    names = set()
+    for path in folder.rglob("*"):
+        if path.is_file():
+            name = EVENTS + "*" if path.name.startswith(EVENTS) else path.name
+            names.add(path.relative_to(folder).with_name(name).as_posix())
+    return sorted(names)
+
+
+def checkpoint_list(model_dir: Path) -> dict[str, Any]:
+    """What the ``checkpoint`` file says, its paths as they are written there."""
+    text = (model_dir / "checkpoint").read_text()
+    return {
+        "latest": re.findall(r'^model_checkpoint_path: "(.*)"$', text, re.MULTILINE)[0],
+        "all": re.findall(r'^all_model_checkpoint_paths: "(.*)"$', text, re.MULTILINE),
+    }
+
+
+def shapes(prefix: str) -> dict[str, list[Any]]:
+    """The variables of a checkpoint: name to [dtype, shape]."""
+    reader = tf.train.load_checkpoint(prefix)
+    types = reader.get_variable_to_dtype_map()
+    found = reader.get_variable_to_shape_map()
+    return {name: [types[name].name, list(found[name])] for name in sorted(found)}
+
+
+def weights(prefix: str) -> dict[str, np.ndarray]:
+    """The variables of a checkpoint: name to value, slots and global_step among them."""
+    reader = tf.train.load_checkpoint(prefix)
+    return {name: reader.get_tensor(name) for name in reader.get_variable_to_shape_map()}
+
+
+def event_tags(model_dir: Path) -> dict[str, dict[str, list[int]]]:
+    """The summaries in each folder's event files: folder to tag to the steps written.
+
+    Rates (``global_step/sec``, ``examples/sec``) are listed without steps: the original's counter
+    fetches the global step while it is being raised, so one run writes at 9 and the next at 8.
+    """
+    found: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for path in sorted(model_dir.rglob(EVENTS + "*")):
+        folder = path.parent.relative_to(model_dir).as_posix()
+        for event in tf.train.summary_iterator(str(path)):
+            for value in event.summary.value:
+                rate = value.tag.endswith("/sec")
+                found[folder][value.tag] += [] if rate else [event.step]
+    return {
+        folder: {tag: sorted(steps) for tag, steps in sorted(tags.items())}
+        for folder, tags in sorted(found.items())
+    }
+
+
+def flat(results: Any, path: str = "") -> Iterator[tuple[str, np.ndarray]]:
+    """The values in nested dicts, lists and tuples, each with its path: ``all/errors/0``."""
+    if isinstance(results, dict):
+        items = sorted(results.items())
+    elif isinstance(results, (list, tuple)):
+        items = list(enumerate(results))
+    else:
+        yield path, np.asarray(results)
+        return
+    for key, value in items:
+        yield from flat(value, f"{path}/{key}" if path else str(key))
+
+
+def predictions(examples: Iterable[Any]) -> dict[str, np.ndarray]:
+    """What ``predict`` yields, a dict or an array for each example, as one array a key."""
+    rows = [row if isinstance(row, dict) else {"prediction": row} for row in examples]
+    return {key: np.stack([row[key] for row in rows]) for key in rows[0]}
+
+
+def signatures(export: Path) -> dict[str, Any]:
+    """The signatures of a SavedModel: inputs and outputs as key to [tensor, dtype, shape].
+
+    An unknown size is -1, an unknown shape None.
+    """
+
+    def shape(info: Any) -> list[int] | None:
+        rank_is_unknown = info.tensor_shape.unknown_rank
+        return None if rank_is_unknown else [size.size for size in info.tensor_shape.dim]
+
+    def described(tensors: Any) -> dict[str, list[Any]]:
+        return {
+            key: [info.name, tf.as_dtype(info.dtype).name, shape(info)]
+            for key, info in sorted(tensors.items())
+        }
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        model = tf.saved_model.loader.load(session, ["serve"], str(export))
+        return {
+            name: {
+                "method": signature.method_name,
+                "inputs": described(signature.inputs),
+                "outputs": described(signature.outputs),
+            }
+            for name, signature in sorted(model.signature_def.items())
+        }
+
+
+def served(export: Path, inputs: dict[str, Any]) -> dict[str, np.ndarray]:
+    """What the signatures with these inputs answer: ``SIGNATURE/KEY`` to a value."""
+    found = {}
+    with tf.Graph().as_default(), tf.Session() as session:
+        model = tf.saved_model.loader.load(session, ["serve"], str(export))
+        for name, signature in model.signature_def.items():
+            if set(signature.inputs) == set(inputs):
+                feeds = {signature.inputs[key].name: value for key, value in inputs.items()}
+                fetches = {key: info.name for key, info in signature.outputs.items()}
+                for key, value in session.run(fetches, feeds).items():
+                    found[f"{name}/{key}"] = value
+    return found

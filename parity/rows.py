@@ -1,0 +1,172 @@
+"""How far two records of one program are apart, measure by measure. It needs no TensorFlow."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from parity.record import Record
+
+__all__ = ["CONTINUED", "FACTS", "NUMBERS", "Row", "compare", "compare_continued"]
+
+
+class Row(NamedTuple):
+    """One measure of one program.
+
+    Attributes:
+      measure: what was compared.
+      difference: the largest difference of a number; for facts the number of those that differ.
+      tolerance: what it may be; 0 for facts.
+      worst: where it was found, and what stood there on both sides; empty where nothing differs.
+    """
+
+    measure: str
+    difference: float
+    tolerance: float
+    worst: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether the difference is allowed; a NaN on one side is not."""
+        return self.difference <= self.tolerance
+
+
+# Measure: the kind of array here and in the original's record, and what its difference may be.
+NUMBERS = {
+    "losses": ("losses", "losses", 1e-5),
+    "first variables": ("start", "start", 1e-5),
+    "last variables": ("weights", "weights", 1e-5),
+    "last variables, in one loop": ("looped", "weights", 1e-5),
+    "evaluation": ("evaluation", "evaluation", 1e-6),
+    "predictions": ("predictions", "predictions", 1e-5),
+    "served answers": ("served", "served", 1e-5),
+    "results of train_and_evaluate": ("outer_loop", "outer_loop", 1e-6),
+}
+# Measure: the fact's name in the records.
+FACTS = {
+    "variables' names, types, shapes": "variables",
+    "checkpoint file": "checkpoints",
+    "files": "files",
+    "event tags": "event_tags",
+    "signatures": "signatures",
+    "exported files": "export_files",
+    "train_and_evaluate": "outer_loop",
+}
+# Who loads the other's checkpoint, and what may differ then: evaluation, 5 losses, variables.
+CONTINUED = {
+    f"{reader}: {kind}": limit
+    for reader in ("here", "original")
+    for kind, limit in (("evaluation", 1e-6), ("losses", 1e-5), ("weights", 1e-5))
+}
+_MISSING = "nothing"
+
+
+def compare(got: Record, wanted: Record) -> list[Row]:
+    """The rows of one program.
+
+    Args:
+      got: what this library gave.
+      wanted: what the original gave.
+
+    Returns:
+      A row for each of ``NUMBERS`` and ``FACTS``, in their order; those about train_and_evaluate
+      only where the program calls it.
+    """
+    known = {*wanted.facts, *got.facts}
+    kinds = {name.partition("/")[0] for name in (*wanted.arrays, *got.arrays)}
+    rows = [
+        _numbers(measure, got.under(here), wanted.under(there), tolerance, there == "losses")
+        for measure, (here, there, tolerance) in NUMBERS.items()
+        if {here, there} & kinds
+    ]
+    return rows + [
+        _facts(measure, got.facts.get(name), wanted.facts.get(name))
+        for measure, name in FACTS.items()
+        if name in known
+    ]
+
+
+def compare_continued(reader: str, got: Record, wanted: Record, only_values: bool) -> list[Row]:
+    """The rows of a checkpoint that both sides loaded and trained on from.
+
+    Args:
+      reader: the side that did not write it: ``here`` or ``original``.
+      got: what that side gave.
+      wanted: what its writer gave.
+      only_values: whether to leave out what was trained from it, because the original begins its
+        random streams anew there.
+
+    Returns:
+      The rows of ``CONTINUED`` that are about this reader.
+    """
+    kinds = ("evaluation",) if only_values else ("evaluation", "losses", "weights")
+    return [
+        _numbers(
+            f"{reader}: {kind}",
+            got.under(kind),
+            wanted.under(kind),
+            CONTINUED[f"{reader}: {kind}"],
+            kind == "losses",
+        )
+        for kind in kinds
+    ]
+
+
+def _numbers(
+    measure: str,
+    got: dict[str, np.ndarray],
+    wanted: dict[str, np.ndarray],
+    tolerance: float,
+    relative: bool = False,
+) -> Row:
+    """The largest difference: as a part of the wanted value, or of one more than that."""
+    largest, worst = 0.0, ""
+    for name in sorted({*got, *wanted}):
+        difference, where = _difference(got.get(name), wanted.get(name), 0.0 if relative else 1.0)
+        if difference > largest:
+            largest, worst = difference, f"{name}{where}"
+    return Row(measure, largest, tolerance, worst)
+
+
+def _difference(
+    got: np.ndarray | None, wanted: np.ndarray | None, floor: float
+) -> tuple[float, str]:
+    if got is None or wanted is None:
+        return np.inf, f" is there on one side only: {'wanted' if got is None else 'got'}"
+    if got.shape != wanted.shape or got.dtype.kind != wanted.dtype.kind:
+        return np.inf, (
+            f": got {got.dtype} of shape {got.shape}, wanted {wanted.dtype} of {wanted.shape}"
+        )
+    if got.dtype.kind not in "fiub":
+        unequal = int(np.sum(got != wanted))
+        return (np.inf, f": {unequal} values differ") if unequal else (0.0, "")
+    if not got.size:
+        return 0.0, ""
+    a, b = got.astype(np.float64), wanted.astype(np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        apart = np.where(a == b, 0.0, np.abs(a - b) / (floor + np.abs(b)))
+    apart = np.where(np.isnan(apart), np.where(np.isnan(a) & np.isnan(b), 0.0, np.inf), apart)
+    place = np.unravel_index(int(np.argmax(apart)), apart.shape)
+    index = f"[{', '.join(map(str, place))}]" if place else ""
+    return float(apart[place]), f"{index}: got {got[place]}, wanted {wanted[place]}"
+
+
+def _facts(measure: str, got: Any, wanted: Any) -> Row:
+    differing = list(_unequal(got, wanted, ""))
+    return Row(measure, float(len(differing)), 0.0, "; ".join(differing[:5]))
+
+
+def _unequal(got: Any, wanted: Any, path: str):
+    if isinstance(got, dict) and isinstance(wanted, dict):
+        for key in sorted({*got, *wanted}):
+            yield from _unequal(got.get(key, _MISSING), wanted.get(key, _MISSING), f"{path}/{key}")
+    elif isinstance(got, list) and isinstance(wanted, list) and got != wanted:
+        extra = [item for item in got if item not in wanted]
+        missing = [item for item in wanted if item not in got]
+        if extra or missing:
+            yield f"{path or 'list'}: got {extra} instead of {missing}"
+        else:
+            yield f"{path or 'list'}: got {got}, wanted {wanted}"
+    elif got != wanted:
+        yield f"{path}: got {got}, wanted {wanted}"

@@ -1,0 +1,251 @@
+"""Runs programs of ``parity/programs/`` in this environment, and records what they give.
+
+    python -m parity.run --out OUT [--starts GOLDENS] [PROGRAM ...]
+    python -m parity.run --out OUT --go-on-from OTHER [PROGRAM ...]
+
+It runs under TensorFlow 2.15, with the real tf.estimator, and here. Each program trains 3 steps
+from nothing. From their checkpoint (that of GOLDENS, if given) it trains 100 steps, evaluates,
+predicts and exports. ``OUT/PROGRAM`` then holds the record, ``start/`` with the checkpoint of step
+3, and ``model_dir/``. With ``--go-on-from``, each program evaluates the last checkpoint in
+``OTHER/PROGRAM/model_dir`` and trains 5 steps from it. ``--v2-behavior-off`` calls
+``tf.disable_v2_behavior()`` first, as most programs of TF1 did.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from parity import record
+from parity.programs import PROGRAMS, RANDOM
+
+__all__ = ["go_on", "main", "run"]
+
+SCRATCH_STEPS = 3  # from nothing to the checkpoint that both sides start from
+STEPS = 100
+MORE_STEPS = 5  # from a checkpoint of the other side
+UNOBSERVED = {"save_summary_steps": 0, "log_step_count_steps": None}
+# Checkpoints at 3, 43, 83 and 103, of which the last three stay.
+SETTINGS = {
+    "save_checkpoints_steps": 40,
+    "keep_checkpoint_max": 3,
+    "save_summary_steps": 25,
+    "log_step_count_steps": 25,
+}
+
+
+def _trained(
+    program: ModuleType, folder: Path, steps: int, input_fn: Any = None, **settings: Any
+) -> tuple[Any, np.ndarray]:
+    """Trains in a folder, with a hook at each step; returns the estimator and the losses."""
+    import tensorflow.compat.v1 as tf
+
+    losses: list[float] = []
+
+    class LossRecorder(tf.train.SessionRunHook):
+        def begin(self):
+            self._loss = tf.get_collection(tf.GraphKeys.LOSSES)[-1]  # the estimator's own
+
+        def before_run(self, run_context):
+            return tf.train.SessionRunArgs(self._loss)
+
+        def after_run(self, run_context, run_values):
+            losses.append(run_values.results)
+
+    estimator = program.make_estimator(str(folder), **settings)
+    estimator.train(input_fn or program.train_input, hooks=[LossRecorder()], steps=steps)
+    return estimator, np.array(losses, np.float32)
+
+
+def _start(program: ModuleType, out: Path) -> record.Record:
+    """Trains the first steps, and keeps their checkpoint in ``out/start``."""
+    from parity import observe
+
+    found = record.Record({}, {})
+    keep = out / "start"
+    with tempfile.TemporaryDirectory() as folder:
+        # One checkpoint only, so that `checkpoint` does not list the one of step 0.
+        estimator, losses = _trained(
+            program, Path(folder, "model"), SCRATCH_STEPS, keep_checkpoint_max=1
+        )
+        last = estimator.latest_checkpoint()
+        found.add("losses", {"from nothing": losses})
+        found.add("start", observe.weights(last))
+        shutil.rmtree(keep, ignore_errors=True)
+        keep.mkdir(parents=True)
+        for path in [*Path(last).parent.glob("model.ckpt-*"), Path(last).with_name("checkpoint")]:
+            if path.suffix != ".meta":  # the graph: large, and no run reads it
+                shutil.copy(path, keep)
+    return found
+
+
+def _add_numbers(
+    found: record.Record, program: ModuleType, estimator: Any, losses: np.ndarray
+) -> None:
+    """What a trained estimator evaluates to, its variables, predictions and answers."""
+    from parity import observe
+
+    found.add("losses", {**found.under("losses"), "from the start": losses})
+    found.add("weights", observe.weights(estimator.latest_checkpoint()))
+    found.add("evaluation", observe.flat(estimator.evaluate(program.eval_input)))
+    found.add("predictions", observe.predictions(estimator.predict(program.predict_input)))
+    with tempfile.TemporaryDirectory() as folder:
+        path = estimator.export_saved_model(folder, program.serving_input)
+        export = Path(path.decode() if isinstance(path, bytes) else path)
+        found.facts["export_files"] = observe.files(export)
+        found.facts["signatures"] = observe.signatures(export)
+        found.add("served", observe.served(export, program.SERVED))
+
+
+def run(name: str, out: Path, starts: Path | None = None) -> record.Record:
+    """Runs one program and writes what it gave to ``out``.
+
+    Args:
+      name: one of ``PROGRAMS``.
+      out: its folder.
+      starts: where ``start/`` of this run's checkpoint is; by default what this run made itself.
+
+    Returns:
+      The record, which is written too.
+    """
+    import tensorflow as tf
+
+    from parity import environment, observe
+
+    program = environment.load(name)
+    found = _start(program, out)
+    model_dir = out / "model_dir"
+    shutil.rmtree(model_dir, ignore_errors=True)
+    shutil.copytree((starts or out) / "start", model_dir)
+    estimator, losses = _trained(program, model_dir, STEPS, **SETTINGS)
+    _add_numbers(found, program, estimator, losses)
+    found.facts.update(
+        tensorflow=tf.__version__,
+        variables=observe.shapes(estimator.latest_checkpoint()),
+        checkpoints=observe.checkpoint_list(model_dir),
+        files=observe.files(model_dir),
+        event_tags=observe.event_tags(model_dir),
+    )
+    if hasattr(program, "train_and_evaluate"):
+        _add_outer_loop(found, program)
+    if not environment.IS_ORIGINAL:
+        _add_looped(found, program, (starts or out) / "start")
+    elif name in RANDOM:
+        _add_uninterrupted(found, program)
+    record.save(out, found)
+    return found
+
+
+def _add_looped(found: record.Record, program: ModuleType, start: Path) -> None:
+    """Trains once more as this library likes it best: all steps in one loop, no hook between.
+
+    Where the original needs an order that programs of the kind did not give, it is left out.
+    """
+    from parity import observe
+
+    with tempfile.TemporaryDirectory() as folder:
+        model_dir = Path(folder, "model")
+        shutil.copytree(start, model_dir)
+        unordered = getattr(program, "UNORDERED", {})
+        estimator = program.make_estimator(str(model_dir), **unordered, **UNOBSERVED)
+        estimator.train(program.train_input, steps=STEPS)
+        found.add("looped", observe.weights(estimator.latest_checkpoint()))
+
+
+def _add_outer_loop(found: record.Record, program: ModuleType) -> None:
+    """What the program's own train_and_evaluate leaves behind, and returns."""
+    from parity import observe
+
+    with tempfile.TemporaryDirectory() as folder:
+        model_dir = Path(folder, "model")
+        metrics, exports = program.train_and_evaluate(str(model_dir))
+        # An export's folder is named by the second in which it was written.
+        files = [re.sub(r"/\d{10,}/", "/SECOND/", name) for name in observe.files(model_dir)]
+        found.add("outer_loop", observe.flat(metrics))
+        found.facts["outer_loop"] = {
+            "files": files,
+            "exports": len(exports),
+            "event_tags": observe.event_tags(model_dir),
+            "checkpoints": observe.checkpoint_list(model_dir),
+        }
+
+
+def _add_uninterrupted(found: record.Record, program: ModuleType) -> None:
+    """Takes the numbers from one run of all steps, on the batches of the two."""
+
+    def batches(params):
+        data = program.train_input(params)
+        return data.take(SCRATCH_STEPS).concatenate(data)
+
+    with tempfile.TemporaryDirectory() as folder:
+        model_dir = Path(folder, "model")
+        estimator, losses = _trained(program, model_dir, SCRATCH_STEPS + STEPS, batches)
+        _add_numbers(found, program, estimator, losses[SCRATCH_STEPS:])
+
+
+def go_on(name: str, model_dir: Path, out: Path) -> record.Record:
+    """Evaluates the last checkpoint of another run's folder, and trains on from it, in a copy.
+
+    The original and this library restore by name: a name or a shape that is not as they expect is
+    an error.
+
+    Args:
+      name: one of ``PROGRAMS``.
+      model_dir: that folder; it stays as it is.
+      out: where the record is written.
+
+    Returns:
+      The record.
+    """
+    from parity import environment, observe
+
+    program = environment.load(name)
+    found = record.Record({}, {})
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, "model")
+        shutil.copytree(model_dir, copy)
+        evaluation = program.make_estimator(str(copy)).evaluate(program.eval_input)
+        found.add("evaluation", observe.flat(evaluation))
+        estimator, losses = _trained(program, copy, MORE_STEPS)
+        found.add("losses", {"further": losses})
+        found.add("weights", observe.weights(estimator.latest_checkpoint()))
+    record.save(out, found)
+    return found
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command; see the module's docstring."""
+    parser = argparse.ArgumentParser(prog="python -m parity.run", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help=", ".join(PROGRAMS))
+    parser.add_argument("--out", type=Path, required=True, help="where the results go")
+    parser.add_argument("--starts", type=Path, help="results whose checkpoints to start from")
+    parser.add_argument("--go-on-from", type=Path, help="results whose last checkpoints to load")
+    parser.add_argument("--v2-behavior-off", action="store_true", help="as TF1 behaved")
+    options = parser.parse_args(arguments)
+    unknown = sorted(set(options.programs) - set(PROGRAMS))
+    if unknown:
+        parser.error(f"no such program: {', '.join(unknown)}; there are {', '.join(PROGRAMS)}")
+    if options.v2_behavior_off:
+        from parity import environment
+
+        environment.turn_v2_behavior_off()
+    for name in options.programs or PROGRAMS:
+        if options.go_on_from:
+            go_on(name, options.go_on_from / name / "model_dir", options.out / name)
+        else:
+            run(name, options.out / name, options.starts and options.starts / name)
+        print(f"ran {name}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,37 @@
+"""How ``python -m parity.compare`` is told what to do."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from parity import compare, run
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["mpl"], "no such program: mpl; there are mlp,"),
+        (["--report"], "add --original PYTHON"),
+        (["--record", "mlp"], "add --original PYTHON"),
+        (["--report", "--original", "python", "mlp"], "leave their names out"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_at_once(arguments, said, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        compare.main(arguments)
+    assert stopped.value.code == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_run_of_an_unknown_program_is_refused(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        run.main(["--out", str(tmp_path), "mlp", "nothing"])
+    assert "no such program: nothing" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_side_that_fails_says_why(tmp_path):
+    with pytest.raises(RuntimeError, match="no such program: nothing"):
+        compare.run_side(sys.executable, ["nothing"], "--out", tmp_path)
