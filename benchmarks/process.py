@@ -29,9 +29,12 @@ class MeasuredProcess:
         self._errors = tempfile.TemporaryFile("w+")
         self.started = time.time()
         self._what = f"{program} {way} {json.dumps(options)}"
+        environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": os.getcwd()}
+        # Installed packages are compiled to bytecode; without this the project's would not be.
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
         self._process = subprocess.Popen(
             [python, "-m", "benchmarks.worker", program, way, json.dumps(options)],
-            env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": os.getcwd()},
+            env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,

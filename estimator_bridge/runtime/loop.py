@@ -148,6 +148,7 @@ class StepLoop:
         draw: int = 0,
         limit: int | None = None,
         fed: Sequence[np.ndarray] = (),
+        singly: bool = True,
     ) -> LoopResult:
         """Runs up to ``steps`` steps.
 
@@ -158,10 +159,12 @@ class StepLoop:
           limit: the value of the limit variable at which to end; looked at before each step but
             a call's first on one replica, which runs without a loop where it is the only one.
           fed: the values of the references that are fed, in their order.
+          singly: whether a single step is one of many: then it is worth a function of its own, a
+            quicker one; else it runs in the loop, which is compiled in any case.
         """
         with eager_mode(), tf.device(host_device()):
             self._step.check_ready()
-            if steps == 1 and self._may_be_single:
+            if steps == 1 and singly and self._may_be_single:
                 return self._call_once(iterator, draw, fed)
             state = self._function(iterator)(
                 iterator,

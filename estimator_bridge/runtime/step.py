@@ -94,6 +94,7 @@ class ReplicaStep:
             owners,
             jit_compile,
             draws_alike,
+            bakes_constants=True,
         )
         if jit_compile:
             obstacles = find_obstacles(self._graph, self._lifted.names, for_tpu=False)
