@@ -76,5 +76,8 @@ class Snapshot:
 
     def with_nodes(self, added: Iterable[tf.compat.v1.NodeDef]) -> Snapshot:
         """A snapshot in which these nodes are added, or stand in the place of their namesakes."""
+        added = list(added)
+        if not added:  # what is known of this one need not be found again
+            return self
         nodes = {**self.nodes, **{node.name: node for node in added}}
         return Snapshot(nodes, self.library, self.versions, self.global_steps, self.constants)

@@ -13,6 +13,7 @@ from estimator_bridge.graph import REPLICA_ID, LiftedSession, Snapshot, host_dev
 from estimator_bridge.graph.deferred import defer
 from estimator_bridge.runtime.replicas import mean_over_replicas
 from estimator_bridge.runtime.step import HostStage, ReplicaStep
+from estimator_bridge.runtime.step_outputs import StepOutputs
 from estimator_bridge.runtime.workers import Workers, workers_of
 from estimator_bridge.tensorflow_private import eager_mode
 
@@ -74,6 +75,7 @@ class StepLoop:
       sums: CrossReplicaSum nodes to compute in any case, as hooks of another worker fetch them.
       jit_compile: see ``ReplicaStep``.
       draws_alike: see ``ReplicaStep``.
+      outputs: takes the fetches of each step, within the loop; calls return none then.
 
     Raises:
       NotCompilableError: see ``ReplicaStep``.
@@ -101,8 +103,9 @@ class StepLoop:
         sums: Iterable[str] = (),
         jit_compile: bool = False,
         draws_alike: bool = False,
+        outputs: StepOutputs | None = None,
     ):
-        self._strategy = strategy
+        self._strategy, self._outputs = strategy, outputs
         self._draws = range(elements or 1)
         self._graph, self._workers = session.graph, workers_of(strategy)
         self._resources = session.resources
@@ -130,6 +133,7 @@ class StepLoop:
         tensors += [ref for ref in self._needs if not host or ref not in host.inputs]
         self._fetched_tensors = [tensor_of(ref) for ref in self._fetched]
         self._needed_tensors = [tensor_of(ref) for ref in self._needs]
+        self._carried = [] if outputs else self._needed_tensors  # from step to step
         self._fed_specs = [tf.TensorSpec(tensor_of(r).shape, tensor_of(r).dtype) for r in fed]
         self._step = ReplicaStep(
             session, strategy, inputs, operations, tensors, host, axes, fed, elements,
@@ -305,7 +309,7 @@ class StepLoop:
         start = with_next_batch(self._start(iterator), meeting=0)
         shapes = {
             **tf.nest.map_structure(lambda t: t.shape, {**start, "batch": start["done"]}),
-            "needs": [t.shape for t in self._needed_tensors],
+            "needs": [t.shape for t in self._carried],
             "batch": [tf.OptionalSpec(iterator.element_spec) for _ in self._draws],
         }
         end = tf.while_loop(
@@ -326,7 +330,7 @@ class StepLoop:
         start = {
             "done": tf.constant(0, tf.int64),
             "loss": tf.constant(0.0),
-            "needs": [_empty(t) for t in self._needed_tensors],
+            "needs": [_empty(t) for t in self._carried],
         }
         if self._full_batch is not None:
             _, spec = iterator.element_spec
@@ -346,7 +350,11 @@ class StepLoop:
         new = {**state, "done": state["done"] + 1}
         if self._loss:
             new["loss"] = self._mean_loss(values)
-        new["needs"] = self._needed(values)
+        if self._outputs:
+            put = self._outputs.put(self._fetched_now(values))
+            with tf.control_dependencies([put]):  # before the next batch is drawn, which may fail
+                new["done"] = tf.identity(new["done"])
+        new["needs"] = [] if self._outputs else self._needed(values)
         return new
 
     def _mean_loss(self, values: dict):
@@ -375,7 +383,7 @@ class StepLoop:
 
     def _fetch_last(self, needs: list, is_whole) -> list:
         """The fetches, from what the last step left for them."""
-        if not self._deferred:
+        if not self._deferred or self._outputs:
             return needs
         known = dict(zip(self._needs, needs))
         return tf.cond(
