@@ -36,7 +36,9 @@ class HostFunction:
         _check_fed(snapshot, lifted, refs)
         self._datasets = _initialised_iterators(snapshot, lifted)
         wanted = [*refs, *self._datasets.values()]
-        lifted = self._lifted = Lifted(snapshot, wanted, given, owners)
+        if self._datasets:
+            lifted = Lifted(snapshot, wanted, given, owners)
+        self._lifted = lifted
         self._graph = graph  # py_function's callables live as long as their graph
         resources.prepare(lifted.given)
         self._resources = resources
@@ -47,6 +49,9 @@ class HostFunction:
         self._restored = _written_in_any_shape(graph, snapshot, lifted) & resources.variables.keys()
         self.random_names = lifted.random_names
         keep = [i for i, ref in enumerate(wanted) if not ref.startswith("^")]
+        self._function = None
+        if not keep and all(snapshot.nodes[name].op == "NoOp" for name in lifted.names):
+            return  # as many an init op of what a model does not have
 
         def function(draw, *fed):
             values = {**resources.handles(lifted.given), **dict(zip(feed_names, fed))}
@@ -68,6 +73,8 @@ class HostFunction:
           feeds: values by the feed names.
           draw: how often the random operations have run before.
         """
+        if self._function is None:
+            return []
         names = sorted(feeds)
         with eager_mode(), tf.device(host_device()):
             self._resources.check_values(self._lifted.reads_first)

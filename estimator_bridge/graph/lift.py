@@ -12,6 +12,7 @@ import tensorflow as tf
 
 from estimator_bridge.errors import NotCompilableError
 from estimator_bridge.graph.collectives import REPLICA_ID
+from estimator_bridge.graph.large_constants import with_value
 from estimator_bridge.graph.library import make_known, reached
 from estimator_bridge.graph.placement import without_placement
 from estimator_bridge.graph.plan import make_plan
@@ -48,6 +49,8 @@ class Lifted:
       jit_compile: whether XLA is to compile what lies between the sums over replicas.
       draws_alike: see ``Randomness``.
       keeps_cores: whether nodes stay on the cores of a replica that the program put them on.
+      bakes_constants: whether large constants are part of what is imported, as a step for an
+        accelerator wants them; by default it takes them from outside, where they are one buffer.
 
     Attributes:
       given: those of ``given`` that are used.
@@ -67,11 +70,14 @@ class Lifted:
         jit_compile: bool = False,
         draws_alike: bool = False,
         keeps_cores: bool = False,
+        bakes_constants: bool = False,
     ):
         self._keeps_cores = keeps_cores
         self._fetches = [tensor_ref(f) for f in fetches]
         self._snapshot = snapshot
-        plan = make_plan(snapshot, self._fetches, {*given, REPLICA_ID}, set(resources))
+        self._held = {} if bakes_constants or jit_compile else snapshot.constants
+        offered = {*given, REPLICA_ID, *self._held}
+        plan = make_plan(snapshot, self._fetches, offered, set(resources))
         self.given, self.writes, self.reads_first = plan.given, plan.writes, plan.reads_first
         self.names = [n for s in plan.stages for n in (*s.body, *s.sums)]
         is_island = plan.has_v1_control_flow
@@ -106,6 +112,8 @@ class Lifted:
         capture = tf.compat.v1.get_default_graph().capture  # of what an outer function made
         if REPLICA_ID in self.given:
             values = {REPLICA_ID: tf.convert_to_tensor(replica, tf.int32), **values}
+        held = {ref: self._held[ref] for ref in self.given & self._held.keys()}
+        values = {**held, **values}
         known = {
             ref: values[ref] if ref.startswith("^") else capture(values[ref]) for ref in self.given
         }
@@ -147,6 +155,8 @@ class Lifted:
             )
             for name in stage.body:
                 node = without_placement(nodes[name], self._keeps_cores)
+                if f"{name}:0" in self._snapshot.constants:
+                    node = with_value(node, self._snapshot.constants[f"{name}:0"])
                 node.input[:] = plan.inputs[name]
                 if name in self.random_names:
                     graph_def.node.extend(self._randomness.rewritten(node))

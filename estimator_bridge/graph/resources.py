@@ -141,6 +141,18 @@ class Resources:
                 )
             self._have_values.add(name)
 
+    def have_values(self, names: Collection[str]) -> bool:
+        """Whether sessions find variables initialized; eager. Not all names need be variables'."""
+        if not self.owners.issuperset(names):
+            return False
+        self.prepare({f"{name}:0" for name in names})
+        with eager_mode():
+            for name in sorted(set(names) - self._have_values):
+                if name not in self.variables or not self.session_copy(name).is_initialized():
+                    return False
+                self._have_values.add(name)
+        return True
+
     def session_copy(self, name: str) -> tf.Variable:
         """The copy that checkpoints and sessions see.
 

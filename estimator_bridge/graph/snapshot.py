@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import tensorflow as tf
 
 from estimator_bridge.graph.branch_effects import keep_branch_effects
 from estimator_bridge.graph.collectives import spread_collectives
 from estimator_bridge.graph.inline import inline_sums
+from estimator_bridge.graph.large_constants import take_large_constants
 from estimator_bridge.tensorflow_private import op_def
 
 __all__ = ["Snapshot", "is_stateful", "node_name", "tensor_ref"]
@@ -42,6 +43,7 @@ class Snapshot:
       library: the FunctionDefLibrary.
       versions: the GraphDef's versions.
       global_steps: the nodes that own the graph's global step.
+      constants: the values of large constants, eager, by reference; their nodes have none.
     """
 
     def __init__(
@@ -50,27 +52,32 @@ class Snapshot:
         library,
         versions,
         global_steps: frozenset[str] = frozenset(),
+        constants: Mapping[str, tf.Tensor] | None = None,
     ):
         self.nodes = nodes
         self.library = library
         self.versions = versions
         self.global_steps = global_steps
+        self.constants = constants or {}
 
     @classmethod
     def of(cls, graph: tf.Graph) -> Snapshot:
         """The snapshot of a graph as it stands now; the same object until the graph grows."""
         version, snapshot = _taken.get(graph, (None, None))
         if version != graph.version:
-            graph_def = graph.as_graph_def()
+            graph_def, constants = take_large_constants(graph, graph.as_graph_def())
             keep_branch_effects(graph_def)
             nodes = {node.name: node for node in spread_collectives(inline_sums(graph_def))}
             steps = graph.get_collection(tf.compat.v1.GraphKeys.GLOBAL_STEP)
             global_steps = frozenset(step.op.name for step in steps)
-            snapshot = cls(nodes, graph_def.library, graph_def.versions, global_steps)
+            snapshot = cls(nodes, graph_def.library, graph_def.versions, global_steps, constants)
             _taken[graph] = graph.version, snapshot
         return snapshot
 
     def with_nodes(self, added: Iterable[tf.compat.v1.NodeDef]) -> Snapshot:
         """A snapshot in which these nodes are added, or stand in the place of their namesakes."""
+        added = list(added)
+        if not added:  # what is known of this one need not be found again
+            return self
         nodes = {**self.nodes, **{node.name: node for node in added}}
-        return Snapshot(nodes, self.library, self.versions, self.global_steps)
+        return Snapshot(nodes, self.library, self.versions, self.global_steps, self.constants)

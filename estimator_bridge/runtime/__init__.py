@@ -13,6 +13,7 @@ from estimator_bridge.runtime.cluster import connect_workers, multi_worker_strat
 from estimator_bridge.runtime.hosts import Host, hosts_of
 from estimator_bridge.runtime.loop import LoopResult, StepLoop
 from estimator_bridge.runtime.step import HostStage, ReplicaStep
+from estimator_bridge.runtime.step_outputs import StepOutputs
 from estimator_bridge.runtime.strategies import default_strategy, tpu_strategy
 from estimator_bridge.runtime.workers import Workers, local_replicas, workers_of
 
@@ -24,6 +25,7 @@ __all__ = [
     "LoopResult",
     "ReplicaStep",
     "StepLoop",
+    "StepOutputs",
     "TPUClusterResolver",
     "Workers",
     "connect_workers",

@@ -15,6 +15,7 @@ from estimator_bridge.runtime.draws import Draws, draws_of
 from estimator_bridge.runtime.hosts import Host, read_by
 from estimator_bridge.runtime.replicas import mean_over_replicas
 from estimator_bridge.runtime.step import HostStage, ReplicaStep
+from estimator_bridge.runtime.step_outputs import StepOutputs
 from estimator_bridge.runtime.workers import Workers, workers_of
 from estimator_bridge.tensorflow_private import eager_mode, flat_call
 
@@ -79,6 +80,7 @@ class StepLoop:
       sums: CrossReplicaSum nodes to compute in any case, as hooks of another worker fetch them.
       jit_compile: see ``ReplicaStep``.
       draws_alike: see ``ReplicaStep``.
+      outputs: takes the fetches of each step, within the loop; calls return none then.
 
     Raises:
       NotCompilableError: see ``ReplicaStep``.
@@ -108,8 +110,9 @@ class StepLoop:
         sums: Iterable[str] = (),
         jit_compile: bool = False,
         draws_alike: bool = False,
+        outputs: StepOutputs | None = None,
     ):
-        self._strategy = strategy
+        self._strategy, self._outputs = strategy, outputs
         self._elements, self._hosts = elements or 1, hosts
         self._graph, self._workers = session.graph, workers_of(strategy)
         self._resources = session.resources
@@ -137,6 +140,7 @@ class StepLoop:
         tensors += [ref for ref in self._needs if not host or ref not in host.inputs]
         self._fetched_tensors = [tensor_of(ref) for ref in self._fetched]
         self._needed_tensors = [tensor_of(ref) for ref in self._needs]
+        self._carried = [] if outputs else self._needed_tensors  # from step to step
         self._fed_specs = [tf.TensorSpec(tensor_of(r).shape, tensor_of(r).dtype) for r in fed]
         self._step = ReplicaStep(
             session, strategy, inputs, operations, tensors, host, axes, fed, elements, hosts,
@@ -157,6 +161,7 @@ class StepLoop:
         limit: int | None = None,
         fed: Sequence[np.ndarray] = (),
         start: int | None = None,
+        singly: bool = True,
     ) -> LoopResult:
         """Runs up to ``steps`` steps.
 
@@ -169,10 +174,12 @@ class StepLoop:
           fed: the values of the references that are fed, in their order.
           start: the position at which the loop started that this call ends; by default it is one
             of its own.
+          singly: whether a single step is one of many: then it is worth a function of its own, a
+            quicker one; else it runs in the loop, which is compiled in any case.
         """
         try:
             self._step.begin_loop(draw if start is None else start)
-            if steps == 1 and self._may_be_single:
+            if steps == 1 and singly and self._may_be_single:
                 return self._call_once(iterator, draw, fed)
             return self._call_many(iterator, steps, draw, limit, fed)
         except tf.errors.OpError as error:
@@ -324,7 +331,7 @@ class StepLoop:
         start = with_next_batch(self._start(iterator), meeting=0)
         shapes = {
             **tf.nest.map_structure(lambda t: t.shape, {**start, "batch": start["done"]}),
-            "needs": [t.shape for t in self._needed_tensors],
+            "needs": [t.shape for t in self._carried],
             "batch": draws.specs,
         }
         end = tf.while_loop(
@@ -345,7 +352,7 @@ class StepLoop:
         start = {
             "done": tf.constant(0, tf.int64),
             "loss": tf.constant(0.0),
-            "needs": [_empty(t) for t in self._needed_tensors],
+            "needs": [_empty(t) for t in self._carried],
         }
         if self._full_batch is not None and not self._hosts:
             _, spec = iterator.element_spec
@@ -365,7 +372,11 @@ class StepLoop:
         new = {**state, "done": state["done"] + 1}
         if self._loss:
             new["loss"] = self._mean_loss(values)
-        new["needs"] = self._needed(values)
+        if self._outputs:
+            put = self._outputs.put(self._fetched_now(values))
+            with tf.control_dependencies([put]):  # before the next batch is drawn, which may fail
+                new["done"] = tf.identity(new["done"])
+        new["needs"] = [] if self._outputs else self._needed(values)
         return new
 
     def _mean_loss(self, values: dict):
@@ -394,7 +405,7 @@ class StepLoop:
 
     def _fetch_last(self, needs: list, is_whole) -> list:
         """The fetches, from what the last step left for them."""
-        if not self._deferred:
+        if not self._deferred or self._outputs:
             return needs
         known = dict(zip(self._needs, needs))
         return tf.cond(

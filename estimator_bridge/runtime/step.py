@@ -104,6 +104,7 @@ class ReplicaStep:
             jit_compile,
             draws_alike,
             keeps_cores=cores_per_replica(strategy) > 1,
+            bakes_constants=True,
         )
         if jit_compile:
             obstacles = find_obstacles(self._graph, self._lifted.names, for_tpu=False)

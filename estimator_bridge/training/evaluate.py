@@ -59,10 +59,11 @@ def _run(program: Program, hooks: list[Any], steps: int | None) -> int:
     loop = HookedLoop(
         program.session,
         hooks,
-        program.make_loop,
+        program.kept_loop,
         None,  # a NaN loss is a result here, no failure
         execution.pace(program.mode, steps if _are_called(hooks) else None),
         original_fetches=[update for _, update in program.spec.eval_metric_ops.values()],
+        singly=bool(hooks),
     )
     done, step = 0, program.global_step
     while not (loop.stop or program.is_stopped) and (steps is None or done < steps):

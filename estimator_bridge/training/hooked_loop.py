@@ -70,6 +70,7 @@ class HookedLoop:
       pace: bounds the chunks.
       original_fetches: what a step is in the eyes of hooks: ``original_args.fetches``.
       together: settles each chunk with the other workers; None where there are none.
+      singly: whether a single step may have a function of its own; see StepLoop.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class HookedLoop:
         pace: Pace,
         original_fetches: Any = None,
         together: Together | None = None,
+        singly: bool = True,
     ):
         self._session = session
         self._hooks = hooks
@@ -93,6 +95,7 @@ class HookedLoop:
         self._original_args = _train.SessionRunArgs(original_fetches)
         self._call: StepCall | None = None
         self._together = together
+        self._singly = singly
         self._stop_requested = self._all_stop = Stop.NO
 
     @property
@@ -143,7 +146,7 @@ class HookedLoop:
                     last = loop(iterator, 1, draw + result.steps, limit, values, start=draw)
                     result = last._replace(steps=result.steps + last.steps)
             else:
-                result = loop(iterator, steps, draw, limit, values)
+                result = loop(iterator, steps, draw, limit, values, singly=self._singly)
         if self._together:
             self._together.settle()
         self._pace.observe(result.steps, time.perf_counter() - started)

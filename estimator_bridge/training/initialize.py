@@ -6,7 +6,6 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 from absl import logging
 
@@ -17,6 +16,7 @@ from estimator_bridge.checkpoint import (
     restored_variables,
 )
 from estimator_bridge.graph import LiftedSession
+from estimator_bridge.training.readiness import finalize_scaffold, not_ready
 
 __all__ = ["initialize_session", "open_session", "prepare_saver", "with_default_local_init"]
 
@@ -65,7 +65,7 @@ def open_session(
     for hook in hooks:
         hook.begin()
     if not session.graph.finalized:  # a program that is used again has been finished before
-        scaffold.finalize()
+        finalize_scaffold(scaffold)
     initialize_session(session, scaffold, checkpoint_path, goes_on)
     for hook in hooks:
         hook.after_create_session(session, session.queues.coordinator)
@@ -99,11 +99,11 @@ def initialize_session(
             session.run(scaffold.init_op, feed_dict=scaffold.init_feed_dict)
         if scaffold.init_fn:
             scaffold.init_fn(session)
-    problem = _not_ready(session, scaffold.ready_for_local_init_op)
+    problem = not_ready(session, scaffold.ready_for_local_init_op)
     if problem:
         raise _not_ready_error(" for local_init. ", scaffold, checkpoint_path, problem)
     session.run(scaffold.local_init_op, feed_dict=scaffold.local_init_feed_dict)
-    problem = _not_ready(session, scaffold.ready_op)
+    problem = not_ready(session, scaffold.ready_op)
     if problem:
         raise _not_ready_error(". ", scaffold, checkpoint_path, problem)
 
@@ -125,21 +125,6 @@ def _recover_last_checkpoints(saver: Any, path: str) -> None:
         if tf.io.gfile.exists(index):
             known.append((older, tf.io.gfile.stat(index).mtime_nsec / 1e9))
     saver.set_last_checkpoints_with_time(known)
-
-
-def _not_ready(session: LiftedSession, ready_op: Any) -> str | None:
-    """What a ready_op finds missing; None if nothing is."""
-    if ready_op is None:
-        return None
-    try:
-        missing = session.run(ready_op)
-    except tf.errors.FailedPreconditionError as error:
-        if "uninitialized" not in str(error):
-            raise
-        return error.message.rstrip(".")
-    if missing is None or missing.dtype == np.int32 or not missing.size:
-        return None
-    return "Variables not initialized: " + ", ".join(map(tf.compat.as_str, missing.flatten()))
 
 
 def _not_ready_error(

@@ -13,6 +13,7 @@ from estimator_bridge.tensorflow_private import eager_mode
 from estimator_bridge.training.hooked_loop import ENDS, HookedLoop
 from estimator_bridge.training.initialize import open_session
 from estimator_bridge.training.pace import Pace
+from estimator_bridge.training.predict_ahead import loop_ahead
 from estimator_bridge.training.program import Program
 
 __all__ = ["predict_program", "select_outputs"]
@@ -68,42 +69,57 @@ def predict_program(
       checkpoint_path: what to predict with; None for the initial values.
       yield_single_examples: whether to yield examples, or whole batches.
     """
-    execution, graph = program.execution, program.graph
+    graph, shards = program.graph, program.execution.shards
     outputs = select_outputs(program.traced.outputs, predict_keys)
-    size = program.traced.valid_size
-    wanted = _OutputsHook({**outputs, **({_SIZE: size} if size is not None else {})})
-    all_hooks = [*hooks, *program.spec.prediction_hooks, wanted]
+    given_hooks = [*hooks, *program.spec.prediction_hooks]
     try:
-        with continue_trace(graph, execution.shards):
-            open_session(program.session, program.scaffold, all_hooks, checkpoint_path)
-            step = program.global_step
+        with continue_trace(graph, shards):
+            open_session(program.session, program.scaffold, given_hooks, checkpoint_path)
         with eager_mode():
             iterator = iter(program.dataset())
-        loop = HookedLoop(
-            program.session,
-            all_hooks,
-            program.make_loop,
-            None,
-            Pace(steps=1),
-            original_fetches=outputs,
+        ahead = None if given_hooks else loop_ahead(program, outputs, iterator)
+        batches = (
+            _step_by_step(program, outputs, iterator, given_hooks)
+            if ahead is None
+            else ahead.batches(iterator)
         )
-        done, ended = 0, False
-        while not (ended or loop.stop or program.is_stopped):
-            with continue_trace(graph, execution.shards):  # not while the caller has control
-                try:
-                    result = loop.run(iterator, step, 1, done, None)
-                except ENDS:
-                    break
-            done += result.steps
-            ended = result.input_ended
-            if result.steps:
-                yield from _examples(wanted.values, yield_single_examples)
+        for values in batches:
+            yield from _examples(values, yield_single_examples)
         program.check_input()
-        with continue_trace(graph, execution.shards):
-            for hook in all_hooks:
+        with continue_trace(graph, shards):
+            for hook in given_hooks:
                 hook.end(program.session)
     finally:
         program.close()
+
+
+def _step_by_step(
+    program: Program, outputs: Mapping[str, Any], iterator: Any, hooks: Sequence[Any]
+) -> Iterator[dict[str, Any]]:
+    """The outputs of each batch, with the hooks called around each step."""
+    size = program.traced.valid_size
+    wanted = _OutputsHook({**outputs, **({_SIZE: size} if size is not None else {})})
+    step = program.global_step
+    loop = HookedLoop(
+        program.session,
+        [*hooks, wanted],
+        program.make_loop,
+        None,
+        Pace(steps=1),
+        original_fetches=outputs,
+    )
+    done, ended = 0, False
+    while not (ended or loop.stop or program.is_stopped):
+        # Not while the caller has control.
+        with continue_trace(program.graph, program.execution.shards):
+            try:
+                result = loop.run(iterator, step, 1, done, None)
+            except ENDS:
+                break
+        done += result.steps
+        ended = result.input_ended
+        if result.steps:
+            yield wanted.values
 
 
 _SIZE = "estimator_bridge/valid_size"
@@ -123,5 +139,9 @@ def _examples(values: dict[str, Any], single: bool) -> Iterator[Any]:
             "scalar). Give every prediction the batch as its first dimension, or pass "
             "yield_single_examples=False."
         )
-    for i in range(len(next(iter(values.values())))):
-        yield values[""][i] if "" in values else {k: v[i] for k, v in values.items()}
+    if "" in values:
+        yield from values[""]
+        return
+    keys = list(values)
+    for row in zip(*values.values()):
+        yield dict(zip(keys, row))

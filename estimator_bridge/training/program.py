@@ -46,6 +46,7 @@ class Program:
       traced: the model_fn's result.
       scaffold: the model's, or a default one.
       results: in evaluation, the tensors to compute in the end.
+      loops: those that ``kept_loop`` made.
     """
 
     execution: Execution
@@ -58,6 +59,7 @@ class Program:
     traced: TracedModel
     scaffold: Any
     results: dict[str, Any]
+    loops: dict[Any, StepLoop] = dataclasses.field(default_factory=dict)
 
     def dataset(self) -> tf.data.Dataset:
         """The input's batches as the compiled loop takes them; the session is initialised."""
@@ -161,6 +163,15 @@ class Program:
         except NotCompilableError as error:
             logging.warning("session_config asks for XLA, but a step runs without it. %s", error)
             return make()
+
+    def kept_loop(
+        self, fetches: Sequence[str] = (), fed: Sequence[str] = (), sums: Sequence[str] = ()
+    ) -> StepLoop:
+        """``make_loop``, but the program, and one that stands for it, compiles each loop once."""
+        key = tuple(fetches), tuple(fed), tuple(sums)
+        if key not in self.loops:
+            self.loops[key] = self.make_loop(fetches, fed, sums)
+        return self.loops[key]
 
     @property
     def wants_xla(self) -> bool:

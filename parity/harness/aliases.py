@@ -95,9 +95,7 @@ def _emulate(cores: int) -> None:
         def __init__(self, tpu_config: Any = None, evaluation_master: Any = None,
                      master: Any = None, cluster: Any = None, **kwargs: Any):  # fmt: skip
             if not master and cluster is None:
-                master = (
-                    f"emulated:{min(_cores_of(tpu_config) or cores, cores)}"
-                )
+                master = f"emulated:{min(_cores_of(tpu_config) or cores, cores)}"
             super().__init__(tpu_config, evaluation_master, master, cluster, **kwargs)
 
     eb.runtime.emulate_cores(cores)

@@ -1,0 +1,98 @@
+"""Rounds: each way is measured once a round, so that what else the machine does hits all."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from benchmarks.process import MeasuredProcess
+from benchmarks.workloads import Workload
+
+__all__ = ["measure"]
+
+# By metric, by way, one value a round.
+Figures = dict[str, dict[str, list[float]]]
+
+_RATE = "steps/s"
+
+
+def measure(
+    workload: Workload,
+    pythons: Mapping[str, str],
+    rounds: int,
+    seconds: float,
+    tell: Callable[[str], None] = lambda text: None,
+) -> Figures:
+    """Measures a workload.
+
+    Args:
+      workload: which.
+      pythons: the Python to use, by way.
+      rounds: how many, before the workload's share.
+      seconds: about how long a measurement of steps takes.
+      tell: told of progress.
+    """
+    ways = [way for way in workload.ways if way in pythons]
+    rounds = max(1, round(rounds * workload.share))
+    run = {"steps": _steps, "calls": _calls, "once": _once}[workload.kind]
+    figures: Figures = {}
+    with contextlib.ExitStack() as stack:
+        answer = run(workload, ways, pythons, seconds, stack)
+        for i in range(rounds):
+            tell(f"{workload.title}: round {i + 1} of {rounds}")
+            for way in ways if i % 2 else reversed(ways):  # what drifts, drifts for all
+                for metric, value in answer(way).items():
+                    figures.setdefault(metric, {}).setdefault(way, []).append(value)
+    return figures
+
+
+def _start(workload: Workload, way: str, pythons: Mapping[str, str]) -> MeasuredProcess:
+    return MeasuredProcess(pythons[way], workload.program, way, workload.options)
+
+
+def _opened(
+    workload: Workload,
+    ways: list[str],
+    pythons: Mapping[str, str],
+    stack: contextlib.ExitStack,
+) -> dict[str, MeasuredProcess]:
+    processes = {}
+    for way in ways:
+        processes[way] = _start(workload, way, pythons)
+        stack.callback(processes[way].close)
+    return processes
+
+
+def _steps(workload, ways, pythons, seconds, stack) -> Callable[[str], dict[str, float]]:
+    processes = _opened(workload, ways, pythons, stack)
+    counts = {}
+    for way, process in processes.items():
+        process.order(steps=200)  # compiles
+        rate = 100 / process.order(steps=100)["seconds"]
+        counts[way] = max(100, round(rate * seconds / 100) * 100)
+
+    def answer(way: str) -> dict[str, float]:
+        told = processes[way].order(steps=counts[way])
+        return {_RATE: counts[way] / told.pop("seconds"), **told}
+
+    return answer
+
+
+def _calls(workload, ways, pythons, seconds, stack) -> Callable[[str], dict[str, float]]:
+    del seconds
+    processes = _opened(workload, ways, pythons, stack)
+    for process in processes.values():
+        process.order()  # compiles
+    return lambda way: processes[way].order()
+
+
+def _once(workload, ways, pythons, seconds, stack) -> Callable[[str], dict[str, float]]:
+    del ways, seconds, stack
+
+    def answer(way: str) -> dict[str, float]:
+        process = _start(workload, way, pythons)
+        with contextlib.closing(process):
+            return process.order(started=process.started)
+
+    return answer

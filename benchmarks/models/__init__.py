@@ -1,0 +1,24 @@
+"""The models that are measured, by name."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+from benchmarks.models.bert import Bert
+from benchmarks.models.conv import Conv
+from benchmarks.models.embedding import Embedding
+from benchmarks.models.lstm import LSTM
+from benchmarks.models.mlp import MLP
+from benchmarks.models.model import Model
+
+__all__ = ["MODELS", "Model"]
+
+MODELS: dict[str, Callable[[], Model]] = {
+    "mlp": MLP,
+    "conv32": functools.partial(Conv, 32),
+    "conv128": functools.partial(Conv, 128),
+    "bert": Bert,
+    "lstm": LSTM,
+    "embedding": Embedding,
+}

@@ -1,0 +1,109 @@
+"""A classifier, written three times: as a model_fn of TF1, by hand in TF2, and in tf_keras."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from benchmarks.models.optimizers import Momentum
+
+__all__ = ["Model"]
+
+_v1 = tf.compat.v1
+_EXAMPLES = 1024
+
+
+class Model:
+    """Subclasses say what the network is; this says how it is trained.
+
+    Attributes:
+      batch: examples a step.
+      classes: how many labels there are.
+    """
+
+    batch = 32
+    classes = 10
+
+    def __init__(self):
+        self.optimizer: Any = Momentum()
+
+    def features(self, rng: np.random.RandomState, examples: int) -> np.ndarray:
+        """Random examples."""
+        raise NotImplementedError
+
+    def v1_logits(self, features: tf.Tensor) -> tf.Tensor:
+        """The network in TF1's way."""
+        raise NotImplementedError
+
+    def weights(self) -> list[tuple[int, ...]]:
+        """The shapes of the variables of ``logits``."""
+        raise NotImplementedError
+
+    def logits(self, features: tf.Tensor, weights: list[tf.Variable]) -> tf.Tensor:
+        """The network by hand."""
+        raise NotImplementedError
+
+    def keras(self) -> Any:
+        """The network in tf_keras."""
+        raise NotImplementedError
+
+    def spec(self, estimators: Any) -> Callable:
+        """The model_fn, which returns an EstimatorSpec of ``estimators``."""
+
+        def model_fn(features, labels, mode):
+            logits = self.v1_logits(features)
+            if mode == "infer":
+                predictions = {"class": tf.argmax(logits, 1), "scores": tf.nn.softmax(logits)}
+                return estimators.EstimatorSpec(mode, predictions=predictions)
+            loss = cross_entropy(labels, logits)
+            if mode == "eval":
+                accuracy = _v1.metrics.accuracy(labels, tf.argmax(logits, 1))
+                metrics = {"accuracy": accuracy}
+                return estimators.EstimatorSpec(mode, loss=loss, eval_metric_ops=metrics)
+            train_op = self.optimizer.v1().minimize(loss, _v1.train.get_global_step())
+            return estimators.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+        return model_fn
+
+    def by_hand(self) -> Callable:
+        """A tf.function of an iterator and a number of steps: the same operations a step."""
+        weights, step = self.start(), tf.Variable(0, dtype=tf.int64)
+        self.optimizer.prepare(weights)
+
+        @tf.function
+        def loop(iterator, steps):
+            loss = tf.constant(0.0)
+            for _ in tf.range(steps):
+                features, labels = next(iterator)
+                with tf.GradientTape() as tape:
+                    loss = cross_entropy(labels, self.logits(features, weights))
+                self.optimizer.apply(weights, tape.gradient(loss, weights))
+                step.assign_add(1)
+            return loss
+
+        return loop
+
+    def start(self) -> list[tf.Variable]:
+        """First values of the weights by hand."""
+        return [
+            tf.Variable(tf.random.normal(s, stddev=0.1) if len(s) > 1 else tf.zeros(s))
+            for s in self.weights()
+        ]
+
+    def examples(self, count: int = _EXAMPLES) -> tuple[np.ndarray, np.ndarray]:
+        """Features and labels."""
+        rng = np.random.RandomState(0)
+        return self.features(rng, count), rng.randint(0, self.classes, count)
+
+    def dataset(self) -> tf.data.Dataset:
+        """Batches without an end, of fixed shape."""
+        examples = tf.data.Dataset.from_tensor_slices(self.examples())
+        return examples.repeat().batch(self.batch, drop_remainder=True).prefetch(4)
+
+
+def cross_entropy(labels: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
+    """The mean over the batch."""
+    return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits))

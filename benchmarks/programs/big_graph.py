@@ -1,0 +1,49 @@
+"""A graph of about 7,000 nodes: BERT-base's twelve layers, with tiny sizes."""
+
+from __future__ import annotations
+
+import time
+
+from benchmarks.estimators import estimators, v1
+from benchmarks.models.bert import Bert
+from benchmarks.orders import Orders
+
+__all__ = ["serve"]
+
+
+class _FirstStep(v1.train.SessionRunHook):
+    done = 0.0
+
+    def begin(self):
+        """Counts the nodes."""
+        self.nodes = len(v1.get_default_graph().get_operations())
+
+    def after_run(self, run_context, run_values):
+        """Takes the time of the first step."""
+        self.done = self.done or time.perf_counter()
+
+
+def serve(way: str, orders: Orders, layers: int = 12) -> None:
+    """Follows one order: from train() to its first step, without the model_fn itself."""
+    del way
+    model = Bert(batch=2, length=8, layers=layers, size=16, heads=2, words=50)
+    model_fn, took = model.spec(estimators), []
+
+    def timed(features, labels, mode):
+        start = time.perf_counter()
+        spec = model_fn(features, labels, mode)
+        took.append(time.perf_counter() - start)
+        return spec
+
+    for _ in orders:
+        estimator = estimators.Estimator(timed, config=estimators.RunConfig(tf_random_seed=1))
+        hook = _FirstStep()
+        start = time.perf_counter()
+        estimator.train(model.dataset, hooks=[hook], steps=2)
+        orders.tell(
+            **{
+                "train() to first step beside model_fn, s": hook.done - start - took[-1],
+                "model_fn, s": took[-1],
+                "nodes": hook.nodes,
+            }
+        )

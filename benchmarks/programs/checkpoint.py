@@ -1,0 +1,72 @@
+"""Writing and restoring a checkpoint of 400 MB."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+
+from benchmarks.estimators import estimators, tf, v1
+from benchmarks.orders import Orders
+
+__all__ = ["serve"]
+
+_VARIABLES, _ROWS = 8, 12_500_000  # of float32: 50 MB each
+
+
+def _model_fn(features, labels, mode):
+    del labels
+    for i in range(_VARIABLES):
+        v1.get_variable(f"v{i}", [_ROWS], initializer=v1.zeros_initializer())
+    step = v1.assign_add(v1.train.get_global_step(), 1)
+    return estimators.EstimatorSpec(mode, loss=tf.reduce_sum(features), train_op=step)
+
+
+class _Saving(v1.train.CheckpointSaverListener):
+    def __init__(self):
+        self.taken = []
+
+    def before_save(self, session, global_step_value):
+        """Starts."""
+        self._start = time.perf_counter()
+
+    def after_save(self, session, global_step_value):
+        """Takes the time of a save."""
+        self.taken.append(time.perf_counter() - self._start)
+
+
+class _Opening(v1.train.SessionRunHook):
+    def begin(self):
+        """Starts."""
+        self._start = time.perf_counter()
+
+    def after_create_session(self, session, coord):
+        """Takes the time in which the values come."""
+        self.taken = time.perf_counter() - self._start
+
+
+def serve(way: str, orders: Orders) -> None:
+    """Follows one order."""
+    del way
+    for _ in orders:
+        with tempfile.TemporaryDirectory() as folder:
+
+            def train():
+                config = estimators.RunConfig(folder, tf_random_seed=1)
+                saving, opening = _Saving(), _Opening()
+                estimators.Estimator(_model_fn, config=config).train(
+                    lambda: tf.data.Dataset.from_tensors(tf.ones([4])).repeat(),
+                    hooks=[opening],
+                    steps=1,
+                    saving_listeners=[saving],
+                )
+                return saving.taken, opening.taken
+
+            first, _ = train()
+            again, restored = train()
+            orders.tell(
+                **{
+                    "write, s": min(first),
+                    "write again after a resume, s": min(again),
+                    "restore, s": restored,
+                }
+            )

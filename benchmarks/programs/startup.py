@@ -1,0 +1,57 @@
+"""From a process's start to its first training step done: of a new run, or of a resumed one."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+
+from benchmarks.orders import Orders
+
+__all__ = ["serve"]
+
+
+def serve(way: str, orders: Orders, steps: int = 1) -> None:
+    """Follows one order: trains twice.
+
+    The second training goes on from the first one's checkpoint, in the same process; what the
+    process itself takes until it can begin is told apart.
+    """
+    del way
+    from benchmarks.estimators import estimators, v1
+    from benchmarks.models.mlp import MLP
+
+    imported = time.time()
+
+    class FirstStep(v1.train.SessionRunHook):
+        """Takes the time when the first step is done."""
+
+        done = None
+
+        def after_run(self, run_context, run_values):
+            self.done = self.done or time.time()
+
+    model = MLP()
+    config = estimators.RunConfig(tf_random_seed=1)
+    with tempfile.TemporaryDirectory() as folder:
+        for order in orders:
+            started = order["started"]
+
+            def train():
+                estimator = estimators.Estimator(model.spec(estimators), folder, config)
+                hook = FirstStep()
+                start = time.time()
+                estimator.train(model.dataset, hooks=[hook], steps=steps)
+                return hook.done - start, time.time() - hook.done
+
+            first, end = train()
+            resumed, _ = train()
+            orders.tell(
+                **{
+                    "process to first step, s": imported - started + first,
+                    "imports, s": imported - started,
+                    "train() to first step, s": first,
+                    "last step to end of train(), s": end,
+                    "resumed train() to first step, s": resumed,
+                    "process to first resumed step, s": imported - started + resumed,
+                }
+            )

@@ -1,0 +1,122 @@
+"""Training steps: an order is a number of steps, the answer how many seconds they took.
+
+Each way returns to Python about every 100 steps: Estimators log and write a summary then, as is
+their default, tf_keras' fit is told so, and the loop by hand is called so.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from benchmarks.estimators import IS_ORIGINAL, estimators, tf, v1
+from benchmarks.models import MODELS, Model
+from benchmarks.orders import Orders
+
+__all__ = ["Measured", "serve"]
+
+_CALL = 100
+
+
+class Measured(v1.train.SessionRunHook):
+    """Follows orders from within a training run."""
+
+    def __init__(self, orders: Orders):
+        self._tell, self._orders = orders.tell, iter(orders)
+
+    def after_create_session(self, session, coord):
+        """Waits for the first order."""
+        self._begin()
+
+    def steps_until_due(self, step):
+        """This library asks hooks when they are due; the original calls them at each step."""
+        if self._due is None:
+            self._due = step + self._left
+        return self._due - step
+
+    def after_run(self, run_context, run_values):
+        """Counts, and answers when the steps are done."""
+        self._left -= 1 if IS_ORIGINAL else self._left
+        if not self._left:
+            self._tell(seconds=time.perf_counter() - self._start)
+            if not self._begin():
+                run_context.request_stop()
+
+    def _begin(self) -> bool:
+        order = next(self._orders, None)
+        self._left, self._due = order["steps"] if order else 1, None
+        self._start = time.perf_counter()
+        return order is not None
+
+
+class EachLoss(v1.train.SessionRunHook):
+    """Fetches the loss of each step."""
+
+    def begin(self):
+        """Finds it."""
+        self._loss = v1.get_collection(v1.GraphKeys.LOSSES)[0]
+
+    def before_run(self, run_context):
+        """Asks for it."""
+        return v1.train.SessionRunArgs(self._loss)
+
+    def after_run(self, run_context, run_values):
+        """Takes it."""
+        self.loss = run_values.results
+
+
+def serve(way: str, orders: Orders, model: str, hook: bool = False, **settings: Any) -> None:
+    """Follows orders.
+
+    Args:
+      way: 'original' or 'here', 'keras', 'hand'.
+      orders: with 'steps' each.
+      model: which.
+      hook: whether a hook fetches the loss of each step (Estimators only).
+      **settings: of the RunConfig.
+    """
+    made = MODELS[model]()
+    if way == "hand":
+        _by_hand(made, orders)
+    elif way == "keras":
+        _by_keras(made, orders)
+    else:
+        config = {"save_checkpoints_steps": 10**9, "tf_random_seed": 1, **settings}
+        estimator = estimators.Estimator(
+            made.spec(estimators), config=estimators.RunConfig(**config)
+        )
+        hooks = [EachLoss()] if hook else []
+        estimator.train(made.dataset, hooks=[*hooks, Measured(orders)])
+
+
+def _by_hand(model: Model, orders: Iterable[dict]) -> None:
+    loop, iterator = model.by_hand(), iter(model.dataset())
+    call = tf.constant(_CALL)
+    for order in orders:
+        start = time.perf_counter()
+        for _ in range(order["steps"] // _CALL):
+            float(loop(iterator, call))
+        orders.tell(seconds=time.perf_counter() - start)
+
+
+def _by_keras(model: Model, orders: Orders) -> None:
+    import tf_keras
+
+    class Told(tf_keras.callbacks.Callback):
+        """Takes the time of the steps alone: fit() sets up things at each call."""
+
+        def on_epoch_begin(self, epoch, logs=None):
+            self.start = time.perf_counter()
+
+        def on_epoch_end(self, epoch, logs=None):
+            orders.tell(seconds=time.perf_counter() - self.start)
+
+    network = model.keras()
+    loss = tf_keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    network.compile(model.optimizer.keras(), loss, steps_per_execution=_CALL)
+    dataset = model.dataset()
+    for order in orders:
+        network.fit(
+            dataset, steps_per_epoch=order["steps"], epochs=1, verbose=0, callbacks=[Told()]
+        )

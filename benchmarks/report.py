@@ -1,0 +1,60 @@
+"""Ratios, as a table and as JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import tempfile
+from collections.abc import Iterable
+from typing import Any
+
+from benchmarks.workloads import WAYS
+
+__all__ = ["is_rate", "lines", "ratios", "write_json"]
+
+
+def is_rate(metric: str) -> bool:
+    """Whether more is better."""
+    return metric.endswith("/s")
+
+
+def ratios(here: list[float], other: list[float]) -> list[float]:
+    """Here / other, a ratio a round, sorted."""
+    return sorted(a / b for a, b in zip(here, other))
+
+
+def lines(title: str, figures: dict[str, dict[str, list[float]]]) -> Iterable[str]:
+    """The report of a workload: what each way does, and the first way beside the others."""
+    for metric, by_way in figures.items():
+        first, *others = by_way
+        if "here" in by_way:
+            first, others = "here", [way for way in by_way if way != "here"]
+        yield f"{title}: {metric}, median"
+        yield f"    {WAYS.get(first, first):24}{_number(statistics.median(by_way[first])):>12}"
+        for way in others:
+            found = ratios(by_way[first], by_way[way])
+            yield (
+                f"    {WAYS.get(way, way):24}{_number(statistics.median(by_way[way])):>12}   "
+                f"here is {statistics.median(found):.2f} of it "
+                f"({found[0]:.2f} to {found[-1]:.2f})"
+            )
+
+
+def write_json(path: str, content: Any) -> None:
+    """Writes a file in one go, so that nobody reads half of it."""
+    write_whole(path, (json.dumps(content, indent=1) + "\n").encode())
+
+
+def write_whole(path: str, content: bytes) -> None:
+    """Writes bytes beside the file, and renames."""
+    folder = os.path.dirname(path) or "."
+    os.makedirs(folder, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
+        file.write(content)
+    os.chmod(file.name, 0o644)
+    os.replace(file.name, path)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

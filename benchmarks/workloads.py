@@ -1,0 +1,63 @@
+"""What is measured, by which program, in which ways; nothing here needs TensorFlow."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+__all__ = ["WAYS", "WORKLOADS", "Workload"]
+
+WAYS = {
+    "original": "TF 2.15's Estimator",
+    "here": "estimator_bridge",
+    "keras": "tf_keras fit",
+    "hand": "tf.function by hand",
+}
+_ALL = ("here", "original", "keras", "hand")
+_BOTH = ("here", "original")
+
+
+@dataclasses.dataclass(frozen=True)
+class Workload:
+    """A row of the report.
+
+    Attributes:
+      name: to choose it by.
+      title: for the report.
+      program: of ``benchmarks.programs``.
+      options: for the program, by way where they differ.
+      ways: that take turns; the first is divided by the others.
+      kind: 'steps': processes that are ordered so many steps, in rates; 'calls': processes that
+        are ordered to do the same again; 'once': a process for each measurement.
+      share: of the rounds that are asked for.
+    """
+
+    name: str
+    title: str
+    program: str
+    options: dict[str, Any]
+    ways: tuple[str, ...] = _ALL
+    kind: str = "steps"
+    share: float = 1.0
+
+
+def _steps(name: str, title: str, **more: Any) -> Workload:
+    return Workload(name, title, "steps", {"model": name}, **more)
+
+
+WORKLOADS = [
+    _steps("mlp", "MLP 64-128-10, batch 32"),
+    _steps("conv32", "conv net 16x16, batch 32"),
+    _steps("conv128", "conv net 16x16, batch 128"),
+    _steps("bert", "BERT-tiny encoder, batch 16x64"),
+    _steps("lstm", "LSTM, 20 steps, batch 32"),
+    _steps("embedding", "100,000-row embedding, batch 128"),
+    Workload(
+        "hook", "MLP, a hook fetches each loss", "steps", {"model": "mlp", "hook": True}, _BOTH
+    ),
+    Workload("evaluate", "evaluate 100,000 examples", "evaluate", {}, kind="calls", share=0.7),
+    Workload("predict", "predict 100,000 examples", "predict", {}, kind="calls", share=0.7),
+    Workload("startup", "start-up", "startup", {}, _BOTH, "once"),
+    Workload("big_graph", "BERT-base graph to first step", "big_graph", {}, _BOTH, "once", 0.5),
+    Workload("checkpoint", "checkpoint of 400 MB", "checkpoint", {}, _BOTH, "once", 0.7),
+]
