@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import tensorflow as tf
-from goldens.handwritten_optimizer import DecoupledDecayOptimizer
 
 import estimator_bridge as eb
+from parity.programs.encoder import AdamWeightDecayOptimizer
 
 __all__ = ["LENGTH", "bert_input_fn", "bert_model_fn"]
 
@@ -106,7 +106,7 @@ def bert_model_fn(features, labels, mode, params):
     step = v1.train.get_or_create_global_step()
     rate_now = v1.train.polynomial_decay(1e-3, step, 100, end_learning_rate=0.0)
     optimizer = eb.tpu.CrossShardOptimizer(
-        DecoupledDecayOptimizer(rate_now, exclude=("norm", "bias"))
+        AdamWeightDecayOptimizer(rate_now, exclude=("norm", "bias"))
     )
     variables = v1.trainable_variables()
     gradients, _ = tf.clip_by_global_norm(tf.gradients(loss, variables), clip_norm=1.0)
