@@ -14,14 +14,16 @@ class Run:
       *values: numpy arrays; the first dimension of each placeholder is unknown.
       updates: how often to run the collection UPDATE_OPS, before the fetches are run.
       feeds: more values, by the name of a placeholder that build makes.
+      start: first values of variables, by name.
 
     Attributes:
+      start: by name, the variables' first values.
       result: the fetched values.
       variables: by name, the values after that.
       graph: the graph.
     """
 
-    def __init__(self, build, *values, updates=0, feeds=None):
+    def __init__(self, build, *values, updates=0, feeds=None, start=None):
         self.graph = tf.Graph()
         with self.graph.as_default():
             v1.set_random_seed(1)
@@ -32,6 +34,9 @@ class Run:
             init = [v1.global_variables_initializer(), v1.local_variables_initializer()]
             with v1.Session() as session:
                 session.run([*init, v1.tables_initializer()])
+                for variable in v1.global_variables():
+                    if start is not None:
+                        variable.load(start[variable.op.name], session)
                 self.start = self._variables(session)
                 for _ in range(updates):
                     session.run(v1.get_collection(v1.GraphKeys.UPDATE_OPS), feed)

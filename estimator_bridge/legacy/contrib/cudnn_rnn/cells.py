@@ -52,7 +52,7 @@ class CudnnCompatibleGRUCell(LayerRNNCell):
 
     def build(self, inputs_shape: Any) -> None:
         """Makes the variables."""
-        size = tf.TensorShape(inputs_shape)[-1]
+        size = tf.TensorShape(inputs_shape).as_list()[-1]
         if size is None:
             raise ValueError(f"Expected inputs.shape[-1] to be known, saw shape: {inputs_shape}")
 

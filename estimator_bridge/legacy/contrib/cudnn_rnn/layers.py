@@ -86,7 +86,7 @@ class _CudnnRNN(Layer):
         """Makes the variables for inputs [time, batch, size]."""
         if self._sets:
             return
-        size = tf.TensorShape(inputs_shape)[-1]
+        size = tf.TensorShape(inputs_shape).as_list()[-1]
         if size is None:
             raise ValueError(
                 "The last dimension of the inputs to `CudnnRNN` should be defined. Found `None`."

@@ -117,7 +117,7 @@ def batch_norm(
     inputs = tf.convert_to_tensor(inputs)
     if inputs.shape.rank is None:
         raise ValueError(f"Inputs {inputs.name} has undefined rank.")
-    channels = inputs.shape[1 if first else -1]
+    channels = inputs.shape.as_list()[1 if first else -1]
     if channels is None:
         raise ValueError(f"Inputs {inputs.name} has undefined channels dimension {inputs.shape}.")
     starts = {**_STARTS, **(param_initializers or {})}

@@ -100,7 +100,7 @@ def _product(inputs: tf.Tensor, weights: tf.Tensor) -> tf.Tensor:
     if inputs.shape.rank == 2:
         return tf.matmul(inputs, weights)
     outputs = tf.tensordot(inputs, weights, [[inputs.shape.rank - 1], [0]])
-    outputs.set_shape([*inputs.shape.as_list()[:-1], weights.shape[-1]])
+    outputs.set_shape([*inputs.shape.as_list()[:-1], weights.shape.as_list()[-1]])
     return outputs
 
 

@@ -123,7 +123,7 @@ def instance_norm(
     if rank is None:
         raise ValueError(f"Inputs {inputs.name} has undefined rank.")
     channel_axis = 1 if channels_first(data_format, ("NCHW", "NHWC")) else rank - 1
-    channels = inputs.shape[channel_axis]
+    channels = inputs.shape.as_list()[channel_axis]
     if channels is None:
         raise ValueError(f"Inputs {inputs.name} has undefined channels dimension {inputs.shape}.")
     starts = {**_STARTS, **(param_initializers or {})}
@@ -188,7 +188,7 @@ def group_norm(
     """
     inputs = tf.convert_to_tensor(inputs)
     axis, axes = _check_groups(inputs, groups, channels_axis, reduction_axes)
-    channels = inputs.shape[axis]
+    channels = inputs.shape.as_list()[axis]
     static, dynamic = inputs.shape.as_list(), tf.shape(inputs)
     shape = [dynamic[i] if size is None else size for i, size in enumerate(static)]
     split = [groups, channels // groups]
@@ -248,11 +248,11 @@ def _check_groups(
             raise ValueError(f"Axis is out of bounds: {axis}, of inputs {inputs.shape}.")
     channels_axis %= rank
     axes = [axis % rank for axis in reduction_axes]
-    channels = inputs.shape[channels_axis]
+    channels = inputs.shape.as_list()[channels_axis]
     if channels is None:
         raise ValueError(f"Inputs {inputs.name} has undefined channel dimension: {channels_axis}.")
     for axis in axes:
-        if inputs.shape[axis] is None:
+        if inputs.shape.as_list()[axis] is None:
             raise ValueError(f"Inputs {inputs.name} has undefined dimensions {axis}.")
         if axis == channels_axis:
             raise ValueError("reduction_axis must be mutually exclusive with channels_axis")

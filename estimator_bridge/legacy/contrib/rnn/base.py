@@ -39,13 +39,13 @@ def linear(args: Any, output_size: int) -> tf.Tensor:
     tensors: Sequence[Any] = args if isinstance(args, (list, tuple)) else [args]
     shapes = [tensor.shape for tensor in tensors]
     for shape in shapes:
-        if shape.rank != 2 or shape[1] is None:
+        if shape.rank != 2 or shape.as_list()[1] is None:
             raise ValueError(
                 f"linear is expecting 2D arguments with a known second dimension: {shapes}"
             )
     inputs = tensors[0] if len(tensors) == 1 else tf.concat(tensors, 1)
     dtype = inputs.dtype.base_dtype
-    kernel = v1.get_variable("kernel", [inputs.shape[1], output_size], dtype=dtype)
+    kernel = v1.get_variable("kernel", [inputs.shape.as_list()[1], output_size], dtype=dtype)
     with v1.variable_scope(v1.get_variable_scope()) as scope:
         scope.set_partitioner(None)
         bias = v1.get_variable("bias", [output_size], dtype=dtype, initializer=zeros())

@@ -141,8 +141,12 @@ def best_effort_input_batch_size(flat_input: list[Any]) -> Any:
       flat_input: the inputs.
     """
     for each in flat_input:
-        if each.shape.rank is not None and each.shape.rank >= 2 and each.shape[1] is not None:
-            return each.shape[1]
+        if (
+            each.shape.rank is not None
+            and each.shape.rank >= 2
+            and each.shape.as_list()[1] is not None
+        ):
+            return each.shape.as_list()[1]
     return tf.shape(flat_input[0])[1]
 
 

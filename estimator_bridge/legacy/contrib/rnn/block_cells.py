@@ -110,7 +110,9 @@ class LSTMBlockCell(LayerRNNCell):
 
     def build(self, inputs_shape: Any) -> None:
         """Makes the variables."""
-        lstm_variables(self, tf.TensorShape(inputs_shape)[-1], self._num_units, self._use_peephole)
+        lstm_variables(
+            self, tf.TensorShape(inputs_shape).as_list()[-1], self._num_units, self._use_peephole
+        )
         self.built = True
 
     def call(self, inputs: Any, state: Any) -> Any:
@@ -164,7 +166,7 @@ class GRUBlockCell(LayerRNNCell):
 
     def build(self, inputs_shape: Any) -> None:
         """Makes the variables."""
-        size, units = tf.TensorShape(inputs_shape)[-1], self._cell_size
+        size, units = tf.TensorShape(inputs_shape).as_list()[-1], self._cell_size
         if size is None:
             raise ValueError("Expecting input_size to be set: the inputs' last dimension.")
         gate_kernel, gate_bias, kernel, bias = self._NAMES

@@ -77,7 +77,9 @@ class LayerNormBasicLSTMCell(RNNCell):
         """One step: the output and the new state."""
         old, hidden = state
         args = tf.concat([inputs, hidden], 1)
-        kernel = v1.get_variable("kernel", [args.shape[-1], 4 * self._num_units], dtype=args.dtype)
+        kernel = v1.get_variable(
+            "kernel", [args.shape.as_list()[-1], 4 * self._num_units], dtype=args.dtype
+        )
         gates = tf.matmul(args, tf.convert_to_tensor(kernel))
         if not self._layer_norm:
             # Unlike that of other cells, this bias starts with the scope's initializer.
@@ -194,7 +196,7 @@ class NASCell(LayerRNNCell):
 
     def build(self, inputs_shape: Any) -> None:
         """Makes the variables."""
-        size, units = tf.TensorShape(inputs_shape)[-1], self._num_units
+        size, units = tf.TensorShape(inputs_shape).as_list()[-1], self._num_units
         if size is None:
             raise ValueError("Could not infer input size from inputs.get_shape()[-1]")
         self.recurrent_kernel = self.add_weight("recurrent_kernel", [self.output_size, 8 * units])

@@ -73,7 +73,7 @@ class ConvLSTMCell(RNNCell):
         """One step: the output and the new state."""
         old, hidden = state
         args = tf.concat([inputs, hidden], -1)
-        size = [*self._kernel_shape, args.shape[-1], 4 * self._channels]
+        size = [*self._kernel_shape, args.shape.as_list()[-1], 4 * self._channels]
         kernel = v1.get_variable("kernel", size, dtype=args.dtype)
         gates = tf.nn.convolution(args, tf.convert_to_tensor(kernel), padding="SAME")
         if self._use_bias:

@@ -213,7 +213,7 @@ class LSTMBlockFusedCell(LSTMBlockWrapper):
 
     def build(self, inputs_shape: Any) -> None:
         """Makes the variables."""
-        size = tf.TensorShape(inputs_shape)[-1]
+        size = tf.TensorShape(inputs_shape).as_list()[-1]
         lstm_variables(self, size, self._num_units, self._use_peephole)
         self.built = True
 

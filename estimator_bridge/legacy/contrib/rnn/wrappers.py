@@ -183,7 +183,7 @@ class HighwayWrapper(_Wrapper):
         return inputs * carry + outputs * transform
 
     def _gate(self, name: str, inputs: Any, bias: float) -> tf.Tensor:
-        size = inputs.shape[1]
+        size = inputs.shape.as_list()[1]
         weights = v1.get_variable(f"{name}_w", [size, size])
         biases = v1.get_variable(f"{name}_b", [size], initializer=v1.constant_initializer(bias))
         return tf.sigmoid(tf.nn.bias_add(tf.matmul(inputs, tf.convert_to_tensor(weights)), biases))
@@ -253,7 +253,7 @@ class AttentionCellWrapper(_Wrapper):
             state = tf.split(state, sizes, axis=1)
         inner, attention, seen = state
         seen = tf.reshape(seen, [-1, self._length, self._attn_size])
-        inputs = linear([inputs, attention], self._input_size or inputs.shape[1])
+        inputs = linear([inputs, attention], self._input_size or inputs.shape.as_list()[1])
         output, inner = self._cell(inputs, inner)
         attention = self._attention(tf.concat(tf.nest.flatten(inner), 1), seen)
         with v1.variable_scope("attn_output_projection"):

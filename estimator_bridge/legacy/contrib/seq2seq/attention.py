@@ -8,6 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.legacy.contrib.seq2seq.decoder import size_of
 from estimator_bridge.legacy.contrib.seq2seq.memory import Memory, dense
 
 __all__ = ["BahdanauAttention", "LuongAttention", "bahdanau_scores", "hardmax", "luong_scores"]
@@ -115,12 +116,12 @@ def luong_scores(query: Any, keys: Any, scale: bool) -> tf.Tensor:
     Raises:
       ValueError: they differ in size.
     """
-    if query.shape[-1] != keys.shape[-1]:
+    units, key_units = query.shape.as_list()[-1], keys.shape.as_list()[-1]
+    if units != key_units:
         raise ValueError(
             "Incompatible or unknown inner dimensions between query and keys.  Query "
-            f"({query.name}) has units: {query.shape[-1]}.  Keys ({keys.name}) have units: "
-            f"{keys.shape[-1]}.  Perhaps you need to set num_units to the query's dimension "
-            f"({query.shape[-1]})?"
+            f"({query.name}) has units: {units}.  Keys ({keys.name}) have units: {key_units}.  "
+            f"Perhaps you need to set num_units to the query's dimension ({units})?"
         )
     scores = tf.matmul(query[:, None], keys, transpose_b=True)[:, 0]
     if scale:
@@ -151,7 +152,7 @@ def hardmax(logits: Any, name: str | None = None) -> tf.Tensor:
     """
     with v1.name_scope(name, "Hardmax", [logits]):
         logits = tf.convert_to_tensor(logits)
-        depth = tf.shape(logits)[-1] if logits.shape[-1] is None else logits.shape[-1]
+        depth = size_of(logits, -1)
         return tf.one_hot(tf.argmax(logits, -1), depth, dtype=logits.dtype)
 
 

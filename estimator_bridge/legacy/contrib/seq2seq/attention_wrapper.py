@@ -9,7 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.legacy.contrib.rnn.base import RNNCell, check_cell
-from estimator_bridge.legacy.contrib.seq2seq.decoder import zeros_of
+from estimator_bridge.legacy.contrib.seq2seq.decoder import size_of, zeros_of
 from estimator_bridge.legacy.contrib.seq2seq.memory import AttentionMechanism
 
 __all__ = ["AttentionWrapper", "AttentionWrapperState"]
@@ -129,7 +129,7 @@ class AttentionWrapper(RNNCell):
             self._first_cell_state = self._checked(
                 f"When constructing AttentionWrapper {self.name}: Non-matching batch sizes between "
                 "the memory (encoder output) and initial_cell_state.",
-                _batch_size(sizes),
+                size_of(sizes, 0),
                 initial_cell_state,
             )
 
@@ -198,7 +198,7 @@ class AttentionWrapper(RNNCell):
         output = self._checked(
             f"When applying AttentionWrapper {self.name}: Non-matching batch sizes between the "
             "memory (encoder output) and the query (decoder output).",
-            _batch_size(output),
+            size_of(output, 0),
             output,
         )
         states, histories = state.attention_state, state.alignment_history
@@ -225,7 +225,7 @@ class AttentionWrapper(RNNCell):
         return (attention if self._output_attention else output), new
 
     def _made_layers(self, sizes: Any, layers: Any) -> tuple[Any, int]:
-        values = [each.values.shape[-1] for each in self._mechanisms]
+        values = [each.values.shape.as_list()[-1] for each in self._mechanisms]
         if sizes is not None and layers is not None:
             raise ValueError("Only one of attention_layer_size and attention_layer should be set")
         if sizes is None and layers is None:
@@ -263,10 +263,6 @@ class AttentionWrapper(RNNCell):
 
 def _listed(value: Any) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, (list, tuple)) else (value,)
-
-
-def _batch_size(tensor: Any) -> Any:
-    return tf.shape(tensor)[0] if tensor.shape[0] is None else tensor.shape[0]
 
 
 def _side_by_side(inputs: Any, attention: Any) -> tf.Tensor:

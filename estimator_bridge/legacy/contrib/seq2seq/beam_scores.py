@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.legacy.contrib.seq2seq.attention_wrapper import AttentionWrapperState
+from estimator_bridge.legacy.contrib.seq2seq.decoder import size_of
 
 __all__ = [
     "BeamSearchDecoderOutput",
@@ -49,7 +50,7 @@ def search_step(
       A BeamSearchDecoderOutput, each [batch, beams], and the next state.
     """
     finished = beam_state.finished
-    vocabulary = tf.shape(logits)[-1] if logits.shape[-1] is None else logits.shape[-1]
+    vocabulary = size_of(logits, -1)
     one_hot_end = tf.one_hot(end_token, vocabulary, on_value=True, off_value=False, dtype=tf.bool)
     probabilities = tf.nn.log_softmax(logits)
     # A sequence that has ended goes on with the end token alone, which costs nothing.
@@ -69,7 +70,7 @@ def search_step(
 
     flat = [tf.shape(logits)[0], -1]
     best, indices = tf.math.top_k(tf.reshape(scores, flat), k=beam_width)
-    static = [beam_state.log_probs.shape[0], beam_width]
+    static = [beam_state.log_probs.shape.as_list()[0], beam_width]
     best.set_shape(static)
     indices.set_shape(static)
     words = tf.cast(indices % vocabulary, tf.int32)

@@ -165,7 +165,7 @@ class BeamSearchDecoder(Decoder):
         """[batch * beams, ...] as [batch, beams, ...]; scalars and arrays stay."""
         if isinstance(value, tf.TensorArray) or _rank(value) == 0:
             return value
-        static, rows = tf.get_static_value(self._batch_size), value.shape[0]
+        static, rows = tf.get_static_value(self._batch_size), value.shape.as_list()[0]
         if None not in (static, rows) and rows != static * self._beam_width:
             raise ValueError(
                 "Unexpected behavior when reshaping between beam width and batch size.  A state or "

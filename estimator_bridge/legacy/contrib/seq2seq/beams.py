@@ -34,7 +34,7 @@ def _tiled(t: Any, multiplier: int) -> tf.Tensor:
     if not t.shape.rank:
         raise ValueError(f"t must have statically known rank, of at least 1: got {t.shape}")
     tiled = tf.repeat(t, multiplier, axis=0)
-    size = t.shape[0]
+    size = t.shape.as_list()[0]
     known = isinstance(multiplier, int) and size is not None
     tiled.set_shape([size * multiplier if known else None, *t.shape[1:]])
     return tiled

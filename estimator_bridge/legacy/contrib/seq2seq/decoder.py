@@ -9,7 +9,14 @@ import tensorflow as tf
 
 from estimator_bridge.legacy.contrib.rnn.bidirectional import transpose_batch_time
 
-__all__ = ["Decoder", "check_output_layer", "dynamic_decode", "output_size_of", "zeros_of"]
+__all__ = [
+    "Decoder",
+    "check_output_layer",
+    "dynamic_decode",
+    "output_size_of",
+    "size_of",
+    "zeros_of",
+]
 
 v1 = tf.compat.v1
 
@@ -172,6 +179,12 @@ def zeros_of(size: Any, batch_size: Any, dtype: Any) -> tf.Tensor:
     known = tf.get_static_value(batch_size) if tf.is_tensor(batch_size) else batch_size
     outputs.set_shape([known, *static])
     return outputs
+
+
+def size_of(tensor: Any, axis: int) -> Any:
+    """The size of a dimension: a number where it is known, or else a tensor."""
+    known = tensor.shape.as_list()[axis]
+    return tf.shape(tensor)[axis] if known is None else known
 
 
 def check_output_layer(layer: Any) -> None:

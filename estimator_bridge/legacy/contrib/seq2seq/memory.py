@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.seq2seq.decoder import zeros_of
+from estimator_bridge.legacy.contrib.seq2seq.decoder import size_of, zeros_of
 
 __all__ = ["AttentionMechanism", "Memory", "dense"]
 
@@ -78,10 +78,8 @@ class Memory(AttentionMechanism):
             self._keys = memory_layer(self._values)
             if custom_key_value_fn is not None:
                 self._keys, self._values = custom_key_value_fn(self._keys, self._values)
-            shape = tf.shape(self._keys)
-            self._batch_size, self._alignments_size = (
-                shape[i] if self._keys.shape[i] is None else self._keys.shape[i] for i in (0, 1)
-            )
+            self._batch_size = size_of(self._keys, 0)
+            self._alignments_size = size_of(self._keys, 1)
 
     @property
     def memory_layer(self) -> Any:

@@ -91,5 +91,10 @@ class TrainingHelper(TokenHelper):
 
 def unstacked(steps: tf.Tensor) -> tf.TensorArray:
     """The steps of a tensor [time, ...], to read one by one."""
-    array = tf.TensorArray(steps.dtype, tf.shape(steps)[0], element_shape=steps.shape[1:])
+    array = tf.TensorArray(
+        steps.dtype,
+        tf.shape(steps)[0],
+        clear_after_read=False,  # several decoders may share a helper
+        element_shape=steps.shape[1:],
+    )
     return array.unstack(steps)
