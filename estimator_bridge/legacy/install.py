@@ -14,6 +14,7 @@ from typing import Any
 from estimator_bridge.legacy.faces import face_v1, face_v2
 from estimator_bridge.legacy.lazy_module import LazyModule
 from estimator_bridge.legacy.old_paths import OLD_MODULES
+from estimator_bridge.legacy.tf1.contrib_paths import find_contrib
 
 __all__ = ["install"]
 
@@ -28,7 +29,8 @@ def install() -> None:
     These are ``tf.estimator``, ``tf.compat.v1.estimator`` and ``tf.compat.v2.estimator``, as
     attributes and for ``from tensorflow.compat.v1 import estimator`` and the like; the package
     ``tensorflow_estimator`` with the paths of its modules; and ``tensorflow.python.estimator``.
-    And ``tf.distribute.cluster_resolver.TPUClusterResolver`` is the one of `estimator_bridge.tpu`.
+    And ``tf.distribute.cluster_resolver.TPUClusterResolver`` is the one of `estimator_bridge.tpu`,
+    and ``from tensorflow.contrib import layers`` and its like find what is there of it.
     Call it before the imports of the program that look there. To call it again changes nothing.
 
     Raises:
@@ -54,6 +56,7 @@ def install() -> None:
     places = {"tensorflow": v2, "tensorflow.compat.v1": v1, "tensorflow.compat.v2": v2}
     for place, face in places.items():
         sys.modules[f"{place}.estimator"] = face
+    find_contrib()
     if not any(isinstance(finder, _OldPaths) for finder in sys.meta_path):
         _forget_the_original()
         sys.meta_path.insert(0, _OldPaths())

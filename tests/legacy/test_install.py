@@ -195,6 +195,24 @@ def test_package_of_an_older_tensorflow_is_replaced():
     assert "estimator_bridge" in told[1]
 
 
+def test_contrib_can_be_imported():
+    told = run(
+        """
+        import estimator_bridge
+        estimator_bridge.install()
+        import tensorflow.contrib as contrib
+        import tensorflow as tf
+        print(contrib.__name__, hasattr(tf, "contrib"))
+        try:
+            from tensorflow.contrib import learn
+        except ImportError as error:
+            print(error)
+        """
+    )
+    assert told[0] == "tensorflow.contrib False"
+    assert told[1].startswith("tf.contrib.learn is not supported. Use tf.estimator")
+
+
 def test_the_resolver_of_tensorflows_namespaces():
     told = run(
         """

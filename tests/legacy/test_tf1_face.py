@@ -171,7 +171,7 @@ def test_ways_to_contrib(toy, way, dialect):
     [
         ("from tensorflow.contrib import layers, learn as x", "tf.contrib.learn is not supported"),
         ("import tensorflow.contrib.bogus as x", "tf.contrib.bogus is not supported"),
-        ("import tensorflow.contrib.learn.python.learn as x", "tf.contrib.learn.python.learn is"),
+        ("import tensorflow.contrib.learn.python.learn as x", "tf.contrib.learn is not"),
         ("from tensorflow.contrib.layers import flatten, none as x", "tf.contrib.layers.none is"),
         ("from tensorflow.contrib.layers.python.layers import none as x", "tf.contrib.layers.none"),
         ("from tensorflow.examples.tutorials.mnist import input_data as x", "tensorflow.examples."),

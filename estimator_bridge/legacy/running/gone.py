@@ -31,14 +31,16 @@ def what_is_said_of(name: str, error: Exception | None = None) -> str:
     if isinstance(error, (MissingImportError, MissingNameError)):
         return str(error)
     if name.startswith(_CONTRIB):
-        return f"{name.replace('tensorflow', 'tf', 1)} {_of_contrib(name)}"
+        return _of_contrib(name.replace("tensorflow", "tf", 1))
     fitting = (said for start, said in _ADVICE.items() if f"{name}.".startswith(f"{start}."))
     said = next(fitting, f"TensorFlow has no such name any more. {_TABLE}")
     return f"{name} is not supported. {said}"
 
 
-def _of_contrib(name: str) -> str:
-    from estimator_bridge.legacy.contrib import advice
+def _of_contrib(shown: str) -> str:
+    from estimator_bridge.legacy.contrib import NAMESPACES, advice
 
-    namespace = name[len(_CONTRIB) :].partition(".")[0]
-    return advice.Namespaces()[namespace]
+    namespace = shown.split(".")[2]
+    if namespace in NAMESPACES:
+        return f"{shown} is not supported. {_TABLE}"
+    return f"tf.contrib.{namespace} {advice.Namespaces()[namespace]}"

@@ -37,11 +37,9 @@ def get_ready(dialect: Dialect | None) -> None:
     from estimator_bridge.legacy.install import install
     from estimator_bridge.legacy.running.bridges.summaries import write_without_tensorboard
     from estimator_bridge.legacy.running.logs import log_as_tf1_did
-    from estimator_bridge.legacy.tf1.contrib_paths import find_contrib
     from estimator_bridge.legacy.tf1.truth import let_variables_be_true
 
     install()
-    find_contrib()
     write_without_tensorboard()
     if dialect is Dialect.TF1:
         with _without_warnings(tf1.logging):

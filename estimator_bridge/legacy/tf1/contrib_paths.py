@@ -15,6 +15,8 @@ from types import ModuleType
 from typing import Any
 
 from estimator_bridge.errors import MissingImportError, MissingNameError
+from estimator_bridge.legacy.contrib.advice import Namespaces
+from estimator_bridge.legacy.missing import missing_getattr
 from estimator_bridge.legacy.tf1.deep_paths import DEEP_MODULES, DEEP_PACKAGES
 
 __all__ = ["ROOT", "find_contrib"]
@@ -29,6 +31,8 @@ def find_contrib() -> None:
     """Makes ``tensorflow.contrib`` importable, with its namespaces and their old files' paths."""
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
+    # Where the import is another module's than the program's, this says what to use.
+    missing_getattr(ROOT, Namespaces(), "tf.contrib")
     # Made here and not by an import, which would give the real tensorflow an attribute.
     if ROOT not in sys.modules:
         sys.modules[ROOT] = importlib.util.module_from_spec(
