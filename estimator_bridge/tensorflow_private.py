@@ -227,6 +227,7 @@ def xla_op_types() -> list[str]:
 
 
 __all__ = [
+    "BaseResourceVariable",
     "IndexedSlicesValue",
     "PerReplica",
     "SessionInterface",

@@ -55,7 +55,6 @@ _ADVICE = {
     "boosted_trees": _instead("Use the package tensorflow-decision-forests."),
     "timeseries": _instead("Write the model as a model_fn for Estimator."),
     "factorization": _instead("Write the model as a model_fn for Estimator."),
-    "gan": _instead("Use the package tensorflow-gan (tfgan), which it became."),
     "mixed_precision": _instead("Use tf.compat.v1.mixed_precision."),
     "tfprof": _instead("Use tf.compat.v1.profiler."),
     "testing": _instead("Use tf.test."),
