@@ -129,14 +129,27 @@ def signatures(export: Path) -> dict[str, Any]:
 
 
 def served(export: Path, inputs: dict[str, Any]) -> dict[str, np.ndarray]:
-    """What the signatures with these inputs answer: ``SIGNATURE/KEY`` to a value."""
+    """What the signatures with these inputs answer: ``SIGNATURE/KEY`` to a value.
+
+    Signatures to classify or regress call their only input ``inputs``, whatever its own name is.
+
+    Raises:
+      ValueError: no signature has these inputs.
+    """
     found = {}
+    only = {"inputs": next(iter(inputs.values()))} if len(inputs) == 1 else inputs
     with tf.Graph().as_default(), tf.Session() as session:
         model = tf.saved_model.loader.load(session, ["serve"], str(export))
         for name, signature in model.signature_def.items():
-            if set(signature.inputs) == set(inputs):
-                feeds = {signature.inputs[key].name: value for key, value in inputs.items()}
+            given = only if set(signature.inputs) == {"inputs"} else inputs
+            if set(signature.inputs) == set(given):
+                feeds = {signature.inputs[key].name: value for key, value in given.items()}
                 fetches = {key: info.name for key, info in signature.outputs.items()}
                 for key, value in session.run(fetches, feeds).items():
                     found[f"{name}/{key}"] = value
+        if not found:
+            raise ValueError(
+                f"None of the signatures {sorted(model.signature_def)} has the inputs "
+                f"{sorted(inputs)}: let the program's SERVED name those of one of them."
+            )
     return found

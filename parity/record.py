@@ -33,7 +33,10 @@ class Record(NamedTuple):
         for name in self.under(kind):
             del self.arrays[f"{kind}/{name}"]
         for name, value in dict(values).items():
-            self.arrays[f"{kind}/{name}"] = np.asarray(value)
+            array = np.asarray(value)
+            if array.dtype.kind == "O":  # a session's strings; as bytes they need no pickle
+                array = array.astype(bytes)
+            self.arrays[f"{kind}/{name}"] = array
 
 
 def save(folder: Path, record: Record) -> None:

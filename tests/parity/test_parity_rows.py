@@ -125,7 +125,9 @@ def test_the_report_shows_what_is_too_far_apart():
 
 
 def test_a_record_is_read_as_it_was_written(tmp_path):
-    written = a_record(evaluation={"all/errors/0": np.arange(3.0), "text": np.array([b"a"])})
+    written = a_record(
+        evaluation={"all/errors/0": np.arange(3.0), "text": np.array([b"a"], object)}
+    )
     save(tmp_path / "mlp", written)
     read = load(tmp_path / "mlp")
     assert read.facts == written.facts
