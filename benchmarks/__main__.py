@@ -10,10 +10,13 @@ import datetime
 import os
 import platform
 import sys
+from typing import Any
 
+from benchmarks.chart import draw
 from benchmarks.measure import measure
-from benchmarks.report import lines, write_json
-from benchmarks.workloads import WORKLOADS
+from benchmarks.page import with_tables
+from benchmarks.report import lines, write_json, write_whole
+from benchmarks.workloads import WAYS, WORKLOADS
 
 __all__ = ["main"]
 
@@ -27,21 +30,35 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7, help="how often each is measured")
     parser.add_argument("--seconds", type=float, default=1.0, help="a measurement of steps")
     parser.add_argument("--quick", action="store_true", help="two short rounds")
-    parser.add_argument("--output", default="runs/bench/figures.json", help="the raw figures")
+    parser.add_argument(
+        "--docs", action="store_true", help="write figures, chart and tables of docs/performance.md"
+    )
+    parser.add_argument("--output", default="runs/bench", help="the folder of figures and chart")
     args = parser.parse_args()
     if args.quick:
         args.rounds, args.seconds = 2, 0.3
-    pythons = dict.fromkeys(("here", "keras", "hand"), sys.executable)
+    pythons = dict.fromkeys(WAYS, sys.executable)
+    del pythons["original"]
     if args.original:
         pythons["original"] = args.original
-    figures = {}
+    figures: dict[str, Any] = {}
+    machine = _machine()
     for workload in WORKLOADS:
         if args.only and workload.name not in args.only:
             continue
         found = measure(workload, pythons, args.rounds, args.seconds, _tell)
         figures[workload.name] = {"title": workload.title, "figures": found}
         print(*lines(workload.title, found), sep="\n", flush=True)
-        write_json(args.output, {**_machine(), "workloads": figures})
+        write_json(os.path.join(args.output, "figures.json"), {**machine, "workloads": figures})
+    content = {**machine, "workloads": figures}
+    note = "{date}, {cpus} CPUs, load {load:.1f}".format(**machine)
+    draw(os.path.join(args.output, "chart.svg"), figures, note)
+    if args.docs:
+        write_json("docs/performance.json", content)
+        draw("docs/performance.svg", figures, note)
+        with open("docs/performance.md", encoding="utf-8") as file:
+            page = with_tables(file.read(), content)
+        write_whole("docs/performance.md", page.encode())
 
 
 def _machine() -> dict:

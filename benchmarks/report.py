@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.workloads import WAYS
 
-__all__ = ["is_rate", "lines", "ratios", "write_json"]
+__all__ = ["is_rate", "lines", "number", "ratios", "write_json", "write_whole"]
 
 
 def is_rate(metric: str) -> bool:
@@ -31,11 +31,11 @@ def lines(title: str, figures: dict[str, dict[str, list[float]]]) -> Iterable[st
         if "here" in by_way:
             first, others = "here", [way for way in by_way if way != "here"]
         yield f"{title}: {metric}, median"
-        yield f"    {WAYS.get(first, first):24}{_number(statistics.median(by_way[first])):>12}"
+        yield f"    {WAYS.get(first, first):24}{number(statistics.median(by_way[first])):>12}"
         for way in others:
             found = ratios(by_way[first], by_way[way])
             yield (
-                f"    {WAYS.get(way, way):24}{_number(statistics.median(by_way[way])):>12}   "
+                f"    {WAYS.get(way, way):24}{number(statistics.median(by_way[way])):>12}   "
                 f"here is {statistics.median(found):.2f} of it "
                 f"({found[0]:.2f} to {found[-1]:.2f})"
             )
@@ -56,5 +56,6 @@ def write_whole(path: str, content: bytes) -> None:
     os.replace(file.name, path)
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
+    """Three digits of it."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

@@ -12,7 +12,18 @@ WAYS = {
     "here": "estimator_bridge",
     "keras": "tf_keras fit",
     "hand": "tf.function by hand",
+    "log_1": "log and summaries each step",
+    "log_10": "log and summaries every 10",
+    "log_1000": "log and summaries every 1000",
+    "xla": "compiled by XLA",
+    "no_prefetch": "no prefetch",
+    "one_by_one": "a map over examples",
+    "loop_1": "TPU mode, loops of 1",
+    "loop_10": "TPU mode, loops of 10",
+    "loop_100": "TPU mode, loops of 100",
+    "loop_1000": "TPU mode, loops of 1000",
 }
+_SETTINGS = tuple(way for way in WAYS if way not in ("original", "keras", "hand"))
 _ALL = ("here", "original", "keras", "hand")
 _BOTH = ("here", "original")
 
@@ -59,5 +70,6 @@ WORKLOADS = [
     Workload("predict", "predict 100,000 examples", "predict", {}, kind="calls", share=0.7),
     Workload("startup", "start-up", "startup", {}, _BOTH, "once"),
     Workload("big_graph", "BERT-base graph to first step", "big_graph", {}, _BOTH, "once", 0.5),
+    Workload("settings", "MLP under other settings", "settings", {}, _SETTINGS),
     Workload("checkpoint", "checkpoint of 400 MB", "checkpoint", {}, _BOTH, "once", 0.7),
 ]

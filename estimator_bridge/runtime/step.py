@@ -153,6 +153,11 @@ class ReplicaStep:
         return self._lifted.names
 
     @property
+    def host_names(self) -> list[str]:
+        """The nodes that the host computes."""
+        return self._host_lifted.names if self._host_lifted else []
+
+    @property
     def variables(self) -> set[str]:
         """The variables that a replica uses."""
         handles = {ref[: -len(":0")] for ref in self._lifted.given}

@@ -19,8 +19,14 @@ from estimator_bridge.tpu import (
     TPUEstimator,
     TPUEstimatorSpec,
     all_to_all,
+    batch_parallel,
     collective_permute,
     cross_replica_sum,
+    initialize_system,
+    replicate,
+    rewrite,
+    shard,
+    shutdown_system,
 )
 
 __all__ = [
@@ -56,17 +62,11 @@ _tpu = tf.compat.v1.tpu
 
 DeviceAssignment = _tpu.experimental.DeviceAssignment
 Topology = _tpu.experimental.Topology
-batch_parallel = _tpu.batch_parallel
 bfloat16_scope = _tpu.bfloat16_scope
 core = _tpu.core
 get_tpu_context = _get_tpu_context  # of tf.contrib.tpu.python.tpu.tpu_function
-initialize_system = _tpu.initialize_system
 outside_compilation = _tpu.outside_compilation
 repeat = tpu_training_loop.repeat
-replicate = _tpu.replicate
-rewrite = _tpu.rewrite
-shard = _tpu.shard
-shutdown_system = _tpu.shutdown_system
 while_loop = tpu_training_loop.while_loop
 
 

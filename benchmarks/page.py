@@ -1,0 +1,78 @@
+"""The tables of docs/performance.md, made of the figures."""
+
+from __future__ import annotations
+
+import statistics
+from typing import Any
+
+from benchmarks.report import number, ratios
+from benchmarks.workloads import WAYS, WORKLOADS
+
+__all__ = ["tables", "with_tables"]
+
+_BEGIN, _END = "<!-- figures: {} -->\n", "<!-- end of figures -->\n"
+_OTHERS = ("original", "keras", "hand")
+
+
+def with_tables(page: str, content: dict[str, Any]) -> str:
+    """The page with its tables made anew; what stands outside of their marks stays.
+
+    Args:
+      page: the text of docs/performance.md.
+      content: of figures.json.
+    """
+    for name, table in tables(content).items():
+        begin = _BEGIN.format(name)
+        before, mark, rest = page.partition(begin)
+        if not mark:
+            raise ValueError(f"The page has no line {begin.strip()!r} to put the table below.")
+        _, mark, after = rest.partition(_END)
+        if not mark:
+            raise ValueError(f"The table {name!r} of the page has no {_END.strip()!r} after it.")
+        page = f"{before}{begin}{table}{_END}{after}"
+    return page
+
+
+def tables(content: dict[str, Any]) -> dict[str, str]:
+    """By name: 'beside' (here beside the other ways) and 'settings' (beside the defaults)."""
+    kinds = {workload.name: workload.program for workload in WORKLOADS}
+    beside, settings = [], []
+    for name, workload in content["workloads"].items():
+        for metric, by_way in workload["figures"].items():
+            if kinds.get(name) == "settings":
+                settings += _settings_rows(metric, by_way)
+            elif "here" in by_way and len(by_way) > 1:
+                beside.append(_beside_row(workload["title"], metric, by_way))
+    heads = {
+        "beside": ["", "here", *(f"here / {WAYS[way]}" for way in _OTHERS)],
+        "settings": ["setting", "steps/s", "of the default's"],
+    }
+    rows = {"beside": beside, "settings": settings}
+    return {name: _markdown(heads[name], rows[name]) for name in rows if rows[name]}
+
+
+def _beside_row(title: str, metric: str, by_way: dict[str, list[float]]) -> list[str]:
+    cells = [f"{title}: {metric}", number(statistics.median(by_way["here"]))]
+    for way in _OTHERS:
+        cells.append(_ratio(by_way["here"], by_way[way]) if way in by_way else "")
+    return cells
+
+
+def _settings_rows(metric: str, by_way: dict[str, list[float]]) -> list[list[str]]:
+    if metric != "steps/s":
+        return []
+    return [
+        [WAYS[way], number(statistics.median(values)), _ratio(values, by_way["here"])]
+        for way, values in by_way.items()
+        if way != "here"
+    ]
+
+
+def _ratio(one: list[float], other: list[float]) -> str:
+    found = ratios(one, other)
+    return f"{statistics.median(found):.2f} ({found[0]:.2f} to {found[-1]:.2f})"
+
+
+def _markdown(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join("| " + " | ".join(line) + " |\n" for line in lines)

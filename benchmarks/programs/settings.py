@@ -1,0 +1,71 @@
+"""The same small model under other settings, in steps a second: see ``steps``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.estimators import estimators, tf, v1
+from benchmarks.models import MODELS, Model
+from benchmarks.orders import Orders
+from benchmarks.programs.steps import Measured
+
+__all__ = ["serve"]
+
+
+def serve(way: str, orders: Orders, model: str = "mlp") -> None:
+    """Follows orders.
+
+    Args:
+      way: 'here' (all by default), 'log_N' (a log line and a summary every N steps), 'xla',
+        'no_prefetch', 'one_by_one' (a map over examples), 'loop_N' (TPUEstimator on an emulated
+        core, N iterations a loop).
+      orders: with 'steps' each.
+      model: which.
+    """
+    made = MODELS[model]()
+    kind, _, number = way.partition("_")
+    config: dict[str, Any] = {"save_checkpoints_steps": 10**9, "tf_random_seed": 1}
+    hooks = [Measured(orders)]
+    if kind == "loop":
+        tpu = estimators.tpu
+        config["tpu_config"] = tpu.TPUConfig(iterations_per_loop=int(number))
+        tpu.TPUEstimator(
+            _tpu_model_fn(made),
+            config=tpu.RunConfig(master="emulated:1", **config),
+            train_batch_size=made.batch,
+        ).train(lambda params: made.dataset(), hooks=hooks)
+        return
+    if kind == "log":
+        config.update(log_step_count_steps=int(number), save_summary_steps=int(number))
+    if way == "xla":
+        config["session_config"] = v1.ConfigProto()
+        options = config["session_config"].graph_options.optimizer_options
+        options.global_jit_level = v1.OptimizerOptions.ON_1
+    estimator = estimators.Estimator(made.spec(estimators), config=estimators.RunConfig(**config))
+    inputs = {"no_prefetch": _not_ahead, "one_by_one": _one_by_one}.get(way, Model.dataset)
+    estimator.train(lambda: inputs(made), hooks=hooks)
+
+
+def _tpu_model_fn(model: Model):
+    def model_fn(features, labels, mode, params):
+        loss = tf.reduce_mean(
+            tf.nn.sparse_softmax_cross_entropy_with_logits(labels, model.v1_logits(features))
+        )
+        optimizer = estimators.tpu.CrossShardOptimizer(model.optimizer.v1())
+        train_op = optimizer.minimize(loss, v1.train.get_global_step())
+        return estimators.tpu.TPUEstimatorSpec(mode, loss=loss, train_op=train_op)
+
+    return model_fn
+
+
+def _not_ahead(model: Model) -> tf.data.Dataset:
+    examples = tf.data.Dataset.from_tensor_slices(model.examples())
+    options = tf.data.Options()
+    options.experimental_optimization.inject_prefetch = False
+    return examples.repeat().batch(model.batch, drop_remainder=True).with_options(options)
+
+
+def _one_by_one(model: Model) -> tf.data.Dataset:
+    examples = tf.data.Dataset.from_tensor_slices(model.examples()).repeat()
+    scaled = examples.map(lambda features, label: (features * 2.0 - 1.0, label))
+    return scaled.batch(model.batch, drop_remainder=True).prefetch(4)

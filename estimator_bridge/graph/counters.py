@@ -1,0 +1,36 @@
+"""Variables that a step counts up by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import tensorflow as tf
+
+from estimator_bridge.graph.op_kinds import READS
+from estimator_bridge.graph.snapshot import Snapshot, node_name
+
+__all__ = ["counts_up"]
+
+
+def counts_up(snapshot: Snapshot, names: Iterable[str], variable: str) -> bool:
+    """Whether some nodes add 1 to an integer variable, once, and change it in no other way.
+
+    Args:
+      snapshot: of the graph.
+      names: the nodes that run, each of them once.
+      variable: the name of its handle's node.
+    """
+    increments = 0
+    for name in names:
+        node = snapshot.nodes[name]
+        if variable not in map(node_name, node.input) or node.op in READS:
+            continue
+        if node.op != "AssignAddVariableOp" or not _is_one(snapshot, node.input[1]):
+            return False  # it may change it, or hand it to what may
+        increments += 1
+    return increments == 1
+
+
+def _is_one(snapshot: Snapshot, ref: str) -> bool:
+    node = snapshot.nodes[node_name(ref)]
+    return node.op == "Const" and bool(tf.make_ndarray(node.attr["value"].tensor) == 1)

@@ -1,0 +1,127 @@
+"""The benchmarks' runner and report; what they measure takes too long for a test."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks import measure as measuring
+from benchmarks.chart import bars, draw
+from benchmarks.measure import measure
+from benchmarks.page import tables, with_tables
+from benchmarks.process import MeasuredProcess
+from benchmarks.report import lines, ratios, write_json
+from benchmarks.workloads import WORKLOADS, Workload
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+FIGURES = {"steps/s": {"here": [300.0, 100.0], "original": [100.0, 50.0]}}
+
+
+class FakeProcess:
+    made: list = []
+
+    def __init__(self, python, program, way, options):
+        self.started, self.way, self.orders = 1.0, way, []
+        self.made.append(self)
+
+    def order(self, **order):
+        self.orders.append(order)
+        steps = order.get("steps", 0)
+        return {"seconds": steps / 1000, "memory": 7.0} if steps else {"took, s": 0.5, **order}
+
+    def close(self):
+        self.closed = True
+
+
+@pytest.fixture
+def processes(monkeypatch):
+    monkeypatch.setattr(FakeProcess, "made", [])
+    monkeypatch.setattr(measuring, "MeasuredProcess", FakeProcess)
+    return FakeProcess.made
+
+
+def test_ratios_are_of_the_same_round():
+    assert ratios([300.0, 100.0], [100.0, 50.0]) == [2.0, 3.0]
+
+
+def test_steps_run_in_processes_that_take_turns(processes):
+    workload = Workload("w", "W", "steps", {}, ("here", "hand"))
+    told = []
+    figures = measure(workload, {"here": "a", "hand": "b"}, 3, 0.5, told.append)
+    assert figures["steps/s"] == {"here": [1000.0] * 3, "hand": [1000.0] * 3}
+    assert figures["memory"]["here"] == [7.0] * 3
+    assert [p.way for p in processes] == ["here", "hand"]
+    # Two orders warm up and tell how many steps half a second takes.
+    assert all([o["steps"] for o in p.orders] == [200, 100, 500, 500, 500] for p in processes)
+    assert all(p.closed for p in processes)
+    assert told == [f"W: round {i} of 3" for i in (1, 2, 3)]
+
+
+def test_what_runs_once_gets_a_process_a_round_and_its_start(processes):
+    workload = Workload("w", "W", "startup", {}, ("here", "original"), "once", share=0.5)
+    figures = measure(workload, {"here": "a", "original": "b"}, 4, 1.0)
+    assert figures["took, s"] == {"here": [0.5] * 2, "original": [0.5] * 2}
+    assert figures["started"]["here"] == [1.0, 1.0]
+    # What drifts while a round is measured hits each way first in turn.
+    assert [p.way for p in processes] == ["original", "here", "here", "original"]
+
+
+def test_a_way_without_a_python_is_left_out(processes):
+    workload = Workload("w", "W", "steps", {}, ("here", "original"))
+    assert set(measure(workload, {"here": "a"}, 1, 0.1)["steps/s"]) == {"here"}
+
+
+def test_a_measured_process_that_fails_says_why():
+    process = MeasuredProcess(sys.executable, "no_such_program", "here", {})
+    with pytest.raises(RuntimeError, match="no_such_program here .*code 1(.|\n)*ModuleNotFound"):
+        process.order()
+    process.close()
+
+
+def test_the_report_names_both_and_the_ratio():
+    text = "\n".join(lines("MLP", FIGURES))
+    assert re.search(r"estimator_bridge +200\n", text)
+    assert re.search(r"TF 2.15's Estimator +75 +here is 2.50 of it \(2.00 to 3.00\)", text)
+
+
+def test_the_chart_turns_times_round(tmp_path):
+    times = {"write, s": {"here": [2.0, 2.0], "original": [1.0, 4.0]}}
+    workloads = {
+        "m": {"title": "M", "figures": FIGURES},
+        "c": {"title": "C", "figures": {**times, "nodes": {"here": [1.0], "original": [1.0]}}},
+    }
+    assert bars(workloads) == [
+        ("M", "original", 2.5, 2.0, 3.0),
+        ("C: write, s", "original", 1.25, 0.5, 2.0),
+    ]
+    draw(str(tmp_path / "chart.svg"), workloads, "a note")
+    assert (tmp_path / "chart.svg").read_text().count("<svg") == 1
+
+
+def test_figures_are_written_whole(tmp_path):
+    path = tmp_path / "folder" / "figures.json"
+    write_json(str(path), {"a": 1})
+    write_json(str(path), {"a": 2})
+    assert json.loads(path.read_text()) == {"a": 2}
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_each_workload_has_a_program():
+    folder = Path(measuring.__file__).parent / "programs"
+    assert {w.program for w in WORKLOADS} == {p.stem for p in folder.glob("[!_]*.py")}
+    assert len({w.name for w in WORKLOADS}) == len(WORKLOADS)
+
+
+def test_the_page_says_what_the_figures_say():
+    content = json.loads((DOCS / "performance.json").read_text(encoding="utf-8"))
+    page = (DOCS / "performance.md").read_text(encoding="utf-8")
+    assert set(tables(content)) == {"beside", "settings"}
+    assert with_tables(page, content) == page
+
+
+def test_a_page_without_its_marks_is_refused():
+    content = {"workloads": {"mlp": {"title": "M", "figures": FIGURES}}}
+    with pytest.raises(ValueError, match="figures: beside"):
+        with_tables("no marks", content)
