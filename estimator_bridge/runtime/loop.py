@@ -291,7 +291,7 @@ class StepLoop:
         # The next batch is drawn ahead, at the end of the step before and only if there is to be
         # another: so the loop's condition sees the input's end, no batch is lost, and the step
         # itself stands in the loop without a branch around it.
-        on_hosts = bool(self._hosts) and isinstance(draws, HostDraws)
+        on_hosts = isinstance(draws, HostDraws)
         takes_full_only = self._full_batch is not None and not on_hosts
 
         def with_next_batch(state, meeting=1, ahead=None):
