@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 from absl import logging
 
+from estimator_bridge.graph.far_files import read_by
 from estimator_bridge.tensorflow_private import eager_mode
 
 __all__ = ["HostDatasets", "HostIterators"]
@@ -19,13 +20,23 @@ _PYTHON = frozenset({"EagerPyFunc", "PyFunc", "PyFuncStateless"})
 class HostIterators:
     """One iterator a host; what StepLoop takes in the place of one of this process.
 
+    An element of each is (batch, the size of the next one): so whoever draws knows whether there is
+    another, and a batch needs not be looked at, nor leave its host, for that.
+
     Args:
       parts: the iterators, in the order of the hosts.
       devices: where each is drawn from.
+      ahead: the sizes of the next elements, 0 for none.
+
+    Attributes:
+      parts: as given.
+      devices: as given.
+      ahead: as given; whoever draws brings it up to date.
     """
 
-    def __init__(self, parts: Sequence[Any], devices: Sequence[str]):
+    def __init__(self, parts: Sequence[Any], devices: Sequence[str], ahead: Sequence[int]):
         self.parts, self.devices = tuple(parts), tuple(devices)
+        self.ahead = [int(size) for size in ahead]
 
     @property
     def element_spec(self) -> tuple:
@@ -35,9 +46,22 @@ class HostIterators:
     def __iter__(self) -> HostIterators:
         return self
 
-    def __next__(self) -> tuple:
-        """The next element of each."""
-        return tuple(next(part) for part in self.parts)
+    def __next__(self) -> list:
+        """The next batch of each host that has one.
+
+        Raises:
+          StopIteration: none has.
+        """
+        if not any(self.ahead):
+            raise StopIteration
+        batches = []
+        with eager_mode():
+            for i, part in enumerate(self.parts):
+                if self.ahead[i]:
+                    batch, size = next(part)
+                    batches.append(batch)
+                    self.ahead[i] = int(size)
+        return batches
 
 
 class HostDatasets:
@@ -46,40 +70,72 @@ class HostDatasets:
     Args:
       datasets: eager, in the order of the hosts, all of one structure.
       devices: each host's CPU.
+      are_sized: whether elements are (size, padded batch).
     """
 
-    def __init__(self, datasets: Sequence[tf.data.Dataset], devices: Sequence[str]):
-        self._datasets, self._devices = tuple(datasets), tuple(devices)
+    def __init__(
+        self, datasets: Sequence[tf.data.Dataset], devices: Sequence[str], are_sized: bool
+    ):
+        with eager_mode():
+            self._datasets = [_looking_ahead(dataset, are_sized) for dataset in datasets]
+        self._devices = tuple(devices)
 
     def __iter__(self) -> HostIterators:
         """Iterators on the hosts, but for datasets that only this process can read."""
         parts, devices = [], []
         with eager_mode():
             for dataset, device in zip(self._datasets, self._devices):
-                graph, reason = _movable(dataset)
-                if reason:
-                    logging.warning(
-                        "The input for %s stays in this process, which sends each batch over the "
-                        "network: %s",
-                        device,
-                        reason,
-                    )
-                    with tf.device(dataset._variant_tensor.device):
-                        parts.append(iter(dataset))
-                    devices.append(dataset._variant_tensor.device)
-                    continue
-                with tf.device(device):
-                    variant = tf.raw_ops.DatasetFromGraph(graph_def=tf.identity(graph))
-                    parts.append(
-                        iter(tf.data.experimental.from_variant(variant, dataset.element_spec))
-                    )
-                devices.append(device)
-        return HostIterators(parts, devices)
+                placed, place = _sent(dataset, device)
+                with tf.device(place):
+                    parts.append(iter(placed))
+                devices.append(place)
+            with read_by(self._devices):
+                firsts = [next(part)[1] for part in parts]
+        return HostIterators(parts, devices, firsts)
 
     def described(self) -> HostIterators:
         """Iterators of this process, which a trace takes to be on hosts that need not exist."""
         with eager_mode():
-            return HostIterators([iter(dataset) for dataset in self._datasets], self._devices)
+            parts = [iter(dataset) for dataset in self._datasets]
+        return HostIterators(parts, self._devices, [0] * len(parts))
+
+
+def _looking_ahead(dataset: tf.data.Dataset, is_sized: bool) -> tf.data.Dataset:
+    """Elements of (batch, size of the next one), behind a first one of zeros."""
+    spec = dataset.element_spec
+
+    def nothing() -> Any:
+        # Computed on the host; as a constant it would be sent there with the dataset.
+        return tf.nest.map_structure(lambda s: tf.zeros(s.shape.as_list(), s.dtype), spec)
+
+    def with_size(*element: Any) -> tuple[Any, tf.Tensor]:
+        batch = element if len(element) > 1 else element[0]
+        return batch, element[0] if is_sized else tf.constant(1, tf.int64)
+
+    def delay(before: Any, current: Any) -> tuple[Any, Any]:
+        batch, size = current
+        return batch, (before, size)
+
+    def delayed(zero: tf.Tensor) -> tf.data.Dataset:
+        end = tf.data.Dataset.from_tensors((nothing(), zero))
+        return dataset.map(with_size).concatenate(end).scan(nothing(), delay)
+
+    return tf.data.Dataset.from_tensors(tf.constant(0, tf.int64)).flat_map(delayed)
+
+
+def _sent(dataset: tf.data.Dataset, device: str) -> tuple[tf.data.Dataset, str]:
+    """A dataset made again on a host, and where it is: here, if no other process can read it."""
+    graph, reason = _movable(dataset)
+    if reason:
+        logging.warning(
+            "The input for %s stays in this process, which sends each batch over the network: %s",
+            device,
+            reason,
+        )
+        return dataset, dataset._variant_tensor.device
+    with tf.device(device):
+        variant = tf.raw_ops.DatasetFromGraph(graph_def=tf.identity(graph))
+        return tf.data.experimental.from_variant(variant, dataset.element_spec), device
 
 
 def _movable(dataset: tf.data.Dataset) -> tuple[Any, str]:

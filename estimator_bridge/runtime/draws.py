@@ -1,8 +1,8 @@
-"""How a step's batch is drawn: ahead, as optionals, from one iterator or from one a host."""
+"""How a step's batch is drawn: ahead, from one iterator, or from one on each host."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -11,7 +11,7 @@ __all__ = ["Draws", "HostDraws", "draws_of"]
 
 
 class Draws:
-    """Elements of one iterator of this process.
+    """Elements of one iterator of this process, as optionals, each drawn before its step.
 
     Args:
       spec: of an element.
@@ -28,45 +28,50 @@ class Draws:
 
     @property
     def specs(self) -> list:
-        """Of the optionals."""
+        """Of what is carried from step to step."""
         return [tf.OptionalSpec(self._spec)] * self._count
 
     def nothing(self) -> list:
         """Optionals without a value."""
         return [tf.experimental.Optional.empty(self._spec) for _ in range(self._count)]
 
-    def draw(self, iterator: Any, wanted: tf.Tensor) -> list:
-        """The next elements, if they are wanted, as optionals."""
+    def draw(self, iterator: Any, wanted: tf.Tensor, ahead: Any) -> list:
+        """What is carried to the next step: the next elements, if they are wanted."""
+        del ahead  # nothing is known of what has not been drawn
 
         def next_ones() -> list:
             return [iterator.get_next_as_optional() for _ in range(self._count)]
 
         return tf.cond(wanted, next_ones, self.nothing)
 
-    def are_there(self, batch: Sequence[Any]) -> tf.Tensor:
+    def are_there(self, carried: Sequence[Any]) -> tf.Tensor:
         """Whether a step can run."""
-        return batch[-1].has_value()
+        return carried[-1].has_value()
 
-    def have_ended(self, batch: Sequence[Any]) -> tf.Tensor:
+    def have_ended(self, carried: Sequence[Any]) -> tf.Tensor:
         """Whether the input has no more, where a batch was wanted and a step cannot run."""
-        return ~batch[-1].has_value()
+        return ~carried[-1].has_value()
 
-    def values(self, batch: Sequence[Any]) -> list:
-        """The elements, each with its structure."""
-        return [element.get_value() for element in batch]
+    def take(self, iterator: Any, carried: Sequence[Any]) -> tuple[list, Any]:
+        """The elements of a step, and what is known of the next."""
+        del iterator
+        return [element.get_value() for element in carried], None
 
-    def left_over(self, batch: Sequence[Any]) -> list:
+    def left_over(self, carried: Sequence[Any]) -> list:
         """The optionals that may have values where no step can run."""
-        return list(batch[:-1])
+        return list(carried[:-1])
 
 
 class HostDraws(Draws):
-    """One element of each host's iterator; what a host draws stays on it.
+    """One element of each host's iterator, drawn on the host in the step that it is for.
+
+    What is carried from step to step are the sizes of the next batches. The batches themselves
+    would pass through this process with each step of the loop.
 
     Args:
-      specs: of each host's elements.
+      specs: of each host's elements: a batch, and the size of the next.
       devices: where each is drawn.
-      full_batch: of a host, for elements that are (size, padded batch): a step runs where all are
+      full_batch: of a host, for batches that are (size, padded batch): a step runs where all are
         full.
     """
 
@@ -80,59 +85,49 @@ class HostDraws(Draws):
 
     @property
     def specs(self) -> list:
-        """Of the optionals."""
-        return [tf.OptionalSpec(spec) for spec in self._each]
+        """Of what is carried from step to step."""
+        return [tf.TensorShape([len(self._each)])]
 
     def nothing(self) -> list:
-        """Optionals without a value, each on its host."""
-        return self._on_each(lambda i: tf.experimental.Optional.empty(self._each[i]))
+        """No next batches."""
+        return [tf.zeros([len(self._each)], tf.int64)]
 
-    def draw(self, iterator: Any, wanted: tf.Tensor) -> list:
-        """The next element of each iterator, if they are wanted, as optionals."""
-        # A branch on each host: its result is not sent through this process.
-        return self._on_each(
-            lambda i: tf.cond(
-                wanted,
-                iterator[i].get_next_as_optional,
-                lambda: tf.experimental.Optional.empty(self._each[i]),
-            )
-        )
+    def draw(self, iterator: Any, wanted: tf.Tensor, ahead: Any) -> list:
+        """The sizes of the next batches, which came with those of the last step."""
+        del wanted
+        return [iterator[-1] if ahead is None else ahead]
 
-    def are_there(self, batch: Sequence[Any]) -> tf.Tensor:
-        """Whether a step can run: all hosts have a batch, and a full one where that counts."""
+    def are_there(self, carried: Sequence[Any]) -> tf.Tensor:
+        """Whether all hosts have a batch, a full one where that counts."""
+        (sizes,) = carried
+        return tf.reduce_all(sizes > 0 if self._full is None else sizes == self._full)
 
-        def is_there(i: int) -> tf.Tensor:
-            element = batch[i]
-            if self._full is None:
-                return element.has_value()
-            return tf.cond(
-                element.has_value(),
-                lambda: tf.equal(element.get_value()[0], self._full),
-                lambda: tf.constant(False),
-            )
-
-        return tf.reduce_all(self._on_each(is_there))
-
-    def have_ended(self, batch: Sequence[Any]) -> tf.Tensor:
+    def have_ended(self, carried: Sequence[Any]) -> tf.Tensor:
         """Whether there is no more: of a host's, or of all where what is left over counts."""
-        has = self._on_each(lambda i: batch[i].has_value())
-        return ~(tf.reduce_all(has) if self._full is None else tf.reduce_any(has))
+        (sizes,) = carried
+        return tf.reduce_any(sizes == 0) if self._full is None else tf.reduce_all(sizes == 0)
 
-    def values(self, batch: Sequence[Any]) -> list:
-        """The batches, without their sizes."""
-        elements = self._on_each(lambda i: batch[i].get_value())
-        return elements if self._full is None else [components for _, components in elements]
+    def take(self, iterator: Any, carried: Sequence[Any]) -> tuple[list, Any]:
+        """The batches, without sizes of their own, and the sizes of the next."""
+        del carried
+        batches, sizes = [], []
+        for part, spec, device in zip(iterator[:-1], self._each, self._devices):
+            flat = tf.nest.flatten(spec)
+            with tf.device(device):  # get_next() would leave it to the iterator's own, unsaid
+                drawn = tf.raw_ops.IteratorGetNext(
+                    iterator=part._iterator_resource,
+                    output_types=[leaf.dtype for leaf in flat],
+                    output_shapes=[leaf.shape for leaf in flat],
+                )
+            batch, size = tf.nest.pack_sequence_as(spec, drawn)
+            batches.append(batch if self._full is None else batch[1])
+            sizes.append(size)
+        return batches, tf.stack(sizes)
 
-    def left_over(self, batch: Sequence[Any]) -> list:
-        """The optionals of (size, padded batch) for which no step can run."""
-        return [] if self._full is None else list(batch)
-
-    def _on_each(self, function: Callable[[int], Any]) -> list:
-        results = []
-        for i, device in enumerate(self._devices):
-            with tf.device(device):
-                results.append(function(i))
-        return results
+    def left_over(self, carried: Sequence[Any]) -> list:
+        """Nothing: it is not drawn yet."""
+        del carried
+        return []
 
 
 def draws_of(iterator: Any, count: int, full_batch: int | None) -> tuple[Draws, Any]:
@@ -145,4 +140,5 @@ def draws_of(iterator: Any, count: int, full_batch: int | None) -> tuple[Draws, 
     """
     if not hasattr(iterator, "parts"):
         return Draws(iterator.element_spec, count), iterator
-    return HostDraws(iterator.element_spec, iterator.devices, full_batch), iterator.parts
+    draws = HostDraws(iterator.element_spec, iterator.devices, full_batch)
+    return draws, (*iterator.parts, tf.constant(iterator.ahead, tf.int64))

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import tensorflow as tf
 
 from estimator_bridge.graph import host_device
 from estimator_bridge.tensorflow_private import PerReplica
 
-__all__ = ["Host", "hosts_of", "is_here", "read_by", "split_over_hosts"]
+__all__ = ["Host", "hosts_of", "is_here", "split_over_hosts"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,26 +72,3 @@ def split_over_hosts(
     if len(parts[0]) == 1:
         return [part[0] for part in parts]
     return [PerReplica(tuple(part[number] for number in sorted(part))) for part in parts]
-
-
-@contextlib.contextmanager
-def read_by(hosts: Sequence[Host] | None) -> Iterator[None]:
-    """Says whose files are meant, where one is missing that an input on other machines reads.
-
-    Args:
-      hosts: who feeds; None for this process.
-    """
-    try:
-        yield
-    except (tf.errors.NotFoundError, tf.errors.UnimplementedError) as error:
-        if not hosts:
-            raise
-        devices = ", ".join(host.device for host in hosts)
-        raise type(error)(
-            error.node_def,
-            error.op,
-            f"{error.message}\nThe input is read by the TPU's own hosts ({devices}), which do not "
-            "see this machine's files (\"File system scheme '[local]' not implemented\" means the "
-            "same). Put the files where all of them can read, as gs://bucket/folder, or make the "
-            "dataset with tf.data.Dataset.from_generator or from arrays, which stay here.",
-        ) from error

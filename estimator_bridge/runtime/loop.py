@@ -12,8 +12,9 @@ import tensorflow as tf
 from estimator_bridge.graph import REPLICA_ID, LiftedSession, Snapshot, host_device, with_user_line
 from estimator_bridge.graph.counters import counts_up
 from estimator_bridge.graph.deferred import defer
-from estimator_bridge.runtime.draws import Draws, draws_of
-from estimator_bridge.runtime.hosts import Host, read_by
+from estimator_bridge.graph.far_files import read_by
+from estimator_bridge.runtime.draws import Draws, HostDraws, draws_of
+from estimator_bridge.runtime.hosts import Host
 from estimator_bridge.runtime.replicas import mean_over_replicas
 from estimator_bridge.runtime.step import HostStage, ReplicaStep
 from estimator_bridge.runtime.step_outputs import StepOutputs
@@ -215,7 +216,7 @@ class StepLoop:
         with eager_mode(), tf.device(host_device()):
             self._step.check_ready()
             function, drawn_from = self._function(iterator)
-            with read_by(self._hosts):
+            with read_by([host.device for host in self._hosts or ()]):
                 state = function(
                     drawn_from,
                     tf.constant(steps, tf.int64),
@@ -225,10 +226,10 @@ class StepLoop:
                 )
             done, size = int(state["done"]), int(state.get("short_size", 0))
             whole = done == steps
-            left_over = [e.get_value() for e in state["left_over"] if e.has_value()]
             short = [t[:size] for t in state["short_batch"]] if size else None
-            if self._hosts and left_over:
-                short, left_over = _rows_of_all(left_over), []
+            if "ahead" in state:
+                iterator.ahead = state["ahead"].numpy().tolist()
+                short = _rows_of_all(next(iterator)) if state["is_short"] else None
             return LoopResult(
                 steps=done,
                 input_ended=bool(state["ended"]),
@@ -236,7 +237,11 @@ class StepLoop:
                 fetched=dict(zip(self._fetched, state["fetched"])) if whole else None,
                 short_batch=short,
                 limit_value=int(state["limit_value"]) if self._limit_variable else None,
-                left_over=[tf.nest.flatten(e, expand_composites=True) for e in left_over],
+                left_over=[
+                    tf.nest.flatten(element.get_value(), expand_composites=True)
+                    for element in state["left_over"]
+                    if element.has_value()
+                ],
             )
 
     def _call_once(self, iterator, draw: int, fed: Sequence[np.ndarray]) -> LoopResult:
@@ -310,7 +315,8 @@ class StepLoop:
         # The next batch is drawn ahead, at the end of the step before and only if there is to be
         # another: so the loop's condition sees the input's end, no batch is lost, and the step
         # itself stands in the loop without a branch around it.
-        takes_full_only = self._full_batch is not None and not self._hosts
+        on_hosts = isinstance(draws, HostDraws)
+        takes_full_only = self._full_batch is not None and not on_hosts
 
         most = steps
         if self._counts_up:
@@ -326,10 +332,10 @@ class StepLoop:
                 wanted &= tf.equal(state["short_size"], 0)
             return wanted
 
-        def with_next_batch(state, meeting=1):
+        def with_next_batch(state, meeting=1, ahead=None):
             # Alone, no draw waits for the loss.
             wanted = is_wanted(state, whatever_loss=not self._workers)
-            batch = draws.draw(iterator, wanted)
+            batch = draws.draw(iterator, wanted, ahead)
             if self._workers:
                 has = batch[-1].has_value() | ~wanted
                 loss, all_have_one = self._meet(self._workers, meeting, state["loss"], has)
@@ -340,11 +346,11 @@ class StepLoop:
             return {**state, "batch": batch}
 
         def body(state):
-            batch = draws.values(state["batch"])
+            batch, ahead = draws.take(iterator, state["batch"])
             stepped = self._stepped_if_full if takes_full_only else self._stepped
-            return (with_next_batch(stepped(state, batch, draw, fed)),)
+            return (with_next_batch(stepped(state, batch, draw, fed), ahead=ahead),)
 
-        start = with_next_batch(self._start(iterator), meeting=0)
+        start = with_next_batch(self._start(iterator, takes_full_only), meeting=0)
         shapes = {
             **tf.nest.map_structure(lambda t: t.shape, {**start, "batch": start["done"]}),
             "needs": [t.shape for t in self._carried],
@@ -353,6 +359,8 @@ class StepLoop:
 
         def goes_on(state):
             has_batch = draws.are_there(state["batch"])
+            if on_hosts:  # nothing is drawn ahead
+                return has_batch & is_wanted(state)
             return has_batch & _is_a_number(state["loss"]) if self._loss else has_batch
 
         end = tf.while_loop(
@@ -363,19 +371,21 @@ class StepLoop:
             name="steps",
         )[0]
         batch, needs = end.pop("batch"), end.pop("needs")
-        end["left_over"] = draws.left_over(batch)
-        end["ended"] = is_wanted(end) & draws.have_ended(batch)
+        end["left_over"], wanted = draws.left_over(batch), is_wanted(end)
+        end["ended"] = wanted & draws.have_ended(batch)
+        if on_hosts:
+            end["ahead"], end["is_short"] = batch[0], wanted & ~end["ended"]
         end["fetched"] = self._fetch_last(needs, tf.equal(end["done"], steps))
         return {**end, **self._limit_value()}
 
-    def _start(self, iterator) -> dict:
+    def _start(self, iterator, takes_full_only: bool) -> dict:
         """The loop's state before the first step."""
         start = {
             "done": tf.constant(0, tf.int64),
             "loss": tf.constant(0.0),
             "needs": [_empty(t) for t in self._carried],
         }
-        if self._full_batch is not None and not self._hosts:
+        if takes_full_only:
             _, spec = iterator.element_spec
             start["short_size"] = tf.constant(0, tf.int64)
             start["short_batch"] = [tf.zeros(s.shape, s.dtype) for s in tf.nest.flatten(spec)]

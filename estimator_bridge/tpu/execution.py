@@ -174,7 +174,9 @@ class TPUExecution(Execution):
         """
         if isinstance(graph_input, HostInputs):
             parts = [self.dataset(part, session, mode) for part in graph_input.parts]
-            return HostDatasets(parts, [host.device for host in graph_input.hosts])
+            devices = [host.device for host in graph_input.hosts]
+            are_sized = self.full_batch(graph_input, mode) is not None
+            return HostDatasets(parts, devices, are_sized)
         dataset = graph_input.dataset(session)
         if mode != ModeKeys.TRAIN and self._may_be_short(graph_input):
             dataset = pad_batches(dataset, self._host_batch)
