@@ -212,6 +212,18 @@ def test_an_attribute_that_is_missing_fails_at_once(toy):
     assert run(source + "y = hasattr(tf.contrib.layers, 'x')")["y"] is False
     with pytest.raises(MissingNameError, match="needs the package x"):
         run(source + "x.y")
+    deep = run("from tensorflow.contrib.layers.python.layers.encoders import bow_encoder as x")
+    with pytest.raises(MissingNameError, match="encoders needs the package x"):
+        deep["x"]()
+
+
+def test_a_file_of_contrib_may_be_a_module_of_another_package(toy):
+    toy.encoders = types.ModuleType("another.encoders")
+    toy.encoders.bow_encoder = object()
+    way = "from tensorflow.contrib.layers.python.layers.encoders import bow_encoder as x, flatten"
+    values = run(way)
+    assert values["x"] is toy.encoders.bow_encoder
+    assert values["flatten"] is toy.flatten
 
 
 @pytest.mark.parametrize(
