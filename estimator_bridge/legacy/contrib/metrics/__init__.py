@@ -16,16 +16,18 @@ from estimator_bridge.legacy.contrib.metrics.correlation import (
     streaming_covariance,
     streaming_pearson_correlation,
 )
+from estimator_bridge.legacy.contrib.metrics.operating_points import (
+    f1_score,
+    precision_at_recall,
+    recall_at_precision,
+    streaming_curve_points,
+)
 from estimator_bridge.legacy.contrib.metrics.ranking import (
     sparse_recall_at_top_k,
     streaming_recall_at_k,
     streaming_sparse_precision_at_top_k,
 )
 from estimator_bridge.legacy.contrib.metrics.rates import (
-    f1_score,
-    precision_at_recall,
-    recall_at_precision,
-    streaming_curve_points,
     streaming_false_negative_rate,
     streaming_false_negative_rate_at_thresholds,
     streaming_false_positive_rate,

@@ -1,5 +1,6 @@
 """tf.contrib.opt: optimizers beside those of tf.train."""
 
+from estimator_bridge.legacy.contrib.opt.adagrad import RegAdagradOptimizer
 from estimator_bridge.legacy.contrib.opt.adam import (
     AdaMaxOptimizer,
     AdamGSOptimizer,
@@ -22,7 +23,6 @@ from estimator_bridge.legacy.contrib.opt.weight_decay import (
 )
 from estimator_bridge.legacy.contrib.opt.wrappers import (
     MultitaskOptimizerWrapper,
-    RegAdagradOptimizer,
     VariableClippingOptimizer,
     clip_gradients_by_global_norm,
 )
