@@ -29,6 +29,25 @@ def test_initializers_keep_the_variance(initializer, shape, variance):
     assert abs(values.mean()) < 0.1 * np.sqrt(variance)
 
 
+def test_initializers_and_regularizers_go_into_tf_layers():
+    def build(x):
+        given = {
+            "kernel_initializer": layers.xavier_initializer(seed=1),
+            "kernel_regularizer": layers.l2_regularizer(0.5),
+        }
+        v1.layers.conv2d(x[:, :, None, None], 3, 1, name="conv", **given)
+        v1.layers.dense(x, 7, name="fc", **given)
+        part = v1.fixed_size_partitioner(2)
+        v1.get_variable("whole", [4, 2], initializer=given["kernel_initializer"], partitioner=part)
+        return v1.get_collection(v1.GraphKeys.REGULARIZATION_LOSSES)
+
+    run = Run(build, X)
+    kernels = [run.variables[f"{name}/kernel"] for name in ("conv", "fc")]
+    np.testing.assert_allclose(run.result, [np.sum(k**2) / 4 for k in kernels], rtol=1e-5)
+    assert np.abs(kernels[1]).max() <= np.sqrt(6 / 13)
+    assert run.shapes["whole/part_0"] == (2, 2)
+
+
 def test_wrong_initializers():
     with pytest.raises(TypeError, match="Unknown mode 'FAN'"):
         layers.variance_scaling_initializer(mode="FAN")

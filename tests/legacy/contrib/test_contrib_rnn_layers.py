@@ -151,6 +151,25 @@ def test_stacks_need_lists_of_equal_length(given, words):
         rnn.stack_bidirectional_dynamic_rnn(forward, backward, *(rest or [None]))
 
 
+def test_the_linear_layer_that_programs_import():
+    from estimator_bridge.legacy.contrib.rnn.core_rnn_cell import _linear
+
+    def build(x):
+        with v1.variable_scope("a"):
+            plain = _linear([x[:, 0], x[:, 1]], 3, False)
+        with v1.variable_scope("b"):
+            shifted = _linear(x[:, 0], 3, True, v1.ones_initializer(), v1.zeros_initializer())
+        return plain, shifted
+
+    run = Run(build, X)
+    assert run.shapes == {"a/kernel": (8, 3), "b/kernel": (4, 3), "b/bias": (3,)}
+    both = np.concatenate([X[:, 0], X[:, 1]], 1)
+    np.testing.assert_allclose(run.result[0], both @ run.variables["a/kernel"], atol=1e-5)
+    assert (run.result[1] == 1).all()
+    with pytest.raises(ValueError, match="2D arguments"):
+        _linear(tf.zeros([1, 2, 3]), 3, True)
+
+
 def test_small_helpers():
     with tf.Graph().as_default():
         x = v1.placeholder(tf.float32, [None, 5, 4])

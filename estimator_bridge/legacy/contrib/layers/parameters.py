@@ -92,7 +92,7 @@ def weight(
       collections: the layer's ``variables_collections``, and the variable's name in it.
       **kwargs: more arguments of ``tf.compat.v1.get_variable``.
     """
-    existing = {id(each) for each in v1.global_variables()}
+    existing = {id(each) for each in v1.global_variables()} if regularizer is not None else set()
     made = v1.get_variable(
         name, shape=shape, dtype=dtype, initializer=initializer, trainable=trainable, **kwargs
     )

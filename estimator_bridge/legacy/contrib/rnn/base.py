@@ -23,12 +23,21 @@ def zeros() -> Any:
     return v1.zeros_initializer()
 
 
-def linear(args: Any, output_size: int) -> tf.Tensor:
+def linear(
+    args: Any,
+    output_size: int,
+    bias: bool = True,
+    bias_initializer: Any = None,
+    kernel_initializer: Any = None,
+) -> tf.Tensor:
     """Multiplies tensors, side by side, by the variable ``kernel``, and adds ``bias``.
 
     Args:
       args: a tensor [batch, size], or several.
       output_size: the size of the result.
+      bias: whether to add one.
+      bias_initializer: what makes the bias; zeros by default.
+      kernel_initializer: what makes the kernel; the scope's by default.
 
     Returns:
       A tensor [batch, output_size].
@@ -45,11 +54,16 @@ def linear(args: Any, output_size: int) -> tf.Tensor:
             )
     inputs = tensors[0] if len(tensors) == 1 else tf.concat(tensors, 1)
     dtype = inputs.dtype.base_dtype
-    kernel = v1.get_variable("kernel", [inputs.shape.as_list()[1], output_size], dtype=dtype)
+    kernel = v1.get_variable(
+        "kernel", [inputs.shape.as_list()[1], output_size], dtype, kernel_initializer
+    )
+    outputs = tf.matmul(inputs, tf.convert_to_tensor(kernel))
+    if not bias:
+        return outputs
     with v1.variable_scope(v1.get_variable_scope()) as scope:
         scope.set_partitioner(None)
-        bias = v1.get_variable("bias", [output_size], dtype=dtype, initializer=zeros())
-    return tf.nn.bias_add(tf.matmul(inputs, tf.convert_to_tensor(kernel)), bias)
+        values = v1.get_variable("bias", [output_size], dtype, bias_initializer or zeros())
+    return tf.nn.bias_add(outputs, values)
 
 
 def check_cell(cell: Any) -> None:
