@@ -8,7 +8,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 
-__all__ = ["NAMES_A_TPU", "default_tpu_name", "find_tpu"]
+__all__ = ["CORES", "NAMES_A_TPU", "default_tpu_name", "find_tpu"]
+
+# How many emulated cores whoever asks for a TPU gets: `estimator-bridge run --cores N` sets it, for
+# the processes that a program starts, too.
+CORES = "ESTIMATOR_BRIDGE_CORES"
 
 # Where Cloud TPU VMs, Kubernetes and Colab name their TPU; the first one that is set counts.
 NAMES_A_TPU = (

@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from estimator_bridge.errors import AcceleratorNotFoundError, TooLateError
 from estimator_bridge.tensorflow_private import eager_mode
-from estimator_bridge.tpu_presence import default_tpu_name, find_tpu
+from estimator_bridge.tpu_presence import CORES, default_tpu_name, find_tpu
 
 __all__ = [
     "ON_CORES",
@@ -37,7 +37,6 @@ ON_CORES = (
     "To run on CPU cores instead, name them: 'emulated:8' (--tpu=emulated:8), or start the program "
     "by `estimator-bridge run --cores 8 ...`."
 )
-_CORES = "ESTIMATOR_BRIDGE_CORES"
 
 
 class LocalClusterResolver:
@@ -100,12 +99,8 @@ class NoTPUClusterResolver(tf.distribute.cluster_resolver.SimpleClusterResolver)
 
 
 def cores_for_any_tpu() -> int:
-    """How many emulated cores the user gives to whoever asks for a TPU; 0 where nobody said so.
-
-    `estimator-bridge run --cores N` sets this, by an environment variable for the sake of the
-    processes that a program starts.
-    """
-    return int(os.environ.get(_CORES, "0"))
+    """How many emulated cores the user gives to whoever asks for a TPU; 0 where nobody said so."""
+    return int(os.environ.get(CORES, "0"))
 
 
 def parse_local(name: str | None) -> LocalClusterResolver | None:

@@ -74,6 +74,9 @@ def test_a_script_sees_what_python_shows_it(tmp_path):
     done = same_as_python(tmp_path, "tool.py", "--name=x", "-m", "--", "--cores", "2")
     assert "['tool.py', '--name=x', '-m', '--', '--cores', '2']" in done.stdout
     assert f"{tmp_path} False" in done.stdout
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "tool").symlink_to(tmp_path / "tool.py")
+    assert f"{tmp_path} False" in same_as_python(tmp_path, "bin/tool").stdout
 
 
 def test_a_module_of_a_package(tmp_path):

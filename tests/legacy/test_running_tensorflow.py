@@ -129,6 +129,7 @@ def test_a_program_of_compat_v1_on_emulated_cores(tmp_path):
     from tensorflow.contrib import learn
     from common import input_fn, model_fn
     print(tf.executing_eagerly(), tf.__version__[:2], tf.estimator is tf_estimator)
+    tf.constant(1) + 1  # fixes TensorFlow's devices
     print(tf.distribute.cluster_resolver.TPUClusterResolver("", zone=None))
     config = tf_estimator.tpu.RunConfig(master="grpc://10.0.0.2:8470", model_dir="out")
     estimator = tf_estimator.tpu.TPUEstimator(model_fn, config=config, train_batch_size=8)
@@ -149,11 +150,11 @@ def test_a_program_of_compat_v1_on_emulated_cores(tmp_path):
     place = tmp_path / "program.py"
     start = err.index("Traceback (most recent call last):")
     assert err[start + 1 : start + 3] == [
-        f'  File "{place}", line 12, in <module>',
+        f'  File "{place}", line 13, in <module>',
         "    learn.Estimator",
     ]
     assert "MissingNameError" in err[-1]
-    assert f"{place}:12: tf.contrib.learn is not supported. Use tf.estimator" in err[-1]
+    assert f"{place}:13: tf.contrib.learn is not supported. Use tf.estimator" in err[-1]
 
 
 def test_a_tpu_that_is_not_there_is_an_error_that_mentions_cores(tmp_path):

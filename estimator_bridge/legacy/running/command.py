@@ -7,6 +7,7 @@ import os
 import sys
 
 from estimator_bridge.legacy.running.dialects import Dialect
+from estimator_bridge.tpu_presence import CORES
 
 __all__ = ["add_arguments", "run"]
 
@@ -93,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
         return 2
     if arguments.cores:
-        os.environ["ESTIMATOR_BRIDGE_CORES"] = str(arguments.cores)
+        os.environ[CORES] = str(arguments.cores)
     if arguments.tpu:
         os.environ["TPU_NAME"] = arguments.tpu
     from estimator_bridge.legacy.running.program import find_module, find_script, run_main

@@ -52,7 +52,7 @@ def find_script(path: str) -> Main:
         dotted = path.replace(".", os.sep) + ".py"
         hint = f" Did you mean the module, `-m {path}`?" if os.path.isfile(dotted) else ""
         raise FileNotFoundError(f"there is no file {path!r}.{hint}")
-    return Main(path, os.path.abspath(path), os.path.dirname(os.path.abspath(path)))
+    return Main(path, os.path.abspath(path), os.path.dirname(os.path.realpath(path)))
 
 
 def find_module(name: str) -> Main:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from estimator_bridge.legacy.running.dialects import Dialect
+from estimator_bridge.tpu_presence import CORES
 
 __all__ = ["get_ready", "quietly"]
 
@@ -48,8 +49,23 @@ def get_ready(dialect: Dialect | None) -> None:
             tf1.disable_v2_behavior()
         let_variables_be_true()
     log_as_tf1_did()
+    if os.environ.get(CORES):
+        _split_the_cpu(int(os.environ[CORES]))
     # The program will not be rewritten, so there is no use in telling what is deprecated.
     warnings.filterwarnings("ignore", message=r"`tf\.\S+` is deprecated")
+
+
+def _split_the_cpu(cores: int) -> None:
+    """Makes the emulated cores while that is possible: the program's first operation is too late.
+
+    To list the devices, as `estimator_bridge.runtime.emulate_cores` does, would be one, too.
+    """
+    import tensorflow as tf
+
+    cpu = tf.config.list_physical_devices("CPU")[0]
+    tf.config.set_logical_device_configuration(
+        cpu, [tf.config.LogicalDeviceConfiguration()] * cores
+    )
 
 
 @contextlib.contextmanager
