@@ -36,12 +36,14 @@ def get_ready(dialect: Dialect | None) -> None:
     import tensorflow.compat.v1 as tf1
 
     from estimator_bridge.legacy.install import install
+    from estimator_bridge.legacy.running.bridges.batch_norm import let_moments_take_no_mask
     from estimator_bridge.legacy.running.bridges.summaries import write_without_tensorboard
     from estimator_bridge.legacy.running.logs import log_as_tf1_did
     from estimator_bridge.legacy.tf1.truth import let_variables_be_true
 
     install()
     write_without_tensorboard()
+    let_moments_take_no_mask()
     if dialect is Dialect.TF1:
         with _without_warnings(tf1.logging):
             tf1.disable_v2_behavior()

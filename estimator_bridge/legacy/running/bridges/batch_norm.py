@@ -1,0 +1,36 @@
+"""Programs' own cross-replica batch normalization: it overrides a private method of Keras.
+
+That method, ``_moments``, was given no mask in TF1's time.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import Any
+
+import tensorflow as tf
+
+__all__ = ["let_moments_take_no_mask"]
+
+
+def let_moments_take_no_mask() -> None:
+    """Lets subclasses of batch normalization that a program defines lack today's argument."""
+    layer = tf.compat.v1.layers.BatchNormalization
+    base = next(kind for kind in layer.__mro__ if "_moments" in vars(kind))
+    if "__init_subclass__" not in vars(base):
+        base.__init_subclass__ = classmethod(functools.partial(_new_subclass, base))
+
+
+def _new_subclass(base: type, subclass: type, **options: Any) -> None:
+    super(base, subclass).__init_subclass__(**options)
+    own = vars(subclass).get("_moments")
+    if own is None or "mask" in inspect.signature(own).parameters:
+        return
+
+    @functools.wraps(own)
+    def _moments(layer: Any, *args: Any, mask: Any = None, **kwargs: Any) -> Any:
+        given = {} if mask is None else {"mask": mask}
+        return own(layer, *args, **kwargs, **given)
+
+    subclass._moments = _moments  # type: ignore[attr-defined]
