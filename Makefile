@@ -15,7 +15,7 @@ help:
 	@echo 'make train   train the digit classifier, on a TPU or on 8 emulated cores'
 	@echo 'make test    linters, type checker and tests'
 	@echo 'make lint    linters and type checker alone'
-	@echo 'make bench   measure step loops and hooks, against TensorFlow 2.15 too'
+	@echo 'make bench   measure everything beside TensorFlow 2.15, tf_keras and loops by hand'
 	@echo 'make clean   remove the virtual environment, caches and build folders'
 	@echo 'PYTHON=python3.12 picks the Python of a new $(VENV)'
 
@@ -35,10 +35,8 @@ lint: $(VENV)/with-tests
 	@$(RUN) -m mypy
 
 bench: $(VENV)/with-models $(ORIGINAL)/with-tensorflow
-	@echo '== Benchmark of the step loop'
-	@$(RUN) -m benchmarks.step_loop
-	@echo '== Benchmark of hooks, against TensorFlow 2.15'
-	@$(RUN) -m benchmarks.hook_price --original $(ORIGINAL)/bin/python
+	@echo '== Benchmarks, against TensorFlow 2.15 (BENCH=--quick for a few minutes)'
+	@$(RUN) -m benchmarks --original $(ORIGINAL)/bin/python $(BENCH)
 
 # A stamp for each set of extras: newer than setup.py means that they are installed.
 $(VENV)/with-models: EXTRAS := models

@@ -288,14 +288,14 @@ class StepLoop:
         def nothing():
             return [tf.experimental.Optional.empty(iterator.element_spec) for _ in self._draws]
 
-        most = steps
-        if self._counts_up:
-            most = tf.minimum(steps, limit - self._limit_now())
+        variable, most = self._limit_variable, steps
+        if variable is not None and self._counts_up:
+            most = tf.minimum(steps, limit - self._limit_now(variable))
 
         def is_wanted(state, whatever_loss=False):
             wanted = state["done"] < most
-            if self._limit_variable is not None and not self._counts_up:
-                wanted &= self._limit_now() < limit
+            if variable is not None and not self._counts_up:
+                wanted &= self._limit_now(variable) < limit
             if self._loss and not whatever_loss:
                 wanted &= _is_a_number(state["loss"])
             if self._full_batch is not None:
@@ -303,7 +303,9 @@ class StepLoop:
             return wanted
 
         def with_next_batch(state, meeting=1):
-            wanted = is_wanted(state, whatever_loss=not self._workers)  # alone, no draw waits for it
+            wanted = is_wanted(
+                state, whatever_loss=not self._workers
+            )  # alone, no draw waits for it
             batch = tf.cond(
                 wanted, lambda: [iterator.get_next_as_optional() for _ in self._draws], nothing
             )
@@ -431,9 +433,8 @@ class StepLoop:
             for value, traced in zip(fetched, self._fetched_tensors)
         ]
 
-    def _limit_now(self) -> tf.Tensor:
-        variable = self._resources.first_copy(self._limit_variable)
-        return tf.cast(variable.read_value(), tf.int64)
+    def _limit_now(self, variable: str) -> tf.Tensor:
+        return tf.cast(self._resources.first_copy(variable).read_value(), tf.int64)
 
 
 def _is_a_number(loss: tf.Tensor) -> tf.Tensor:
