@@ -15,7 +15,7 @@ help:
 	@echo 'make train   train the digit classifier, on a TPU or on 8 emulated cores'
 	@echo 'make test    linters, type checker and tests'
 	@echo 'make lint    linters and type checker alone'
-	@echo 'make bench   measure step loops, emulated cores and hooks, against TensorFlow 2.15 too'
+	@echo 'make bench   measure everything beside TensorFlow 2.15, tf_keras and loops by hand'
 	@echo 'make parity  compare programs number by number with TensorFlow 2.15'
 	@echo 'make clean   remove the virtual environment, caches and build folders'
 	@echo 'PYTHON=python3.12 picks the Python of a new $(VENV)'
@@ -36,12 +36,10 @@ lint: $(VENV)/with-tests
 	@$(RUN) -m mypy
 
 bench: $(VENV)/with-models $(ORIGINAL)/with-tensorflow
-	@echo '== Benchmark of the step loop'
-	@$(RUN) -m benchmarks.step_loop
+	@echo '== Benchmarks, against TensorFlow 2.15 (BENCH=--quick for a few minutes)'
+	@$(RUN) -m benchmarks --original $(ORIGINAL)/bin/python $(BENCH)
 	@echo '== Benchmark of emulated cores'
 	@$(RUN) -m benchmarks.emulation_price
-	@echo '== Benchmark of hooks, against TensorFlow 2.15'
-	@$(RUN) -m benchmarks.hook_price --original $(ORIGINAL)/bin/python
 
 parity: $(VENV)/with-models $(ORIGINAL)/with-tensorflow
 	@echo '== The same programs under TensorFlow 2.15 and here'

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import json
 import os
 import platform
 import sys
@@ -26,8 +27,9 @@ def main() -> None:
     names = [workload.name for workload in WORKLOADS]
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--original", help="a Python with tensorflow-cpu 2.15")
-    parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", help=", ".join(names))
-    parser.add_argument("--rounds", type=int, default=7, help="how often each is measured")
+    parser.add_argument("--only", nargs="+", choices=names, metavar="NAME",
+                        help=f"and keep the others' figures: {', '.join(names)}")  # fmt: skip
+    parser.add_argument("--rounds", type=int, default=7, help="of each; 0: only show")
     parser.add_argument("--seconds", type=float, default=1.0, help="a measurement of steps")
     parser.add_argument("--quick", action="store_true", help="two short rounds")
     parser.add_argument(
@@ -41,24 +43,41 @@ def main() -> None:
     del pythons["original"]
     if args.original:
         pythons["original"] = args.original
-    figures: dict[str, Any] = {}
-    machine = _machine()
+    output = os.path.join(args.output, "figures.json")
+    content = _kept(output) if args.only or args.rounds == 0 else {}
+    content = {**_machine(), "workloads": content.get("workloads", {})}
     for workload in WORKLOADS:
         if args.only and workload.name not in args.only:
             continue
+        if not args.rounds:
+            continue
         found = measure(workload, pythons, args.rounds, args.seconds, _tell)
-        figures[workload.name] = {"title": workload.title, "figures": found}
+        content["workloads"][workload.name] = {"title": workload.title, "figures": found}
         print(*lines(workload.title, found), sep="\n", flush=True)
-        write_json(os.path.join(args.output, "figures.json"), {**machine, "workloads": figures})
-    content = {**machine, "workloads": figures}
-    note = "{date}, {cpus} CPUs, load {load:.1f}".format(**machine)
-    draw(os.path.join(args.output, "chart.svg"), figures, note)
-    if args.docs:
+        write_json(output, content)
+    _show(content, args.output, args.docs)
+
+
+def _show(content: dict[str, Any], folder: str, in_docs: bool) -> None:
+    order = [workload.name for workload in WORKLOADS]
+    figures = dict(sorted(content["workloads"].items(), key=lambda item: order.index(item[0])))
+    content = {**content, "workloads": figures}
+    note = "{date}, {cpus} CPUs, load {load:.1f}".format(**content)
+    draw(os.path.join(folder, "chart.svg"), figures, note)
+    if in_docs:
         write_json("docs/performance.json", content)
         draw("docs/performance.svg", figures, note)
         with open("docs/performance.md", encoding="utf-8") as file:
             page = with_tables(file.read(), content)
         write_whole("docs/performance.md", page.encode())
+
+
+def _kept(path: str) -> dict[str, Any]:
+    """The figures of an earlier run, of which some are measured anew."""
+    if not os.path.exists(path):
+        return {}
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
 
 
 def _machine() -> dict:

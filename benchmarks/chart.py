@@ -57,7 +57,9 @@ def draw(path: str, workloads: dict[str, Any], note: str) -> None:
     axes.set_xscale("log")
     axes.set_yticks(range(len(titles)), titles, fontsize=8)
     axes.invert_yaxis()
-    axes.set_xlabel("estimator_bridge is so many times as quick (median; least and most of the rounds)")
+    axes.set_xlabel(
+        "estimator_bridge is so many times as quick (median; least and most of the rounds)"
+    )
     axes.set_title(note, fontsize=9)
     axes.legend(fontsize=8)
     buffer = io.BytesIO()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from benchmarks.process import MeasuredProcess
 from benchmarks.workloads import Workload
@@ -48,7 +47,10 @@ def measure(
 
 
 def _start(workload: Workload, way: str, pythons: Mapping[str, str]) -> MeasuredProcess:
-    return MeasuredProcess(pythons[way], workload.program, way, workload.options)
+    options = dict(workload.options)
+    if workload.program == "steps":
+        options["call"] = workload.call
+    return MeasuredProcess(pythons[way], workload.program, way, options)
 
 
 def _opened(
@@ -66,11 +68,11 @@ def _opened(
 
 def _steps(workload, ways, pythons, seconds, stack) -> Callable[[str], dict[str, float]]:
     processes = _opened(workload, ways, pythons, stack)
-    counts = {}
+    counts, call = {}, workload.call
     for way, process in processes.items():
-        process.order(steps=200)  # compiles
-        rate = 100 / process.order(steps=100)["seconds"]
-        counts[way] = max(100, round(rate * seconds / 100) * 100)
+        process.order(steps=2 * call)  # compiles
+        rate = call / process.order(steps=call)["seconds"]
+        counts[way] = max(1, round(rate * seconds / call)) * call
 
     def answer(way: str) -> dict[str, float]:
         told = processes[way].order(steps=counts[way])

@@ -26,7 +26,7 @@ class MeasuredProcess:
     """
 
     def __init__(self, python: str, program: str, way: str, options: dict[str, Any]):
-        self._errors = tempfile.TemporaryFile("w+")
+        self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115  # close() closes it
         self.started = time.time()
         self._what = f"{program} {way} {json.dumps(options)}"
         environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": os.getcwd()}

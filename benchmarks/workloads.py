@@ -41,6 +41,8 @@ class Workload:
       kind: 'steps': processes that are ordered so many steps, in rates; 'calls': processes that
         are ordered to do the same again; 'once': a process for each measurement.
       share: of the rounds that are asked for.
+      call: steps after which the ways other than Estimators return to Python, as these do every
+        100 steps to log; fewer where a step takes long. Orders are multiples of it.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Workload:
     ways: tuple[str, ...] = _ALL
     kind: str = "steps"
     share: float = 1.0
+    call: int = 100
 
 
 def _steps(name: str, title: str, **more: Any) -> Workload:
@@ -60,7 +63,7 @@ WORKLOADS = [
     _steps("mlp", "MLP 64-128-10, batch 32"),
     _steps("conv32", "conv net 16x16, batch 32"),
     _steps("conv128", "conv net 16x16, batch 128"),
-    _steps("bert", "BERT-tiny encoder, batch 16x64"),
+    _steps("bert", "BERT-tiny encoder, batch 16x64", call=20),
     _steps("lstm", "LSTM, 20 steps, batch 32"),
     _steps("embedding", "100,000-row embedding, batch 128"),
     Workload(

@@ -113,6 +113,4 @@ class Bert(Model):
     def _attend(self, q, k, v):
         scores = tf.matmul(q, k, transpose_b=True) / math.sqrt(self.size // self.heads)
         mixed = tf.matmul(tf.nn.softmax(scores), v)
-        return tf.reshape(
-            tf.transpose(mixed, [0, 2, 1, 3]), [self.batch, self.length, self.size]
-        )
+        return tf.reshape(tf.transpose(mixed, [0, 2, 1, 3]), [self.batch, self.length, self.size])

@@ -99,6 +99,4 @@ class Adagrad:
                     var=w.handle, accum=slot.handle, lr=self.rate, grad=total, indices=rows
                 )
             else:
-                _raw.ResourceApplyAdagrad(
-                    var=w.handle, accum=slot.handle, lr=self.rate, grad=g
-                )
+                _raw.ResourceApplyAdagrad(var=w.handle, accum=slot.handle, lr=self.rate, grad=g)

@@ -1,13 +1,12 @@
 """Training steps: an order is a number of steps, the answer how many seconds they took.
 
-Each way returns to Python about every 100 steps: Estimators log and write a summary then, as is
-their default, tf_keras' fit is told so, and the loop by hand is called so.
+Each way returns to Python every so many steps: Estimators log and write a summary every 100, as is
+their default; tf_keras' fit is told how many, and the loop by hand is called so.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 from typing import Any
 
 from benchmarks.estimators import IS_ORIGINAL, estimators, tf, v1
@@ -15,8 +14,6 @@ from benchmarks.models import MODELS, Model
 from benchmarks.orders import Orders
 
 __all__ = ["Measured", "serve"]
-
-_CALL = 100
 
 
 class Measured(v1.train.SessionRunHook):
@@ -66,21 +63,24 @@ class EachLoss(v1.train.SessionRunHook):
         self.loss = run_values.results
 
 
-def serve(way: str, orders: Orders, model: str, hook: bool = False, **settings: Any) -> None:
+def serve(
+    way: str, orders: Orders, model: str, call: int, hook: bool = False, **settings: Any
+) -> None:
     """Follows orders.
 
     Args:
       way: 'original' or 'here', 'keras', 'hand'.
       orders: with 'steps' each.
       model: which.
+      call: steps between two returns to Python.
       hook: whether a hook fetches the loss of each step (Estimators only).
       **settings: of the RunConfig.
     """
     made = MODELS[model]()
     if way == "hand":
-        _by_hand(made, orders)
+        _by_hand(made, orders, call)
     elif way == "keras":
-        _by_keras(made, orders)
+        _by_keras(made, orders, call)
     else:
         config = {"save_checkpoints_steps": 10**9, "tf_random_seed": 1, **settings}
         estimator = estimators.Estimator(
@@ -90,17 +90,17 @@ def serve(way: str, orders: Orders, model: str, hook: bool = False, **settings: 
         estimator.train(made.dataset, hooks=[*hooks, Measured(orders)])
 
 
-def _by_hand(model: Model, orders: Iterable[dict]) -> None:
+def _by_hand(model: Model, orders: Orders, call: int) -> None:
     loop, iterator = model.by_hand(), iter(model.dataset())
-    call = tf.constant(_CALL)
+    steps = tf.constant(call)
     for order in orders:
         start = time.perf_counter()
-        for _ in range(order["steps"] // _CALL):
-            float(loop(iterator, call))
+        for _ in range(order["steps"] // call):
+            float(loop(iterator, steps))
         orders.tell(seconds=time.perf_counter() - start)
 
 
-def _by_keras(model: Model, orders: Orders) -> None:
+def _by_keras(model: Model, orders: Orders, call: int) -> None:
     import tf_keras
 
     class Told(tf_keras.callbacks.Callback):
@@ -114,7 +114,7 @@ def _by_keras(model: Model, orders: Orders) -> None:
 
     network = model.keras()
     loss = tf_keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    network.compile(model.optimizer.keras(), loss, steps_per_execution=_CALL)
+    network.compile(model.optimizer.keras(), loss, steps_per_execution=call)
     dataset = model.dataset()
     for order in orders:
         network.fit(

@@ -318,14 +318,14 @@ class StepLoop:
         on_hosts = isinstance(draws, HostDraws)
         takes_full_only = self._full_batch is not None and not on_hosts
 
-        most = steps
-        if self._counts_up:
-            most = tf.minimum(steps, limit - self._limit_now())
+        variable, most = self._limit_variable, steps
+        if variable is not None and self._counts_up:
+            most = tf.minimum(steps, limit - self._limit_now(variable))
 
         def is_wanted(state, whatever_loss=False):
             wanted = state["done"] < most
-            if self._limit_variable is not None and not self._counts_up:
-                wanted &= self._limit_now() < limit
+            if variable is not None and not self._counts_up:
+                wanted &= self._limit_now(variable) < limit
             if self._loss and not whatever_loss:
                 wanted &= _is_a_number(state["loss"])
             if takes_full_only:
@@ -464,9 +464,8 @@ class StepLoop:
             for value, traced in zip(fetched, self._fetched_tensors)
         ]
 
-    def _limit_now(self) -> tf.Tensor:
-        variable = self._resources.first_copy(self._limit_variable)
-        return tf.cast(variable.read_value(), tf.int64)
+    def _limit_now(self, variable: str) -> tf.Tensor:
+        return tf.cast(self._resources.first_copy(variable).read_value(), tf.int64)
 
 
 def _is_a_number(loss: tf.Tensor) -> tf.Tensor:

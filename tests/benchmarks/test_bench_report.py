@@ -4,6 +4,7 @@ import json
 import re
 import sys
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -20,7 +21,7 @@ FIGURES = {"steps/s": {"here": [300.0, 100.0], "original": [100.0, 50.0]}}
 
 
 class FakeProcess:
-    made: list = []
+    made: ClassVar[list] = []
 
     def __init__(self, python, program, way, options):
         self.started, self.way, self.orders = 1.0, way, []
@@ -75,7 +76,7 @@ def test_a_way_without_a_python_is_left_out(processes):
 
 def test_a_measured_process_that_fails_says_why():
     process = MeasuredProcess(sys.executable, "no_such_program", "here", {})
-    with pytest.raises(RuntimeError, match="no_such_program here .*code 1(.|\n)*ModuleNotFound"):
+    with pytest.raises(RuntimeError, match=r"no_such_program here .*code 1(.|\n)*ModuleNotFound"):
         process.order()
     process.close()
 

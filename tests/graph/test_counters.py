@@ -44,7 +44,7 @@ def test_only_one_increment_by_one_counts(update):
         step = v1.get_variable("step", [], v1.int64, v1.zeros_initializer())
         update(step)
     snapshot = Snapshot.of(graph)
-    names = [n for n in snapshot.nodes if "Initializer" not in n and "step/Assign" != n]
+    names = [n for n in snapshot.nodes if "Initializer" not in n and n != "step/Assign"]
     assert counts_up(snapshot, names, "step") == (update is once)
 
 
