@@ -92,14 +92,27 @@ class _Contrib(ModuleType):
                     raise
                 except AttributeError:
                     continue
+            advice = self._said_of_the_file(namespace)
         except MissingImportError as error:  # it is of a package that is not installed
             raise MissingNameError(str(error), name=name) from error
         shown = f"tf.contrib.{self._below.partition('.')[0]}"
-        raise MissingNameError(
+        anyway = (
             f"{shown}.{name} is not supported. `estimator-bridge run --list-supported` shows what "
-            f"of {shown} is there.",
-            name=name,
+            f"of {shown} is there."
         )
+        raise MissingNameError(advice or anyway, name=name)
+
+    def _said_of_the_file(self, namespace: ModuleType) -> str | None:
+        """What a namespace has to say of an old file of its own that is not there as a whole."""
+        package, _, file = self._below.rpartition(".")
+        try:
+            if package:
+                getattr(namespace, file)
+        except MissingNameError as error:
+            return str(error)
+        except AttributeError:
+            pass
+        return None
 
     def _places(self, namespace: ModuleType) -> Iterator[ModuleType]:
         """Where to look for a name: a module called like the old file, then the namespace."""
