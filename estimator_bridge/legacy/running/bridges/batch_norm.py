@@ -22,7 +22,7 @@ def let_moments_take_no_mask() -> None:
         base.__init_subclass__ = classmethod(functools.partial(_new_subclass, base))
 
 
-def _new_subclass(base: type, subclass: type, **options: Any) -> None:
+def _new_subclass(base: Any, subclass: Any, **options: Any) -> None:
     super(base, subclass).__init_subclass__(**options)
     own = vars(subclass).get("_moments")
     if own is None or "mask" in inspect.signature(own).parameters:
@@ -33,4 +33,4 @@ def _new_subclass(base: type, subclass: type, **options: Any) -> None:
         given = {} if mask is None else {"mask": mask}
         return own(layer, *args, **kwargs, **given)
 
-    subclass._moments = _moments  # type: ignore[attr-defined]
+    subclass._moments = _moments
