@@ -23,7 +23,7 @@ def let_moments_take_no_mask() -> None:
 
 
 def _new_subclass(base: type, subclass: type, **options: Any) -> None:
-    super(base, subclass).__init_subclass__(**options)
+    super(base, subclass).__init_subclass__(**options)  # type: ignore[arg-type]
     own = vars(subclass).get("_moments")
     if own is None or "mask" in inspect.signature(own).parameters:
         return
