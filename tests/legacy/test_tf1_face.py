@@ -212,6 +212,30 @@ def test_an_attribute_that_is_missing_fails_at_once(toy):
     assert run(source + "y = hasattr(tf.contrib.layers, 'x')")["y"] is False
     with pytest.raises(MissingNameError, match="needs the package x"):
         run(source + "x.y")
+    deep = run("from tensorflow.contrib.layers.python.layers.encoders import bow_encoder as x")
+    with pytest.raises(MissingNameError, match="encoders needs the package x"):
+        deep["x"]()
+
+
+def test_what_a_namespace_says_of_an_old_file_is_said_of_its_names(toy):
+    def knows_a_file(name):
+        if name == "encoders":
+            raise MissingNameError("tf.contrib.layers.encoders is in the package x", name=name)
+        raise AttributeError(name)
+
+    toy.__getattr__ = knows_a_file
+    values = run("from tensorflow.contrib.layers.python.layers.encoders import bow_encoder as x")
+    with pytest.raises(MissingNameError, match="is in the package x"):
+        values["x"]()
+
+
+def test_a_file_of_contrib_may_be_a_module_of_another_package(toy):
+    toy.encoders = types.ModuleType("another.encoders")
+    toy.encoders.bow_encoder = object()
+    way = "from tensorflow.contrib.layers.python.layers.encoders import bow_encoder as x, flatten"
+    values = run(way)
+    assert values["x"] is toy.encoders.bow_encoder
+    assert values["flatten"] is toy.flatten
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,8 @@ import importlib.abc
 import importlib.machinery
 import importlib.util
 import sys
+from collections.abc import Iterator
+from importlib.machinery import PathFinder
 from types import ModuleType
 from typing import Any
 
@@ -66,23 +68,9 @@ class _Contrib(ModuleType):
         if not self._below:
             getattr(shown, name)  # to fail with advice
             return importlib.import_module(f"{ROOT}.{name}")
-        for place in self._places(shown):
-            try:
-                value = getattr(place, name)
-            except MissingNameError:
-                raise
-            except MissingImportError as error:  # it is of a package that is not installed
-                raise MissingNameError(str(error), name=name) from error
-            except AttributeError:
-                continue
-            setattr(self, name, value)
-            return value
-        namespace = self._below.partition(".")[0]
-        raise MissingNameError(
-            f"tf.contrib.{namespace}.{name} is not supported. `estimator-bridge run "
-            f"--list-supported` shows what of tf.contrib.{namespace} is there.",
-            name=name,
-        )
+        value = self._look_up(name, shown)
+        setattr(self, name, value)
+        return value
 
     def __setattr__(self, name: str, value: Any) -> None:
         # Python's import hangs a module into its package.
@@ -95,13 +83,49 @@ class _Contrib(ModuleType):
     def _shown(self) -> ModuleType:
         return importlib.import_module(".".join(filter(None, (_REAL, self._below.split(".")[0]))))
 
-    def _places(self, namespace: ModuleType) -> list[ModuleType]:
+    def _look_up(self, name: str, namespace: ModuleType) -> Any:
+        try:
+            for place in self._places(namespace):
+                try:
+                    return getattr(place, name)
+                except MissingNameError:
+                    raise
+                except AttributeError:
+                    continue
+            advice = self._said_of_the_file(namespace)
+        except MissingImportError as error:  # it is of a package that is not installed
+            raise MissingNameError(str(error), name=name) from error
+        shown = f"tf.contrib.{self._below.partition('.')[0]}"
+        anyway = (
+            f"{shown}.{name} is not supported. `estimator-bridge run --list-supported` shows what "
+            f"of {shown} is there."
+        )
+        raise MissingNameError(advice or anyway, name=name)
+
+    def _said_of_the_file(self, namespace: ModuleType) -> str | None:
+        """What a namespace has to say of an old file of its own that is not there as a whole."""
+        package, _, file = self._below.rpartition(".")
+        try:
+            if package:
+                getattr(namespace, file)
+        except MissingNameError as error:
+            return str(error)
+        except AttributeError:
+            pass
+        return None
+
+    def _places(self, namespace: ModuleType) -> Iterator[ModuleType]:
         """Where to look for a name: a module called like the old file, then the namespace."""
         parts = self._below.split(".")
-        own = f"{namespace.__name__}.{parts[-1]}"
-        if len(parts) > 1 and hasattr(namespace, "__path__") and importlib.util.find_spec(own):
-            return [importlib.import_module(own), namespace]
-        return [namespace]
+        if len(parts) > 1:
+            own = f"{namespace.__name__}.{parts[-1]}"
+            if PathFinder.find_spec(own, vars(namespace).get("__path__", [])):
+                yield importlib.import_module(own)
+            else:  # it may be another package's, as those of tf_slim
+                file = getattr(namespace, parts[-1], None)
+                if isinstance(file, ModuleType):
+                    yield file
+        yield namespace
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
