@@ -1,5 +1,7 @@
 """tf.contrib.tensorboard.plugins.projector, through the package tensorboard."""
 
+# ruff: noqa: F822 -- the names are looked for when they are used: the package may be missing
+
 from __future__ import annotations
 
 import importlib
