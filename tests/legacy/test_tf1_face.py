@@ -33,7 +33,10 @@ NOT_THERE = {
 
 
 @pytest.fixture(autouse=True)
-def _contrib():
+def _contrib(monkeypatch):
+    # Other tests of the process may have left theirs, with what they have found.
+    for name in [name for name in sys.modules if name.startswith("tensorflow.contrib")]:
+        monkeypatch.delitem(sys.modules, name)
     finders, modules = list(sys.meta_path), set(sys.modules)
     contrib_paths.find_contrib()
     yield

@@ -1,4 +1,4 @@
-"""Old programs whose steps can be computed by hand; the second run goes on, on other devices."""
+"""Old programs whose every step can be computed by hand; the second run resumes the first."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@
 and a `host_call` that writes contrib summaries.
 """
 
-from __future__ import absolute_import, division, print_function  # noqa: UP010
+from __future__ import absolute_import, division, print_function
 
 import os
 

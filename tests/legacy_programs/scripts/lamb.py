@@ -10,7 +10,7 @@ class LAMBOptimizer(tf.train.Optimizer):
 
     def __init__(self, learning_rate, weight_decay_rate=0.0, beta_1=0.9, beta_2=0.999,
                  epsilon=1e-6, exclude_from_weight_decay=None, name="LAMBOptimizer"):  # fmt: skip
-        super(LAMBOptimizer, self).__init__(False, name)  # noqa: UP008
+        super(LAMBOptimizer, self).__init__(False, name)
         self.learning_rate = learning_rate
         self.weight_decay_rate = weight_decay_rate
         self.beta_1 = beta_1

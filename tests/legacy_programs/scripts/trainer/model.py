@@ -1,6 +1,6 @@
 """The model: its parameters are an HParams, which a TPUEstimator takes as it takes a dict."""
 
-from __future__ import absolute_import  # noqa: UP010
+from __future__ import absolute_import
 
 import tensorflow as tf
 
