@@ -21,7 +21,6 @@ WAYS = {
     "loop_1": "TPU mode, loops of 1",
     "loop_10": "TPU mode, loops of 10",
     "loop_100": "TPU mode, loops of 100",
-    "loop_1000": "TPU mode, loops of 1000",
 }
 _SETTINGS = tuple(way for way in WAYS if way not in ("original", "keras", "hand"))
 _ALL = ("here", "original", "keras", "hand")

@@ -18,7 +18,7 @@ def serve(way: str, orders: Orders, model: str = "mlp") -> None:
     Args:
       way: 'here' (all by default), 'log_N' (a log line and a summary every N steps), 'xla',
         'no_prefetch', 'one_by_one' (a map over examples), 'loop_N' (TPUEstimator on an emulated
-        core, N iterations a loop).
+        core, N iterations a loop; orders are whole loops).
       orders: with 'steps' each.
       model: which.
     """
