@@ -99,8 +99,8 @@ def test_the_loop_runs_on_between_the_calls(estimator, monkeypatch):
     monkeypatch.setattr(
         eb.runtime.StepLoop,
         "__call__",
-        lambda self, iterator, steps, *args: (
-            calls.append(steps) or run(self, iterator, steps, *args)
+        lambda self, iterator, steps, *args, **more: (
+            calls.append(steps) or run(self, iterator, steps, *args, **more)
         ),
     )
     asked = []

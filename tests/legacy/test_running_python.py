@@ -120,6 +120,8 @@ def test_how_it_ends_is_how_it_ends_under_python(tmp_path, last_line, code):
         program=f"""
         import atexit, os, signal, sys, time
         atexit.register(print, "at exit", flush=True)
+        # Where the tests themselves run in the background of a shell, it is ignored.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
         def inner(x):
             return 1 / x
