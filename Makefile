@@ -26,7 +26,7 @@ train: $(VENV)/with-models
 
 test: lint
 	@echo '== Tests'
-	@$(RUN) -m pytest
+	@$(RUN) -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 lint: $(VENV)/with-tests
 	@echo '== Linters'

@@ -17,6 +17,7 @@ import argparse
 import os
 import statistics
 import time
+import warnings
 from collections.abc import Callable
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -101,6 +102,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1.0, help="about how long a timing takes")
     parser.add_argument("--batch", type=int, default=1024, help="the global batch")
     args = parser.parse_args()
+    warnings.filterwarnings("ignore", message=r"`tf\.layers")  # that they are deprecated
     eb.runtime.emulate_cores(max(CORES))
     print(
         f"TensorFlow {tf.__version__}, {os.cpu_count()} CPUs, {args.rounds} rounds, "
