@@ -29,7 +29,15 @@ setup(
     ],
     extras_require={
         "models": ["matplotlib", "rich", "scikit-learn"],
-        "tests": ["hypothesis", "mypy>=1.11", "pandas", "pytest>=8", "pytest-xdist", "ruff>=0.17,<0.18", "scipy"],
+        "tests": [
+            "hypothesis",
+            "mypy>=1.11",
+            "pandas",
+            "pytest>=8",
+            "pytest-xdist",
+            "ruff>=0.17,<0.18",
+            "scipy",
+        ],
         "tools": ["PyYAML", "libcst"],
     },
     entry_points={"console_scripts": ["estimator-bridge=estimator_bridge.cli:main"]},
