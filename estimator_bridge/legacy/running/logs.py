@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 
 from absl import logging as absl_logging
 
@@ -42,8 +43,32 @@ def log_as_tf1_did() -> None:
     tf_logger.setLevel = set_both_levels  # type: ignore[method-assign]
     tf_logger.addFilter(_is_news)
     absl_logger.addFilter(hand_over)
+    _leave_the_root_alone()
     if tf_logger.handlers:  # else TensorFlow leaves its messages to the root's, of which absl's is
         absl_logging.get_absl_handler().addFilter(lambda record: record.name != "tensorflow")
+
+
+def _leave_the_root_alone() -> None:
+    """Keeps absl from giving the root a handler for this library's messages.
+
+    It does where a program has configured no logging: TensorFlow's would be written twice then.
+    """
+    log = absl_logging.log
+
+    def log_without_root(level: int, msg: str, *args: object, **kwargs: object) -> None:
+        caller = sys._getframe(2).f_code.co_filename  # behind absl's info() or the like
+        if logging.root.handlers or not caller.startswith(_OURS):
+            log(level, msg, *args, **kwargs)
+            return
+        nobody = logging.NullHandler()
+        logging.root.addHandler(nobody)
+        try:
+            log(level, msg, *args, **kwargs)
+        finally:
+            logging.root.removeHandler(nobody)
+
+    absl_logging.ABSLLogger.register_frame_to_skip(__file__, log_without_root.__name__)
+    absl_logging.log = log_without_root
 
 
 def _is_news(record: logging.LogRecord) -> bool:

@@ -93,3 +93,11 @@ else:  # the checkpoint's own graph, which a TPU's session alone could run
 with tf.Session() as sess:
     saver.restore(sess, latest)
     print("w %.6f %.6f" % tuple(np.squeeze(sess.run(w), 1)))
+
+tf.reset_default_graph()
+tripled = tf.contrib.tpu.rewrite(lambda x: 3 * x, [tf.constant(2.0)])
+start, stop = tf.contrib.tpu.initialize_system(), tf.contrib.tpu.shutdown_system()
+with tf.Session(tf.contrib.cluster_resolver.TPUClusterResolver(MASTER).get_master()) as sess:
+    sess.run(start)
+    print("tripled %.1f" % sess.run(tripled)[0])
+    sess.run(stop)

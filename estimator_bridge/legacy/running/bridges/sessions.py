@@ -1,0 +1,34 @@
+"""A program's own sessions on emulated cores: there, a session is one of this process."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import tensorflow as tf
+from absl import logging
+
+__all__ = ["let_sessions_be_on_cores"]
+
+
+def let_sessions_be_on_cores() -> None:
+    """Lets `tf.Session(resolver.get_master())` work where the resolver gives emulated cores.
+
+    What runs in it is what `tf.contrib.tpu.rewrite` and its like make, which need no TPU then.
+    """
+    for kind in (tf.compat.v1.Session, tf.compat.v1.InteractiveSession):
+        if not hasattr(kind.__init__, "__wrapped__"):
+            kind.__init__ = _with_cores(kind.__init__)
+
+
+def _with_cores(initialize: Any) -> Any:
+    @functools.wraps(initialize)
+    def __init__(self: Any, target: Any = "", *args: Any, **kwargs: Any) -> None:
+        from estimator_bridge.runtime import parse_local
+
+        if isinstance(target, str) and parse_local(target):
+            logging.warning("No TPU in use: a session for %r is one of this machine's CPU.", target)
+            target = ""
+        initialize(self, target, *args, **kwargs)
+
+    return __init__
