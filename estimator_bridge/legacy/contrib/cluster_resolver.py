@@ -76,7 +76,7 @@ def TPUClusterResolver(
         "discovery_url": (discovery_url, None),
     }
     more = {name: value for name, (value, usual) in named.items() if value != usual}
-    if tpu == "local" and not runtime.tpu_present():
+    if tpu == "local" and not runtime.tpu_present() and not runtime.cores_for_any_tpu():
         return NoTPUClusterResolver()
     resolver = runtime.TPUClusterResolver(tpu, zone, project, **more)
     if resolver is None:

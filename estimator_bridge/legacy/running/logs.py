@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from typing import Any
 
 from absl import logging as absl_logging
 
@@ -55,7 +56,7 @@ def _leave_the_root_alone() -> None:
     """
     log = absl_logging.log
 
-    def log_without_root(level: int, msg: str, *args: object, **kwargs: object) -> None:
+    def log_without_root(level: int, msg: Any, *args: Any, **kwargs: Any) -> None:
         caller = sys._getframe(2).f_code.co_filename  # behind absl's info() or the like
         if logging.root.handlers or not caller.startswith(_OURS):
             log(level, msg, *args, **kwargs)
