@@ -94,7 +94,7 @@ def flat_call(function: Any) -> Callable[..., list[tf.Tensor]]:
     inner, captured = function.inference_fn, list(function.captured_inputs)
     context, count = inner._bound_context, len(inner.function_type.flat_outputs)
     # TensorFlow forgets a function that nobody holds, so this holds it, not its name alone.
-    return lambda *args: context.call_function(inner.name, [*args, *captured], count)
+    return lambda *args: context.call_function(inner.name, [*args, *captured], count) or []
 
 
 def host_address() -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import tensorflow as tf
 
 from estimator_bridge.graph.lift import Lifted
 from estimator_bridge.graph.replica_local import replica_locals
 from estimator_bridge.graph.resources import Resources, host_device
 from estimator_bridge.graph.snapshot import Snapshot, node_name, tensor_ref
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private import eager_mode, flat_call
 
 __all__ = ["HostFunction"]
 
@@ -49,7 +51,9 @@ class HostFunction:
         self._restored = _written_in_any_shape(graph, snapshot, lifted) & resources.variables.keys()
         self.random_names = lifted.random_names
         keep = [i for i, ref in enumerate(wanted) if not ref.startswith("^")]
-        self._function = None
+        self._function: Any = None
+        # Whether a call is nothing but its function, and that has been called.
+        self._is_plain = self._was_called = False
         if not keep and all(snapshot.nodes[name].op == "NoOp" for name in lifted.names):
             return  # as many an init op of what a model does not have
 
@@ -64,7 +68,11 @@ class HostFunction:
         signature += [_spec_of(graph.get_tensor_by_name(name)) for name in feed_names]
         with eager_mode(), tf.device(host_device()):
             compiled = tf.function(function, autograph=False)
-            self._function = compiled.get_concrete_function(*signature)
+            self._function = flat_call(compiled.get_concrete_function(*signature))
+            self._first_draw = tf.constant(0, tf.int64)
+        self._is_plain = not (
+            self._datasets or self._restored or self._stale or resources.combines(self._used)
+        )
 
     def __call__(self, feeds: dict, draw: int) -> list[tf.Tensor]:
         """The eager tensors of the references that are no operations.
@@ -75,6 +83,8 @@ class HostFunction:
         """
         if self._function is None:
             return []
+        if self._is_plain and self._was_called and not feeds and not draw:
+            return self._function(self._first_draw)  # a third of the time of what follows
         names = sorted(feeds)
         with eager_mode(), tf.device(host_device()):
             self._resources.check_values(self._lifted.reads_first)
@@ -88,6 +98,7 @@ class HostFunction:
             for name in self._restored:
                 _check_shape(self._resources.session_copy(name), name)
             self._resources.deal_out(self._stale, self._lifted.names)
+        self._was_called = True
         return results
 
     def _join_alone(self, values):

@@ -160,6 +160,10 @@ class Resources:
         """
         return self._wholes[name] if name in self._wholes else self.first_copy(name)
 
+    def combines(self, names: Iterable[str]) -> bool:
+        """Whether the host has copies of its own of some of these variables."""
+        return not self._wholes.keys().isdisjoint(names)
+
     def combine(self, names: Iterable[str]) -> None:
         """Brings the host's copies of variables up to date with those of the replicas, eagerly.
 

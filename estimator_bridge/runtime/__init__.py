@@ -11,7 +11,8 @@ from estimator_bridge.runtime.accelerators import (
 )
 from estimator_bridge.runtime.cluster import connect_workers, multi_worker_strategy
 from estimator_bridge.runtime.hosts import Host, hosts_of
-from estimator_bridge.runtime.loop import LoopResult, StepLoop
+from estimator_bridge.runtime.loop import StepLoop
+from estimator_bridge.runtime.loop_result import LoopResult
 from estimator_bridge.runtime.step import HostStage, ReplicaStep
 from estimator_bridge.runtime.step_outputs import StepOutputs
 from estimator_bridge.runtime.strategies import default_strategy, tpu_strategy

@@ -149,7 +149,7 @@ def test_what_compiles_passes_the_check_and_changes_nothing():
     loop = one_step(lambda x, weight: weight.assign_add(tf.reduce_sum(tf.where(x > 0, x, -x))))
     loop.check_compiles(for_tpu=True)
     with eager_mode():
-        (copy,) = loop._resources.copies("weight")
+        (copy,) = loop._step.resources.copies("weight")
         assert copy.numpy() == 2.0
 
 

@@ -1,0 +1,165 @@
+"""Many steps in one function: what is traced."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from estimator_bridge.runtime.draws import Draws, HostDraws
+from estimator_bridge.runtime.step_outputs import StepOutputs
+from estimator_bridge.runtime.watched_step import WatchedStep
+from estimator_bridge.runtime.workers import Workers
+
+__all__ = ["LoopBody"]
+
+
+class LoopBody:
+    """The function of a loop.
+
+    Every operation here runs once a step, and costs a small model's step about a percent. The next
+    batch is drawn ahead, at the end of the step before and only if there is to be another: so the
+    loop's condition sees the input's end, no batch is lost, and the step itself stands in the loop
+    without a branch around it.
+
+    Args:
+      step: what to run.
+      counts_up: whether the step adds one to its counter and nothing else writes it. Then the limit
+        is known as a number of steps; to look at the counter in each costs 8 percent.
+      full_batch: see ``StepLoop``.
+      workers: that train in step with this one; None where there are none.
+      graph: the traced graph, by which the workers' meetings are known.
+      outputs: takes the fetches of each step, instead of the last one's being returned.
+    """
+
+    def __init__(
+        self,
+        step: WatchedStep,
+        counts_up: bool,
+        full_batch: int | None = None,
+        workers: Workers | None = None,
+        graph: tf.Graph | None = None,
+        outputs: StepOutputs | None = None,
+    ):
+        self._step, self._counts_up, self._full_batch = step, counts_up, full_batch
+        self._workers, self._graph, self._outputs = workers, graph, outputs
+
+    def __call__(self, draws: Draws, iterator: Any, steps, draw, limit, *fed) -> dict[str, Any]:
+        """Traces the loop.
+
+        Args:
+          draws: how batches are drawn.
+          iterator: from where.
+          steps: run at most so many.
+          draw: the position in the random streams at which it begins.
+          limit: the counter's value at which it ends.
+          *fed: values of the references that are fed.
+
+        Returns:
+          The state after the last step, for ``StepLoop`` to read.
+        """
+        is_on_hosts = isinstance(draws, HostDraws)
+        takes_full_only = self._full_batch is not None and not is_on_hosts
+        counter, most = self._step.counter, steps
+        if counter and self._counts_up:
+            most = tf.minimum(steps, limit - self._step.counted())
+
+        def is_wanted(state, whatever_loss=False):
+            wanted = state["done"] < most
+            if counter and not self._counts_up:
+                wanted &= self._step.counted() < limit
+            if self._step.loss and not whatever_loss:
+                wanted &= _is_a_number(state["loss"])
+            if takes_full_only:
+                wanted &= tf.equal(state["short_size"], 0)
+            return wanted
+
+        def with_next_batch(state, meeting=1, ahead=None):
+            # Alone, no draw waits for the loss.
+            wanted = is_wanted(state, whatever_loss=not self._workers)
+            batch = draws.draw(iterator, wanted, ahead)
+            if self._workers:
+                has = batch[-1].has_value() | ~wanted
+                loss, all_have_one = self._meet(self._workers, meeting, state["loss"], has)
+                wanted &= _is_a_number(loss)
+                kept = batch
+                batch = tf.cond(wanted & all_have_one, lambda: kept, draws.nothing)
+                state = {**state, "loss": loss}
+            return {**state, "batch": batch}
+
+        def body(state):
+            batch, ahead = draws.take(iterator, state["batch"])
+            stepped = self._stepped_if_full if takes_full_only else self._stepped
+            return (with_next_batch(stepped(state, batch, draw, fed), ahead=ahead),)
+
+        def goes_on(state):
+            has_batch = draws.are_there(state["batch"])
+            if is_on_hosts:  # nothing is drawn ahead
+                return has_batch & is_wanted(state)
+            return has_batch & _is_a_number(state["loss"]) if self._step.loss else has_batch
+
+        start = with_next_batch(self._start(iterator, takes_full_only), meeting=0)
+        shapes = {
+            **tf.nest.map_structure(lambda t: t.shape, {**start, "batch": start["done"]}),
+            "needs": [] if self._outputs else self._step.fetches.need_shapes,
+            "batch": draws.specs,
+        }
+        end = tf.while_loop(goes_on, body, (start,), shape_invariants=(shapes,), name="steps")[0]
+        batch, needs = end.pop("batch"), end.pop("needs")
+        end["left_over"], wanted = draws.left_over(batch), is_wanted(end)
+        end["ended"] = wanted & draws.have_ended(batch)
+        if is_on_hosts:
+            end["ahead"], end["is_short"] = batch[0], wanted & ~end["ended"]
+        end["fetched"] = []
+        if not self._outputs:
+            end["fetched"] = self._step.fetches.computed(needs, tf.equal(end["done"], steps))
+        return {**end, "limit_value": self._step.counted()} if counter else end
+
+    def _start(self, iterator: Any, takes_full_only: bool) -> dict[str, Any]:
+        """The loop's state before the first step."""
+        start: dict[str, Any] = {
+            "done": tf.constant(0, tf.int64),
+            "loss": tf.constant(0.0),
+            "needs": [] if self._outputs else self._step.fetches.no_needs(),
+        }
+        if takes_full_only:
+            _, spec = iterator.element_spec
+            start["short_size"] = tf.constant(0, tf.int64)
+            start["short_batch"] = [tf.zeros(s.shape, s.dtype) for s in tf.nest.flatten(spec)]
+        return start
+
+    def _meet(self, workers: Workers, meeting: int, loss, has_batch):
+        """The workers' mean loss, and whether each of them has a batch: none goes on alone."""
+        first_key, _ = workers.keys(self._graph)
+        mine = tf.stack([loss, tf.cast(has_batch, tf.float32)])
+        total = workers.sum_over_hosts(mine, first_key + meeting)
+        return total[0] / workers.count, total[1] > workers.count - 0.5
+
+    def _stepped(self, state: dict, batch: Any, draw, fed: Sequence[tf.Tensor]) -> dict:
+        loss, needs = self._step(batch, draw + state["done"], fed)
+        new = {**state, "done": state["done"] + 1, "needs": needs}
+        if self._step.loss:
+            new["loss"] = loss
+        if self._outputs:
+            put = self._outputs.put(self._step.fetches.computed(needs))
+            with tf.control_dependencies([put]):  # before the next batch is drawn, which may fail
+                new["done"] = tf.identity(new["done"])
+            new["needs"] = []
+        return new
+
+    def _stepped_if_full(self, state: dict, sized_batch, draw, fed: Sequence[tf.Tensor]) -> dict:
+        ((size, components),) = sized_batch
+        flat = tf.nest.flatten(components, expand_composites=True)
+        kept = {key: value for key, value in state.items() if key != "batch"}
+        return tf.cond(
+            tf.equal(size, self._full_batch),
+            lambda: self._stepped(kept, flat, draw, fed),
+            lambda: {**kept, "short_size": size, "short_batch": flat},
+        )
+
+
+def _is_a_number(loss: tf.Tensor) -> tf.Tensor:
+    """False for NaN, in one operation."""
+    return loss <= np.inf

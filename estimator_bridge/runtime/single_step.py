@@ -1,0 +1,77 @@
+"""One step of a traced graph, without a loop around it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.graph import host_device
+from estimator_bridge.runtime.loop_result import LoopResult
+from estimator_bridge.runtime.watched_step import WatchedStep
+from estimator_bridge.tensorflow_private import eager_mode, flat_call
+
+__all__ = ["SingleStep"]
+
+_ENDED = -1  # instead of the counter's value: the input had no batch for the step
+
+
+class SingleStep:
+    """A compiled step on one replica, for hooks that are called at each step.
+
+    Args:
+      step: what to run.
+      iterator: of an eager dataset. The function holds it: passed as an argument, it would cost as
+        much as all the others.
+      fed: of the values that each call supplies.
+    """
+
+    def __init__(self, step: WatchedStep, iterator: Any, fed: Sequence[tf.TensorSpec]):
+        self._step, self._fed = step, fed
+        self._is_random = step.run.is_random
+        number = [tf.TensorSpec([], tf.int64)] if self._is_random else []
+        function = tf.function(self._traced, autograph=False)
+        with eager_mode(), tf.device(host_device()):
+            step.run.check_ready()
+            self._iterator: Any = iterator
+            self._call = flat_call(function.get_concrete_function(*number, *fed))
+
+    def is_of(self, iterator: Any) -> bool:
+        """Whether it reads this iterator."""
+        return self._iterator is iterator
+
+    def __call__(self, draw: int, fed: Sequence[tf.Tensor]) -> LoopResult:
+        """Runs it; see ``StepLoop``."""
+        given = list(fed)
+        if self._is_random:  # to enter these contexts costs a small step percents
+            with eager_mode(), tf.device(host_device()):
+                given.insert(0, tf.constant(draw, tf.int64))
+        reached, *values = self._call(*given)
+        limit_value = int(reached)
+        if limit_value == _ENDED:
+            return LoopResult(0, True, None, None, None)
+        loss = float(values.pop(0)) if self._step.loss else None
+        return LoopResult(
+            steps=1,
+            input_ended=False,
+            loss=loss,
+            fetched=dict(zip(self._step.fetches.refs, values)),
+            short_batch=None,
+            limit_value=limit_value if self._step.counter else None,
+        )
+
+    def _traced(self, *given: tf.Tensor) -> list:
+        draw, fed = (given[0], given[1:]) if self._is_random else (0, given)
+        batch, step = self._iterator.get_next_as_optional(), self._step
+
+        def run() -> list:
+            loss, needs = step([batch.get_value()], draw, fed)
+            values = [*([loss] if step.loss else []), *step.fetches.computed(needs)]
+            return [step.counted() if step.counter else tf.constant(0, tf.int64), *values]
+
+        def nothing() -> list:
+            values = [*([tf.constant(0.0)] if step.loss else []), *step.fetches.none()]
+            return [tf.constant(_ENDED, tf.int64), *values]
+
+        return tf.cond(batch.has_value(), run, nothing)

@@ -1,0 +1,97 @@
+"""What a loop returns of its last step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import tensorflow as tf
+
+from estimator_bridge.graph import LiftedSession, Snapshot
+from estimator_bridge.graph.deferred import defer
+
+__all__ = ["StepFetches"]
+
+
+class StepFetches:
+    """References of which the last step's values are wanted.
+
+    What only they need, and what changes nothing, is computed behind the last step. Each step
+    leaves for that its ``needs``.
+
+    Args:
+      session: of the traced graph.
+      fetches: references; those of operations change state or hold others back.
+      base: references that a step computes in any case.
+      given: references whose values come from outside of the graph.
+
+    Attributes:
+      fetches: as given.
+      refs: those that have values.
+      needs: references of which each step hands on the first replica's values.
+      operations: what each step runs for the fetches' sake, '^name' each.
+      has_effects: whether the fetches change state.
+    """
+
+    def __init__(
+        self,
+        session: LiftedSession,
+        fetches: Sequence[str],
+        base: Sequence[str],
+        given: Iterable[str],
+    ):
+        tensor_of, owners = session.graph.get_tensor_by_name, session.resources.owners
+        self.fetches = tuple(fetches)
+        self.refs = [ref for ref in fetches if not ref.startswith("^")]
+        self.operations: list[str] = []
+        self.has_effects, self._deferred = False, None
+        if fetches:
+            all_given = {*given, *(f"{name}:0" for name in owners)}
+            division = defer(Snapshot.of(session.graph), base, fetches, all_given, owners)
+            self._deferred, self.has_effects = division.deferred, division.has_effects
+            self.operations = [ref for ref in division.in_step if ref.startswith("^")]
+        self.needs = self._deferred.needs if self._deferred else self.refs
+        if any(tensor_of(ref).dtype in (tf.variant, tf.resource) for ref in self.needs):
+            # The inside of a TensorArray cannot be handed from step to step.
+            self._deferred, self.needs = None, self.refs
+        self._traced = [tensor_of(ref) for ref in self.refs]
+        self._needs_traced = [tensor_of(ref) for ref in self.needs]
+
+    @property
+    def need_shapes(self) -> list[tf.TensorShape]:
+        """The shapes of the needs."""
+        return [tensor.shape for tensor in self._needs_traced]
+
+    def no_needs(self) -> list[tf.Tensor]:
+        """What stands for the needs before the first step."""
+        return [_empty(tensor) for tensor in self._needs_traced]
+
+    def none(self) -> list[tf.Tensor]:
+        """What stands for the values where no step ran."""
+        return [_empty(tensor) for tensor in self._traced]
+
+    def needed(self, strategy: tf.distribute.Strategy, values: Mapping) -> list[tf.Tensor]:
+        """The needs, from a step's per-replica values by reference."""
+        needs = [strategy.experimental_local_results(values[ref])[0] for ref in self.needs]
+        for need, traced in zip(needs, self._needs_traced):
+            need.set_shape(traced.shape)  # a GraphDef forgets what set_shape said
+        return needs
+
+    def computed(self, needs: Sequence[tf.Tensor], is_wanted: bool | tf.Tensor = True) -> list:
+        """The values, from a step's needs; nothing is computed where nobody wants them."""
+        deferred = self._deferred
+        if deferred is None:
+            return list(needs)
+        known = dict(zip(self.needs, needs))
+
+        def compute() -> list:
+            return [
+                tf.ensure_shape(value, traced.shape)
+                for value, traced in zip(deferred(known), self._traced)
+            ]
+
+        return compute() if is_wanted is True else tf.cond(is_wanted, compute, self.none)
+
+
+def _empty(tensor: tf.Tensor) -> tf.Tensor:
+    shape = [size or 0 for size in (tensor.shape.as_list() if tensor.shape.rank else [])]
+    return tf.fill(shape, "") if tensor.dtype == tf.string else tf.zeros(shape, tensor.dtype)
