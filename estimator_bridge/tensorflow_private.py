@@ -56,6 +56,11 @@ from tensorflow.python.tpu import training_loop as tpu_training_loop
 # TensorFlow's and users' CrossShardOptimizer read the number of shards from this context.
 from tensorflow.python.tpu.tpu_function import get_tpu_context
 
+# The same, None where it has not been made: hooks of TensorFlow's fetch it when they are called.
+from tensorflow.python.training.training_util import (
+    _get_global_step_read as existing_global_step_read,
+)
+
 # The original reads the global step through this before model_fn runs; the op-level seeds of all
 # that follows count its operations.
 from tensorflow.python.training.training_util import (
@@ -239,6 +244,7 @@ __all__ = [
     "device_assignment",
     "eager_context",
     "eager_mode",
+    "existing_global_step_read",
     "flat_call",
     "get_tpu_context",
     "global_step_read",

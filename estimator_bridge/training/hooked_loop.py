@@ -13,6 +13,7 @@ import tensorflow as tf
 
 from estimator_bridge.graph import LiftedSession
 from estimator_bridge.runtime import LoopResult, StepLoop
+from estimator_bridge.tensorflow_private import existing_global_step_read
 from estimator_bridge.training.cadence import due, skip
 from estimator_bridge.training.pace import Pace
 from estimator_bridge.training.step_call import StepCall
@@ -96,6 +97,7 @@ class HookedLoop:
         self._call: StepCall | None = None
         self._together = together
         self._singly = singly
+        self._step_read = existing_global_step_read(session.graph)
         self._stop_requested = self._all_stop = Stop.NO
 
     @property
@@ -154,7 +156,7 @@ class HookedLoop:
             if hook not in called:
                 skip(hook, result.steps, step + result.steps)
         if result.fetched is not None and result.steps == steps:
-            self.finish(result.fetched)
+            self.finish(result.fetched, result.limit_value)
         if _is_nan(result):
             self._tell_of_nan(result.loss, step + result.steps)
         return result
@@ -164,14 +166,19 @@ class HookedLoop:
         """The references that hooks want of the last step of the chunk that was begun last."""
         return self._call.fetches.refs if self._call else []
 
-    def finish(self, fetched: dict[str, Any]) -> None:
+    def finish(self, fetched: dict[str, Any], step: int | None = None) -> None:
         """Calls the hooks at the end of a chunk: ``run`` does, unless a short batch ended it.
 
         Args:
           fetched: the values of ``wanted``.
+          step: the global step, where it is known: TensorFlow's hooks ask for it again.
         """
         assert self._call is not None
-        self._call.finish(fetched)
+        known = {}
+        if step is not None and self._step_read is not None:
+            known[self._step_read.name] = self._step_read.dtype.as_numpy_dtype(step)
+        with self._session.knowing(known):
+            self._call.finish(fetched)
         if self._call.stop_requested:
             self.request_stop()
 
