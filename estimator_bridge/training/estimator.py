@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,6 +38,7 @@ from estimator_bridge.training.configuration import config_with_folder
 from estimator_bridge.training.distribution import DistributedExecution, strategy_for
 from estimator_bridge.training.evaluate import evaluate_program
 from estimator_bridge.training.execution import Execution
+from estimator_bridge.training.kept_programs import KeptPrograms
 from estimator_bridge.training.model_call import call_model_fn, check_model_fn
 from estimator_bridge.training.predict import predict_program
 from estimator_bridge.training.program import Program, trace_program
@@ -82,7 +84,7 @@ class Estimator:
         self._model_fn = check_model_fn(model_fn, params)
         self._params = copy.deepcopy(params or {})
         self._warm_start_settings = parse_warm_start(warm_start_from)
-        self._evaluation: Program | None = None  # traced once, used again
+        self._kept = KeptPrograms()
 
     @property
     def model_dir(self) -> str:
@@ -191,21 +193,8 @@ class Estimator:
         execution = self._execution(ModeKeys.EVAL)
         check_writable(self._model_dir)
         path = self._checkpoint_for(checkpoint_path, "evaluate")
-        program = self._evaluation_program(execution, input_fn, bool(hooks), path)
-        try:
-            results = evaluate_program(program, self.eval_dir(name), hooks, steps, path)
-            # Hooks add operations of their own to a graph, and expect to do so once; queues that
-            # threads filled are closed afterwards.
-            had_hooks = bool(hooks or program.spec.evaluation_hooks)
-            is_used_up = had_hooks or program.session.queues.started
-        except BaseException:
-            self._evaluation = None
-            raise
-        finally:
-            program.end_input()
-        is_kept = path and not is_used_up
-        self._evaluation = program if is_kept else None
-        return results
+        with self._program(execution, input_fn, ModeKeys.EVAL, path, bool(hooks)) as program:
+            return evaluate_program(program, self.eval_dir(name), hooks, steps, path)
 
     def predict(
         self,
@@ -235,8 +224,8 @@ class Estimator:
         keys = [predict_keys] if isinstance(predict_keys, str) else predict_keys
         execution = self._execution(ModeKeys.PREDICT)
         path = self._checkpoint_for(checkpoint_path, "predict")
-        program = self._trace(execution, input_fn, ModeKeys.PREDICT, path)
-        yield from predict_program(program, hooks, keys, path, yield_single_examples)
+        with self._program(execution, input_fn, ModeKeys.PREDICT, path, bool(hooks)) as program:
+            yield from predict_program(program, hooks, keys, path, yield_single_examples)
 
     def export_saved_model(
         self,
@@ -437,15 +426,16 @@ class Estimator:
             )
         return latest
 
-    def _evaluation_program(
-        self, execution: Execution, input_fn: Callable, has_hooks: bool, path: str | None
-    ) -> Program:
-        """A program for this input: the last evaluation's, where that was traced for its like."""
-        if self._evaluation and path and not has_hooks:
-            program = self._evaluation.with_input(input_fn, self.params)
-            if program:
-                return program
-        return self._trace(execution, input_fn, ModeKeys.EVAL, path)
+    def _program(
+        self, execution: Execution, input_fn: Callable, mode: str, path: str | None, hooked: bool
+    ) -> contextlib.AbstractContextManager[Program]:
+        """A program to evaluate or predict with: the last call's, where it was for the like."""
+
+        def trace() -> Program:
+            return self._trace(execution, input_fn, mode, path)
+
+        may_keep = bool(path) and not hooked
+        return self._kept.use(mode, trace, input_fn, self.params, may_keep)
 
     def _refuse_overridden_members(self) -> None:
         members = {m for m in Estimator.__dict__ if not m.startswith("_")}

@@ -63,7 +63,7 @@ def predict_program(
     """Yields predictions, a batch's worth of work at a time.
 
     Args:
-      program: traced for prediction; closed when the iterator is done or abandoned.
+      program: traced for prediction.
       hooks: the caller's.
       predict_keys: which outputs; None for all.
       checkpoint_path: what to predict with; None for the initial values.
@@ -72,25 +72,22 @@ def predict_program(
     graph, shards = program.graph, program.execution.shards
     outputs = select_outputs(program.traced.outputs, predict_keys)
     given_hooks = [*hooks, *program.spec.prediction_hooks]
-    try:
-        with continue_trace(graph, shards):
-            open_session(program.session, program.scaffold, given_hooks, checkpoint_path)
-        with eager_mode():
-            iterator = iter(program.dataset())
-        ahead = None if given_hooks else loop_ahead(program, outputs, iterator)
-        batches = (
-            _step_by_step(program, outputs, iterator, given_hooks)
-            if ahead is None
-            else ahead.batches(iterator)
-        )
-        for values in batches:
-            yield from _examples(values, yield_single_examples)
-        program.check_input()
-        with continue_trace(graph, shards):
-            for hook in given_hooks:
-                hook.end(program.session)
-    finally:
-        program.close()
+    with continue_trace(graph, shards):
+        open_session(program.session, program.scaffold, given_hooks, checkpoint_path)
+    with eager_mode():
+        iterator = iter(program.dataset())
+    ahead = None if given_hooks else loop_ahead(program, outputs, iterator)
+    batches = (
+        _step_by_step(program, outputs, iterator, given_hooks)
+        if ahead is None
+        else ahead.batches(iterator)
+    )
+    for values in batches:
+        yield from _examples(values, yield_single_examples)
+    program.check_input()
+    with continue_trace(graph, shards):
+        for hook in given_hooks:
+            hook.end(program.session)
 
 
 def _step_by_step(
@@ -103,7 +100,7 @@ def _step_by_step(
     loop = HookedLoop(
         program.session,
         [*hooks, wanted],
-        program.make_loop,
+        program.kept_loop,
         None,
         Pace(steps=1),
         original_fetches=outputs,

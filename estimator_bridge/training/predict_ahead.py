@@ -89,8 +89,7 @@ def loop_ahead(program: Program, outputs: Mapping[str, Any], iterator: Any) -> L
         or not _stands_alone(iterator)
     ):
         return None
-    step_outputs = StepOutputs([tensor.dtype for tensor in tensors])
-    loop = program.make_loop(fetches.refs, outputs=step_outputs)
+    loop, step_outputs = program.kept_loop_with_outputs(fetches.refs)
     return None if loop.has_effects else LoopAhead(program, fetches, loop, step_outputs)
 
 

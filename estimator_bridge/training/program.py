@@ -14,7 +14,7 @@ from estimator_bridge.data import GraphInput
 from estimator_bridge.errors import NotCompilableError
 from estimator_bridge.graph import LiftedSession, Resources, trace_graph
 from estimator_bridge.model import EstimatorSpec, ModeKeys
-from estimator_bridge.runtime import StepLoop
+from estimator_bridge.runtime import StepLoop, StepOutputs
 from estimator_bridge.tensorflow_private import eager_mode, global_step_read
 from estimator_bridge.training.execution import Execution, TracedModel
 from estimator_bridge.training.initialize import prepare_saver, with_default_local_init
@@ -47,6 +47,7 @@ class Program:
       scaffold: the model's, or a default one.
       results: in evaluation, the tensors to compute in the end.
       loops: those that ``kept_loop`` made.
+      loops_with_outputs: those that ``kept_loop_with_outputs`` made.
     """
 
     execution: Execution
@@ -60,6 +61,9 @@ class Program:
     scaffold: Any
     results: dict[str, Any]
     loops: dict[Any, StepLoop] = dataclasses.field(default_factory=dict)
+    loops_with_outputs: dict[Any, tuple[StepLoop, StepOutputs]] = dataclasses.field(
+        default_factory=dict
+    )
 
     def dataset(self) -> tf.data.Dataset:
         """The input's batches as the compiled loop takes them; the session is initialised."""
@@ -172,6 +176,15 @@ class Program:
         if key not in self.loops:
             self.loops[key] = self.make_loop(fetches, fed, sums)
         return self.loops[key]
+
+    def kept_loop_with_outputs(self, fetches: Sequence[str]) -> tuple[StepLoop, StepOutputs]:
+        """A kept loop of which each step hands over what is fetched, and where to."""
+        key = tuple(fetches)
+        if key not in self.loops_with_outputs:
+            dtypes = [self.graph.get_tensor_by_name(ref).dtype for ref in fetches]
+            outputs = StepOutputs(dtypes)
+            self.loops_with_outputs[key] = self.make_loop(fetches, outputs=outputs), outputs
+        return self.loops_with_outputs[key]
 
     @property
     def wants_xla(self) -> bool:
