@@ -61,7 +61,8 @@ def draw(path: str, workloads: dict[str, Any], note: str) -> None:
         "estimator_bridge is so many times as quick (median; least and most of the rounds)"
     )
     axes.set_title(note, fontsize=9)
-    axes.legend(fontsize=8)
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(fontsize=8)
     buffer = io.BytesIO()
     FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None})
     write_whole(path, buffer.getvalue())

@@ -34,20 +34,23 @@ def with_tables(page: str, content: dict[str, Any]) -> str:
 
 
 def tables(content: dict[str, Any]) -> dict[str, str]:
-    """By name: 'beside' (here beside the other ways) and 'settings' (beside the defaults)."""
+    """By name: 'beside' (here beside the other ways), 'settings' (beside the defaults), 'cores'."""
     kinds = {workload.name: workload.program for workload in WORKLOADS}
-    beside, settings = [], []
+    beside, settings, cores = [], [], []
     for name, workload in content["workloads"].items():
         for metric, by_way in workload["figures"].items():
             if kinds.get(name) == "settings":
-                settings += _settings_rows(metric, by_way)
+                settings += _rows_beside("here", metric, by_way)
+            elif kinds.get(name) == "cores":
+                cores += _rows_beside("cores_1", metric, by_way)
             elif "here" in by_way and len(by_way) > 1:
                 beside.append(_beside_row(workload["title"], metric, by_way))
     heads = {
         "beside": ["", "here", *(f"here / {WAYS[way]}" for way in _OTHERS)],
         "settings": ["setting", "steps/s", "of the default's"],
+        "cores": ["cores", "steps/s", "of one core's"],
     }
-    rows = {"beside": beside, "settings": settings}
+    rows = {"beside": beside, "settings": settings, "cores": cores}
     return {name: _markdown(heads[name], rows[name]) for name in rows if rows[name]}
 
 
@@ -58,13 +61,13 @@ def _beside_row(title: str, metric: str, by_way: dict[str, list[float]]) -> list
     return cells
 
 
-def _settings_rows(metric: str, by_way: dict[str, list[float]]) -> list[list[str]]:
+def _rows_beside(base: str, metric: str, by_way: dict[str, list[float]]) -> list[list[str]]:
     if metric != "steps/s":
         return []
     return [
-        [WAYS[way], number(statistics.median(values)), _ratio(values, by_way["here"])]
+        [WAYS[way], number(statistics.median(values)), _ratio(values, by_way[base])]
         for way, values in by_way.items()
-        if way != "here"
+        if way != base
     ]
 
 

@@ -21,8 +21,13 @@ WAYS = {
     "loop_1": "TPU mode, loops of 1",
     "loop_10": "TPU mode, loops of 10",
     "loop_100": "TPU mode, loops of 100",
+    "cores_1": "1 emulated core",
+    "cores_2": "2 emulated cores",
+    "cores_4": "4 emulated cores",
+    "cores_8": "8 emulated cores",
 }
-_SETTINGS = tuple(way for way in WAYS if way not in ("original", "keras", "hand"))
+_CORES = tuple(way for way in WAYS if way.startswith("cores_"))
+_SETTINGS = tuple(way for way in WAYS if way not in ("original", "keras", "hand", *_CORES))
 _ALL = ("here", "original", "keras", "hand")
 _BOTH = ("here", "original")
 
@@ -73,5 +78,14 @@ WORKLOADS = [
     Workload("startup", "start-up", "startup", {}, _BOTH, "once"),
     Workload("big_graph", "BERT-base graph to first step", "big_graph", {}, _BOTH, "once", 0.5),
     Workload("settings", "MLP under other settings", "settings", {}, _SETTINGS),
+    Workload(
+        "cores",
+        "conv net, global batch 1024",
+        "cores",
+        {"model": "conv128", "batch": 1024},
+        _CORES,
+        share=0.7,
+        call=10,
+    ),
     Workload("checkpoint", "checkpoint of 400 MB", "checkpoint", {}, _BOTH, "once", 0.7),
 ]

@@ -9,7 +9,7 @@ from benchmarks.models import MODELS, Model
 from benchmarks.orders import Orders
 from benchmarks.programs.steps import Measured
 
-__all__ = ["serve"]
+__all__ = ["serve", "tpu_model_fn"]
 
 
 def serve(way: str, orders: Orders, model: str = "mlp") -> None:
@@ -30,7 +30,7 @@ def serve(way: str, orders: Orders, model: str = "mlp") -> None:
         tpu = estimators.tpu
         config["tpu_config"] = tpu.TPUConfig(iterations_per_loop=int(number))
         tpu.TPUEstimator(
-            _tpu_model_fn(made),
+            tpu_model_fn(made),
             config=tpu.RunConfig(master="emulated:1", **config),
             train_batch_size=made.batch,
         ).train(lambda params: made.dataset(), hooks=hooks)
@@ -46,7 +46,9 @@ def serve(way: str, orders: Orders, model: str = "mlp") -> None:
     estimator.train(lambda: inputs(made), hooks=hooks)
 
 
-def _tpu_model_fn(model: Model):
+def tpu_model_fn(model: Model):
+    """The model's training as a TPU program has it."""
+
     def model_fn(features, labels, mode, params):
         loss = tf.reduce_mean(
             tf.nn.sparse_softmax_cross_entropy_with_logits(labels, model.v1_logits(features))

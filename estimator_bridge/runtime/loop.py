@@ -174,8 +174,8 @@ class StepLoop:
 
     def check_compiles(self, for_tpu: bool = False, allowed: Collection[str] = ()) -> None:
         """Checks that XLA would compile the step: see ``ReplicaStep.check_compiles``."""
+        self._run.check_ready()
         with eager_mode(), tf.device(host_device()):
-            self._run.check_ready()
             self._run.check_compiles(for_tpu, allowed)
 
     def traced(self, iterator) -> tf.Graph:
@@ -183,6 +183,7 @@ class StepLoop:
         return self._function(iterator)[0].graph
 
     def _call_many(self, iterator, steps: int, draw: int, limit: int | None, fed) -> LoopResult:
+        self._run.check_ready()
         function, drawn_from = self._function(iterator)
         numbers = steps, draw if self._run.is_random else 0, _NO_LIMIT if limit is None else limit
         given = [*drawn_from, *map(self._number, numbers), *self._fed_values(fed)]
@@ -211,7 +212,6 @@ class StepLoop:
         if self._bound and self._bound[0]() is iterator:
             return self._bound[1], tf.nest.flatten(iterator, expand_composites=True)
         with eager_mode(), tf.device(host_device()):
-            self._run.check_ready()
             draws, drawn_from = draws_of(iterator, self._elements, self._full_batch)
             compiled = next((loop for key, loop in self._compiled if key == draws.key), None)
             if compiled is None:

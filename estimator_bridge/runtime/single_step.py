@@ -32,8 +32,8 @@ class SingleStep:
         self._is_random = step.run.is_random
         number = [tf.TensorSpec([], tf.int64)] if self._is_random else []
         function = tf.function(self._traced, autograph=False)
+        step.run.check_ready()
         with eager_mode(), tf.device(host_device()):
-            step.run.check_ready()
             self._iterator: Any = iterator
             self._call = flat_call(function.get_concrete_function(*number, *fed))
 

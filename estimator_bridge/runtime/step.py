@@ -135,16 +135,17 @@ class ReplicaStep:
         return self._lifted.sums
 
     def check_ready(self) -> None:
-        """Checks, eagerly, that the variables that a step reads are initialized.
+        """Checks that the variables that a step reads are initialized.
 
         Raises:
           FailedPreconditionError: one is not.
         """
         if self._is_ready:  # a variable that has a value keeps one
             return
-        self._resources.check_values(self._lifted.reads_first)
-        if self._host_lifted:
-            self._resources.check_values(self._host_lifted.reads_first)
+        with eager_mode(), tf.device(host_device()):
+            self._resources.check_values(self._lifted.reads_first)
+            if self._host_lifted:
+                self._resources.check_values(self._host_lifted.reads_first)
         self._is_ready = True
 
     @property

@@ -1,0 +1,32 @@
+"""One global batch over more and more emulated cores: an order is a number of steps."""
+
+from __future__ import annotations
+
+from benchmarks.estimators import estimators
+from benchmarks.models import MODELS
+from benchmarks.orders import Orders
+from benchmarks.programs.settings import tpu_model_fn
+from benchmarks.programs.steps import Measured
+
+__all__ = ["serve"]
+
+
+def serve(way: str, orders: Orders, model: str, batch: int) -> None:
+    """Follows orders.
+
+    Args:
+      way: 'cores_N'.
+      orders: with 'steps' each, whole loops of 10.
+      model: which.
+      batch: global.
+    """
+    made, tpu = MODELS[model](), estimators.tpu
+    made.batch = batch
+    config = tpu.RunConfig(
+        master=f"emulated:{way.removeprefix('cores_')}",
+        tpu_config=tpu.TPUConfig(iterations_per_loop=10),
+        save_checkpoints_steps=10**9,
+        tf_random_seed=1,
+    )
+    estimator = tpu.TPUEstimator(tpu_model_fn(made), config=config, train_batch_size=batch)
+    estimator.train(lambda params: made.dataset(), hooks=[Measured(orders)])
