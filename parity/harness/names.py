@@ -168,6 +168,16 @@ STAND_INS: dict[str, dict[str, str]] = {
         )
     },
     "training": {"_TrainingExecutor": f"{_FACE}.training.continuous.TrainingExecutor"},
+    # They were public as tf.contrib.estimator's, with another default for loss_reduction.
+    "canned.head": {
+        "_binary_logistic_head_with_sigmoid_cross_entropy_loss": (
+            f"{_FACE}.heads.summed_binary_classification_head"
+        ),
+        "_multi_class_head_with_softmax_cross_entropy_loss": (
+            f"{_FACE}.heads.summed_multi_class_head"
+        ),
+        "_regression_head": f"{_FACE}.heads.summed_regression_head",
+    },
     "canned.metric_keys": {"MetricKeys": f"{_FACE}.heads.MetricKeys"},
     "canned.prediction_keys": {"PredictionKeys": f"{_FACE}.heads.PredictionKeys"},
     "head.head_utils": {
@@ -196,6 +206,7 @@ ONLY_WITH = {"training._TrainingExecutor": {"run_local"}}
 # Parts of the original that this library is made of too, more or less. Tests of them are run, and
 # are private all the same.
 INSIDES: dict[str, dict[str, str]] = {
+    "canned.head": {"_Head": f"{_FACE}.heads.AnyV1Head"},
     "head.base_head": {"call_loss_fn": f"{_FACE}.heads.losses.call_loss_fn"},
     "model_fn": {"_TPUEstimatorSpec": f"{_FACE}.tpu.TPUEstimatorSpec"},
     "early_stopping": {
