@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         errors,
         experimental,
         export,
+        heads,
         inputs,
         runtime,
         testing,
@@ -32,6 +33,18 @@ if TYPE_CHECKING:
         training,
     )
     from estimator_bridge.experimental.extenders import add_metrics
+    from estimator_bridge.heads import (
+        BinaryClassHead,
+        Head,
+        LogisticRegressionHead,
+        MultiClassHead,
+        MultiHead,
+        MultiLabelHead,
+        PoissonRegressionHead,
+        RegressionHead,
+        classifier_parse_example_spec,
+        regressor_parse_example_spec,
+    )
     from estimator_bridge.legacy.install import install
     from estimator_bridge.model import EstimatorSpec, ModeKeys, Model, RunConfig, WarmStartSettings
     from estimator_bridge.training import (
@@ -67,6 +80,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BestExporter",
+    "BinaryClassHead",
     "CheckpointSaverHook",
     "CheckpointSaverListener",
     "Estimator",
@@ -77,13 +91,20 @@ __all__ = [
     "FinalExporter",
     "FinalOpsHook",
     "GlobalStepWaiterHook",
+    "Head",
     "LatestExporter",
     "LoggingTensorHook",
+    "LogisticRegressionHead",
     "ModeKeys",
     "Model",
+    "MultiClassHead",
+    "MultiHead",
+    "MultiLabelHead",
     "NanLossDuringTrainingError",
     "NanTensorHook",
+    "PoissonRegressionHead",
     "ProfilerHook",
+    "RegressionHead",
     "RunConfig",
     "SecondOrStepTimer",
     "SessionRunArgs",
@@ -98,12 +119,15 @@ __all__ = [
     "WarmStartSettings",
     "__version__",
     "add_metrics",
+    "classifier_parse_example_spec",
     "data",
     "errors",
     "experimental",
     "export",
+    "heads",
     "inputs",
     "install",
+    "regressor_parse_example_spec",
     "runtime",
     "testing",
     "tpu",
@@ -115,6 +139,11 @@ __all__ = [
 _PLACES = {
     "estimator_bridge.experimental.extenders": """
         add_metrics
+    """,
+    "estimator_bridge.heads": """
+        BinaryClassHead Head LogisticRegressionHead MultiClassHead MultiHead MultiLabelHead
+        PoissonRegressionHead RegressionHead classifier_parse_example_spec
+        regressor_parse_example_spec
     """,
     "estimator_bridge.legacy.install": """
         install

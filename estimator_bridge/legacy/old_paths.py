@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from estimator_bridge.legacy.faces import V1_NAMES
+from estimator_bridge.legacy.faces import PARSE_EXAMPLE_SPECS, V1_NAMES
 from estimator_bridge.legacy.missing import MISSING
 
 __all__ = ["OLD_MODULES"]
@@ -19,7 +19,6 @@ _CANNED = {
         "DNNLinearCombinedRegressor",
     ),
     "linear": ("LinearClassifier", "LinearEstimator", "LinearRegressor"),
-    "parsing_utils": ("classifier_parse_example_spec", "regressor_parse_example_spec"),
 }
 _HEADS = {
     "base_head": ("Head",),
@@ -35,6 +34,7 @@ def _here(place: str, *names: str) -> dict[str, str]:
     return {name: ".".join(filter(None, (_FACE, place, name))) for name in names}
 
 
+_PARSING = {name: f"{_FACE}.heads.{name}_v1" for name in PARSE_EXAMPLE_SPECS}
 _V1_ESTIMATOR = {"Estimator": f"{_FACE}.training.EstimatorV1"}
 _OUTPUTS = _here(
     "export", "ClassificationOutput", "EvalOutput", "ExportOutput", "PredictOutput",
@@ -59,6 +59,27 @@ _INPUTS = _here("inputs", "numpy_input_fn", "pandas_input_fn")
 
 # By the path below tensorflow_estimator.python.estimator: what a module has, and what it lacks.
 _BELOW: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
+    # Privates that model functions with heads lean on.
+    "canned.head": (
+        {
+            "_Head": f"{_FACE}.heads.AnyV1Head",
+            "_binary_logistic_head_with_sigmoid_cross_entropy_loss": (
+                f"{_FACE}.heads.summed_binary_classification_head"
+            ),
+            "_binary_logistic_or_multi_class_head": f"{_FACE}.heads.binary_or_multi_class_head_v1",
+            "_multi_class_head_with_softmax_cross_entropy_loss": (
+                f"{_FACE}.heads.summed_multi_class_head"
+            ),
+            "_regression_head": f"{_FACE}.heads.summed_regression_head",
+        },
+        {},
+    ),
+    "canned.metric_keys": (_here("heads", "MetricKeys"), {}),
+    "canned.parsing_utils": (
+        {**_PARSING, **{f"{name}_v2": f"{_FACE}.{name}" for name in PARSE_EXAMPLE_SPECS}},
+        {},
+    ),
+    "canned.prediction_keys": (_here("heads", "PredictionKeys"), {}),
     "early_stopping": (_EARLY_STOPPING, {}),
     "estimator": (
         {
@@ -76,6 +97,7 @@ _BELOW: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
         {
             **_here("", *V1_NAMES),
             **_V1_ESTIMATOR,
+            **_PARSING,
             **_EARLY_STOPPING,
             **_here("tpu", "TPUEstimator"),
             **_here("experimental", "call_logit_fn"),
@@ -87,6 +109,7 @@ _BELOW: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
     "export.export_output": (_OUTPUTS, {}),
     "exporter": (_here("", "BestExporter", "Exporter", "FinalExporter", "LatestExporter"), {}),
     "extenders": (_here("", "add_metrics"), {}),
+    **{f"head.{module}": (_here("", *names), {}) for module, names in _HEADS.items()},
     "hooks.basic_session_run_hooks": (_HOOKS, {}),
     "hooks.hooks": (
         _here("experimental", "InMemoryEvaluatorHook", "make_stop_at_checkpoint_step_hook"),
@@ -114,9 +137,8 @@ _BELOW: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
     ),
     "training": (_here("", "EvalSpec", "TrainSpec", "train_and_evaluate"), {}),
 }
-for _folder, _modules in (("canned", _CANNED), ("head", _HEADS)):
-    for _name, _lacks in _modules.items():
-        _BELOW[f"{_folder}.{_name}"] = ({}, {name: MISSING[""][name] for name in _lacks})
+for _name, _lacks in _CANNED.items():
+    _BELOW[f"canned.{_name}"] = ({}, {name: MISSING[""][name] for name in _lacks})
 
 
 def _all_modules() -> dict[str, tuple[Mapping[str, str], Mapping[str, str]]]:
