@@ -28,11 +28,23 @@ from estimator_bridge.tpu import (
     shard,
     shutdown_system,
 )
+from estimator_bridge.tpu.feed_ops import (
+    InfeedQueue,
+    infeed_dequeue,
+    infeed_dequeue_tuple,
+    infeed_enqueue,
+    infeed_enqueue_tuple,
+    outfeed_dequeue,
+    outfeed_dequeue_tuple,
+    outfeed_enqueue,
+    outfeed_enqueue_tuple,
+)
 
 __all__ = [
     "AsyncCheckpointSaverHook",
     "CrossShardOptimizer",
     "DeviceAssignment",
+    "InfeedQueue",
     "InputPipelineConfig",
     "RunConfig",
     "TPUConfig",
@@ -48,7 +60,15 @@ __all__ = [
     "cross_replica_sum",
     "device_assignment",
     "export_estimator_savedmodel",
+    "infeed_dequeue",
+    "infeed_dequeue_tuple",
+    "infeed_enqueue",
+    "infeed_enqueue_tuple",
     "initialize_system",
+    "outfeed_dequeue",
+    "outfeed_dequeue_tuple",
+    "outfeed_enqueue",
+    "outfeed_enqueue_tuple",
     "outside_compilation",
     "repeat",
     "replicate",
@@ -160,8 +180,6 @@ def export_estimator_savedmodel(
     )
 
 
-_FEEDS = "is not there: TPUEstimator feeds the TPU and reads from it by itself. Return a dataset "
-_FEEDS += "from input_fn, and use host_call for what the host reads."
 _KERAS = (
     "is not there. Build and compile the Keras model under a strategy instead: "
     "with tf.distribute.TPUStrategy(resolver).scope(): model = ...; model.compile(...)."
@@ -170,20 +188,6 @@ _KERAS = (
 __getattr__ = missing_getattr(
     __name__,
     {
-        **dict.fromkeys(
-            (
-                "InfeedQueue",
-                "infeed_dequeue",
-                "infeed_dequeue_tuple",
-                "infeed_enqueue",
-                "infeed_enqueue_tuple",
-                "outfeed_dequeue",
-                "outfeed_dequeue_tuple",
-                "outfeed_enqueue",
-                "outfeed_enqueue_tuple",
-            ),
-            _FEEDS,
-        ),
         "TPUDistributionStrategy": _KERAS,
         "keras_to_tpu_model": _KERAS,
         "TPUInMemoryEvalHook": "is not there. Use tf.estimator.experimental.InMemoryEvaluatorHook, "

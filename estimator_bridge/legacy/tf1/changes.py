@@ -47,6 +47,17 @@ _OWN: dict[str, str | Callable[[], Any]] = {
     "tensorflow.python": "tensorflow.python",
     "tensorflow.core": "tensorflow.core",
     "tensorflow.compat.v1": _compat_v1,
+    **{
+        f"tensorflow.tpu.{name}": f"estimator_bridge.tpu.{name}"
+        for name in (
+            "batch_parallel",
+            "initialize_system",
+            "replicate",
+            "rewrite",
+            "shard",
+            "shutdown_system",
+        )
+    },
     "tensorflow.config.experimental_list_devices": f"{_PLACES}.tf1.gone.experimental_list_devices",
 }
 
