@@ -55,6 +55,9 @@ from tensorflow.python.ops.resource_variable_ops import (
 # Loops that a program for tpu.rewrite builds; they never had a public name outside of tf.contrib.
 from tensorflow.python.tpu import training_loop as tpu_training_loop
 
+# The columns of TPU embeddings, to know them again; the public API has only what makes them.
+from tensorflow.python.tpu import feature_column_v2 as tpu_feature_columns
+
 # A TPU's infeed and outfeed, as programs without TPUEstimator name them. Of the same kind.
 from tensorflow.python.tpu.ops import tpu_ops
 from tensorflow.python.tpu.tpu_feed import InfeedQueue as TPUInfeedQueue
@@ -234,6 +237,20 @@ def _watch_operations() -> None:
     tf.Graph._create_op_internal = made
 
 
+@contextlib.contextmanager
+def columns_as_on_a_cpu() -> Iterator[None]:
+    """Lets the columns of TPU embeddings make and read variables, whatever the shard context says.
+
+    In it they expect that a TPU's embedding engine has looked up already; they have no setting.
+    """
+    before = tpu_feature_columns._is_running_on_cpu
+    tpu_feature_columns._is_running_on_cpu = lambda: True
+    try:
+        yield
+    finally:
+        tpu_feature_columns._is_running_on_cpu = before
+
+
 def keras_seed_source():
     """Where tf-keras takes the seeds from that a layer's author did not give.
 
@@ -277,6 +294,7 @@ __all__ = [
     "TPUInfeedQueue",
     "UninitializedVariable",
     "bound_wait_for_workers",
+    "columns_as_on_a_cpu",
     "communication_options",
     "contrib_summary",
     "cores_per_replica",
@@ -299,6 +317,7 @@ __all__ = [
     "read_profile",
     "reset_eager_context",
     "server_runs",
+    "tpu_feature_columns",
     "tpu_metadata",
     "tpu_ops",
     "tpu_training_loop",

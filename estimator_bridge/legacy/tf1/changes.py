@@ -58,6 +58,14 @@ _OWN: dict[str, str | Callable[[], Any]] = {
             "shutdown_system",
         )
     },
+    **{
+        f"tensorflow.tpu.experimental.{name}": f"estimator_bridge.model.embedding_parameters.{name}"
+        for name in (
+            "AdagradParameters",
+            "AdamParameters",
+            "StochasticGradientDescentParameters",
+        )
+    },
     "tensorflow.config.experimental_list_devices": f"{_PLACES}.tf1.gone.experimental_list_devices",
 }
 
@@ -78,14 +86,6 @@ MISSING = {
     ),
     "tensorflow.data.experimental.MapVectorizationOptions": (
         f"{_REMOVED} Leave it out, and call map() after batch()."
-    ),
-    **dict.fromkeys(
-        (
-            "tensorflow.tpu.experimental.AdagradParameters",
-            "tensorflow.tpu.experimental.AdamParameters",
-            "tensorflow.tpu.experimental.StochasticGradientDescentParameters",
-        ),
-        "is not supported. Use tables of tf.Variable in model_fn.",
     ),
 }
 
