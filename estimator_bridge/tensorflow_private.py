@@ -230,9 +230,7 @@ def _watch_operations() -> None:
                 instead = makers[op_type](inputs, name, attrs or {})
                 if instead is not None:
                     return instead
-        return create(
-            graph, op_type, inputs, dtypes, input_types, name, attrs, *rest, **kwargs
-        )
+        return create(graph, op_type, inputs, dtypes, input_types, name, attrs, *rest, **kwargs)
 
     tf.Graph._create_op_internal = made
 

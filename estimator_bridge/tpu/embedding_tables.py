@@ -118,9 +118,7 @@ class EmbeddingTables:
         variable, parameters = table.variable, self._spec.optimization_parameters
         count, size = variable.shape.as_list()
         rows = tf.concat([tf.reshape(rows, [-1]) for rows, _ in table.lookups.values()], 0)
-        gradients = tf.concat(
-            [tf.reshape(dy, [-1, size]) for _, dy in table.lookups.values()], 0
-        )
+        gradients = tf.concat([tf.reshape(dy, [-1, size]) for _, dy in table.lookups.values()], 0)
         step = _v1.train.get_global_step()
         multiplier = self._spec.experimental_gradient_multiplier_fn
         if multiplier is not None:

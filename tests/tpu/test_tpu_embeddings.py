@@ -279,9 +279,7 @@ def test_programs_find_the_parameters_where_they_were():
     eb.install()
     for kind in (AdagradParameters, AdamParameters, SGD):
         assert getattr(v1.tpu.experimental, kind.__name__) is kind
-    assert (
-        v1.estimator.tpu.experimental.EmbeddingConfigSpec is tpu.experimental.EmbeddingConfigSpec
-    )
+    assert v1.estimator.tpu.experimental.EmbeddingConfigSpec is tpu.experimental.EmbeddingConfigSpec
 
 
 def test_something_else_in_the_place_of_a_spec():
