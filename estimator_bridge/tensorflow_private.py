@@ -52,11 +52,11 @@ from tensorflow.python.ops.resource_variable_ops import (
     UninitializedVariable,
 )
 
-# Loops that a program for tpu.rewrite builds; they never had a public name outside of tf.contrib.
-from tensorflow.python.tpu import training_loop as tpu_training_loop
-
 # The columns of TPU embeddings, to know them again; the public API has only what makes them.
 from tensorflow.python.tpu import feature_column_v2 as tpu_feature_columns
+
+# Loops that a program for tpu.rewrite builds; they never had a public name outside of tf.contrib.
+from tensorflow.python.tpu import training_loop as tpu_training_loop
 
 # A TPU's infeed and outfeed, as programs without TPUEstimator name them. Of the same kind.
 from tensorflow.python.tpu.ops import tpu_ops

@@ -30,7 +30,8 @@ def install() -> None:
     attributes and for ``from tensorflow.compat.v1 import estimator`` and the like; the package
     ``tensorflow_estimator`` with the paths of its modules; and ``tensorflow.python.estimator``.
     And ``tf.distribute.cluster_resolver.TPUClusterResolver`` is the one of `estimator_bridge.tpu`,
-    ``tf.compat.v1.tpu.experimental`` has AdagradParameters and its like again, and ``from tensorflow.contrib import layers`` and its like find what is there of it.
+    ``tf.compat.v1.tpu.experimental`` has AdagradParameters and its like again, and ``from
+    tensorflow.contrib import layers`` and its like find what is there of it.
     Call it before the imports of the program that look there. To call it again changes nothing.
 
     Raises:

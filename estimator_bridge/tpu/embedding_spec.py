@@ -68,6 +68,7 @@ class EmbeddingConfigSpec(_Fields):
         partition_strategy: str = "div",
         profile_data_directory: str | None = None,
     ) -> EmbeddingConfigSpec:
+        """Checks the arguments, and keeps them."""
         if feature_to_config_dict or table_to_config_dict:
             raise NotImplementedError(
                 "EmbeddingConfigSpec(feature_to_config_dict=, table_to_config_dict=) is not "

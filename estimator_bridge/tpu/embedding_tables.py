@@ -53,9 +53,9 @@ class EmbeddingTables:
     def watched(self) -> Iterator[None]:
         """Is open while model_fn is called."""
         makers = {"ResourceGather": self._looked_up}
-        with columns_as_on_a_cpu(), operations_made_otherwise(makers):
-            with tf.variable_creator_scope(self._created):
-                yield
+        creators = tf.variable_creator_scope(self._created)
+        with columns_as_on_a_cpu(), operations_made_otherwise(makers), creators:
+            yield
 
     def train(self) -> list[tf.Operation]:
         """Changes the tables by the gradients that the program has taken.

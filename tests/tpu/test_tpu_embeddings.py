@@ -289,3 +289,14 @@ def test_something_else_in_the_place_of_a_spec():
             config=tpu.RunConfig(master="emulated:2"),
             embedding_config_spec=[column()],
         )
+
+
+def test_a_tpu_of_hardware_is_refused(monkeypatch):
+    """Its cores cannot run the columns' lookups, and its embedding engine is not driven."""
+    monkeypatch.setattr(
+        tpu.TPUEstimator,
+        "_make_strategy",
+        lambda self, config: tf.distribute.TPUStrategy.__new__(tf.distribute.TPUStrategy),
+    )
+    with pytest.raises(NotImplementedError, match=r"embedding engine is not supported.*tf.gather"):
+        make([column()], SGD(0.5))

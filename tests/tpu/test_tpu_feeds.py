@@ -97,7 +97,7 @@ def test_training_in_a_loop_that_threads_feed_and_read(session, cores):
 
 def test_a_step_a_run_on_several_cores(session):
     x = np.random.RandomState(1).uniform(size=[8]).astype(np.float32)
-    losses = tpu.shard(lambda x, y: train_step(x, y), [x, 3 * x], num_shards=4)
+    losses = tpu.shard(train_step, [x, 3 * x], num_shards=4)
     session.run(v1.global_variables_initializer())
     for _ in range(3):
         session.run(losses)
@@ -254,7 +254,7 @@ def test_both_sides_are_compared(session, is_host_first):
         tpu.rewrite(lambda: contrib_tpu.infeed_dequeue(tf.int32, [3], name="core"))
 
     (host if is_host_first else core)()
-    with pytest.raises(ValueError, match="infeed of core 0. Give both the same") as raised:
+    with pytest.raises(ValueError, match=r"infeed of core 0. Give both the same") as raised:
         (core if is_host_first else host)()
     words = ("'host'", "'core'", "float32[3]", "int32[3]")
     assert all(word in str(raised.value).replace("/'", "'") for word in words)
@@ -316,5 +316,5 @@ def test_in_an_estimators_model_they_are_refused():
 
     config = tpu.RunConfig(master="emulated:1")
     estimator = tpu.TPUEstimator(model_fn, config=config, train_batch_size=1)
-    with pytest.raises(NotImplementedError, match="OutfeedEnqueue.*host_call"):
+    with pytest.raises(NotImplementedError, match=r"OutfeedEnqueue.*host_call"):
         estimator.train(lambda params: tf.data.Dataset.from_tensors([1.0]), steps=1)

@@ -45,7 +45,7 @@ def test_by_sequence_length(is_smaller):
     together = sorted(sorted(lengths.tolist()) for lengths, _ in found)
     assert [1, 2] in together and [3, 4] in together
     if is_smaller:
-        assert sorted(sum(together, [])) == [1, 2, 3, 4, 5, 6, 7]
+        assert sorted(n for batch in together for n in batch) == [1, 2, 3, 4, 5, 6, 7]
     else:
         assert all(len(batch) == 2 for batch in together)
     for lengths, batch in found:

@@ -110,7 +110,7 @@ def test_coupled_gates(layer_norm):
 
 
 def test_coupled_gates_of_another_kind_are_refused():
-    with pytest.raises(NotImplementedError, match="num_unit_shards=2.*Leave them out"):
+    with pytest.raises(NotImplementedError, match=r"num_unit_shards=2.*Leave them out"):
         rnn.CoupledInputForgetGateLSTMCell(UNITS, num_unit_shards=2)
 
 
@@ -153,7 +153,7 @@ def test_intersection(size):
         np.testing.assert_allclose(outputs[:, t], out, rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(state, h, rtol=1e-4, atol=1e-6)
     if proj:
-        with pytest.raises(ValueError, match="got 6 and 4. To fix, num_in_proj should be set"):
+        with pytest.raises(ValueError, match=r"got 6 and 4. To fix, num_in_proj should be set"):
             run(lambda: rnn.IntersectionRNNCell(UNITS), [x])
 
 
@@ -184,5 +184,5 @@ def dense(v, scope, tensors):
 
 
 def test_what_is_still_missing_says_what_to_use():
-    with pytest.raises(AttributeError, match="GridLSTMCell is not supported. Use another cell"):
+    with pytest.raises(AttributeError, match=r"GridLSTMCell is not supported. Use another cell"):
         rnn.GridLSTMCell(UNITS)

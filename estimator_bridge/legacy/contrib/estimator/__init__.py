@@ -20,10 +20,15 @@ from estimator_bridge.legacy.contrib.estimator.exporting import (
     export_saved_model_for_mode,
 )
 from estimator_bridge.legacy.contrib.estimator.forwarding import forward_features
+from estimator_bridge.legacy.contrib.estimator.replicating import (
+    TowerOptimizer,
+    replicate_model_fn,
+)
 from estimator_bridge.legacy.missing import MISSING, missing_getattr
 
 __all__ = [
     "InMemoryEvaluatorHook",
+    "TowerOptimizer",
     "add_metrics",
     "build_raw_supervised_input_receiver_fn",
     "build_supervised_input_receiver_fn_from_input_fn",
@@ -35,6 +40,7 @@ __all__ = [
     "make_early_stopping_hook",
     "make_stop_at_checkpoint_step_hook",
     "read_eval_metrics",
+    "replicate_model_fn",
     "stop_if_higher_hook",
     "stop_if_lower_hook",
     "stop_if_no_decrease_hook",
@@ -44,10 +50,6 @@ __all__ = [
 _MODEL_FN = MISSING[""].get("MultiHead") or (
     "is not there. Write the model as a model_fn for Estimator: tf.compat.v1.losses for its loss, "
     "tf.compat.v1.metrics for its metrics."
-)
-_REPLICAS = (
-    "is not there. Return the spec with the plain optimizer, and pass "
-    "RunConfig(train_distribute=tf.distribute.MirroredStrategy()) to run it on several GPUs."
 )
 
 __getattr__ = missing_getattr(
@@ -80,8 +82,6 @@ __getattr__ = missing_getattr(
         ),
         "SavedModelEstimator": "is not there. Call tf.compat.v1.saved_model.load in a model_fn, or "
         "tf.contrib.predictor.from_saved_model to predict.",
-        "TowerOptimizer": _REPLICAS,
-        "replicate_model_fn": _REPLICAS,
     },
     "tf.contrib.estimator",
 )

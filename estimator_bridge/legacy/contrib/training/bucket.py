@@ -138,8 +138,15 @@ def bucket_by_sequence_length(
       tensors: an example: a list or dict of tensors.
       batch_size: of all buckets, or a list of one for each.
       bucket_boundaries: increasing lengths; a bucket begins with each, and one lies before.
-      num_threads: see ``bucket``, as for all that follow.
+      num_threads: see ``bucket``.
+      capacity: see ``bucket``.
+      bucket_capacities: see ``bucket``.
       shapes: of the tensors, without that of the length.
+      dynamic_pad: see ``bucket``.
+      allow_smaller_final_batch: see ``bucket``.
+      keep_input: see ``bucket``.
+      shared_name: see ``bucket``.
+      name: see ``bucket``.
 
     Returns:
       The lengths of a batch, [batch], and the batch, structured as ``tensors``.
