@@ -7,8 +7,10 @@ nothing else in the package may name ``tensorflow.python``.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+import functools
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
 
 import tensorflow as tf
 
@@ -50,8 +52,15 @@ from tensorflow.python.ops.resource_variable_ops import (
     UninitializedVariable,
 )
 
+# The columns of TPU embeddings, to know them again; the public API has only what makes them.
+from tensorflow.python.tpu import feature_column_v2 as tpu_feature_columns
+
 # Loops that a program for tpu.rewrite builds; they never had a public name outside of tf.contrib.
 from tensorflow.python.tpu import training_loop as tpu_training_loop
+
+# A TPU's infeed and outfeed, as programs without TPUEstimator name them. Of the same kind.
+from tensorflow.python.tpu.ops import tpu_ops
+from tensorflow.python.tpu.tpu_feed import InfeedQueue as TPUInfeedQueue
 
 # TensorFlow's and users' CrossShardOptimizer read the number of shards from this context.
 from tensorflow.python.tpu.tpu_function import get_tpu_context
@@ -169,32 +178,80 @@ def tpu_metadata(strategy: tf.distribute.Strategy) -> tf.tpu.experimental.TPUSys
     return getattr(strategy.extended, "_tpu_metadata", None)
 
 
+class _Makers(threading.local):
+    """By op type, what makes such operations of this thread otherwise; the last ones count."""
+
+    def __init__(self) -> None:
+        self.stack: list[Mapping[str, Maker]] = []
+
+
+class Maker(Protocol):
+    """Makes something in the place of an operation."""
+
+    def __call__(
+        self, inputs: Sequence[tf.Tensor], name: str | None, attrs: Mapping[str, Any]
+    ) -> tf.Operation | None:
+        """Returns an operation with as many outputs; None to have the original made."""
+
+
+_makers = _Makers()
+_makers_of_all: dict[str, Maker] = {}
+
+
 @contextlib.contextmanager
-def operations_made_otherwise(
-    graph: tf.Graph, op_type: str, make: Callable[[Sequence[tf.Tensor], str | None], tf.Tensor]
-) -> Iterator[None]:
-    """Has a graph call a function where it would make an operation of a type.
+def operations_made_otherwise(makers: Mapping[str, Maker]) -> Iterator[None]:
+    """Has graphs call a function where they would make an operation of a type.
 
     An operation cannot be removed from a graph, and a session refuses a graph that has one without
-    a kernel, even where nothing uses it.
+    a kernel, even where nothing uses it. So it counts for the bodies of loops and branches, too.
 
     Args:
-      graph: whose operations.
-      op_type: their type, of one output.
-      make: from the inputs and the name of such an operation, its result.
+      makers: by the operations' type.
     """
-    create = graph._create_op_internal
-
-    def made(kind: str, inputs: Sequence[tf.Tensor], *args, **kwargs) -> tf.Operation:
-        if kind != op_type:
-            return create(kind, inputs, *args, **kwargs)
-        return make(inputs, kwargs.get("name")).op
-
-    graph._create_op_internal = made
+    _watch_operations()
+    _makers.stack.append(makers)
     try:
         yield
     finally:
-        del graph._create_op_internal
+        _makers.stack.remove(makers)
+
+
+def make_operations_otherwise(makers: Mapping[str, Maker]) -> None:
+    """``operations_made_otherwise`` for good, and in all threads."""
+    _watch_operations()
+    _makers_of_all.update(makers)
+
+
+def _watch_operations() -> None:
+    create = tf.Graph._create_op_internal
+    if hasattr(create, "__wrapped__"):
+        return
+
+    @functools.wraps(create)
+    def made(graph, op_type, inputs, dtypes=None, input_types=None, name=None, attrs=None, *rest,
+             **kwargs):  # fmt: skip
+        for makers in (*reversed(_makers.stack), _makers_of_all):
+            if op_type in makers:
+                instead = makers[op_type](inputs, name, attrs or {})
+                if instead is not None:
+                    return instead
+        return create(graph, op_type, inputs, dtypes, input_types, name, attrs, *rest, **kwargs)
+
+    tf.Graph._create_op_internal = made
+
+
+@contextlib.contextmanager
+def columns_as_on_a_cpu() -> Iterator[None]:
+    """Lets the columns of TPU embeddings make and read variables, whatever the shard context says.
+
+    In it they expect that a TPU's embedding engine has looked up already; they have no setting.
+    """
+    before = tpu_feature_columns._is_running_on_cpu
+    tpu_feature_columns._is_running_on_cpu = lambda: True
+    try:
+        yield
+    finally:
+        tpu_feature_columns._is_running_on_cpu = before
 
 
 def keras_seed_source():
@@ -234,10 +291,13 @@ def xla_op_types() -> list[str]:
 __all__ = [
     "BaseResourceVariable",
     "IndexedSlicesValue",
+    "Maker",
     "PerReplica",
     "SessionInterface",
+    "TPUInfeedQueue",
     "UninitializedVariable",
     "bound_wait_for_workers",
+    "columns_as_on_a_cpu",
     "communication_options",
     "contrib_summary",
     "cores_per_replica",
@@ -253,6 +313,7 @@ __all__ = [
     "keras_seed_source",
     "last_meta_graph",
     "lookup_ops",
+    "make_operations_otherwise",
     "merges_replicas",
     "nest",
     "op_def",
@@ -260,7 +321,9 @@ __all__ = [
     "read_profile",
     "reset_eager_context",
     "server_runs",
+    "tpu_feature_columns",
     "tpu_metadata",
+    "tpu_ops",
     "tpu_training_loop",
     "xla_op_types",
 ]

@@ -162,7 +162,6 @@ def test_hooks_are_those_of_tensorflow():
     [
         ("estimator_bridge", "DNNClassifier", "as a model_fn for Estimator"),
         ("estimator_bridge.experimental", "KMeans", "as a model_fn for Estimator"),
-        ("estimator_bridge.tpu.experimental", "EmbeddingConfigSpec", "tables of tf.Variable"),
     ],
 )
 def test_what_is_missing_says_what_to_do(module, name, advice):

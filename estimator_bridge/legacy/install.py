@@ -30,7 +30,8 @@ def install() -> None:
     attributes and for ``from tensorflow.compat.v1 import estimator`` and the like; the package
     ``tensorflow_estimator`` with the paths of its modules; and ``tensorflow.python.estimator``.
     And ``tf.distribute.cluster_resolver.TPUClusterResolver`` is the one of `estimator_bridge.tpu`,
-    and ``from tensorflow.contrib import layers`` and its like find what is there of it.
+    ``tf.compat.v1.tpu.experimental`` has AdagradParameters and its like again, and ``from
+    tensorflow.contrib import layers`` and its like find what is there of it.
     Call it before the imports of the program that look there. To call it again changes nothing.
 
     Raises:
@@ -48,11 +49,16 @@ def install() -> None:
             "TensorFlow 2.16 or newer."
         )
     from estimator_bridge.legacy.resolver import TPUClusterResolver
+    from estimator_bridge.model import embedding_parameters
 
     for name, namespace in _namespaces():
         namespace.estimator = v1 if name.endswith("v1") else v2  # type: ignore[attr-defined]
         resolvers: Any = namespace.distribute.cluster_resolver
         resolvers.TPUClusterResolver = TPUClusterResolver
+        if name.endswith("v1"):
+            for parameters in embedding_parameters.__all__:
+                kind = getattr(embedding_parameters, parameters)
+                setattr(namespace.tpu.experimental, parameters, kind)
     places = {"tensorflow": v2, "tensorflow.compat.v1": v1, "tensorflow.compat.v2": v2}
     for place, face in places.items():
         sys.modules[f"{place}.estimator"] = face

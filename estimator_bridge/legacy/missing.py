@@ -65,9 +65,6 @@ MISSING: dict[str, dict[str, str]] = {
             "training=mode == 'train')"
         ),
     },
-    "tpu.experimental": {
-        "EmbeddingConfigSpec": _later("use tables of tf.Variable in model_fn"),
-    },
 }
 
 # By a module's full name: how users call it, and what it lacks.

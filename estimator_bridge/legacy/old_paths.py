@@ -133,7 +133,7 @@ _BELOW: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
     "tpu.tpu_context": (_here("tpu", "TPUContext"), {}),
     "tpu.tpu_estimator": (
         _here("tpu", "CrossShardOptimizer", "TPUEstimator", "TPUEstimatorSpec"),
-        MISSING["tpu.experimental"],
+        {},
     ),
     "training": (_here("", "EvalSpec", "TrainSpec", "train_and_evaluate"), {}),
 }

@@ -15,6 +15,7 @@ import tensorflow as tf
 from estimator_bridge.graph.trace import shards_are
 from estimator_bridge.model.cross_shard import number_of_shards
 from estimator_bridge.runtime import tpu_present
+from estimator_bridge.tpu.feeds import core_is
 from estimator_bridge.tpu.joined_replicas import JoinedReplicas
 
 __all__ = ["batch_parallel", "replicate", "rewrite", "shard"]
@@ -36,8 +37,8 @@ def rewrite(
     Args:
       computation: a function of tensors, that builds operations.
       inputs: its arguments.
-      infeed_queue: not supported without a TPU.
-      device_assignment: without effect where there is no TPU.
+      infeed_queue: a ``tf.contrib.tpu.InfeedQueue``, whose tensors follow the inputs.
+      device_assignment: which core each is, as infeed and outfeed count them.
       name: for TensorFlow's own, without effect.
       xla_options: without effect where there is no TPU.
 
@@ -73,8 +74,8 @@ def replicate(
     Args:
       computation: a function of tensors, that builds operations.
       inputs: for each core, a list of its arguments; one core without arguments by default.
-      infeed_queue: not supported without a TPU.
-      device_assignment: without effect where there is no TPU.
+      infeed_queue: a ``tf.contrib.tpu.InfeedQueue``, whose tensors follow the inputs.
+      device_assignment: which core each is, as infeed and outfeed count them.
       name: for TensorFlow's own, without effect.
       maximum_shapes: without effect where there is no TPU.
       padding_spec: without effect where there is no TPU.
@@ -83,9 +84,11 @@ def replicate(
     Returns:
       What ``rewrite`` returns, for each core.
 
+      Several cores run together: to fetch from one of them runs all.
+
     Raises:
-      NotImplementedError: there is an infeed_queue; it is called inside of a TPUEstimator's
-        model_fn; or several cores change a variable, of which each would need its own copy.
+      NotImplementedError: it is called inside of a TPUEstimator's model_fn, or the cores exchange
+        values otherwise than by sums.
     """
     if tpu_present():
         return _replicate(
@@ -98,19 +101,25 @@ def replicate(
             padding_spec,
             xla_options,
         )
-    _check(infeed_queue)
-    graph = _v1.get_default_graph()
+    _check()
     per_core = [[]] if inputs is None else [list(arguments) for arguments in inputs]
-    joined, results = JoinedReplicas(graph), []
+    joined, results = JoinedReplicas(_v1.get_default_graph(), len(per_core)), []
+    if infeed_queue is not None:
+        infeed_queue.set_number_of_shards(len(per_core))
     for number, arguments in enumerate(per_core):
         # The second core finds the first one's variables, by the same names of layers.
         reuse = _v1.AUTO_REUSE if number else _v1.get_variable_scope().reuse
         scope = _v1.variable_scope(_v1.get_variable_scope(), reuse=reuse, use_resource=True)
-        with scope, shards_are(len(per_core)), joined.replica():
+        core = number
+        if device_assignment is not None:
+            core = device_assignment.tpu_ordinal(replica=number)
+        with scope, shards_are(len(per_core)), core_is(core), joined.replica():
             tensors = [tf.convert_to_tensor(argument) for argument in arguments]
+            if infeed_queue is not None:
+                tensors += infeed_queue.generate_dequeue_op()
             results.append(_as_returned(computation(*tensors)))
     joined.join()
-    return results
+    return _together(results) if len(per_core) > 1 else results
 
 
 def shard(
@@ -210,11 +219,7 @@ def _one_each(name: str, given: Iterable | None, usual: Any, count: int, of: str
     return values
 
 
-def _check(infeed_queue: Any) -> None:
-    if infeed_queue is not None:
-        raise NotImplementedError(
-            "An infeed_queue needs a TPU, and there is none. Give the tensors as inputs."
-        )
+def _check() -> None:
     if number_of_shards() is not None:
         raise NotImplementedError(
             "tpu.rewrite, replicate, shard and batch_parallel cannot stand inside of TPUEstimator's"
@@ -245,3 +250,11 @@ def _as_returned(outputs: Any) -> Any:
         if is_nested:
             return tf.nest.pack_sequence_as(outputs, tensors)
         return tensors or tf.no_op()
+
+
+def _together(results: list[Any]) -> list[Any]:
+    """The same, each of which runs all cores: one alone would wait for the others for ever."""
+    with tf.control_dependencies(tf.nest.flatten(results)):
+        return tf.nest.map_structure(
+            lambda x: tf.no_op() if isinstance(x, tf.Operation) else tf.identity(x), results
+        )

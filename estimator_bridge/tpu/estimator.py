@@ -12,6 +12,7 @@ from estimator_bridge.model import InputPipelineConfig, ModeKeys, TPURunConfig
 from estimator_bridge.model.counts import check_positive_integer
 from estimator_bridge.runtime import cores_for_any_tpu, default_strategy, tpu_strategy
 from estimator_bridge.tpu.cpu_execution import CPUExecution, DistributedCPUExecution
+from estimator_bridge.tpu.embedding_spec import EmbeddingConfigSpec
 from estimator_bridge.tpu.evaluation_master import EvaluationMaster
 from estimator_bridge.tpu.execution import TPUExecution
 from estimator_bridge.training import EstimatorV1
@@ -49,7 +50,8 @@ class TPUEstimator(EstimatorV1):
       export_to_tpu: accepted: an export is one graph, tagged 'serve', which runs anywhere.
       export_to_cpu: accepted, likewise; one of the two must be true to export.
       warm_start_from: see Estimator.
-      embedding_config_spec: not supported.
+      embedding_config_spec: the columns that are TPU embeddings, and what trains their tables on
+        cores; without effect where use_tpu is False, as in the original.
       export_saved_model_api_version: 1 or 2, accepted; one format is written.
 
     Raises:
@@ -57,6 +59,7 @@ class TPUEstimator(EstimatorV1):
         number of replicas, or there is no such export_saved_model_api_version.
       TypeError: a batch size is no integer.
       AcceleratorNotFoundError: use_tpu, and the TPU is not there.
+      NotImplementedError: there is an embedding_config_spec for a TPU that is no emulated one.
     """
 
     _config: TPURunConfig
@@ -86,11 +89,6 @@ class TPUEstimator(EstimatorV1):
                 "`config` must be provided with type `tpu.RunConfig`, got "
                 f"{type(config).__name__}. Write config=estimator_bridge.tpu.RunConfig(...)."
             )
-        if embedding_config_spec is not None:
-            raise NotImplementedError(
-                "embedding_config_spec (TPU embeddings) is not supported. Use tf.Variable tables "
-                "with tf.nn.embedding_lookup in model_fn."
-            )
         for key in _RESERVED:
             if params is not None and key in params:
                 raise ValueError(
@@ -111,9 +109,26 @@ class TPUEstimator(EstimatorV1):
         self._may_export = export_to_tpu or export_to_cpu
         super().__init__(model_fn, model_dir, config, params, warm_start_from)
         self._strategy = self._make_strategy(config) if use_tpu else default_strategy()
+        self._embeddings = embedding_config_spec
+        if use_tpu and embedding_config_spec is not None:
+            self._check_embeddings(embedding_config_spec)
         self._evaluation_master: EvaluationMaster | None = None
         if use_tpu and eval_on_tpu:
             self._evaluation_master = EvaluationMaster(config, self._strategy)
+
+    def _check_embeddings(self, spec: Any) -> None:
+        if not isinstance(spec, EmbeddingConfigSpec):
+            raise TypeError(
+                f"embedding_config_spec is of {type(spec).__name__}; give a "
+                "tf.compat.v1.estimator.tpu.experimental.EmbeddingConfigSpec."
+            )
+        if isinstance(self._strategy, tf.distribute.TPUStrategy):
+            raise NotImplementedError(
+                "embedding_config_spec: a TPU's embedding engine is not supported, and the "
+                "columns' lookups do not run on its cores. Train on emulated cores or with "
+                "use_tpu=False; or make the tables by tf.compat.v1.get_variable and look dense "
+                "ids up by tf.gather, which does run there."
+            )
 
     def _make_strategy(self, config: TPURunConfig) -> tf.distribute.Strategy:
         tpu_config = config.tpu_config
@@ -202,6 +217,7 @@ class TPUEstimator(EstimatorV1):
             size,
             self._batch_axis,
             is_sliced,
+            self._embeddings,
         )
         execution.check_hosts(mode)
         return execution

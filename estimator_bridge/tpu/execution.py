@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -31,6 +32,8 @@ from estimator_bridge.model.host_calls import SummaryWritersHook
 from estimator_bridge.runtime import HostStage
 from estimator_bridge.runtime.hosts import is_here
 from estimator_bridge.tensorflow_private import cores_per_replica, eager_mode
+from estimator_bridge.tpu.embedding_spec import EmbeddingConfigSpec
+from estimator_bridge.tpu.embedding_tables import EmbeddingTables
 from estimator_bridge.tpu.host_stage import Gathered, check_loss, check_padded
 from estimator_bridge.tpu.layout import Feeding, Layout
 from estimator_bridge.tpu.partition import flat_partitions
@@ -61,6 +64,7 @@ class TPUExecution(Execution):
       batch_axis: the batch dimension of each of input_fn's tensors; None: all 0. It says how a
         host's batch is split, so it has no say where each batch is a replica's.
       is_sliced: whether input_fn makes the whole batch whatever per_host_input_for_training says.
+      embeddings: the TPU embeddings' EmbeddingConfigSpec, or None.
     """
 
     config: TPURunConfig
@@ -74,8 +78,10 @@ class TPUExecution(Execution):
         batch_size: int,
         batch_axis: Any = None,
         is_sliced: bool = False,
+        embeddings: EmbeddingConfigSpec | None = None,
     ):
         super().__init__(strategy, config)
+        self._embeddings = embeddings
         self.shards = self._replicas = strategy.num_replicas_in_sync
         self._model_fn, self._params = model_fn, params
         self._batch_size, self._batch_axis = batch_size, batch_axis
@@ -205,9 +211,14 @@ class TPUExecution(Execution):
             use_tpu=True,
             context=self._layout.for_model,
         )
-        spec = call_model_fn(model_fn, features, labels, mode, given, self.config)
-        check_ops(tf.compat.v1.get_default_graph())
+        graph = tf.compat.v1.get_default_graph()
+        tables = EmbeddingTables(self._embeddings, graph) if self._embeddings else None
+        with tables.watched() if tables else contextlib.nullcontext():
+            spec = call_model_fn(model_fn, features, labels, mode, given, self.config)
+        check_ops(graph)
         if mode == ModeKeys.TRAIN:
+            if tables:
+                spec = spec._replace(train_op=tf.group(spec.train_op, *tables.train()))
             return self._trace_training(spec)
         if not isinstance(spec, TPUEstimatorSpec):
             raise RuntimeError(
@@ -389,6 +400,7 @@ class _ShortBatch(TPUExecution):
             whole._params,
             size,
             is_sliced=True,  # the batch is put together already
+            embeddings=whole._embeddings,
         )
         if whole._is_whole or size % self._replicas:
             self._is_whole = self._first_replica_only = True

@@ -257,11 +257,6 @@ def test_accepted_without_effect(accepted):
     assert estimator.get_variable_value("seen") == sum(range(8))  # in order
 
 
-def test_embeddings_are_refused():
-    with pytest.raises(NotImplementedError, match=r"embedding_config_spec.*embedding_lookup"):
-        make(options={"embedding_config_spec": object()})
-
-
 def test_cluster_says_which_tpu():
     model = Watched()
     config = eb.tpu.RunConfig(cluster=eb.tpu.TPUClusterResolver("emulated:4"))

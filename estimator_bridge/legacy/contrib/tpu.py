@@ -7,6 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.experimental import InMemoryEvaluatorHook
 from estimator_bridge.legacy.missing import missing_getattr
 from estimator_bridge.tensorflow_private import get_tpu_context as _get_tpu_context
 from estimator_bridge.tensorflow_private import tpu_training_loop
@@ -28,17 +29,30 @@ from estimator_bridge.tpu import (
     shard,
     shutdown_system,
 )
+from estimator_bridge.tpu.feed_ops import (
+    InfeedQueue,
+    infeed_dequeue,
+    infeed_dequeue_tuple,
+    infeed_enqueue,
+    infeed_enqueue_tuple,
+    outfeed_dequeue,
+    outfeed_dequeue_tuple,
+    outfeed_enqueue,
+    outfeed_enqueue_tuple,
+)
 
 __all__ = [
     "AsyncCheckpointSaverHook",
     "CrossShardOptimizer",
     "DeviceAssignment",
+    "InfeedQueue",
     "InputPipelineConfig",
     "RunConfig",
     "TPUConfig",
     "TPUContext",
     "TPUEstimator",
     "TPUEstimatorSpec",
+    "TPUInMemoryEvalHook",
     "Topology",
     "all_to_all",
     "batch_parallel",
@@ -48,7 +62,15 @@ __all__ = [
     "cross_replica_sum",
     "device_assignment",
     "export_estimator_savedmodel",
+    "infeed_dequeue",
+    "infeed_dequeue_tuple",
+    "infeed_enqueue",
+    "infeed_enqueue_tuple",
     "initialize_system",
+    "outfeed_dequeue",
+    "outfeed_dequeue_tuple",
+    "outfeed_enqueue",
+    "outfeed_enqueue_tuple",
     "outside_compilation",
     "repeat",
     "replicate",
@@ -99,6 +121,38 @@ class AsyncCheckpointSaverHook(tf.compat.v1.train.CheckpointSaverHook):
         super().__init__(
             checkpoint_dir, save_secs, save_steps, saver, checkpoint_basename, scaffold, listeners
         )
+
+
+class TPUInMemoryEvalHook(InMemoryEvaluatorHook):
+    """Evaluates a TPUEstimator while it trains, without a checkpoint.
+
+    Args:
+      estimator: that is trained, a TPUEstimator.
+      input_fn: see ``TPUEstimator.evaluate``.
+      steps: how many batches; None: all.
+      hooks: SessionRunHooks, during evaluations.
+      name: of the evaluation; its event files go to 'eval_NAME'.
+      every_n_iter: training steps between evaluations, where the original counted loops.
+
+    Raises:
+      ValueError: the estimator is none of a TPU, or see ``InMemoryEvaluatorHook``.
+    """
+
+    def __init__(
+        self,
+        estimator: TPUEstimator,
+        input_fn: Any,
+        steps: int | None = None,
+        hooks: Sequence[Any] | None = None,
+        name: str | None = None,
+        every_n_iter: int = 100,
+    ):
+        if not isinstance(estimator, TPUEstimator):
+            raise ValueError(
+                f"TPUInMemoryEvalHook is for a TPUEstimator; got {type(estimator).__name__}. Use "
+                "tf.estimator.experimental.InMemoryEvaluatorHook."
+            )
+        super().__init__(estimator, input_fn, steps, hooks, name, every_n_iter)
 
 
 def device_assignment(
@@ -160,8 +214,6 @@ def export_estimator_savedmodel(
     )
 
 
-_FEEDS = "is not there: TPUEstimator feeds the TPU and reads from it by itself. Return a dataset "
-_FEEDS += "from input_fn, and use host_call for what the host reads."
 _KERAS = (
     "is not there. Build and compile the Keras model under a strategy instead: "
     "with tf.distribute.TPUStrategy(resolver).scope(): model = ...; model.compile(...)."
@@ -170,24 +222,8 @@ _KERAS = (
 __getattr__ = missing_getattr(
     __name__,
     {
-        **dict.fromkeys(
-            (
-                "InfeedQueue",
-                "infeed_dequeue",
-                "infeed_dequeue_tuple",
-                "infeed_enqueue",
-                "infeed_enqueue_tuple",
-                "outfeed_dequeue",
-                "outfeed_dequeue_tuple",
-                "outfeed_enqueue",
-                "outfeed_enqueue_tuple",
-            ),
-            _FEEDS,
-        ),
         "TPUDistributionStrategy": _KERAS,
         "keras_to_tpu_model": _KERAS,
-        "TPUInMemoryEvalHook": "is not there. Use tf.estimator.experimental.InMemoryEvaluatorHook, "
-        "or tf.estimator.train_and_evaluate.",
         "profiler": "is not there. Use tf.profiler.experimental.start(logdir) and stop(), or "
         "tf.estimator.ProfilerHook.",
     },

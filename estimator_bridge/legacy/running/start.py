@@ -37,13 +37,17 @@ def get_ready(dialect: Dialect | None) -> None:
 
     from estimator_bridge.legacy.install import install
     from estimator_bridge.legacy.running.bridges.batch_norm import let_moments_take_no_mask
-    from estimator_bridge.legacy.running.bridges.sessions import let_sessions_be_on_cores
+    from estimator_bridge.legacy.running.bridges.sessions import (
+        let_feeds_be_queues,
+        let_sessions_be_on_cores,
+    )
     from estimator_bridge.legacy.running.bridges.summaries import write_without_tensorboard
     from estimator_bridge.legacy.running.logs import log_as_tf1_did
     from estimator_bridge.legacy.tf1.truth import let_variables_be_true
 
     install()
     let_sessions_be_on_cores()
+    let_feeds_be_queues()
     write_without_tensorboard()
     let_moments_take_no_mask()
     if dialect is Dialect.TF1:

@@ -47,6 +47,25 @@ _OWN: dict[str, str | Callable[[], Any]] = {
     "tensorflow.python": "tensorflow.python",
     "tensorflow.core": "tensorflow.core",
     "tensorflow.compat.v1": _compat_v1,
+    **{
+        f"tensorflow.tpu.{name}": f"estimator_bridge.tpu.{name}"
+        for name in (
+            "batch_parallel",
+            "initialize_system",
+            "replicate",
+            "rewrite",
+            "shard",
+            "shutdown_system",
+        )
+    },
+    **{
+        f"tensorflow.tpu.experimental.{name}": f"estimator_bridge.model.embedding_parameters.{name}"
+        for name in (
+            "AdagradParameters",
+            "AdamParameters",
+            "StochasticGradientDescentParameters",
+        )
+    },
     "tensorflow.config.experimental_list_devices": f"{_PLACES}.tf1.gone.experimental_list_devices",
 }
 
@@ -67,14 +86,6 @@ MISSING = {
     ),
     "tensorflow.data.experimental.MapVectorizationOptions": (
         f"{_REMOVED} Leave it out, and call map() after batch()."
-    ),
-    **dict.fromkeys(
-        (
-            "tensorflow.tpu.experimental.AdagradParameters",
-            "tensorflow.tpu.experimental.AdamParameters",
-            "tensorflow.tpu.experimental.StochasticGradientDescentParameters",
-        ),
-        "is not supported. Use tables of tf.Variable in model_fn.",
     ),
 }
 

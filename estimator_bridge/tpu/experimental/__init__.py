@@ -1,7 +1,5 @@
 """tf.estimator.tpu.experimental."""
 
-from estimator_bridge.legacy.missing import MISSING, missing_getattr
+from estimator_bridge.tpu.embedding_spec import EmbeddingConfigSpec
 
-__all__: list[str] = []
-
-__getattr__ = missing_getattr(__name__, MISSING["tpu.experimental"])
+__all__ = ["EmbeddingConfigSpec"]

@@ -181,8 +181,47 @@ def test_heads_have_the_arguments_of_tensorflow_1_15(name):
     assert shown.replace(repr(MEAN), "MEAN") == HEADS[name]
 
 
-@pytest.mark.parametrize("name", ["replicate_model_fn", "RNNClassifier"])
+@pytest.mark.parametrize("name", ["SavedModelEstimator", "RNNClassifier"])
 def test_what_is_missing_says_what_to_use(name):
     with pytest.raises(AttributeError, match=f"tf.contrib.estimator.{name} is not there") as error:
         getattr(contrib, name)
     assert "model_fn" in str(error.value) or "MirroredStrategy" in str(error.value)
+
+
+def tower_model_fn(features, labels, mode, params):
+    weights = v1.get_variable("weights", [2, 1], initializer=v1.zeros_initializer())
+    loss = tf.reduce_mean(tf.square(tf.matmul(features["x"], weights) - labels))
+    optimizer = v1.train.MomentumOptimizer(0.01, 0.9)
+    if params.get("is_tower", True):
+        optimizer = contrib.TowerOptimizer(params.get("optimizer", lambda: optimizer))
+    train_op = optimizer.minimize(loss, v1.train.get_global_step())
+    assert optimizer.get_slot_names() == ["momentum"]
+    return eb.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+def test_replicate_model_fn_trains_as_the_plain_model(tmp_path):
+    trained = []
+    for replicate in (contrib.replicate_model_fn, lambda function: function):
+        params = {"is_tower": replicate is contrib.replicate_model_fn}
+        folder = str(tmp_path / str(len(trained)))
+        estimator = eb.Estimator(replicate(tower_model_fn), folder, params=params)
+        estimator.train(batches, steps=3)
+        trained.append(estimator)
+    towers, plain = trained
+    assert towers.get_variable_names() == plain.get_variable_names()
+    got, wanted = (each.get_variable_value("weights") for each in trained)
+    np.testing.assert_allclose(got, wanted, rtol=1e-6)
+
+
+def test_replicate_model_fn_wants_a_tower_optimizer():
+    function = contrib.replicate_model_fn(tower_model_fn)
+    with pytest.raises(ValueError, match="Please wrap optimizers with TowerOptimizer"):
+        eb.Estimator(function, params={"is_tower": False}).train(batches, steps=1)
+    with pytest.raises(ValueError, match=r"Reduction.NONE is specified"):
+        contrib.replicate_model_fn(tower_model_fn, v1.losses.Reduction.NONE)
+
+
+def test_replicate_model_fn_says_that_devices_are_not_used(caplog):
+    with caplog.at_level("WARNING", logger="absl"):
+        contrib.replicate_model_fn(tower_model_fn, devices=["/gpu:0", "/gpu:1"])
+    assert "runs the model on one device, and 2 were meant" in caplog.text

@@ -112,10 +112,37 @@ def test_export_estimator_savedmodel(tmp_path):
     np.testing.assert_allclose(predict({key: [4.0]})["y"], [3.0], rtol=1e-6)
 
 
-@pytest.mark.parametrize(
-    "name", ["InfeedQueue", "infeed_dequeue", "keras_to_tpu_model", "TPUDistributionStrategy"]
-)
+@pytest.mark.parametrize("name", ["keras_to_tpu_model", "TPUDistributionStrategy"])
 def test_what_is_missing_says_what_to_use(name):
     with pytest.raises(AttributeError, match=f"tf.contrib.tpu.{name} is not there") as raised:
         getattr(tpu, name)
-    assert "input_fn" in str(raised.value) or "tf.distribute.TPUStrategy" in str(raised.value)
+    assert "tf.distribute.TPUStrategy" in str(raised.value)
+
+
+def test_in_memory_eval_hook(tmp_path):
+    seen = []
+
+    class Counting(eb.SessionRunHook):
+        def begin(self):
+            seen.append("evaluation")
+
+    config = tpu.RunConfig(
+        master="emulated:2",
+        model_dir=str(tmp_path),
+        tpu_config=tpu.TPUConfig(iterations_per_loop=2),
+    )
+
+    def model_fn(features, labels, mode, params):
+        spec = with_hooks()(features, labels, mode, params)
+        return tpu.TPUEstimatorSpec(mode, loss=spec.loss, train_op=spec.train_op)
+
+    estimator = tpu.TPUEstimator(model_fn, config=config, train_batch_size=4, eval_batch_size=4)
+    hook = tpu.TPUInMemoryEvalHook(
+        estimator, numbers, steps=1, hooks=[Counting()], every_n_iter=4, name="within"
+    )
+    estimator.train(numbers, hooks=[hook], steps=8)
+    (path,) = (tmp_path / "eval_within").glob("*tfevents*")
+    steps = [e.step for e in v1.train.summary_iterator(str(path)) if e.HasField("summary")]
+    assert sorted(set(steps)) == [0, 4, 8] and seen
+    with pytest.raises(ValueError, match="is for a TPUEstimator; got Estimator"):
+        tpu.TPUInMemoryEvalHook(eb.Estimator(lambda features: None), numbers)

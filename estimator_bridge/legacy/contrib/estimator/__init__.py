@@ -29,10 +29,15 @@ from estimator_bridge.legacy.contrib.estimator.exporting import (
     export_saved_model_for_mode,
 )
 from estimator_bridge.legacy.contrib.estimator.forwarding import forward_features
+from estimator_bridge.legacy.contrib.estimator.replicating import (
+    TowerOptimizer,
+    replicate_model_fn,
+)
 from estimator_bridge.legacy.missing import MISSING, missing_getattr
 
 __all__ = [
     "InMemoryEvaluatorHook",
+    "TowerOptimizer",
     "add_metrics",
     "binary_classification_head",
     "build_raw_supervised_input_receiver_fn",
@@ -51,6 +56,7 @@ __all__ = [
     "poisson_regression_head",
     "read_eval_metrics",
     "regression_head",
+    "replicate_model_fn",
     "stop_if_higher_hook",
     "stop_if_lower_hook",
     "stop_if_no_decrease_hook",
@@ -60,10 +66,6 @@ __all__ = [
 _MODEL_FN = MISSING[""].get("DNNClassifier") or (
     "is not there. Write the model as a model_fn for Estimator: tf.compat.v1.losses for its loss, "
     "tf.compat.v1.metrics for its metrics."
-)
-_REPLICAS = (
-    "is not there. Return the spec with the plain optimizer, and pass "
-    "RunConfig(train_distribute=tf.distribute.MirroredStrategy()) to run it on several GPUs."
 )
 
 __getattr__ = missing_getattr(
@@ -89,8 +91,6 @@ __getattr__ = missing_getattr(
         ),
         "SavedModelEstimator": "is not there. Call tf.compat.v1.saved_model.load in a model_fn, or "
         "tf.contrib.predictor.from_saved_model to predict.",
-        "TowerOptimizer": _REPLICAS,
-        "replicate_model_fn": _REPLICAS,
     },
     "tf.contrib.estimator",
 )

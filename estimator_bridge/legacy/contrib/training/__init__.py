@@ -1,5 +1,6 @@
 """tf.contrib.training: hyperparameters, evaluation of checkpoints, and a training loop."""
 
+from estimator_bridge.legacy.contrib.training.bucket import bucket, bucket_by_sequence_length
 from estimator_bridge.legacy.contrib.training.eval_hooks import (
     StopAfterNEvalsHook,
     SummaryAtEndHook,
@@ -35,6 +36,8 @@ __all__ = [
     "StopAfterNEvalsHook",
     "SummaryAtEndHook",
     "add_gradients_summaries",
+    "bucket",
+    "bucket_by_sequence_length",
     "byte_size_load_fn",
     "checkpoints_iterator",
     "clip_gradient_norms",
@@ -53,10 +56,6 @@ __all__ = [
     "weighted_resample",
 ]
 
-_BUCKETS = (
-    "batched with queues, and is not there. Use a dataset: "
-    "dataset.bucket_by_sequence_length(element_length_func, bucket_boundaries, bucket_batch_sizes)."
-)
 _STATES = (
     "is not there. Cut sequences with a dataset (dataset.window or tf.reshape), and keep the "
     "state between the parts in tf.Variable(trainable=False)."
@@ -65,8 +64,6 @@ _STATES = (
 __getattr__ = missing_getattr(
     __name__,
     {
-        "bucket": _BUCKETS,
-        "bucket_by_sequence_length": _BUCKETS,
         "batch_sequences_with_states": _STATES,
         "NextQueuedSequenceBatch": _STATES,
         "SequenceQueueingStateSaver": _STATES,

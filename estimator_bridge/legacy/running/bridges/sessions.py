@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 from absl import logging
 
-__all__ = ["let_sessions_be_on_cores"]
+__all__ = ["let_feeds_be_queues", "let_sessions_be_on_cores"]
 
 
 def let_sessions_be_on_cores() -> None:
@@ -19,6 +19,18 @@ def let_sessions_be_on_cores() -> None:
     for kind in (tf.compat.v1.Session, tf.compat.v1.InteractiveSession):
         if not hasattr(kind.__init__, "__wrapped__"):
             kind.__init__ = _with_cores(kind.__init__)
+
+
+def let_feeds_be_queues() -> None:
+    """Emulates infeed and outfeed however a program makes them: by tf.raw_ops, by deep imports."""
+    from estimator_bridge.runtime import tpu_present
+    from estimator_bridge.tensorflow_private import Maker, make_operations_otherwise
+    from estimator_bridge.tpu.feeds import FEEDS
+
+    def unless_there_is_a_tpu(make: Maker) -> Any:
+        return lambda *args: None if tpu_present() else make(*args)
+
+    make_operations_otherwise({kind: unless_there_is_a_tpu(make) for kind, make in FEEDS.items()})
 
 
 def _with_cores(initialize: Any) -> Any:

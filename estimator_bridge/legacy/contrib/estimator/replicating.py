@@ -1,0 +1,114 @@
+"""replicate_model_fn and TowerOptimizer: a model that asked for several GPUs, on one device."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import tensorflow as tf
+from absl import logging
+
+__all__ = ["TowerOptimizer", "replicate_model_fn"]
+
+_v1 = tf.compat.v1
+_Reduction = _v1.losses.Reduction
+_MIRRORED = (
+    "RunConfig(train_distribute=tf.distribute.MirroredStrategy()), with the plain model_fn and "
+    "optimizer, uses several"
+)
+
+
+def replicate_model_fn(
+    model_fn: Callable[..., Any],
+    loss_reduction: str = _Reduction.SUM_BY_NONZERO_WEIGHTS,
+    devices: Sequence[str] | None = None,
+) -> Callable[..., Any]:
+    """The model_fn itself, on one device, which sees the whole batch.
+
+    The original divided a batch over the GPUs and added up what came of the parts: the same loss
+    and the same gradients, but for batch normalization, which sees the whole batch here.
+
+    Args:
+      model_fn: whose optimizer is a TowerOptimizer.
+      loss_reduction: how the parts' losses were joined; there is one part.
+      devices: which devices were to be used; by default all GPUs, or the CPU.
+
+    Returns:
+      A model_fn.
+
+    Raises:
+      ValueError: the reduction is NONE; or, when it trains, no TowerOptimizer is used.
+    """
+    if loss_reduction == _Reduction.NONE:
+        raise ValueError(
+            "Tower losses need to be reduced in some way, yet Reduction.NONE is specified: leave "
+            "loss_reduction out."
+        )
+    count = len(devices) if devices is not None else len(tf.config.list_physical_devices("GPU"))
+    if count > 1:
+        logging.warning(
+            "replicate_model_fn runs the model on one device, and %d were meant. %s.",
+            count,
+            _MIRRORED,
+        )
+
+    @functools.wraps(model_fn)
+    def replicated(*args: Any, **kwargs: Any) -> Any:
+        before = TowerOptimizer.applied
+        spec = model_fn(*args, **kwargs)
+        if spec.mode == "train" and TowerOptimizer.applied == before:
+            raise ValueError(
+                "Please wrap optimizers with TowerOptimizer in order to use replicate_model_fn; "
+                f"or leave both out: {_MIRRORED}."
+            )
+        return spec
+
+    replicated.__signature__ = inspect.signature(model_fn)  # type: ignore[attr-defined]
+    return replicated
+
+
+class TowerOptimizer(_v1.train.Optimizer):
+    """Applies gradients as the optimizer that it wraps.
+
+    Args:
+      optimizer_or_optimizer_fn: a ``tf.compat.v1.train.Optimizer``, or a function that makes one.
+    """
+
+    applied = 0  # how often gradients were applied, by any of them
+
+    def __init__(self, optimizer_or_optimizer_fn: Any):
+        made = optimizer_or_optimizer_fn
+        self._optimizer = made if isinstance(made, _v1.train.Optimizer) else made()
+        super().__init__(use_locking=False, name="TowerOptimizer")
+
+    def get_slot(self, var: tf.Variable, name: str) -> tf.Variable | None:
+        """A slot of the optimizer."""
+        return self._optimizer.get_slot(var, name)
+
+    def get_slot_names(self) -> list[str]:
+        """The names of the optimizer's slots."""
+        return self._optimizer.get_slot_names()
+
+    def get_name(self) -> str:
+        """The optimizer's name."""
+        return self._optimizer.get_name()
+
+    def variables(self) -> list[tf.Variable]:
+        """The optimizer's variables."""
+        return self._optimizer.variables()
+
+    def compute_gradients(self, loss: tf.Tensor, *args: Any, **kwargs: Any) -> list:
+        """The optimizer's gradients."""
+        return self._optimizer.compute_gradients(loss, *args, **kwargs)
+
+    def apply_gradients(
+        self,
+        grads_and_vars: Iterable[tuple[Any, tf.Variable]],
+        global_step: tf.Variable | None = None,
+        **kwargs: Any,
+    ) -> tf.Operation:
+        """Applies them by the optimizer."""
+        TowerOptimizer.applied += 1
+        return self._optimizer.apply_gradients(grads_and_vars, global_step, **kwargs)

@@ -1,0 +1,182 @@
+"""How the tables of TPU embeddings are trained: tf.tpu.experimental's classes of TensorFlow 1.
+
+A TPU trains such tables by itself, each with one of these and not with the model's optimizer.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "AdagradParameters",
+    "AdamParameters",
+    "StochasticGradientDescentParameters",
+]
+
+
+class EmbeddingParameters:
+    """What all of them have.
+
+    Args:
+      learning_rate: of all tables whose column has no ``learning_rate_fn``.
+      use_gradient_accumulation: accepted; the gradients of all of a row's lookups are always
+        added up before the row is changed.
+      clip_weight_min: the least value of a weight after a change; None for none.
+      clip_weight_max: the greatest.
+      weight_decay_factor: which part of a row is taken off it before it is changed.
+      multiply_weight_decay_factor_by_learning_rate: whether that part is this times the rate.
+      clip_gradient_min: the least value of a gradient; None for none.
+      clip_gradient_max: the greatest.
+
+    Raises:
+      ValueError: gradients are clipped and not accumulated.
+    """
+
+    def __init__(
+        self,
+        learning_rate: float,
+        use_gradient_accumulation: bool,
+        clip_weight_min: float | None,
+        clip_weight_max: float | None,
+        weight_decay_factor: float | None,
+        multiply_weight_decay_factor_by_learning_rate: bool | None,
+        clip_gradient_min: float | None = None,
+        clip_gradient_max: float | None = None,
+    ):
+        self.learning_rate = learning_rate
+        self.use_gradient_accumulation = use_gradient_accumulation
+        self.clip_weight_min = clip_weight_min
+        self.clip_weight_max = clip_weight_max
+        self.weight_decay_factor = weight_decay_factor
+        self.multiply_weight_decay_factor_by_learning_rate = (
+            multiply_weight_decay_factor_by_learning_rate
+        )
+        self.clip_gradient_min = clip_gradient_min
+        self.clip_gradient_max = clip_gradient_max
+        is_clipped = clip_gradient_min is not None or clip_gradient_max is not None
+        if is_clipped and not use_gradient_accumulation:
+            raise ValueError(
+                "When using gradient clipping limits, gradient accumulation must be enabled: "
+                f"clip_gradient_min={clip_gradient_min}, clip_gradient_max={clip_gradient_max} and "
+                f"use_gradient_accumulation={use_gradient_accumulation}. Leave the last one out."
+            )
+
+
+class StochasticGradientDescentParameters(EmbeddingParameters):
+    """Plain gradient descent. Its arguments: see ``EmbeddingParameters``."""
+
+    def __init__(
+        self,
+        learning_rate: float,
+        use_gradient_accumulation: bool = True,
+        clip_weight_min: float | None = None,
+        clip_weight_max: float | None = None,
+        weight_decay_factor: float | None = None,
+        multiply_weight_decay_factor_by_learning_rate: bool | None = None,
+        clip_gradient_min: float | None = None,
+        clip_gradient_max: float | None = None,
+    ):
+        super().__init__(
+            learning_rate,
+            use_gradient_accumulation,
+            clip_weight_min,
+            clip_weight_max,
+            weight_decay_factor,
+            multiply_weight_decay_factor_by_learning_rate,
+            clip_gradient_min,
+            clip_gradient_max,
+        )
+
+
+class AdagradParameters(EmbeddingParameters):
+    """Adagrad: the rate is divided by the root of the sum of a weight's squared gradients.
+
+    Args:
+      learning_rate: see ``EmbeddingParameters``, as for all that follow.
+      initial_accumulator: that sum's first value.
+
+    Raises:
+      ValueError: initial_accumulator is not positive.
+    """
+
+    def __init__(
+        self,
+        learning_rate: float,
+        initial_accumulator: float = 0.1,
+        use_gradient_accumulation: bool = True,
+        clip_weight_min: float | None = None,
+        clip_weight_max: float | None = None,
+        weight_decay_factor: float | None = None,
+        multiply_weight_decay_factor_by_learning_rate: bool | None = None,
+        clip_gradient_min: float | None = None,
+        clip_gradient_max: float | None = None,
+    ):
+        super().__init__(
+            learning_rate,
+            use_gradient_accumulation,
+            clip_weight_min,
+            clip_weight_max,
+            weight_decay_factor,
+            multiply_weight_decay_factor_by_learning_rate,
+            clip_gradient_min,
+            clip_gradient_max,
+        )
+        if initial_accumulator <= 0:
+            raise ValueError(
+                f"Adagrad initial_accumulator must be greater than zero, got {initial_accumulator}."
+            )
+        self.initial_accumulator = initial_accumulator
+
+
+class AdamParameters(EmbeddingParameters):
+    """Adam without its correction for the first steps, as a TPU does it.
+
+    Args:
+      learning_rate: see ``EmbeddingParameters``, as for all that follow.
+      beta1: how much of the mean of gradients a step keeps.
+      beta2: how much of the mean of squared gradients a step keeps.
+      epsilon: keeps from dividing by zero.
+      lazy_adam: whether only the rows that a batch looks up are changed.
+      sum_inside_sqrt: divides by sqrt(v + epsilon^2), in the place of sqrt(v) + epsilon.
+
+    Raises:
+      ValueError: a beta is not in [0, 1), epsilon is not positive, or neither lazy_adam nor
+        use_gradient_accumulation is set.
+    """
+
+    def __init__(
+        self,
+        learning_rate: float,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-08,
+        lazy_adam: bool = True,
+        sum_inside_sqrt: bool = True,
+        use_gradient_accumulation: bool = True,
+        clip_weight_min: float | None = None,
+        clip_weight_max: float | None = None,
+        weight_decay_factor: float | None = None,
+        multiply_weight_decay_factor_by_learning_rate: bool | None = None,
+        clip_gradient_min: float | None = None,
+        clip_gradient_max: float | None = None,
+    ):
+        super().__init__(
+            learning_rate,
+            use_gradient_accumulation,
+            clip_weight_min,
+            clip_weight_max,
+            weight_decay_factor,
+            multiply_weight_decay_factor_by_learning_rate,
+            clip_gradient_min,
+            clip_gradient_max,
+        )
+        for name, beta in (("beta1", beta1), ("beta2", beta2)):
+            if not 0 <= beta < 1:
+                raise ValueError(f"{name} must be between 0. and 1, and below 1; got {beta}.")
+        if epsilon <= 0:
+            raise ValueError(f"epsilon must be positive; got {epsilon}.")
+        if not use_gradient_accumulation and not lazy_adam:
+            raise ValueError(
+                "When disabling Lazy Adam, gradient accumulation must be used: leave "
+                "use_gradient_accumulation=False out."
+            )
+        self.beta1, self.beta2, self.epsilon = beta1, beta2, epsilon
+        self.lazy_adam, self.sum_inside_sqrt = lazy_adam, sum_inside_sqrt

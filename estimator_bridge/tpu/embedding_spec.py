@@ -1,0 +1,119 @@
+"""EmbeddingConfigSpec: which columns of a model are TPU embeddings, and how they are trained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from estimator_bridge.model.embedding_parameters import EmbeddingParameters
+from estimator_bridge.tensorflow_private import tpu_feature_columns
+
+__all__ = ["EmbeddingConfigSpec"]
+
+_SHARED = tpu_feature_columns._TPUSharedEmbeddingColumnV2
+_TPU_COLUMNS = (tpu_feature_columns._TPUEmbeddingColumnV2, _SHARED)
+_ON_CORE = (
+    tpu_feature_columns._TPUDeviceSpecificEmbeddingColumnV2,
+    tpu_feature_columns._TPUSharedDeviceSpecificEmbeddingColumnV2,
+)
+
+
+class _Fields(NamedTuple):
+    feature_columns: Sequence[Any] | None
+    tensor_core_feature_columns: Sequence[Any] | None
+    optimization_parameters: Any
+    clipping_limit: float | None
+    pipeline_execution_with_tensor_core: bool
+    experimental_gradient_multiplier_fn: Callable[..., Any] | None
+    feature_to_config_dict: Mapping[str, Any] | None
+    table_to_config_dict: Mapping[str, Any] | None
+    partition_strategy: str
+    profile_data_directory: str | None
+
+
+class EmbeddingConfigSpec(_Fields):
+    """What TPUEstimator(embedding_config_spec=) takes.
+
+    Args:
+      feature_columns: what ``tf.tpu.experimental.embedding_column`` and
+        ``shared_embedding_columns`` return; all that model_fn uses.
+      optimization_parameters: what trains their tables on a TPU: AdagradParameters,
+        AdamParameters or StochasticGradientDescentParameters of ``tf.tpu.experimental``.
+      clipping_limit: accepted, without effect, as in the original; the parameters have
+        clip_gradient_min and clip_gradient_max.
+      pipeline_execution_with_tensor_core: accepted; a step sees what the one before has learned.
+      experimental_gradient_multiplier_fn: from the global step to what the tables' gradients are
+        multiplied by.
+      feature_to_config_dict: not supported.
+      table_to_config_dict: not supported.
+      partition_strategy: 'div' or 'mod', accepted: a table is on each core as a whole.
+      profile_data_directory: accepted, without effect.
+
+    Raises:
+      ValueError: there are no columns, or there are no such parameters or strategy.
+      TypeError: a column is of another kind.
+      NotImplementedError: tables are described without columns, or a column has an
+        embedding_lookup_device.
+    """
+
+    def __new__(
+        cls,
+        feature_columns: Sequence[Any] | None = None,
+        optimization_parameters: Any = None,
+        clipping_limit: float | None = None,
+        pipeline_execution_with_tensor_core: bool = False,
+        experimental_gradient_multiplier_fn: Callable[..., Any] | None = None,
+        feature_to_config_dict: Mapping[str, Any] | None = None,
+        table_to_config_dict: Mapping[str, Any] | None = None,
+        partition_strategy: str = "div",
+        profile_data_directory: str | None = None,
+    ) -> EmbeddingConfigSpec:
+        """Checks the arguments, and keeps them."""
+        if feature_to_config_dict or table_to_config_dict:
+            raise NotImplementedError(
+                "EmbeddingConfigSpec(feature_to_config_dict=, table_to_config_dict=) is not "
+                "supported. Describe the tables by columns: EmbeddingConfigSpec(feature_columns="
+                "[tf.tpu.experimental.embedding_column(...)]), read in model_fn by "
+                "tf.compat.v1.feature_column.input_layer."
+            )
+        if not feature_columns:
+            raise ValueError(
+                "Exactly one of `feature_columns` and the pair `feature_to_config_dict` and "
+                "`table_to_config_dict` must be specified. Give feature_columns=[...], of "
+                "tf.tpu.experimental.embedding_column."
+            )
+        if partition_strategy not in ("div", "mod"):
+            raise ValueError(
+                f"Invalid partition_strategy {partition_strategy!r}. Must be one of 'mod' or 'div'."
+            )
+        for column in feature_columns:
+            if isinstance(column, _ON_CORE):
+                raise NotImplementedError(
+                    f"The column {column.name!r} has an embedding_lookup_device, which is not "
+                    "supported. Leave it and tensor_core_shape out."
+                )
+            if not isinstance(column, _TPU_COLUMNS):
+                raise TypeError(
+                    "All feature columns must be supported types: what tf.tpu.experimental."
+                    "embedding_column and shared_embedding_columns return. Got "
+                    f"{type(column).__name__}; give other columns to input_layer alone."
+                )
+        if not isinstance(optimization_parameters, EmbeddingParameters):
+            raise ValueError(
+                "optimization_parameters must be an instance of AdagradParameters, AdamParameters "
+                "or StochasticGradientDescentParameters of tf.tpu.experimental. Got "
+                f"{optimization_parameters!r}."
+            )
+        return super().__new__(
+            cls,
+            list(feature_columns),
+            [],
+            optimization_parameters,
+            clipping_limit,
+            pipeline_execution_with_tensor_core,
+            experimental_gradient_multiplier_fn,
+            None,
+            None,
+            partition_strategy,
+            profile_data_directory,
+        )

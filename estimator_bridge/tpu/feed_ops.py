@@ -1,0 +1,294 @@
+"""The operations of a TPU's infeed and outfeed, as tf.contrib.tpu named them.
+
+With a TPU they are TensorFlow's own; without, see ``feeds``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.runtime import tpu_present
+from estimator_bridge.tensorflow_private import (
+    TPUInfeedQueue,
+    operations_made_otherwise,
+    tpu_ops,
+)
+from estimator_bridge.tpu.feeds import FEEDS, current_core
+
+__all__ = [
+    "InfeedQueue",
+    "infeed_dequeue",
+    "infeed_dequeue_tuple",
+    "infeed_enqueue",
+    "infeed_enqueue_tuple",
+    "outfeed_dequeue",
+    "outfeed_dequeue_tuple",
+    "outfeed_enqueue",
+    "outfeed_enqueue_tuple",
+]
+
+
+def infeed_dequeue(dtype: Any, shape: Any, name: str | None = None) -> tf.Tensor:
+    """What the host has enqueued for this core, one tensor; see ``infeed_dequeue_tuple``."""
+    with _feeds():
+        return tpu_ops.infeed_dequeue(dtype, tf.TensorShape(shape), name=name)
+
+
+def infeed_dequeue_tuple(
+    dtypes: Sequence[Any], shapes: Sequence[Any], name: str | None = None
+) -> list[tf.Tensor]:
+    """What the host has enqueued for this core, waited for where there is nothing yet.
+
+    Args:
+      dtypes: of the tensors, as the host enqueues them.
+      shapes: of the tensors, static.
+      name: of the operation.
+
+    Returns:
+      The tensors.
+
+    Raises:
+      TypeError: a TPU takes no such type.
+      ValueError: it is not made for a core (by ``tpu.rewrite`` and its like), a shape is not
+        static, or the host enqueues tensors of other types or shapes.
+    """
+    with _feeds():
+        return tpu_ops.infeed_dequeue_tuple(dtypes, _shapes(shapes), name=name)
+
+
+def infeed_enqueue(
+    input: Any,
+    shape: Any = (),
+    layout: Sequence[int] = (),
+    device_ordinal: int = -1,
+    name: str | None = None,
+) -> tf.Operation:
+    """Enqueues one tensor for a core; see ``infeed_enqueue_tuple``."""
+    with _feeds():
+        return tpu_ops.infeed_enqueue(
+            input, tf.TensorShape(shape), list(layout), device_ordinal, name=name
+        )
+
+
+def infeed_enqueue_tuple(
+    inputs: Sequence[Any],
+    shapes: Sequence[Any],
+    layouts: Sequence[int] = (),
+    device_ordinal: int = -1,
+    name: str | None = None,
+) -> tf.Operation:
+    """Enqueues tensors for a core, on the host.
+
+    Args:
+      inputs: the tensors.
+      shapes: their shapes, static.
+      layouts: in which order a TPU lays their dimensions out; without effect where there is none.
+      device_ordinal: which core, counted over this process.
+      name: of the operation.
+
+    Returns:
+      The operation. Without a TPU it waits where 16 tuples wait for the core already.
+
+    Raises:
+      ValueError: there is no device_ordinal, a shape is not static or not the tensor's, or the
+        core dequeues tensors of other types or shapes.
+    """
+    with _feeds():
+        return tpu_ops.infeed_enqueue_tuple(
+            inputs, _shapes(shapes), list(layouts), device_ordinal, name=name
+        )
+
+
+def outfeed_dequeue(
+    dtype: Any, shape: Any, device_ordinal: int = -1, name: str | None = None
+) -> tf.Tensor:
+    """What a core has handed to the host, one tensor; see ``outfeed_dequeue_tuple``."""
+    with _feeds():
+        return tpu_ops.outfeed_dequeue(
+            dtype, tf.TensorShape(shape), device_ordinal=device_ordinal, name=name
+        )
+
+
+def outfeed_dequeue_tuple(
+    dtypes: Sequence[Any],
+    shapes: Sequence[Any],
+    device_ordinal: int = -1,
+    name: str | None = None,
+) -> list[tf.Tensor]:
+    """What a core has handed to the host, waited for where there is nothing yet.
+
+    Args:
+      dtypes: of the tensors, as the core enqueues them.
+      shapes: of the tensors, static.
+      device_ordinal: which core, counted over this process.
+      name: of the operation.
+
+    Returns:
+      The tensors.
+
+    Raises:
+      ValueError: there is no device_ordinal, a shape is not static, or the core enqueues tensors
+        of other types or shapes.
+    """
+    with _feeds():
+        return tpu_ops.outfeed_dequeue_tuple(
+            dtypes, _shapes(shapes), device_ordinal=device_ordinal, name=name
+        )
+
+
+def outfeed_enqueue(input: Any, name: str | None = None) -> tf.Operation:
+    """Hands one tensor from this core to the host; see ``outfeed_enqueue_tuple``."""
+    with _feeds():
+        return tpu_ops.outfeed_enqueue(input, name=name)
+
+
+def outfeed_enqueue_tuple(inputs: Sequence[Any], name: str | None = None) -> tf.Operation:
+    """Hands tensors from this core to the host.
+
+    Args:
+      inputs: the tensors, of static shapes.
+      name: of the operation.
+
+    Returns:
+      The operation, for the computation to return. Without a TPU it waits where 16 tuples wait
+      for the host already.
+
+    Raises:
+      ValueError: it is not made for a core (by ``tpu.rewrite`` and its like), a shape is not
+        static, or the host dequeues tensors of other types or shapes.
+    """
+    with _feeds():
+        return tpu_ops.outfeed_enqueue_tuple(inputs, name=name)
+
+
+class InfeedQueue(TPUInfeedQueue):
+    """The types and shapes of a batch, how it is split over the cores, and its operations.
+
+    TensorFlow's own, whose operations are emulated where there is no TPU. Each core's function
+    may then dequeue, as it is called once for each core. A core that is not named is the one of
+    the shard's number, where TensorFlow took the device that the tensors are on.
+
+    Args:
+      number_of_tuple_elements: how many tensors a batch has.
+      tuple_types: their types.
+      tuple_shapes: their shapes, of the whole batch.
+      shard_dimensions: along which dimension each is split; 0 by default.
+      number_of_partitions: over how many cores one replica is spread.
+      name: of the operations.
+    """
+
+    def __init__(
+        self,
+        number_of_tuple_elements: int | None = None,
+        tuple_types: Sequence[Any] | None = None,
+        tuple_shapes: Sequence[Any] | None = None,
+        shard_dimensions: Sequence[int] | None = None,
+        number_of_partitions: int | None = None,
+        name: str | None = None,
+    ):
+        super().__init__(
+            number_of_tuple_elements,
+            tuple_types,
+            tuple_shapes,
+            shard_dimensions,
+            number_of_partitions,
+            name,
+        )
+        self._dequeued_on: set[int | None] = set()
+
+    def generate_dequeue_op(self, tpu_device: int | None = 0) -> list[tf.Tensor]:
+        """What the host has enqueued for this core; once for each core.
+
+        Raises:
+          ValueError: types or shapes are not set, or this core's is made already.
+        """
+        if tpu_present():
+            return super().generate_dequeue_op(tpu_device)
+        core = current_core()
+        if core not in self._dequeued_on:
+            self._generated_dequeue_op = False
+        self._dequeued_on.add(core)
+        with _feeds():
+            return super().generate_dequeue_op(tpu_device=None)
+
+    def generate_enqueue_ops(
+        self,
+        sharded_inputs: Sequence[Sequence[tf.Tensor]],
+        tpu_ordinal_function: Callable[[int], int] | None = None,
+        placement_function: Callable[[int], Any] | None = None,
+    ) -> list[tf.Operation]:
+        """Enqueues a batch that is split already: a list of tensors for each core.
+
+        Args:
+          sharded_inputs: for each shard, its tensors.
+          tpu_ordinal_function: from a shard's number to its core's.
+          placement_function: from a shard's number to its host's device; without effect where
+            there is no TPU.
+
+        Returns:
+          An operation for each shard.
+
+        Raises:
+          ValueError: shapes do not fit each other or what was set, or they are made already.
+          TypeError: types do not.
+        """
+        if tpu_present():
+            return super().generate_enqueue_ops(
+                sharded_inputs, tpu_ordinal_function, placement_function
+            )
+        with _feeds():
+            return super().generate_enqueue_ops(
+                sharded_inputs, tpu_ordinal_function or _same, _no_device
+            )
+
+    def split_inputs_and_generate_enqueue_ops(
+        self,
+        inputs: Sequence[tf.Tensor],
+        device_assignment: Any = None,
+        placement_function: Callable[[int], Any] | None = None,
+        tpu_ordinal_function: Callable[[int], int] | None = None,
+    ) -> list[tf.Operation]:
+        """Splits a batch along ``shard_dimensions`` and enqueues each core's part.
+
+        Args:
+          inputs: the batch's tensors.
+          device_assignment: which core each shard is for.
+          placement_function: see ``generate_enqueue_ops``.
+          tpu_ordinal_function: see ``generate_enqueue_ops``.
+
+        Returns:
+          An operation for each shard.
+
+        Raises:
+          ValueError: shapes do not fit what was set, or they are made already.
+          TypeError: types do not.
+        """
+        if not tpu_present():
+            placement_function = _no_device
+            if device_assignment is None:
+                tpu_ordinal_function = tpu_ordinal_function or _same
+        with _feeds():
+            return super().split_inputs_and_generate_enqueue_ops(
+                inputs, device_assignment, placement_function, tpu_ordinal_function
+            )
+
+
+def _same(number: int) -> int:
+    return number
+
+
+def _no_device(number: int) -> str:
+    del number
+    return ""
+
+
+def _shapes(shapes: Sequence[Any]) -> list[tf.TensorShape]:
+    return [tf.TensorShape(shape) for shape in shapes]
+
+
+def _feeds() -> contextlib.AbstractContextManager[None]:
+    return contextlib.nullcontext() if tpu_present() else operations_made_otherwise(FEEDS)

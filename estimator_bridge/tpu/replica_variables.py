@@ -1,0 +1,108 @@
+"""The variables of replicas that stand side by side in one graph.
+
+As on a TPU, each core works on a copy of its own: at the start of a run it has the program's
+values, and what the first core makes of them is what the program sees. The first core's copy is
+the program's variable itself, so it is seen while the run lasts, too.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.graph.op_kinds import READS
+
+__all__ = ["ReplicaVariables"]
+
+# Made by a variable itself, below its own name; they are the program's, not the replica's.
+_OWN = ("Assign", "Read/ReadVariableOp", "IsInitialized/VarIsInitializedOp")
+
+
+class ReplicaVariables:
+    """Gives each replica what it changes.
+
+    Args:
+      graph: of the program.
+    """
+
+    def __init__(self, graph: tf.Graph):
+        self._graph = graph
+        self._uses: list[dict[tf.Tensor, list[tuple[tf.Operation, int]]]] = []
+        self._changed: set[Any] = set()
+        self._created: dict[str, list[Any]] = collections.defaultdict(list)
+
+    @contextlib.contextmanager
+    def replica(self, number: int) -> Iterator[None]:
+        """Is open while a replica is built. All of them make the first one's variables."""
+        taken: dict[str, int] = collections.Counter()
+
+        def creator(next_creator: Any, **kwargs: Any) -> Any:
+            # get_variable finds a variable by its name; an optimizer's beta1_power has none.
+            name = str(kwargs.get("name"))
+            made = self._created[name]
+            if number and taken[name] < len(made):
+                taken[name] += 1
+                return made[taken[name] - 1]
+            variable = next_creator(**kwargs)
+            if not number:
+                made.append(variable)
+            return variable
+
+        with tf.variable_creator_scope(creator):
+            yield
+
+    def note(self, made: Sequence[tf.Operation]) -> None:
+        """Sees what the replica that was just built does with variables.
+
+        Args:
+          made: its operations.
+        """
+        uses: dict[Any, list[tuple[tf.Operation, int]]] = collections.defaultdict(list)
+        for op in made:
+            for index, handle in enumerate(op.inputs):
+                if handle.op.type != "VarHandleOp" or _is_own(op, handle):
+                    continue
+                uses[handle.ref()].append((op, index))
+                if op.type not in READS:
+                    self._changed.add(handle.ref())
+        self._uses.append(uses)
+
+    def separate(self, before: Sequence[tf.Operation]) -> None:
+        """Lets all replicas but the first change copies, which are made anew in each run.
+
+        Args:
+          before: what else is to happen before a replica that changes a variable begins.
+        """
+        copies: dict[tuple[int, Any], tf.Tensor] = {}
+        made = list(before)
+        shared = [key for key in self._changed if sum(key in uses for uses in self._uses) > 1]
+        with tf.control_dependencies(None), self._graph.device(None):
+            for key in shared:
+                handle = key.deref()
+                dtype = tf.as_dtype(handle.op.get_attr("dtype"))
+                shape = tf.TensorShape(handle.op.get_attr("shape"))
+                value = tf.raw_ops.ReadVariableOp(resource=handle, dtype=dtype)
+                for number, uses in enumerate(self._uses):
+                    if number and key in uses:
+                        name = self._graph.unique_name(f"{handle.op.name}/of_replica_{number}")
+                        copy = tf.raw_ops.VarHandleOp(
+                            dtype=dtype, shape=shape, shared_name=name, container="", name=name
+                        )
+                        copies[number, key] = copy
+                        made.append(tf.raw_ops.AssignVariableOp(resource=copy, value=value))
+            with tf.control_dependencies(made):
+                for key in shared:
+                    for number, uses in enumerate(self._uses):
+                        if key not in uses:
+                            continue
+                        ready = tf.identity(copies.get((number, key), key.deref()))
+                        for op, index in uses[key]:
+                            op._update_input(index, ready)
+
+
+def _is_own(op: tf.Operation, handle: tf.Tensor) -> bool:
+    return any(op.name == f"{handle.op.name}/{name}" for name in _OWN)
