@@ -28,10 +28,12 @@ class ProgramFinder(importlib.abc.MetaPathFinder):
     Args:
       main: the dialect of modules in doubt.
       forced: the dialect of all of the program's modules, whatever they look like.
+      graphs: whether the program's top level gets graphs and sessions; those of TF1 always do.
     """
 
-    def __init__(self, main: Dialect, forced: Dialect | None = None):
+    def __init__(self, main: Dialect, forced: Dialect | None = None, graphs: bool = False):
         self.main, self.forced = main, forced
+        self.graphs = graphs or main is Dialect.TF1
         # Installed packages that are of the program.
         self.packages: set[str] = set()
 
@@ -79,7 +81,7 @@ class ProgramFinder(importlib.abc.MetaPathFinder):
     def _tensorflow(self, path: Any, target: Any) -> importlib.machinery.ModuleSpec | None:
         spec = self._python_finds("tensorflow", path, target)
         if spec is not None and spec.loader is not None:
-            spec.loader = _TensorFlowLoader(spec.loader, self.main)
+            spec.loader = _TensorFlowLoader(spec.loader, self.graphs)
         return spec
 
 
@@ -99,8 +101,8 @@ class _ProgramLoader(importlib.machinery.SourceFileLoader):
 class _TensorFlowLoader(importlib.abc.Loader):
     """Loads TensorFlow as its own loader does, then gets it ready."""
 
-    def __init__(self, loader: Any, main: Dialect):
-        self._loader, self._main = loader, main
+    def __init__(self, loader: Any, graphs: bool):
+        self._loader, self._graphs = loader, graphs
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._loader, name)
@@ -114,4 +116,4 @@ class _TensorFlowLoader(importlib.abc.Loader):
         with quietly():
             self._loader.exec_module(module)
             module.__spec__.loader = module.__loader__ = self._loader  # type: ignore[union-attr]
-            get_ready(self._main)
+            get_ready(self._graphs)
