@@ -64,14 +64,14 @@ class _Visitor(ast.NodeVisitor):
         self._signs = signs
         self._own_graphs = 0
 
-    def visit_Import(self, node: ast.Import) -> None:  # noqa: N802
+    def visit_Import(self, node: ast.Import) -> None:
         self._signs.chosen |= any(f"{a.name}.".startswith(_V2) for a in node.names)
 
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:  # noqa: N802
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         names = [f"{node.module}.{alias.name}." for alias in node.names]
         self._signs.chosen |= any(name.startswith(_V2) for name in names)
 
-    def visit_With(self, node: ast.With) -> None:  # noqa: N802
+    def visit_With(self, node: ast.With) -> None:
         before = self._own_graphs
         for item in node.items:
             self.visit(item)
@@ -80,11 +80,11 @@ class _Visitor(ast.NodeVisitor):
             self.visit(statement)
         self._own_graphs = before
 
-    def visit_Attribute(self, node: ast.Attribute) -> None:  # noqa: N802
+    def visit_Attribute(self, node: ast.Attribute) -> None:
         self._signs.chosen |= node.attr in _CHOICES
         self.generic_visit(node)
 
-    def visit_Call(self, node: ast.Call) -> None:  # noqa: N802
+    def visit_Call(self, node: ast.Call) -> None:
         if isinstance(node.func, ast.Attribute) and not self._own_graphs and _opens(node):
             self._signs.session = self._signs.session or node.lineno
         self.generic_visit(node)

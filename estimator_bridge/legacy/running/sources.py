@@ -38,7 +38,7 @@ STANDARD = frozenset(getattr(sys, "stdlib_module_names", sys.builtin_module_name
 
 _INSTALLED = ("site-packages", "dist-packages")
 _MOST_FILES = 60
-# All of these are read before the program starts, where the search above ends at the first that tells.
+# So many are read before any TF2 program starts; the search above ends at the first that tells.
 _NEAREST_FILES = 20
 
 
