@@ -120,6 +120,7 @@ def test_a_program_of_tf1_on_emulated_cores(tmp_path):
     assert len([line for line in err if "2 emulated core(s)" in line]) == 1
     assert "I0000" not in log
     assert "deprecated" not in log
+    assert "then broadcast" not in log
 
 
 def test_a_program_of_compat_v1_on_emulated_cores(tmp_path):
