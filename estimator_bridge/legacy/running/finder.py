@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib.abc
 import importlib.machinery
+import os
 import sys
 from types import ModuleType
 from typing import Any
 
+import estimator_bridge
 from estimator_bridge.legacy.running.dialects import Dialect
 from estimator_bridge.legacy.running.importing import builtins_for
 from estimator_bridge.legacy.running.sources import (
@@ -20,6 +22,12 @@ from estimator_bridge.legacy.running.sources import (
 from estimator_bridge.legacy.running.start import get_ready, quietly
 
 __all__ = ["ProgramFinder"]
+
+# Packages that are installed beside this library's, and the folder that they are in. A folder of
+# such a name that the program has is the program's, though Python would put a folder without an
+# __init__.py behind every package of that name.
+_BESIDE = frozenset({"flags", "models"})
+_HERE = os.path.dirname(os.path.dirname(os.path.realpath(estimator_bridge.__file__)))
 
 
 class ProgramFinder(importlib.abc.MetaPathFinder):
@@ -62,6 +70,11 @@ class ProgramFinder(importlib.abc.MetaPathFinder):
     def _python_finds(
         self, fullname: str, path: Any, target: Any
     ) -> importlib.machinery.ModuleSpec | None:
+        if fullname in _BESIDE:
+            elsewhere = [folder for folder in sys.path if os.path.realpath(folder) != _HERE]
+            spec = importlib.machinery.PathFinder.find_spec(fullname, elsewhere, target)
+            if spec is not None:
+                return spec
         for finder in sys.meta_path:
             if finder is not self and hasattr(finder, "find_spec"):
                 spec = finder.find_spec(fullname, path, target)
