@@ -108,6 +108,9 @@ V1 = "import tensorflow.compat.v1 as tf\n"
         (V1 + "with tf.Session('') as s:\n  pass", "main.py: a session of the default graph"),
         (V1 + "class T(tf.test.TestCase):\n  def test(self):\n    with self.test_session():\n"
          "      pass", "main.py: a session of the default graph in line 4"),
+        (V1 + "n = tf.constant(1).shape[-1].value", "main.py: the .value of a dimension in line 2"),
+        (V1 + "n = tf.constant(1).get_shape()[0].value", "main.py: the .value of a dimension"),
+        (V1 + "n = metrics['loss'].value", ""),
         (V1 + "import model", "model.py: a session of the default graph in line 3"),
         (V1 + "with tf.Graph().as_default():\n  s = tf.Session()", ""),
         (V1 + "def f(g):\n  with g.as_default(), tf.Session() as s:\n    pass", ""),
@@ -120,7 +123,7 @@ V1 = "import tensorflow.compat.v1 as tf\n"
         ("import model", "model.py"),
     ],
 )  # fmt: skip
-def test_who_opens_a_session_counts_on_a_graph(tmp_path, source, reason):
+def test_who_opens_a_session_or_asks_a_dimension_counts_on_tf1(tmp_path, source, reason):
     (tmp_path / "main.py").write_text(source)
     (tmp_path / "model.py").write_text(V1 + "def f():\n  return tf.Session()")
     (tmp_path / "eager.py").write_text("import tensorflow.compat.v2 as tf")

@@ -1,8 +1,9 @@
-"""Whether a source that says tensorflow.compat.v1 counts on TensorFlow 1's default graph.
+"""Whether a source that says tensorflow.compat.v1 counts on TensorFlow 1's ways.
 
 In TensorFlow 1.14 and 1.15, ``import tensorflow.compat.v1 as tf`` was TensorFlow 1, with a graph at
 the top level. Such a program says nowhere that it wants one. But it opens sessions on that graph,
-which would be an empty one in TensorFlow 2.
+which would be an empty one in TensorFlow 2; or it takes the ``.value`` of a shape's dimensions,
+which are plain numbers in TensorFlow 2.
 """
 
 from __future__ import annotations
@@ -30,13 +31,19 @@ class Signs:
     """What a source shows.
 
     Attributes:
-      session: the line of a session on the default graph; 0 where there is none.
+      line: the line of the first sign of TensorFlow 1's ways; 0 where there is none.
+      what: what stands there.
       chosen: whether the source says itself whether it wants graphs, or runs operations eagerly.
     """
 
     def __init__(self) -> None:
-        self.session = 0
+        self.line, self.what = 0, ""
         self.chosen = False
+
+    def saw(self, what: str, line: int) -> None:
+        """Keeps the first sign."""
+        if not self.line:
+            self.line, self.what = line, what
 
 
 def signs_of(source: bytes) -> Signs:
@@ -82,12 +89,24 @@ class _Visitor(ast.NodeVisitor):
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         self._signs.chosen |= node.attr in _CHOICES
+        if node.attr == "value" and _is_dimension(node.value):
+            self._signs.saw("the .value of a dimension", node.lineno)
         self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> None:
         if isinstance(node.func, ast.Attribute) and not self._own_graphs and _opens(node):
-            self._signs.session = self._signs.session or node.lineno
+            self._signs.saw("a session of the default graph", node.lineno)
         self.generic_visit(node)
+
+
+def _is_dimension(node: ast.expr) -> bool:
+    """Whether an expression is like `x.shape[0]` or `x.get_shape()[0]`."""
+    if not isinstance(node, ast.Subscript):
+        return False
+    shape = node.value
+    if isinstance(shape, ast.Call):
+        return isinstance(shape.func, ast.Attribute) and shape.func.attr == "get_shape"
+    return isinstance(shape, ast.Attribute) and shape.attr == "shape"
 
 
 def _is_own_graph(node: ast.expr) -> bool:

@@ -117,7 +117,7 @@ def run_main(
         why = "as was asked for" if forced else verdict.reason
         print(f"estimator-bridge: a program of {dialect.value} ({why})", file=sys.stderr)
         if graphs:
-            print(f"estimator-bridge: with graphs at its top level ({graphs})", file=sys.stderr)
+            print(f"estimator-bridge: with TF1's behaviour ({graphs})", file=sys.stderr)
     told: dict[str, Any] = {
         "path": main.path,
         "module": main.spec.name if main.spec else None,

@@ -88,7 +88,7 @@ def program_verdict(path: str, folder: str) -> Verdict:
 
 
 def default_graph_reason(path: str, folder: str) -> str:
-    """What says that a program of tensorflow.compat.v1 counts on a graph at its top level.
+    """What says that a program of tensorflow.compat.v1 counts on TensorFlow 1's ways.
 
     Args:
       path: the main file.
@@ -103,9 +103,8 @@ def default_graph_reason(path: str, folder: str) -> str:
         signs = signs_of(source)
         if signs.chosen:
             return ""
-        if signs.session and not reason:
-            where = f"{os.path.basename(file)}: a session of the default graph"
-            reason = f"{where} in line {signs.session}"
+        if signs.line and not reason:
+            reason = f"{os.path.basename(file)}: {signs.what} in line {signs.line}"
     return reason
 
 
