@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging as python_logging
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -113,7 +114,11 @@ def _restore(session: LiftedSession, saver: Any, path: str) -> None:
     initializers = _v1.get_collection("saved_model_initializers")
     if initializers:  # of a SavedModel that the model loads; the checkpoint's values count
         session.run(initializers)
-    logging.info("Restoring parameters from %s", path)
+    # TensorFlow's own saver says it, too, to those who listen to its log.
+    if not isinstance(saver, _v1.train.Saver) or not tf.get_logger().isEnabledFor(
+        python_logging.INFO
+    ):
+        logging.info("Restoring parameters from %s", path)
     with reading(path):
         saver.restore(session, path)
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 import types
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from estimator_bridge.legacy.running import bridges
+from estimator_bridge.legacy.running.advice import advice_on
 from estimator_bridge.legacy.running.bridges.python312 import LooseVersion, StrictVersion
 from estimator_bridge.legacy.running.bridges.removed import MENDED
 
@@ -106,3 +108,20 @@ def test_yaml_loads_without_a_loader():
     yaml.load("b", Loader="own")
     yaml.load("c", "own")
     assert calls == [("a", "full"), ("b", "own"), ("c", "own")]
+
+
+def test_numpy_reads_bytes_and_text_by_fromstring(monkeypatch):
+    monkeypatch.setattr(np, "fromstring", np.fromstring)
+    MENDED["numpy"](np)
+    MENDED["numpy"](np)  # a second module of the program
+    for packed in (b"\x01\x02\xff", "\x01\x02\xff"):
+        read = np.fromstring(packed, dtype=np.uint8)
+        assert read.tolist() == [1, 2, 255]
+        read += 1  # a copy, as it was
+    assert np.fromstring(b"\x01\x02\xff", np.uint8, 2).tolist() == [1, 2]
+    assert np.fromstring("1 2.5", sep=" ").tolist() == [1.0, 2.5]
+
+
+def test_tostring_is_named():
+    error = AttributeError("'numpy.ndarray' object has no attribute 'tostring'")
+    assert ".tobytes()" in (advice_on(error) or "")

@@ -8,7 +8,11 @@ import pytest
 
 from estimator_bridge.legacy.running.dialects import Dialect, judge
 from estimator_bridge.legacy.running.guards import is_guarded
-from estimator_bridge.legacy.running.sources import is_installed, program_verdict
+from estimator_bridge.legacy.running.sources import (
+    default_graph_reason,
+    is_installed,
+    program_verdict,
+)
 
 TF = "import tensorflow as tf\n"
 
@@ -92,6 +96,39 @@ def test_a_program_is_judged_by_the_nearest_module_that_tells(tmp_path):
     assert verdict.reason == "layers.py: tf.get_variable in line 2"
     (tmp_path / "pkg" / "layers.py").write_text(TF + "x = tf.reduce_sum")
     assert program_verdict(str(tmp_path / "main.py"), str(tmp_path)).dialect is None
+
+
+V1 = "import tensorflow.compat.v1 as tf\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        (V1 + "sess = tf.Session()", "main.py: a session of the default graph in line 2"),
+        (V1 + "with tf.Session('') as s:\n  pass", "main.py: a session of the default graph"),
+        (V1 + "class T(tf.test.TestCase):\n  def test(self):\n    with self.test_session():\n"
+         "      pass", "main.py: a session of the default graph in line 4"),
+        (V1 + "n = tf.constant(1).shape[-1].value", "main.py: the .value of a dimension in line 2"),
+        (V1 + "n = tf.constant(1).get_shape()[0].value", "main.py: the .value of a dimension"),
+        (V1 + "n = metrics['loss'].value", ""),
+        (V1 + "import model", "model.py: a session of the default graph in line 3"),
+        (V1 + "with tf.Graph().as_default():\n  s = tf.Session()", ""),
+        (V1 + "def f(g):\n  with g.as_default(), tf.Session() as s:\n    pass", ""),
+        (V1 + "s = tf.Session(graph=tf.Graph())", ""),
+        (V1 + "def f(hook):\n  hook.session.run(tf.constant(1))", ""),
+        (V1 + "tf.disable_v2_behavior()\ns = tf.Session()", ""),
+        (V1 + "import model, eager", ""),
+        (V1 + "x = tf.constant(1).numpy()\nimport model", ""),
+        (V1 + "print 'Python 2'\ntf.Session()", ""),
+        ("import model", "model.py"),
+    ],
+)  # fmt: skip
+def test_who_opens_a_session_or_asks_a_dimension_counts_on_tf1(tmp_path, source, reason):
+    (tmp_path / "main.py").write_text(source)
+    (tmp_path / "model.py").write_text(V1 + "def f():\n  return tf.Session()")
+    (tmp_path / "eager.py").write_text("import tensorflow.compat.v2 as tf")
+    found = default_graph_reason(str(tmp_path / "main.py"), str(tmp_path))
+    assert found.startswith(reason) and bool(found) == bool(reason)
 
 
 def test_python_and_packages_are_installed_and_the_program_is_not(tmp_path):

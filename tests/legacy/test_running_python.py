@@ -99,6 +99,22 @@ def test_a_module_of_a_package(tmp_path):
     assert same_as_python(tmp_path, "-m", "pkg").stdout.endswith("pkg\n")
 
 
+def test_folders_of_the_program_come_before_packages_beside_this_library(tmp_path):
+    program = """
+    import flags, models.net
+    from models.net import size
+    print(size, flags.__path__[0], models.net.__file__)
+    """
+    write(tmp_path, tool=program, models__net="size = 7", flags__any="")
+    assert run(tmp_path, "tool.py").stdout.split() == [
+        "7", str(tmp_path / "flags"), str(tmp_path / "models" / "net.py"),
+    ]  # fmt: skip
+    write(tmp_path, ours="import models\nprint(models.__file__)")
+    (tmp_path / "models" / "net.py").unlink()
+    (tmp_path / "models").rename(tmp_path / "renamed")
+    assert run(tmp_path, "ours.py").stdout.strip().startswith(ROOT)
+
+
 @pytest.mark.parametrize(
     ("last_line", "code"),
     [

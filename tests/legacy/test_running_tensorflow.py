@@ -120,6 +120,7 @@ def test_a_program_of_tf1_on_emulated_cores(tmp_path):
     assert len([line for line in err if "2 emulated core(s)" in line]) == 1
     assert "I0000" not in log
     assert "deprecated" not in log
+    assert "then broadcast" not in log
 
 
 def test_a_program_of_compat_v1_on_emulated_cores(tmp_path):
@@ -175,3 +176,28 @@ def test_a_tpu_that_is_not_there_is_an_error_that_mentions_cores(tmp_path):
     log = "\n".join(err)
     assert "No TPU 'grpc://127.0.0.1:1' was found" in log
     assert "`estimator-bridge run --cores 8 ...`" in log
+
+
+def test_a_program_of_compat_v1_that_opens_sessions_has_a_graph_for_them(tmp_path):
+    program = """
+    import tensorflow.compat.v1 as tf
+
+    class Test(tf.test.TestCase):
+        def test_descent(self):
+            with self.test_session() as session:
+                v = tf.get_variable("v", [2], initializer=tf.ones_initializer())
+                step = tf.train.GradientDescentOptimizer(0.5).minimize(tf.reduce_sum(v * v) / 2)
+                session.run(tf.global_variables_initializer())
+                session.run(step)
+                self.assertAllClose(session.run(v), [0.5, 0.5])
+                self.assertEqual(v.shape[0].value, 2)
+
+    tf.test.main()
+    """
+    code, _, said = run(tmp_path, "-v", "old_test.py", old_test=program)
+    assert code == 0, said
+    assert said[:2] == [
+        "estimator-bridge: a program of TF2 (old_test.py: tensorflow.compat in line 2)",
+        "estimator-bridge: with TF1's behaviour (old_test.py: a session of the default "
+        "graph in line 6)",
+    ]

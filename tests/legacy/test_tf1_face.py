@@ -253,6 +253,7 @@ def test_a_file_of_contrib_may_be_a_module_of_another_package(toy):
         ("ops.rnn_cell.BasicLSTMCell", "nn.rnn_cell.BasicLSTMCell"),
         ("ops.rnn_cell_impl.LSTMStateTuple", "nn.rnn_cell.LSTMStateTuple"),
         ("ops.variable_scope.get_variable", "get_variable"),
+        ("ops.variable_scope.variable", "Variable"),
         ("training.optimizer.Optimizer", "train.Optimizer"),
         ("training.checkpoint_management.latest_checkpoint", "train.latest_checkpoint"),
         ("training.saver.latest_checkpoint", "train.latest_checkpoint"),

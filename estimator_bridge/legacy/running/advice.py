@@ -35,6 +35,12 @@ _ADVICE: list[tuple[type[BaseException], str, str]] = [
     ),
     (
         AttributeError,
+        r"'numpy.ndarray' object has no attribute 'tostring'",
+        "NumPy 2.3 has removed it: write .tobytes(), which gives the same bytes, or install an "
+        'older one: `pip install "numpy<2.3"`.',
+    ),
+    (
+        AttributeError,
         r"'(generator|map|filter|zip|reader)' object has no attribute 'next'",
         "Python 2's iterator.next(): write next(iterator).",
     ),

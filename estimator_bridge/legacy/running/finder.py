@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib.abc
 import importlib.machinery
+import os
 import sys
 from types import ModuleType
 from typing import Any
 
+import estimator_bridge
 from estimator_bridge.legacy.running.dialects import Dialect
 from estimator_bridge.legacy.running.importing import builtins_for
 from estimator_bridge.legacy.running.sources import (
@@ -21,6 +23,12 @@ from estimator_bridge.legacy.running.start import get_ready, quietly
 
 __all__ = ["ProgramFinder"]
 
+# Packages that are installed beside this library's, and the folder that they are in. A folder of
+# such a name that the program has is the program's, though Python would put a folder without an
+# __init__.py behind every package of that name.
+_BESIDE = frozenset({"flags", "models"})
+_HERE = os.path.dirname(os.path.dirname(os.path.realpath(estimator_bridge.__file__)))
+
 
 class ProgramFinder(importlib.abc.MetaPathFinder):
     """Stands first among Python's finders while a program runs.
@@ -28,10 +36,12 @@ class ProgramFinder(importlib.abc.MetaPathFinder):
     Args:
       main: the dialect of modules in doubt.
       forced: the dialect of all of the program's modules, whatever they look like.
+      graphs: whether the program's top level gets graphs and sessions; those of TF1 always do.
     """
 
-    def __init__(self, main: Dialect, forced: Dialect | None = None):
+    def __init__(self, main: Dialect, forced: Dialect | None = None, graphs: bool = False):
         self.main, self.forced = main, forced
+        self.graphs = graphs or main is Dialect.TF1
         # Installed packages that are of the program.
         self.packages: set[str] = set()
 
@@ -60,6 +70,11 @@ class ProgramFinder(importlib.abc.MetaPathFinder):
     def _python_finds(
         self, fullname: str, path: Any, target: Any
     ) -> importlib.machinery.ModuleSpec | None:
+        if fullname in _BESIDE:
+            elsewhere = [folder for folder in sys.path if os.path.realpath(folder) != _HERE]
+            spec = importlib.machinery.PathFinder.find_spec(fullname, elsewhere, target)
+            if spec is not None:
+                return spec
         for finder in sys.meta_path:
             if finder is not self and hasattr(finder, "find_spec"):
                 spec = finder.find_spec(fullname, path, target)
@@ -79,7 +94,7 @@ class ProgramFinder(importlib.abc.MetaPathFinder):
     def _tensorflow(self, path: Any, target: Any) -> importlib.machinery.ModuleSpec | None:
         spec = self._python_finds("tensorflow", path, target)
         if spec is not None and spec.loader is not None:
-            spec.loader = _TensorFlowLoader(spec.loader, self.main)
+            spec.loader = _TensorFlowLoader(spec.loader, self.graphs)
         return spec
 
 
@@ -99,8 +114,8 @@ class _ProgramLoader(importlib.machinery.SourceFileLoader):
 class _TensorFlowLoader(importlib.abc.Loader):
     """Loads TensorFlow as its own loader does, then gets it ready."""
 
-    def __init__(self, loader: Any, main: Dialect):
-        self._loader, self._main = loader, main
+    def __init__(self, loader: Any, graphs: bool):
+        self._loader, self._graphs = loader, graphs
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._loader, name)
@@ -114,4 +129,4 @@ class _TensorFlowLoader(importlib.abc.Loader):
         with quietly():
             self._loader.exec_module(module)
             module.__spec__.loader = module.__loader__ = self._loader  # type: ignore[union-attr]
-            get_ready(self._main)
+            get_ready(self._graphs)

@@ -72,6 +72,10 @@ def _leave_the_root_alone() -> None:
     absl_logging.log = log_without_root
 
 
+# What is no news to the program's user, by a part of the message: that a name is deprecated, and
+# how the cores' sums are taken.
+_NO_NEWS = ("is deprecated and will be removed", " then broadcast to (")
+
+
 def _is_news(record: logging.LogRecord) -> bool:
-    """Whether a message is another one than that of a name's deprecation."""
-    return "is deprecated and will be removed" not in str(record.msg)
+    return not any(part in str(record.msg) for part in _NO_NEWS)

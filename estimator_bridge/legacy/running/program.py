@@ -15,7 +15,11 @@ from estimator_bridge.legacy.running.bridges import mend_standard_library
 from estimator_bridge.legacy.running.dialects import Dialect
 from estimator_bridge.legacy.running.finder import ProgramFinder
 from estimator_bridge.legacy.running.importing import builtins_for
-from estimator_bridge.legacy.running.sources import main_dialect, program_verdict
+from estimator_bridge.legacy.running.sources import (
+    default_graph_reason,
+    main_dialect,
+    program_verdict,
+)
 from estimator_bridge.legacy.running.spawned import tell_spawned_processes
 
 __all__ = ["Main", "find_module", "find_script", "prepare_main", "run_main"]
@@ -106,14 +110,20 @@ def run_main(
     sys.argv = [main.name, *arguments]
     verdict = program_verdict(main.path, main.folder)
     dialect = main_dialect(verdict, forced)
+    graphs = ""
+    if dialect is Dialect.TF2 and forced is None:
+        graphs = default_graph_reason(main.path, main.folder)
     if verbose:
         why = "as was asked for" if forced else verdict.reason
         print(f"estimator-bridge: a program of {dialect.value} ({why})", file=sys.stderr)
+        if graphs:
+            print(f"estimator-bridge: with TF1's behaviour ({graphs})", file=sys.stderr)
     told: dict[str, Any] = {
         "path": main.path,
         "module": main.spec.name if main.spec else None,
         "dialect": dialect.value,
         "forced": forced.value if forced else None,
+        "graphs": bool(graphs),
     }
     tell_spawned_processes(**told)
     code, values = prepare_main(**told)
@@ -124,7 +134,7 @@ def run_main(
 
 
 def prepare_main(
-    path: str, module: str | None, dialect: str, forced: str | None
+    path: str, module: str | None, dialect: str, forced: str | None, graphs: bool
 ) -> tuple[CodeType, dict[str, Any]]:
     """Gets this process ready for the program's modules.
 
@@ -133,11 +143,12 @@ def prepare_main(
       module: its name, where it is run by `-m`.
       dialect: that of modules in doubt.
       forced: that of all modules, or None.
+      graphs: whether a program of TF2 gets graphs and sessions at its top level.
 
     Returns:
       The main module's code, and what its namespace is to have.
     """
-    finder = ProgramFinder(Dialect(dialect), Dialect(forced) if forced else None)
+    finder = ProgramFinder(Dialect(dialect), Dialect(forced) if forced else None, graphs)
     if module:
         finder.packages.add(module.partition(".")[0])
     mend_standard_library()

@@ -9,11 +9,13 @@ import sys
 import sysconfig
 from collections.abc import Iterator
 
+from estimator_bridge.legacy.running.default_graph import signs_of
 from estimator_bridge.legacy.running.dialects import Dialect, Verdict, judge, speaks_tensorflow
 
 __all__ = [
     "FOREIGN",
     "STANDARD",
+    "default_graph_reason",
     "is_installed",
     "main_dialect",
     "mentions_tensorflow",
@@ -36,6 +38,8 @@ STANDARD = frozenset(getattr(sys, "stdlib_module_names", sys.builtin_module_name
 
 _INSTALLED = ("site-packages", "dist-packages")
 _MOST_FILES = 60
+# So many are read before any TF2 program starts; the search above ends at the first that tells.
+_NEAREST_FILES = 20
 
 
 def _python_folders() -> tuple[str, ...]:
@@ -76,18 +80,45 @@ def program_verdict(path: str, folder: str) -> Verdict:
     Returns:
       The verdict of the nearest file that is in no doubt; its reason names the file.
     """
-    waiting, seen = [path], {path}
-    while waiting and len(seen) <= _MOST_FILES:
-        file = waiting.pop(0)
-        source = _read(file)
+    for file, source in _program(path, folder, _MOST_FILES):
         verdict = judge(source)
         if verdict.dialect is not None:
             return Verdict(verdict.dialect, f"{os.path.basename(file)}: {verdict.reason}")
+    return Verdict(None, "no module of it uses a name that tells")
+
+
+def default_graph_reason(path: str, folder: str) -> str:
+    """What says that a program of tensorflow.compat.v1 counts on TensorFlow 1's ways.
+
+    Args:
+      path: the main file.
+      folder: where its imports are looked for.
+
+    Returns:
+      The nearest sign of it, with its file and line; "" where there is none, and where some module
+      of the program chooses for itself.
+    """
+    reason = ""
+    for file, source in _program(path, folder, _NEAREST_FILES):
+        signs = signs_of(source)
+        if signs.chosen:
+            return ""
+        if signs.line and not reason:
+            reason = f"{os.path.basename(file)}: {signs.what} in line {signs.line}"
+    return reason
+
+
+def _program(path: str, folder: str, most: int) -> Iterator[tuple[str, bytes]]:
+    """A program's files and their sources, the main one first, then what each imports."""
+    waiting, seen = [path], {path}
+    while waiting and len(seen) <= most:
+        file = waiting.pop(0)
+        source = _read(file)
+        yield file, source
         for found in _local_imports(source, folder, os.path.dirname(file)):
             if found not in seen:
                 seen.add(found)
                 waiting.append(found)
-    return Verdict(None, "no module of it uses a name that tells")
 
 
 def mentions_tensorflow(path: str) -> bool:

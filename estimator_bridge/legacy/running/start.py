@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from estimator_bridge.legacy.running.dialects import Dialect
 from estimator_bridge.tpu_presence import CORES
 
 __all__ = ["get_ready", "quietly"]
@@ -26,12 +25,12 @@ _CHATTER = re.compile(
 )
 
 
-def get_ready(dialect: Dialect | None) -> None:
-    """Puts this library into TensorFlow, and makes it behave as the program's dialect expects.
+def get_ready(graphs: bool) -> None:
+    """Puts this library into TensorFlow, and makes it behave as the program expects.
 
     Args:
-      dialect: the program's: for TF1, graphs, sessions, reference variables and `Dimension` are
-        what the program's top level gets. What an Estimator traces is the library's affair.
+      graphs: whether the program's top level gets graphs, sessions, reference variables and
+        `Dimension`, as in TF1. What an Estimator traces is the library's affair.
     """
     import tensorflow.compat.v1 as tf1
 
@@ -50,7 +49,7 @@ def get_ready(dialect: Dialect | None) -> None:
     let_feeds_be_queues()
     write_without_tensorboard()
     let_moments_take_no_mask()
-    if dialect is Dialect.TF1:
+    if graphs:
         with _without_warnings(tf1.logging):
             tf1.disable_v2_behavior()
         let_variables_be_true()

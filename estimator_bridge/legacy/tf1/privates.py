@@ -75,6 +75,10 @@ _NAMESPACES = {
 }
 
 
+# Functions that were public under another name: theirs below tf.compat.v1.
+_NAMES = {"ops.variable_scope.variable": "Variable"}
+
+
 def moved_module(name: str) -> ModuleType | None:
     """The module that took the place of another.
 
@@ -125,6 +129,8 @@ def _finder_of(module: str) -> Callable[[str], Any]:
         if not name.startswith("_"):
             import tensorflow.compat.v1 as tf1
 
+            if f"{below}.{name}" in _NAMES:
+                return operator.attrgetter(_NAMES[f"{below}.{name}"])(tf1)
             for namespace in namespaces:
                 try:
                     return operator.attrgetter(f"{namespace}.{name}".lstrip("."))(tf1)

@@ -35,6 +35,23 @@ def _mend_numpy(numpy: Any) -> None:
     _put_back(numpy, "PINF", numpy.inf)
     _put_back(numpy, "asscalar", lambda a: a.item())
     _put_back(numpy, "asfarray", lambda a, dtype=numpy.float64: numpy.asarray(a, dtype))
+    _mend_fromstring(numpy)
+
+
+def _mend_fromstring(numpy: Any) -> None:
+    """NumPy 2.3 reads text only; the bytes of TFRecords and pictures were what programs gave it."""
+    of_text = numpy.fromstring
+    if hasattr(of_text, "of_estimator_bridge"):
+        return
+
+    def fromstring(string: Any, dtype: Any = float, count: int = -1, *, sep: str = "", like=None):
+        if sep:
+            return of_text(string, dtype, count, sep=sep, like=like)
+        binary = string.encode("latin1") if isinstance(string, str) else string
+        return numpy.frombuffer(binary, dtype, count, like=like).copy()
+
+    fromstring.of_estimator_bridge = True  # type: ignore[attr-defined]
+    numpy.fromstring = fromstring
 
 
 def _mend_yaml(yaml: Any) -> None:

@@ -15,10 +15,30 @@ def let_sessions_be_on_cores() -> None:
     """Lets `tf.Session(resolver.get_master())` work where the resolver gives emulated cores.
 
     What runs in it is what `tf.contrib.tpu.rewrite` and its like make, which need no TPU then.
+    `tf.Session.reset(master)`, by which detection models clean a TPU first, finds nothing
+    to clean there: what runs on the cores is of this process.
     """
     for kind in (tf.compat.v1.Session, tf.compat.v1.InteractiveSession):
         if not hasattr(kind.__init__, "__wrapped__"):
             kind.__init__ = _with_cores(kind.__init__)
+    session = tf.compat.v1.Session
+    if not hasattr(session.reset, "__wrapped__"):
+        session.reset = staticmethod(_not_on_cores(session.reset))
+
+
+def _is_of_cores(target: Any) -> bool:
+    from estimator_bridge.runtime import parse_local
+
+    return isinstance(target, str) and bool(parse_local(target))
+
+
+def _not_on_cores(reset_containers: Any) -> Any:
+    @functools.wraps(reset_containers)
+    def reset(target: Any, *args: Any, **kwargs: Any) -> None:
+        if not _is_of_cores(target):
+            reset_containers(target, *args, **kwargs)
+
+    return reset
 
 
 def let_feeds_be_queues() -> None:
@@ -36,9 +56,7 @@ def let_feeds_be_queues() -> None:
 def _with_cores(initialize: Any) -> Any:
     @functools.wraps(initialize)
     def __init__(self: Any, target: Any = "", *args: Any, **kwargs: Any) -> None:
-        from estimator_bridge.runtime import parse_local
-
-        if isinstance(target, str) and parse_local(target):
+        if _is_of_cores(target):
             logging.warning("No TPU in use: a session for %r is one of this machine's CPU.", target)
             target = ""
         initialize(self, target, *args, **kwargs)

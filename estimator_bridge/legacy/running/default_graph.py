@@ -1,0 +1,130 @@
+"""Whether a source that says tensorflow.compat.v1 counts on TensorFlow 1's ways.
+
+In TensorFlow 1.14 and 1.15, ``import tensorflow.compat.v1 as tf`` was TensorFlow 1, with a graph at
+the top level. Such a program says nowhere that it wants one. But it opens sessions on that graph,
+which would be an empty one in TensorFlow 2; or it takes the ``.value`` of a shape's dimensions,
+which are plain numbers in TensorFlow 2.
+"""
+
+from __future__ import annotations
+
+import ast
+
+__all__ = ["Signs", "signs_of"]
+
+_SESSIONS = {"Session", "InteractiveSession"}
+_TEST_SESSIONS = {"cached_session", "session", "test_session"}
+_V2 = "tensorflow.compat.v2."
+# A program that says one of these knows of TensorFlow 2, and has chosen for itself.
+_CHOICES = {
+    "GradientTape",
+    "disable_eager_execution",
+    "disable_v2_behavior",
+    "enable_eager_execution",
+    "enable_v2_behavior",
+    "as_numpy_iterator",
+    "numpy",
+}
+
+
+class Signs:
+    """What a source shows.
+
+    Attributes:
+      line: the line of the first sign of TensorFlow 1's ways; 0 where there is none.
+      what: what stands there.
+      chosen: whether the source says itself whether it wants graphs, or runs operations eagerly.
+    """
+
+    def __init__(self) -> None:
+        self.line, self.what = 0, ""
+        self.chosen = False
+
+    def saw(self, what: str, line: int) -> None:
+        """Keeps the first sign."""
+        if not self.line:
+            self.line, self.what = line, what
+
+
+def signs_of(source: bytes) -> Signs:
+    """Looks at a source.
+
+    Args:
+      source: a module's.
+
+    Returns:
+      What it shows; nothing where the source is not Python 3, or does not say compat.v1.
+    """
+    signs = Signs()
+    if b"compat" not in source or b"tensorflow" not in source:
+        return signs
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return signs
+    _Visitor(signs).visit(tree)
+    return signs
+
+
+class _Visitor(ast.NodeVisitor):
+    def __init__(self, signs: Signs):
+        self._signs = signs
+        self._own_graphs = 0
+
+    def visit_Import(self, node: ast.Import) -> None:
+        self._signs.chosen |= any(f"{a.name}.".startswith(_V2) for a in node.names)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        names = [f"{node.module}.{alias.name}." for alias in node.names]
+        self._signs.chosen |= any(name.startswith(_V2) for name in names)
+
+    def visit_With(self, node: ast.With) -> None:
+        before = self._own_graphs
+        for item in node.items:
+            self.visit(item)
+            self._own_graphs += _is_own_graph(item.context_expr)
+        for statement in node.body:
+            self.visit(statement)
+        self._own_graphs = before
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        self._signs.chosen |= node.attr in _CHOICES
+        if node.attr == "value" and _is_dimension(node.value):
+            self._signs.saw("the .value of a dimension", node.lineno)
+        self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        if isinstance(node.func, ast.Attribute) and not self._own_graphs and _opens(node):
+            self._signs.saw("a session of the default graph", node.lineno)
+        self.generic_visit(node)
+
+
+def _is_dimension(node: ast.expr) -> bool:
+    """Whether an expression is like `x.shape[0]` or `x.get_shape()[0]`."""
+    if not isinstance(node, ast.Subscript):
+        return False
+    shape = node.value
+    if isinstance(shape, ast.Call):
+        return isinstance(shape.func, ast.Attribute) and shape.func.attr == "get_shape"
+    return isinstance(shape, ast.Attribute) and shape.attr == "shape"
+
+
+def _is_own_graph(node: ast.expr) -> bool:
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "as_default"
+        and not (isinstance(node.func.value, ast.Name) and "sess" in node.func.value.id)
+    )
+
+
+def _opens(node: ast.Call) -> bool:
+    """Whether a call of an attribute opens a session, with no graph of its own."""
+    assert isinstance(node.func, ast.Attribute)
+    if any(keyword.arg == "graph" for keyword in node.keywords):
+        return False
+    of = node.func.value
+    name = of.id if isinstance(of, ast.Name) else ""
+    if name == "self":
+        return node.func.attr in _TEST_SESSIONS
+    return bool(name) and node.func.attr in _SESSIONS
