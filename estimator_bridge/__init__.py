@@ -31,6 +31,20 @@ if TYPE_CHECKING:
         tpu,
         training,
     )
+    from estimator_bridge.canned import (
+        BaselineClassifier,
+        BaselineEstimator,
+        BaselineRegressor,
+        DNNClassifier,
+        DNNEstimator,
+        DNNLinearCombinedClassifier,
+        DNNLinearCombinedEstimator,
+        DNNLinearCombinedRegressor,
+        DNNRegressor,
+        LinearClassifier,
+        LinearEstimator,
+        LinearRegressor,
+    )
     from estimator_bridge.experimental.extenders import add_metrics
     from estimator_bridge.legacy.install import install
     from estimator_bridge.model import EstimatorSpec, ModeKeys, Model, RunConfig, WarmStartSettings
@@ -66,9 +80,18 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "BaselineClassifier",
+    "BaselineEstimator",
+    "BaselineRegressor",
     "BestExporter",
     "CheckpointSaverHook",
     "CheckpointSaverListener",
+    "DNNClassifier",
+    "DNNEstimator",
+    "DNNLinearCombinedClassifier",
+    "DNNLinearCombinedEstimator",
+    "DNNLinearCombinedRegressor",
+    "DNNRegressor",
     "Estimator",
     "EstimatorSpec",
     "EvalSpec",
@@ -78,6 +101,9 @@ __all__ = [
     "FinalOpsHook",
     "GlobalStepWaiterHook",
     "LatestExporter",
+    "LinearClassifier",
+    "LinearEstimator",
+    "LinearRegressor",
     "LoggingTensorHook",
     "ModeKeys",
     "Model",
@@ -113,6 +139,11 @@ __all__ = [
 
 # By the module that has them: the names above. What is not here is a module itself.
 _PLACES = {
+    "estimator_bridge.canned": """
+        BaselineClassifier BaselineEstimator BaselineRegressor DNNClassifier DNNEstimator
+        DNNLinearCombinedClassifier DNNLinearCombinedEstimator DNNLinearCombinedRegressor
+        DNNRegressor LinearClassifier LinearEstimator LinearRegressor
+    """,
     "estimator_bridge.experimental.extenders": """
         add_metrics
     """,

@@ -8,12 +8,21 @@ from types import ModuleType
 from estimator_bridge.legacy.lazy_module import LazyModule
 from estimator_bridge.legacy.missing import MISSING
 
-__all__ = ["V1_NAMES", "V2_NAMES", "face_v1", "face_v2"]
+__all__ = ["CANNED_NAMES", "V1_NAMES", "V2_NAMES", "face_v1", "face_v2"]
 
 V2_NAMES = (
+    "BaselineClassifier",
+    "BaselineEstimator",
+    "BaselineRegressor",
     "BestExporter",
     "CheckpointSaverHook",
     "CheckpointSaverListener",
+    "DNNClassifier",
+    "DNNEstimator",
+    "DNNLinearCombinedClassifier",
+    "DNNLinearCombinedEstimator",
+    "DNNLinearCombinedRegressor",
+    "DNNRegressor",
     "Estimator",
     "EstimatorSpec",
     "EvalSpec",
@@ -23,6 +32,9 @@ V2_NAMES = (
     "FinalOpsHook",
     "GlobalStepWaiterHook",
     "LatestExporter",
+    "LinearClassifier",
+    "LinearEstimator",
+    "LinearRegressor",
     "LoggingTensorHook",
     "ModeKeys",
     "NanLossDuringTrainingError",
@@ -46,11 +58,16 @@ V2_NAMES = (
     "train_and_evaluate",
 )
 V1_NAMES = (*V2_NAMES, "inputs", "tpu")
+# Whose class in tf.compat.v1.estimator is another than that in tf.estimator.
+CANNED_NAMES = tuple(
+    name for name in V2_NAMES if name.startswith(("Baseline", "DNN", "Linear"))
+)
 
 
 def face_v1() -> ModuleType:
     """The module that ``tf.compat.v1.estimator`` is to be."""
     own = {"Estimator": "estimator_bridge.training.EstimatorV1"}
+    own.update({name: f"estimator_bridge.canned.{name}V1" for name in CANNED_NAMES})
     return _face("v1", "tf.compat.v1.estimator", V1_NAMES, own, MISSING[""])
 
 

@@ -36,23 +36,6 @@ MISSING: dict[str, dict[str, str]] = {
     "": {
         **dict.fromkeys(
             (
-                "BaselineClassifier",
-                "BaselineEstimator",
-                "BaselineRegressor",
-                "DNNClassifier",
-                "DNNEstimator",
-                "DNNLinearCombinedClassifier",
-                "DNNLinearCombinedEstimator",
-                "DNNLinearCombinedRegressor",
-                "DNNRegressor",
-                "LinearClassifier",
-                "LinearEstimator",
-                "LinearRegressor",
-            ),
-            _MODEL_FN,
-        ),
-        **dict.fromkeys(
-            (
                 "BinaryClassHead",
                 "Head",
                 "LogisticRegressionHead",
@@ -74,8 +57,6 @@ MISSING: dict[str, dict[str, str]] = {
             "LinearSDCA",
             "RNNClassifier",
             "RNNEstimator",
-            "dnn_logit_fn_builder",
-            "linear_logit_fn_builder",
         ),
         _MODEL_FN,
     ),

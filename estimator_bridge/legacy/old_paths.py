@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from estimator_bridge.legacy.faces import V1_NAMES
+from estimator_bridge.legacy.faces import CANNED_NAMES, V1_NAMES
 from estimator_bridge.legacy.missing import MISSING
 
 __all__ = ["OLD_MODULES"]
@@ -19,8 +19,8 @@ _CANNED = {
         "DNNLinearCombinedRegressor",
     ),
     "linear": ("LinearClassifier", "LinearEstimator", "LinearRegressor"),
-    "parsing_utils": ("classifier_parse_example_spec", "regressor_parse_example_spec"),
 }
+_PARSING = {"parsing_utils": ("classifier_parse_example_spec", "regressor_parse_example_spec")}
 _HEADS = {
     "base_head": ("Head",),
     "binary_class_head": ("BinaryClassHead",),
@@ -33,6 +33,12 @@ _HEADS = {
 
 def _here(place: str, *names: str) -> dict[str, str]:
     return {name: ".".join(filter(None, (_FACE, place, name))) for name in names}
+
+
+def _canned(*names: str) -> dict[str, str]:
+    """Canned estimators where the original kept them: V1's under the plain name."""
+    v1 = {name: f"{_FACE}.canned.{name}V1" for name in names}
+    return {**v1, **{f"{name}V2": f"{_FACE}.{name}" for name in names}}
 
 
 _V1_ESTIMATOR = {"Estimator": f"{_FACE}.training.EstimatorV1"}
@@ -76,9 +82,11 @@ _BELOW: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
         {
             **_here("", *V1_NAMES),
             **_V1_ESTIMATOR,
+            **{name: f"{_FACE}.canned.{name}V1" for name in CANNED_NAMES},
             **_EARLY_STOPPING,
             **_here("tpu", "TPUEstimator"),
             **_here("experimental", "call_logit_fn"),
+            **_here("experimental", "dnn_logit_fn_builder", "linear_logit_fn_builder"),
         },
         {**MISSING[""], **MISSING["experimental"], **MISSING["keras"]},
     ),
@@ -114,7 +122,9 @@ _BELOW: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
     ),
     "training": (_here("", "EvalSpec", "TrainSpec", "train_and_evaluate"), {}),
 }
-for _folder, _modules in (("canned", _CANNED), ("head", _HEADS)):
+for _name, _names in _CANNED.items():
+    _BELOW[f"canned.{_name}"] = (_canned(*_names), {})
+for _folder, _modules in (("canned", _PARSING), ("head", _HEADS)):
     for _name, _lacks in _modules.items():
         _BELOW[f"{_folder}.{_name}"] = ({}, {name: MISSING[""][name] for name in _lacks})
 
