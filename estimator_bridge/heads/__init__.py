@@ -1,0 +1,51 @@
+"""Heads: the last part of a model, from logits to loss, predictions, metrics and spec.
+
+V2 heads are classes: tf.estimator's. V1 heads are made by functions: tf.contrib.estimator's, which
+the canned estimators of tf.compat.v1.estimator have too. They are one implementation: a V1 head has
+a V2 one within.
+"""
+
+from estimator_bridge.heads.base import Head
+from estimator_bridge.heads.binary_class import BinaryClassHead
+from estimator_bridge.heads.keys import MetricKeys, PredictionKeys
+from estimator_bridge.heads.multi import MultiHead
+from estimator_bridge.heads.multi_class import MultiClassHead
+from estimator_bridge.heads.multi_label import MultiLabelHead
+from estimator_bridge.heads.regression import (
+    LogisticRegressionHead,
+    PoissonRegressionHead,
+    RegressionHead,
+)
+from estimator_bridge.heads.v1 import AnyV1Head, LossSpec, V1Head
+from estimator_bridge.heads.v1_factories import (
+    binary_classification_head,
+    logistic_regression_head,
+    multi_class_head,
+    multi_head,
+    multi_label_head,
+    poisson_regression_head,
+    regression_head,
+)
+
+__all__ = [
+    "AnyV1Head",
+    "BinaryClassHead",
+    "Head",
+    "LogisticRegressionHead",
+    "LossSpec",
+    "MetricKeys",
+    "MultiClassHead",
+    "MultiHead",
+    "MultiLabelHead",
+    "PoissonRegressionHead",
+    "PredictionKeys",
+    "RegressionHead",
+    "V1Head",
+    "binary_classification_head",
+    "logistic_regression_head",
+    "multi_class_head",
+    "multi_head",
+    "multi_label_head",
+    "poisson_regression_head",
+    "regression_head",
+]

@@ -1,0 +1,164 @@
+"""Checks of what a head is made with."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any
+
+from estimator_bridge.model import describe_fn, fn_args
+
+__all__ = [
+    "call_loss_fn_arguments",
+    "check_loss_fn",
+    "check_n_classes",
+    "check_prediction_keys",
+    "check_reduction",
+    "check_vocabulary",
+    "parse_thresholds",
+]
+
+_REDUCTIONS = ("auto", "sum", "sum_over_batch_size")
+_LOSS_FN_NEEDS = ("labels", "logits")
+_LOSS_FN_MAY_TAKE = (*_LOSS_FN_NEEDS, "features", "loss_reduction")
+
+
+def check_reduction(loss_reduction: Any, valid: Collection[str] = _REDUCTIONS) -> str:
+    """Checks how the losses of a batch become one.
+
+    Args:
+      loss_reduction: what was given.
+      valid: what there is; by default what Keras calls them.
+
+    Returns:
+      The reduction.
+
+    Raises:
+      ValueError: it is none of `valid`.
+    """
+    if loss_reduction not in valid:
+        raise ValueError(
+            f"Invalid loss_reduction: {loss_reduction}. This head takes one of {sorted(valid)}: it "
+            "needs one loss for a batch."
+        )
+    return loss_reduction
+
+
+def check_loss_fn(loss_fn: Callable[..., Any] | None) -> Callable[..., Any] | None:
+    """Checks that a head will be able to call a loss function.
+
+    Returns:
+      The function, or None.
+
+    Raises:
+      ValueError: it takes no labels or logits, or something that a head does not have.
+    """
+    if loss_fn is None:
+        return None
+    named = fn_args(loss_fn)
+    for needed in _LOSS_FN_NEEDS:
+        if needed not in named:
+            raise ValueError(
+                f"loss_fn must contain argument: {needed}. Given arguments: {named}. It is called "
+                f"by name, as {describe_fn(loss_fn)} was written."
+            )
+    unknown = sorted(set(named) - set(_LOSS_FN_MAY_TAKE))
+    if unknown:
+        raise ValueError(
+            f"loss_fn has unexpected args: {unknown}. It may take {list(_LOSS_FN_MAY_TAKE)}; bind "
+            "others with functools.partial."
+        )
+    return loss_fn
+
+
+def call_loss_fn_arguments(
+    loss_fn: Callable[..., Any], features: Any, loss_reduction: str
+) -> dict[str, Any]:
+    """What a loss function is given beside labels and logits, by name.
+
+    A default of its own for loss_reduction stays: the original passes features alone.
+    """
+    given = {"features": features} if "features" in fn_args(loss_fn) else {}
+    reduction = inspect.signature(loss_fn).parameters.get("loss_reduction")
+    if reduction is not None and reduction.default is inspect.Parameter.empty:
+        given["loss_reduction"] = loss_reduction
+    return given
+
+
+def check_n_classes(n_classes: Any) -> Any:
+    """Checks the number of classes of a head with one class an example.
+
+    Returns:
+      The number; a tensor passes.
+
+    Raises:
+      ValueError: it is None, or less than 3.
+    """
+    if n_classes is None:
+        raise ValueError("n_classes cannot be None: a MultiClassHead needs a logit for each class.")
+    if isinstance(n_classes, int) and n_classes <= 2:
+        raise ValueError(f"n_classes must be > 2: {n_classes}. BinaryClassHead is for two classes.")
+    return n_classes
+
+
+def check_vocabulary(vocabulary: Any, n_classes: Any = None) -> Sequence[str] | None:
+    """Checks the names of classes.
+
+    Returns:
+      The names, or None where labels are numbers.
+
+    Raises:
+      ValueError: they are no list or tuple, or not as many as there are classes.
+    """
+    if vocabulary is None:
+        return None
+    if not isinstance(vocabulary, (list, tuple)):
+        raise ValueError(
+            f"label_vocabulary must be a list or tuple. Given type: {type(vocabulary)}. The place "
+            "of a label in it is the number of its class."
+        )
+    if n_classes is not None and len(vocabulary) != n_classes:
+        raise ValueError(
+            f"Length of label_vocabulary must be n_classes ({n_classes}). Given: {len(vocabulary)}"
+            f" of {_shortened(vocabulary)}."
+        )
+    return vocabulary
+
+
+def parse_thresholds(thresholds: Iterable[float] | None) -> tuple[float, ...]:
+    """Checks the thresholds that metrics are to be taken at.
+
+    Raises:
+      ValueError: one is not between 0 and 1.
+    """
+    found = tuple(thresholds or ())
+    for threshold in found:
+        if not 0.0 < threshold < 1.0:
+            raise ValueError(
+                f"thresholds must be in (0, 1) range. Given: {threshold}; thresholds not in "
+                f"(0, 1): {found}. They are probabilities: at 0 and 1 one class would have all."
+            )
+    return found
+
+
+def check_prediction_keys(keys: Iterable[str] | None, valid: Sequence[str]) -> tuple[str, ...]:
+    """Returns the predictions that were asked for, by default all.
+
+    Raises:
+      ValueError: a head does not have one of them.
+    """
+    if not keys:
+        return tuple(valid)
+    for key in keys:
+        if key not in valid:
+            raise ValueError(
+                f"Prediction key must be in PredictionKeys, given: {key}. Valid prediction keys "
+                f"of this head are {list(valid)}."
+            )
+    return tuple(keys)
+
+
+def _shortened(names: Sequence[Any], most: int = 5) -> str:
+    return (
+        f"{list(names)}" if len(names) <= most else f"[{', '.join(map(repr, names[:most]))}, ...]"
+    )

@@ -1,0 +1,75 @@
+"""What heads of one class an example predict, however many classes there are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.heads.keys import (
+    CLASSIFY_SIGNATURE,
+    DEFAULT_SIGNATURE,
+    PREDICT_SIGNATURE,
+    PredictionKeys,
+)
+from estimator_bridge.heads.labels import all_class_ids, all_classes, class_names
+from estimator_bridge.model import ClassificationOutput, ExportOutput, PredictOutput
+
+__all__ = ["class_predictions", "classify_signatures"]
+
+
+def class_predictions(
+    logits: tf.Tensor, n_classes: Any, vocabulary: Sequence[str] | None, keys: Sequence[str]
+) -> dict[str, tf.Tensor]:
+    """Probabilities and classes.
+
+    Args:
+      logits: [D0, ..., DN, n_classes].
+      n_classes: how many classes there are.
+      vocabulary: their names, or None.
+      keys: which predictions are wanted.
+
+    Returns:
+      Those of them that depend on these logits, by name.
+    """
+    found: dict[str, tf.Tensor] = {}
+    if PredictionKeys.PROBABILITIES in keys:
+        found[PredictionKeys.PROBABILITIES] = tf.nn.softmax(
+            logits, name=PredictionKeys.PROBABILITIES
+        )
+    if PredictionKeys.CLASS_IDS in keys or PredictionKeys.CLASSES in keys:
+        best = tf.argmax(logits, axis=-1, name=PredictionKeys.CLASS_IDS)
+        class_ids = tf.expand_dims(best, axis=-1)
+        if PredictionKeys.CLASS_IDS in keys:
+            found[PredictionKeys.CLASS_IDS] = class_ids
+        if PredictionKeys.CLASSES in keys:
+            found[PredictionKeys.CLASSES] = class_names(class_ids, vocabulary)
+    if PredictionKeys.ALL_CLASS_IDS in keys:
+        found[PredictionKeys.ALL_CLASS_IDS] = all_class_ids(logits, n_classes)
+    if PredictionKeys.ALL_CLASSES in keys:
+        found[PredictionKeys.ALL_CLASSES] = all_classes(logits, n_classes, vocabulary)
+    return found
+
+
+def classify_signatures(
+    predictions: Mapping[str, tf.Tensor], n_classes: Any, vocabulary: Sequence[str] | None
+) -> dict[str, ExportOutput]:
+    """The signatures of a classifier.
+
+    Args:
+      predictions: by name, the probabilities among them.
+      n_classes: how many classes there are.
+      vocabulary: their names, or None.
+
+    Returns:
+      The default, "classification" and "predict" signatures.
+    """
+    scores = predictions[PredictionKeys.PROBABILITIES]
+    names = all_classes(scores, n_classes, vocabulary)
+    classified = ClassificationOutput(scores=scores, classes=names)
+    return {
+        DEFAULT_SIGNATURE: classified,
+        CLASSIFY_SIGNATURE: classified,
+        PREDICT_SIGNATURE: PredictOutput(dict(predictions)),
+    }

@@ -1,0 +1,119 @@
+"""The head of three or more classes, one for each example."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.heads.arguments import (
+    check_n_classes,
+    check_prediction_keys,
+    check_reduction,
+    check_vocabulary,
+)
+from estimator_bridge.heads.classes import class_predictions, classify_signatures
+from estimator_bridge.heads.keys import MetricKeys, PredictionKeys
+from estimator_bridge.heads.labels import check_range, class_ids_of
+from estimator_bridge.heads.measures import Measure
+from estimator_bridge.heads.shapes import check_labels, check_logits
+from estimator_bridge.heads.single import Batch, SingleHead
+from estimator_bridge.model import ExportOutput
+
+__all__ = ["MultiClassHead"]
+
+_KEYS = (
+    PredictionKeys.LOGITS,
+    PredictionKeys.PROBABILITIES,
+    PredictionKeys.CLASS_IDS,
+    PredictionKeys.CLASSES,
+    PredictionKeys.ALL_CLASS_IDS,
+    PredictionKeys.ALL_CLASSES,
+)
+
+
+class MultiClassHead(SingleHead):
+    """The head of a model that gives each example one of several classes, by cross entropy.
+
+    Logits are of shape [D0, ..., DN, n_classes], labels of [D0, ..., DN, 1] or [D0, ..., DN]: the
+    numbers of classes, or names of label_vocabulary.
+
+    Args:
+      n_classes: how many classes there are, at least 3.
+      weight_column: the name of the feature with the examples' weights, or a numeric_column;
+        weights are of shape [D0, ..., DN] or [D0, ..., DN, 1].
+      label_vocabulary: the names of the classes, where labels are strings.
+      loss_reduction: "sum_over_batch_size" (the mean of the weighed losses over the batch), "sum",
+        or "auto", which is the first.
+      loss_fn: takes labels and logits, and features or loss_reduction if it names them; returns
+        the losses of all examples, [D0, ..., DN, 1].
+      name: ends the names of metrics and summaries, behind a slash.
+
+    Raises:
+      ValueError: an argument is not valid.
+    """
+
+    def __init__(
+        self,
+        n_classes: int,
+        weight_column: Any = None,
+        label_vocabulary: Sequence[str] | None = None,
+        loss_reduction: str = "sum_over_batch_size",
+        loss_fn: Callable[..., tf.Tensor] | None = None,
+        name: str | None = None,
+    ):
+        check_reduction(loss_reduction)
+        n_classes = check_n_classes(n_classes)
+        super().__init__(n_classes, 1, weight_column, loss_reduction, loss_fn, name)
+        self._label_vocabulary = check_vocabulary(label_vocabulary, n_classes)
+
+    def processed_labels(self, labels: Any, logits: tf.Tensor) -> tf.Tensor:
+        """Labels as numbers, [D0, ..., DN, 1]."""
+        labels = check_labels(labels, logits, 1)
+        if self._label_vocabulary is None:
+            if not labels.dtype.is_integer:
+                raise ValueError(
+                    f"Labels dtype should be integer. Instead got {labels.dtype}. Labels are the "
+                    "numbers of classes; for their names, pass label_vocabulary to the head."
+                )
+        elif labels.dtype != tf.string:
+            raise ValueError(
+                "Labels dtype should be string if there is a vocabulary. Instead got "
+                f"{labels.dtype}. Leave label_vocabulary out where labels are numbers of classes."
+            )
+        else:
+            labels = class_ids_of(labels, self._label_vocabulary)
+        return check_range(labels, self.logits_dimension)
+
+    def own_losses(self, labels: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
+        """Cross entropies, [D0, ..., DN, 1]."""
+        numbers = tf.squeeze(labels, axis=-1)
+        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=numbers, logits=logits)
+        return tf.expand_dims(losses, axis=-1)
+
+    def predictions(self, logits: Any, keys: Sequence[str] | None = None) -> dict[Any, tf.Tensor]:
+        """The probabilities of all classes, and the most probable one; see `Head`."""
+        wanted = check_prediction_keys(keys, _KEYS)
+        n_classes = self.logits_dimension
+        logits = check_logits(logits, n_classes)
+        found = {PredictionKeys.LOGITS: logits} if PredictionKeys.LOGITS in wanted else {}
+        with tf.name_scope("predictions"):
+            found.update(class_predictions(logits, n_classes, self._label_vocabulary, wanted))
+        return found
+
+    def measures(self) -> list[Measure]:
+        """What a classifier is measured by."""
+        return [
+            Measure(MetricKeys.LOSS_MEAN, "mean", ("losses",)),
+            Measure(MetricKeys.ACCURACY, "accuracy", ("labels", "class_ids")),
+        ]
+
+    def observed(self, batch: Batch) -> dict[str, tf.Tensor]:
+        """The tensors that `measures` look at."""
+        class_ids = self.predictions(batch.logits, [PredictionKeys.CLASS_IDS])
+        return {"losses": batch.losses, "labels": batch.labels, **class_ids}
+
+    def export_outputs(self, predictions: Mapping[str, tf.Tensor]) -> dict[str, ExportOutput]:
+        """A classifier's signatures."""
+        return classify_signatures(predictions, self.logits_dimension, self._label_vocabulary)

@@ -1,0 +1,141 @@
+"""What a head of several objectives does alike in both versions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.heads.keys import DEFAULT_SIGNATURE, PREDICT_SIGNATURE
+from estimator_bridge.model import EstimatorSpec, ExportOutput, PredictOutput
+
+__all__ = [
+    "check_heads",
+    "check_labels_by_head",
+    "logits_by_head",
+    "merged_losses",
+    "merged_outputs",
+]
+
+
+def check_heads(heads: Any, head_weights: Any) -> tuple[tuple[Any, ...], tuple[float, ...]]:
+    """Checks the heads of several objectives.
+
+    Returns:
+      The heads, and their weights: none, or as many.
+
+    Raises:
+      ValueError: there are no heads, one has no name, or there are not as many weights.
+    """
+    if not heads:
+        raise ValueError(f"Must specify heads. Given: {heads}. One for each objective, with names.")
+    if head_weights and len(head_weights) != len(heads):
+        raise ValueError(
+            "heads and head_weights must have the same size. Given len(heads): "
+            f"{len(heads)}. Given len(head_weights): {len(head_weights)}."
+        )
+    for head in heads:
+        if head.name is None:
+            raise ValueError(
+                f"All given heads must have name specified. Given: {head}. Logits, labels and "
+                "metrics are told apart by it: name='clicks'."
+            )
+    return tuple(heads), tuple(head_weights or ())
+
+
+def logits_by_head(logits: Any, heads: Sequence[Any]) -> Mapping[str, Any]:
+    """Deals out logits.
+
+    Args:
+      logits: by head name, or one tensor [D0, ..., DN, sum of the heads' dimensions].
+      heads: the heads, in the order of a tensor's last dimension.
+
+    Returns:
+      The logits by head name.
+
+    Raises:
+      ValueError: those of a head are missing, or the tensor is of another size.
+    """
+    names = [head.name for head in heads]
+    if isinstance(logits, Mapping):
+        _check_names("logits", logits, names)
+        return logits
+    with tf.name_scope("split_logits"):
+        logits = tf.convert_to_tensor(logits)
+        dimensions = [head.logits_dimension for head in heads]
+        last = None if logits.shape.rank is None else logits.shape[-1]
+        if last is not None and last != sum(dimensions):
+            raise ValueError(
+                f"Could not split logits of shape {logits.shape} among the heads with individual "
+                f"logits dimensions: {dimensions}. The last dimension of the logits tensor should "
+                f"equal {sum(dimensions)} but is {last}."
+            )
+        return dict(zip(names, tf.split(logits, dimensions, axis=-1)))
+
+
+def check_labels_by_head(labels: Any, heads: Sequence[Any]) -> None:
+    """Checks that there are labels for all heads; None passes, as to predict needs none.
+
+    Raises:
+      ValueError: they are no dict, or those of a head are missing.
+    """
+    if labels is None:
+        return
+    if not isinstance(labels, Mapping):
+        raise ValueError(
+            f"labels must be a dict. Given: {labels}. input_fn returns them by the heads' names: "
+            f"{[head.name for head in heads]}."
+        )
+    _check_names("labels", labels, [head.name for head in heads])
+
+
+def _check_names(what: str, values: Mapping[str, Any], names: Sequence[str]) -> None:
+    missing = [name for name in names if name not in values]
+    if missing:
+        raise ValueError(
+            f"{what} has missing values for head(s): {missing}. There are {sorted(values)}."
+        )
+
+
+def merged_losses(losses: Sequence[tf.Tensor], head_weights: Sequence[float]) -> tf.Tensor:
+    """The sum of the heads' losses, each times its weight."""
+    with tf.name_scope("merge_losses"):
+        if head_weights:
+            losses = [loss * weight for loss, weight in zip(losses, head_weights)]
+        return tf.add_n(list(losses))
+
+
+def merged_outputs(names: Sequence[str], specs: Sequence[EstimatorSpec]) -> dict[str, ExportOutput]:
+    """The signatures of all heads, each behind its head's name; the first head's is the default.
+
+    Args:
+      names: of the heads.
+      specs: what they made in mode PREDICT.
+
+    Returns:
+      The signatures; "predict" has the predictions of all heads.
+
+    Raises:
+      ValueError: the first head has no default signature.
+    """
+    outputs = {DEFAULT_SIGNATURE: _default(names[0], specs[0].export_outputs)}
+    predicted: dict[str, tf.Tensor] = {}
+    for name, spec in zip(names, specs):
+        for key, output in spec.export_outputs.items():
+            outputs[name if key == DEFAULT_SIGNATURE else f"{name}/{key}"] = output
+            if key == PREDICT_SIGNATURE and isinstance(output, PredictOutput):
+                predicted.update({f"{name}/{of}": v for of, v in output.outputs.items()})
+    outputs[PREDICT_SIGNATURE] = PredictOutput(predicted)
+    return outputs
+
+
+def _default(name: str, outputs: Mapping[str, ExportOutput]) -> ExportOutput:
+    if len(outputs) == 1:
+        return next(iter(outputs.values()))
+    if DEFAULT_SIGNATURE not in outputs:
+        raise ValueError(
+            f"{name} did not specify default export_outputs. Given: {sorted(outputs)}. Suggested "
+            f"fix: include key {DEFAULT_SIGNATURE} in its export_outputs."
+        )
+    return outputs[DEFAULT_SIGNATURE]

@@ -1,0 +1,244 @@
+"""What the heads of one objective have in common."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import tensorflow as tf
+
+from estimator_bridge.heads.arguments import check_loss_fn
+from estimator_bridge.heads.base import Head
+from estimator_bridge.heads.keys import MetricKeys
+from estimator_bridge.heads.losses import (
+    call_loss_fn,
+    keras_reduced,
+    regularized,
+    total_regularization,
+)
+from estimator_bridge.heads.measures import Measure, keras_metric, update_keras_metric
+from estimator_bridge.heads.shapes import check_logits
+from estimator_bridge.heads.training import keras_train_op, write_summaries
+from estimator_bridge.heads.weights import example_weights
+from estimator_bridge.model import ExportOutput, ModeKeys, TPUEstimatorSpec
+
+__all__ = ["REGULARIZATION", "Batch", "SingleHead"]
+
+REGULARIZATION = Measure(
+    MetricKeys.LOSS_REGULARIZATION, "mean", ("regularization",), is_weighted=False
+)
+
+
+class Batch(NamedTuple):
+    """What a head makes of labels, logits and features before it sums anything up."""
+
+    labels: tf.Tensor  # numbers, with their last dimension
+    logits: tf.Tensor  # floats [D0, ..., DN, logits_dimension]
+    losses: tf.Tensor  # of each label
+    weights: tf.Tensor | None  # broadcastable to the losses
+
+
+class SingleHead(Head):
+    """A head of one objective. A subclass says what its labels, losses and predictions are.
+
+    Both versions of heads are made of it: the V2 heads are its subclasses, a `V1Head` has one
+    within.
+
+    Args:
+      logits_dimension: how many logits an example has.
+      loss_dimension: how many losses an example has.
+      weight_column: the name of the feature with the examples' weights, or a numeric_column.
+      loss_reduction: "sum_over_batch_size", "sum", or "auto", which is the first.
+      loss_fn: a loss function in place of the head's own.
+      name: of the head.
+
+    Raises:
+      ValueError: loss_fn takes other arguments than a head can give.
+    """
+
+    # Whether each logit may have a weight of its own.
+    _weighs_logits = False
+
+    def __init__(
+        self,
+        logits_dimension: Any,
+        loss_dimension: int,
+        weight_column: Any,
+        loss_reduction: str,
+        loss_fn: Callable[..., tf.Tensor] | None,
+        name: str | None,
+    ):
+        self._logits_dimension = logits_dimension
+        self._loss_dimension = loss_dimension
+        self._weight_column = weight_column
+        self._loss_reduction = loss_reduction
+        self._loss_fn = check_loss_fn(loss_fn)
+        self._name = name
+
+    @property
+    def name(self) -> str | None:
+        """The head's name, or None."""
+        return self._name
+
+    @property
+    def logits_dimension(self) -> int:
+        """How many logits an example has."""
+        return self._logits_dimension
+
+    @property
+    def loss_reduction(self) -> str:
+        """How the losses of a batch become one."""
+        return self._loss_reduction
+
+    @abc.abstractmethod
+    def processed_labels(self, labels: Any, logits: tf.Tensor) -> tf.Tensor:
+        """Labels as numbers, checked against logits."""
+
+    @abc.abstractmethod
+    def own_losses(self, labels: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
+        """The losses where the user has no loss function, [D0, ..., DN, loss_dimension]."""
+
+    @abc.abstractmethod
+    def measures(self) -> list[Measure]:
+        """What the head measures, but for regularization."""
+
+    @abc.abstractmethod
+    def observed(self, batch: Batch) -> dict[str, tf.Tensor]:
+        """The tensors that `measures` look at, by name."""
+
+    @abc.abstractmethod
+    def export_outputs(self, predictions: Mapping[str, tf.Tensor]) -> dict[str, ExportOutput]:
+        """The signatures of a served model."""
+
+    def batch(self, labels: Any, logits: Any, features: Mapping[str, Any] | None) -> Batch:
+        """Looks at a batch's labels, logits and weights.
+
+        Args:
+          labels: as input_fn returned them.
+          logits: what the model's last layer returned.
+          features: by name; needed for weights alone.
+
+        Returns:
+          The checked tensors, and the losses of each label.
+
+        Raises:
+          ValueError: one is missing or of a wrong shape, or weights are not numeric.
+        """
+        logits = check_logits(logits, self.logits_dimension)
+        labels = self.processed_labels(labels, logits)
+        if self._loss_fn:
+            losses = call_loss_fn(
+                self._loss_fn, labels, logits, features, self._loss_reduction, self._loss_dimension
+            )
+        else:
+            losses = self.own_losses(labels, logits)
+        weights = example_weights(features, self._weight_column, logits, self._weighs_logits)
+        return Batch(labels, logits, losses, weights)
+
+    def loss(
+        self,
+        labels: Any,
+        logits: Any,
+        features: Mapping[str, Any] | None = None,
+        mode: str | None = None,
+        regularization_losses: Sequence[tf.Tensor] | None = None,
+    ) -> tf.Tensor:
+        """The loss of a batch, a scalar; see `Head`."""
+        del mode  # the same in all
+        with tf.name_scope("losses"):
+            batch = self.batch(labels, logits, features)
+            loss = keras_reduced(batch.losses, batch.weights, self._loss_reduction)
+            return regularized(loss, total_regularization(regularization_losses))
+
+    def metrics(self, regularization_losses: Sequence[tf.Tensor] | None = None) -> dict[str, Any]:
+        """Makes the head's tf_keras metrics, by name; see `Head`."""
+        with tf.name_scope("metrics"):
+            return {
+                self._summary_key(measure.name): keras_metric(measure)
+                for measure in self._all_measures(regularization_losses)
+            }
+
+    def update_metrics(  # type: ignore[override]  # the original's heads take no mode here
+        self,
+        eval_metrics: dict[str, Any],
+        features: Mapping[str, Any] | None,
+        logits: Any,
+        labels: Any,
+        regularization_losses: Sequence[tf.Tensor] | None = None,
+    ) -> dict[str, Any]:
+        """Adds a batch to metrics; see `Head`."""
+        batch = self.batch(labels, logits, features)
+        tensors = self.observed(batch)
+        if regularization_losses:
+            tensors["regularization"] = total_regularization(regularization_losses)
+        for measure in self._all_measures(regularization_losses):
+            metric = eval_metrics[self._summary_key(measure.name)]
+            update_keras_metric(metric, measure, tensors, batch.weights)
+        return eval_metrics
+
+    def _all_measures(self, regularization_losses: Any) -> list[Measure]:
+        return self.measures() + ([REGULARIZATION] if regularization_losses else [])
+
+    def _create_tpu_estimator_spec(
+        self,
+        features: Mapping[str, Any] | None,
+        mode: str,
+        logits: Any,
+        labels: Any = None,
+        optimizer: Any = None,
+        trainable_variables: Sequence[tf.Variable] | None = None,
+        train_op_fn: Callable[[tf.Tensor], Any] | None = None,
+        update_ops: Sequence[Any] | None = None,
+        regularization_losses: Sequence[tf.Tensor] | None = None,
+    ) -> TPUEstimatorSpec:
+        with tf.name_scope(self.name or "head"):
+            predictions = self.predictions(logits)
+            if mode == ModeKeys.PREDICT:
+                outputs = self.export_outputs(predictions)
+                return TPUEstimatorSpec(mode, predictions=predictions, export_outputs=outputs)
+            loss = self.loss(
+                labels=labels,
+                logits=logits,
+                features=features,
+                mode=mode,
+                regularization_losses=regularization_losses,
+            )
+            if mode == ModeKeys.EVAL:
+                return TPUEstimatorSpec(
+                    mode,
+                    predictions=predictions,
+                    loss=loss,
+                    eval_metrics=self._eval_metrics(
+                        features, logits, labels, regularization_losses
+                    ),
+                )
+            train_op = keras_train_op(
+                loss, self.loss_reduction, optimizer, trainable_variables, train_op_fn, update_ops
+            )
+        write_summaries(
+            {
+                self._summary_key(MetricKeys.LOSS): loss,
+                self._summary_key(MetricKeys.LOSS_REGULARIZATION): total_regularization(
+                    regularization_losses
+                ),
+            }
+        )
+        return TPUEstimatorSpec(mode, predictions=predictions, loss=loss, train_op=train_op)
+
+    def _eval_metrics(
+        self, features: Any, logits: Any, labels: Any, regularization_losses: Any
+    ) -> tuple[Callable[..., dict[str, Any]], dict[str, tf.Tensor]]:
+        tensors = {"logits": logits, "labels": labels}
+        given = {name: tensor for name, tensor in tensors.items() if tf.is_tensor(tensor)}
+
+        def metric_fn(**gathered: Any) -> dict[str, Any]:
+            values = {**tensors, **gathered}
+            return self.update_metrics(
+                self.metrics(regularization_losses=regularization_losses),
+                features=features,
+                regularization_losses=regularization_losses,
+                **values,
+            )
+
+        return metric_fn, given

@@ -1,0 +1,147 @@
+"""The operation and the summaries of a training step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.model.keras_optimizer import as_graph_optimizer
+
+__all__ = ["keras_train_op", "v1_train_op", "write_summaries"]
+
+_MEAN = ("auto", "sum_over_batch_size")
+
+
+def keras_train_op(
+    loss: tf.Tensor,
+    loss_reduction: str,
+    optimizer: Any,
+    trainable_variables: Sequence[tf.Variable] | None,
+    train_op_fn: Callable[[tf.Tensor], Any] | None,
+    update_ops: Sequence[Any] | None,
+) -> Any:
+    """The training operation of a V2 head, in the scope "training".
+
+    Args:
+      loss: a scalar.
+      loss_reduction: how it was made of the batch's losses. Where it is a mean over a replica's
+        batch, it is divided by the number of replicas: their gradients are added up.
+      optimizer: a tf_keras optimizer, or None.
+      trainable_variables: what the optimizer is to change.
+      train_op_fn: called with the loss in place of an optimizer.
+      update_ops: what is to run with it.
+
+    Returns:
+      The operation.
+
+    Raises:
+      ValueError: there is not one of optimizer and train_op_fn, the optimizer is of another kind
+        or has no list of variables, or update_ops is no list.
+    """
+    if update_ops is not None:
+        _check_list("update_ops", update_ops)
+    with _root_scope(), tf.name_scope("training"):
+        if optimizer is None:
+            train_op = _only_fn(train_op_fn)(loss)
+        else:
+            if train_op_fn is not None:
+                raise ValueError("train_op_fn and optimizer cannot both be set. Pass one of them.")
+            replicas = tf.distribute.get_strategy().num_replicas_in_sync
+            if loss_reduction in _MEAN and replicas > 1:
+                loss = loss * (1.0 / replicas)
+            train_op = _minimized(loss, optimizer, trainable_variables)
+        return tf.group(train_op, *update_ops) if update_ops else train_op
+
+
+def _minimized(loss: tf.Tensor, optimizer: Any, variables: Any) -> Any:
+    import tf_keras
+
+    is_legacy = isinstance(optimizer, tf_keras.optimizers.legacy.Optimizer)
+    if not is_legacy and not isinstance(optimizer, tf_keras.optimizers.Optimizer):
+        advice = ""
+        if isinstance(optimizer, tf.compat.v1.train.Optimizer):
+            advice = (
+                " For a tf.compat.v1.train optimizer, pass train_op_fn=lambda loss: "
+                "optimizer.minimize(loss, global_step=tf.compat.v1.train.get_global_step()) in its "
+                "place."
+            )
+        raise ValueError(
+            "The given optimizer is not a tf.keras.optimizers.Optimizer instance of tf_keras. "
+            f"Received optimizer of type {type(optimizer)}.{advice}"
+        )
+    if variables is None:
+        raise ValueError(
+            "trainable_variables cannot be None where an optimizer is given: it is what the "
+            "optimizer is to change. Pass tf.compat.v1.trainable_variables(), or a Keras model's "
+            "trainable_variables."
+        )
+    _check_list("trainable_variables", variables)
+    if is_legacy:
+        return optimizer.get_updates(loss, list(variables))[0]
+    gradients = tf.gradients(loss, list(variables))
+    step = tf.compat.v1.train.get_global_step()
+    return as_graph_optimizer(optimizer).apply_gradients(
+        list(zip(gradients, variables)), global_step=step
+    )
+
+
+def v1_train_op(
+    loss: tf.Tensor, optimizer: Any, train_op_fn: Callable[[tf.Tensor], Any] | None
+) -> Any:
+    """The training operation of a V1 head, with the operations in the collection UPDATE_OPS.
+
+    Args:
+      loss: a scalar.
+      optimizer: a ``tf.compat.v1.train`` optimizer, a CrossShardOptimizer, a tf_keras optimizer,
+        or None.
+      train_op_fn: called with the loss in place of an optimizer.
+
+    Returns:
+      The operation, which counts the global step if an optimizer was given.
+
+    Raises:
+      ValueError: there is not one of optimizer and train_op_fn.
+    """
+    if optimizer is None:
+        train_op = _only_fn(train_op_fn)(loss)
+    elif train_op_fn is not None:
+        raise ValueError("train_op_fn and optimizer cannot both be set. Pass one of them.")
+    else:
+        step = tf.compat.v1.train.get_global_step()
+        train_op = _v1_optimizer(optimizer).minimize(loss, global_step=step)
+    update_ops = tf.compat.v1.get_collection(tf.compat.v1.GraphKeys.UPDATE_OPS)
+    return tf.group(train_op, *update_ops) if update_ops else train_op
+
+
+def write_summaries(values: dict[str, tf.Tensor | None]) -> None:
+    """Writes scalars whose tags are their names, whatever scope is open; None is left out."""
+    with _root_scope():
+        for tag, value in values.items():
+            if value is not None:
+                tf.compat.v1.summary.scalar(tag, value)
+
+
+def _v1_optimizer(optimizer: Any) -> Any:
+    # Whatever else has a v1 optimizer's minimize will do.
+    has_its_minimize = not hasattr(optimizer, "iterations") and hasattr(optimizer, "minimize")
+    return optimizer if has_its_minimize else as_graph_optimizer(optimizer)
+
+
+def _only_fn(train_op_fn: Callable[[tf.Tensor], Any] | None) -> Callable[[tf.Tensor], Any]:
+    if train_op_fn is None:
+        raise ValueError(
+            "train_op_fn and optimizer cannot both be None in mode TRAIN. Pass optimizer=, or "
+            "train_op_fn=lambda loss: ..., which returns the training operation."
+        )
+    return train_op_fn
+
+
+def _root_scope() -> Any:
+    return tf.compat.v1.name_scope("")
+
+
+def _check_list(name: str, value: Any) -> None:
+    if not isinstance(value, (list, tuple)):
+        raise ValueError(f"{name} should be a list or a tuple. Given type: {type(value)}.")

@@ -1,0 +1,206 @@
+"""Heads as they were in TF1: v1 losses, v1 metrics, v1 optimizers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import tensorflow as tf
+
+from estimator_bridge.heads.arguments import check_reduction
+from estimator_bridge.heads.keys import MetricKeys
+from estimator_bridge.heads.losses import regularized, total_regularization, v1_reduced
+from estimator_bridge.heads.measures import v1_metric
+from estimator_bridge.heads.single import REGULARIZATION, Batch, SingleHead
+from estimator_bridge.heads.training import v1_train_op, write_summaries
+from estimator_bridge.model import EstimatorSpec, ModeKeys, TPUEstimatorSpec
+
+__all__ = ["AnyV1Head", "LossSpec", "V1Head"]
+
+_Reduction = tf.compat.v1.losses.Reduction
+
+
+class LossSpec(NamedTuple):
+    """A loss, and what it was made of."""
+
+    training_loss: Any
+    unreduced_loss: Any
+    weights: Any
+    processed_labels: Any
+
+
+class AnyV1Head:
+    """What all V1 heads are, so that a V1 head can be told from a V2 one."""
+
+    name: str | None
+    logits_dimension: int
+
+    def create_loss(self, features: Any, mode: str, logits: Any, labels: Any) -> LossSpec:
+        """The loss of a batch, with what it was made of."""
+        raise NotImplementedError(f"{type(self).__name__} has no create_loss.")
+
+    def create_estimator_spec(
+        self,
+        features: Any,
+        mode: str,
+        logits: Any,
+        labels: Any = None,
+        optimizer: Any = None,
+        train_op_fn: Callable[[tf.Tensor], Any] | None = None,
+        regularization_losses: Sequence[tf.Tensor] | None = None,
+    ) -> EstimatorSpec:
+        """Makes what a model_fn returns."""
+        raise NotImplementedError(f"{type(self).__name__} has no create_estimator_spec.")
+
+
+class V1Head(AnyV1Head):
+    """A V2 head of one objective with the losses, metrics and training of TF1.
+
+    Args:
+      head: says what labels, predictions and metrics are; its own loss_reduction is not used.
+      loss_reduction: one of ``tf.compat.v1.losses.Reduction``.
+      prediction_keys: the predictions that the V1 head had; by default all.
+
+    Raises:
+      ValueError: loss_reduction is none of them, or NONE.
+    """
+
+    def __init__(
+        self,
+        head: SingleHead,
+        loss_reduction: str = _Reduction.SUM,
+        prediction_keys: Sequence[str] | None = None,
+    ):
+        check_reduction(loss_reduction, set(_Reduction.all()) - {_Reduction.NONE})
+        self.head = head
+        self.name = head.name
+        self.logits_dimension = head.logits_dimension
+        self._loss_reduction = loss_reduction
+        self._prediction_keys = prediction_keys
+
+    def create_loss(self, features: Any, mode: str, logits: Any, labels: Any) -> LossSpec:
+        """The loss of a batch.
+
+        Args:
+          features: by name; needed for weights alone.
+          mode: not used.
+          logits: [D0, ..., DN, logits_dimension].
+          labels: of the batch.
+
+        Returns:
+          The scalar loss, the losses of all labels, their weights (1.0 for none), and the labels
+          as numbers.
+
+        Raises:
+          ValueError: labels, logits or weights are of a wrong shape or type.
+        """
+        del mode
+        loss, batch = self._loss(features, logits, labels)
+        weights = 1.0 if batch.weights is None else batch.weights
+        return LossSpec(loss, batch.losses, weights, batch.labels)
+
+    def create_estimator_spec(
+        self,
+        features: Mapping[str, Any] | None,
+        mode: str,
+        logits: Any,
+        labels: Any = None,
+        optimizer: Any = None,
+        train_op_fn: Callable[[tf.Tensor], Any] | None = None,
+        regularization_losses: Sequence[tf.Tensor] | None = None,
+    ) -> EstimatorSpec:
+        """Makes what a model_fn returns.
+
+        Args:
+          features: by name; needed for weights alone.
+          mode: one of `ModeKeys`.
+          logits: what the model's last layer returned, [batch, ..., logits_dimension].
+          labels: of the batch; needed to train and to evaluate.
+          optimizer: of ``tf.compat.v1.train``, or a tf_keras optimizer; it changes all trainable
+            variables and counts the global step.
+          train_op_fn: returns the training operation for a loss, in place of an optimizer.
+          regularization_losses: scalars that are added to the loss.
+
+        Returns:
+          The spec. Operations in the collection UPDATE_OPS run with each training step.
+
+        Raises:
+          ValueError: labels or logits are of a wrong shape, or there is not one of optimizer and
+            train_op_fn to train with.
+        """
+        return self._create_tpu_estimator_spec(
+            features, mode, logits, labels, optimizer, train_op_fn, regularization_losses
+        ).as_estimator_spec()
+
+    def _create_tpu_estimator_spec(
+        self,
+        features: Mapping[str, Any] | None,
+        mode: str,
+        logits: Any,
+        labels: Any = None,
+        optimizer: Any = None,
+        train_op_fn: Callable[[tf.Tensor], Any] | None = None,
+        regularization_losses: Sequence[tf.Tensor] | None = None,
+    ) -> TPUEstimatorSpec:
+        """As `create_estimator_spec`, with the metrics as a function of tensors."""
+        with tf.name_scope(self.name or "head"):
+            predictions = self._predictions(logits)
+            if mode == ModeKeys.PREDICT:
+                outputs = self.head.export_outputs(predictions)
+                return TPUEstimatorSpec(mode, predictions=predictions, export_outputs=outputs)
+            training_loss, batch = self._loss(features, logits, labels)
+            regularization = total_regularization(regularization_losses)
+            loss = regularized(training_loss, regularization)
+            if mode == ModeKeys.EVAL:
+                return TPUEstimatorSpec(
+                    mode,
+                    predictions=predictions,
+                    loss=loss,
+                    eval_metrics=self._eval_metrics(batch, regularization),
+                )
+            train_op = v1_train_op(loss, optimizer, train_op_fn)
+            mean = self._mean(training_loss, batch)
+        summaries = {
+            MetricKeys.LOSS: loss,
+            MetricKeys.LOSS_MEAN: mean,
+            MetricKeys.LOSS_REGULARIZATION: regularization,
+        }
+        write_summaries({self._key(name): value for name, value in summaries.items()})
+        return TPUEstimatorSpec(mode, predictions=predictions, loss=loss, train_op=train_op)
+
+    def _key(self, name: str) -> str:
+        return f"{name}/{self.name}" if self.name else name
+
+    def _loss(self, features: Any, logits: Any, labels: Any) -> tuple[tf.Tensor, Batch]:
+        batch = self.head.batch(labels, logits, features)
+        return v1_reduced(batch.losses, batch.weights, self._loss_reduction), batch
+
+    def _predictions(self, logits: Any) -> dict[Any, tf.Tensor]:
+        if self._prediction_keys is None:
+            return self.head.predictions(logits)
+        return self.head.predictions(logits, self._prediction_keys)
+
+    def _mean(self, loss: tf.Tensor, batch: Batch) -> tf.Tensor | None:
+        """A sum's mean, as a summary; a loss that is a mean has one already."""
+        if self._loss_reduction != _Reduction.SUM:
+            return None
+        ones = tf.ones_like(batch.losses)
+        return loss / tf.reduce_sum(ones if batch.weights is None else ones * batch.weights)
+
+    def _eval_metrics(
+        self, batch: Batch, regularization: tf.Tensor | None
+    ) -> tuple[Callable[..., dict[str, Any]], dict[str, tf.Tensor]]:
+        measures = self.head.measures()
+        tensors = self.head.observed(batch)
+        if regularization is not None:
+            measures = [*measures, REGULARIZATION]
+            tensors["regularization"] = regularization
+        if batch.weights is not None:
+            tensors["weights"] = batch.weights
+
+        def metric_fn(**gathered: tf.Tensor) -> dict[str, Any]:
+            weights = gathered.pop("weights", None)
+            with tf.name_scope("metrics"):
+                return {self._key(m.name): v1_metric(m, gathered, weights) for m in measures}
+
+        return metric_fn, tensors

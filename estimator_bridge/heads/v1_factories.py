@@ -1,0 +1,227 @@
+"""The heads of tf.contrib.estimator, which are also those of the V1 canned estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.heads.binary_class import BinaryClassHead
+from estimator_bridge.heads.keys import PredictionKeys
+from estimator_bridge.heads.multi_class import MultiClassHead
+from estimator_bridge.heads.multi_label import MultiLabelHead
+from estimator_bridge.heads.regression import (
+    LogisticRegressionHead,
+    PoissonRegressionHead,
+    RegressionHead,
+)
+from estimator_bridge.heads.v1 import AnyV1Head, V1Head
+from estimator_bridge.heads.v1_multi import V1MultiHead
+
+__all__ = [
+    "binary_classification_head",
+    "logistic_regression_head",
+    "multi_class_head",
+    "multi_head",
+    "multi_label_head",
+    "poisson_regression_head",
+    "regression_head",
+]
+
+_MEAN = tf.compat.v1.losses.Reduction.SUM_OVER_BATCH_SIZE
+
+
+def binary_classification_head(
+    weight_column: Any = None,
+    thresholds: Iterable[float] | None = None,
+    label_vocabulary: Sequence[str] | None = None,
+    loss_reduction: str = _MEAN,
+    loss_fn: Callable[..., tf.Tensor] | None = None,
+    name: str | None = None,
+) -> V1Head:
+    """Makes the V1 head of two classes.
+
+    Args:
+      weight_column: as in `BinaryClassHead`.
+      thresholds: as in `BinaryClassHead`.
+      label_vocabulary: as in `BinaryClassHead`.
+      loss_reduction: one of ``tf.compat.v1.losses.Reduction``, except NONE.
+      loss_fn: as in `BinaryClassHead`.
+      name: as in `BinaryClassHead`.
+
+    Returns:
+      The head.
+
+    Raises:
+      ValueError: an argument is not valid.
+    """
+    head = BinaryClassHead(weight_column, thresholds, label_vocabulary, loss_fn=loss_fn, name=name)
+    return V1Head(head, loss_reduction)
+
+
+def multi_class_head(
+    n_classes: int,
+    weight_column: Any = None,
+    label_vocabulary: Sequence[str] | None = None,
+    loss_reduction: str = _MEAN,
+    loss_fn: Callable[..., tf.Tensor] | None = None,
+    name: str | None = None,
+) -> V1Head:
+    """Makes the V1 head of three or more classes.
+
+    Args:
+      n_classes: how many, at least 3.
+      weight_column: as in `MultiClassHead`.
+      label_vocabulary: as in `MultiClassHead`.
+      loss_reduction: one of ``tf.compat.v1.losses.Reduction``, except NONE.
+      loss_fn: as in `MultiClassHead`.
+      name: as in `MultiClassHead`.
+
+    Returns:
+      The head.
+
+    Raises:
+      ValueError: an argument is not valid.
+    """
+    head = MultiClassHead(n_classes, weight_column, label_vocabulary, loss_fn=loss_fn, name=name)
+    return V1Head(head, loss_reduction)
+
+
+def multi_label_head(
+    n_classes: int,
+    weight_column: Any = None,
+    thresholds: Iterable[float] | None = None,
+    label_vocabulary: Sequence[str] | None = None,
+    loss_reduction: str = _MEAN,
+    loss_fn: Callable[..., tf.Tensor] | None = None,
+    classes_for_class_based_metrics: Sequence[Any] | None = None,
+    name: str | None = None,
+) -> V1Head:
+    """Makes the V1 head of any number of classes for each example.
+
+    Args:
+      n_classes: how many, at least 2.
+      weight_column: as in `MultiLabelHead`.
+      thresholds: as in `MultiLabelHead`.
+      label_vocabulary: as in `MultiLabelHead`.
+      loss_reduction: one of ``tf.compat.v1.losses.Reduction``, except NONE.
+      loss_fn: as in `MultiLabelHead`.
+      classes_for_class_based_metrics: as in `MultiLabelHead`.
+      name: as in `MultiLabelHead`.
+
+    Returns:
+      The head.
+
+    Raises:
+      ValueError: an argument is not valid.
+    """
+    head = MultiLabelHead(
+        n_classes,
+        weight_column,
+        thresholds,
+        label_vocabulary,
+        loss_fn=loss_fn,
+        classes_for_class_based_metrics=classes_for_class_based_metrics,
+        name=name,
+    )
+    return V1Head(head, loss_reduction, [PredictionKeys.LOGITS, PredictionKeys.PROBABILITIES])
+
+
+def regression_head(
+    weight_column: Any = None,
+    label_dimension: int = 1,
+    loss_reduction: str = _MEAN,
+    loss_fn: Callable[..., tf.Tensor] | None = None,
+    inverse_link_fn: Callable[[tf.Tensor], tf.Tensor] | None = None,
+    name: str | None = None,
+) -> V1Head:
+    """Makes the V1 head of a regression.
+
+    Args:
+      weight_column: as in `RegressionHead`.
+      label_dimension: as in `RegressionHead`.
+      loss_reduction: one of ``tf.compat.v1.losses.Reduction``, except NONE.
+      loss_fn: as in `RegressionHead`.
+      inverse_link_fn: as in `RegressionHead`.
+      name: as in `RegressionHead`.
+
+    Returns:
+      The head.
+
+    Raises:
+      ValueError: an argument is not valid.
+    """
+    head = RegressionHead(
+        label_dimension,
+        weight_column,
+        loss_fn=loss_fn,
+        inverse_link_fn=inverse_link_fn,
+        name=name,
+    )
+    return V1Head(head, loss_reduction)
+
+
+def poisson_regression_head(
+    weight_column: Any = None,
+    label_dimension: int = 1,
+    loss_reduction: str = _MEAN,
+    compute_full_loss: bool = True,
+    name: str | None = None,
+) -> V1Head:
+    """Makes the V1 head of counts.
+
+    Args:
+      weight_column: as in `PoissonRegressionHead`.
+      label_dimension: as in `PoissonRegressionHead`.
+      loss_reduction: one of ``tf.compat.v1.losses.Reduction``, except NONE.
+      compute_full_loss: as in `PoissonRegressionHead`.
+      name: as in `PoissonRegressionHead`.
+
+    Returns:
+      The head.
+
+    Raises:
+      ValueError: an argument is not valid.
+    """
+    head = PoissonRegressionHead(
+        label_dimension, weight_column, compute_full_loss=compute_full_loss, name=name
+    )
+    return V1Head(head, loss_reduction)
+
+
+def logistic_regression_head(
+    weight_column: Any = None, loss_reduction: str = _MEAN, name: str | None = None
+) -> V1Head:
+    """Makes the V1 head of numbers between 0 and 1.
+
+    Args:
+      weight_column: as in `LogisticRegressionHead`.
+      loss_reduction: one of ``tf.compat.v1.losses.Reduction``, except NONE.
+      name: as in `LogisticRegressionHead`.
+
+    Returns:
+      The head.
+
+    Raises:
+      ValueError: an argument is not valid.
+    """
+    return V1Head(LogisticRegressionHead(weight_column, name=name), loss_reduction)
+
+
+def multi_head(
+    heads: Sequence[AnyV1Head], head_weights: Sequence[float] | None = None
+) -> V1MultiHead:
+    """Makes the V1 head of several objectives.
+
+    Args:
+      heads: V1 heads, each with a name; the first is served by default.
+      head_weights: by which their losses are multiplied before they are added up.
+
+    Returns:
+      The head.
+
+    Raises:
+      ValueError: there are no heads, one has no name, or there are not as many weights.
+    """
+    return V1MultiHead(heads, head_weights)

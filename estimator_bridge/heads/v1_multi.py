@@ -1,0 +1,123 @@
+"""The V1 head of several objectives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.heads.keys import MetricKeys
+from estimator_bridge.heads.losses import regularized, total_regularization
+from estimator_bridge.heads.objectives import (
+    check_heads,
+    check_labels_by_head,
+    logits_by_head,
+    merged_losses,
+    merged_outputs,
+)
+from estimator_bridge.heads.training import v1_train_op, write_summaries
+from estimator_bridge.heads.v1 import AnyV1Head, LossSpec
+from estimator_bridge.model import EstimatorSpec, ModeKeys
+from estimator_bridge.model.modes import check_mode
+
+__all__ = ["V1MultiHead"]
+
+
+class V1MultiHead(AnyV1Head):
+    """The head of tf.contrib.estimator.multi_head.
+
+    Args:
+      heads: V1 heads, each with a name; the first is served by default.
+      head_weights: by which their losses are multiplied before they are added up.
+
+    Raises:
+      ValueError: there are no heads, one has no name, or there are not as many weights.
+    """
+
+    def __init__(self, heads: Sequence[AnyV1Head], head_weights: Sequence[float] | None = None):
+        self.heads, self._head_weights = check_heads(heads, head_weights)
+        self.name = "_".join(head.name for head in self.heads)
+        self.logits_dimension = sum(head.logits_dimension for head in self.heads)
+
+    def create_loss(self, features: Any, mode: str, logits: Any, labels: Any) -> LossSpec:
+        """The loss of a batch.
+
+        Args:
+          features: by name; needed for weights alone.
+          mode: one of `ModeKeys`.
+          logits: by head name, or one tensor.
+          labels: by head name.
+
+        Returns:
+          The sum of the heads' losses; and by head name the losses of all labels, their weights,
+          both times the head's weight, and the labels as numbers.
+        """
+        check_labels_by_head(labels, self.heads)
+        dealt = logits_by_head(logits, self.heads)
+        names = [head.name for head in self.heads]
+        found = [
+            head.create_loss(features, mode, dealt[head.name], labels[head.name])
+            for head in self.heads
+        ]
+        factors = self._head_weights or (1.0,) * len(found)
+        return LossSpec(
+            merged_losses([spec.training_loss for spec in found], self._head_weights),
+            {n: s.unreduced_loss * f for n, s, f in zip(names, found, factors)},
+            {n: s.weights * f for n, s, f in zip(names, found, factors)},
+            {n: s.processed_labels for n, s in zip(names, found)},
+        )
+
+    def create_estimator_spec(
+        self,
+        features: Mapping[str, Any] | None,
+        mode: str,
+        logits: Any,
+        labels: Any = None,
+        optimizer: Any = None,
+        train_op_fn: Callable[[tf.Tensor], Any] | None = None,
+        regularization_losses: Sequence[tf.Tensor] | None = None,
+    ) -> EstimatorSpec:
+        """Makes what a model_fn returns, of all heads; see `V1Head`."""
+        check_mode(mode, type(self).__name__)
+        check_labels_by_head(labels, self.heads)
+        dealt = logits_by_head(logits, self.heads)
+        names = [head.name for head in self.heads]
+        specs = [
+            head.create_estimator_spec(
+                features=features,
+                mode=mode,
+                logits=dealt[head.name],
+                labels=labels[head.name] if labels else None,
+                train_op_fn=lambda _: tf.no_op(),
+            )
+            for head in self.heads
+        ]
+        predictions = {
+            (name, key): value
+            for name, spec in zip(names, specs)
+            for key, value in spec.predictions.items()
+        }
+        if mode == ModeKeys.PREDICT:
+            outputs = merged_outputs(names, specs)
+            return EstimatorSpec(mode, predictions=predictions, export_outputs=outputs)
+        merged = merged_losses([spec.loss for spec in specs], self._head_weights)
+        loss = regularized(merged, total_regularization(regularization_losses))
+        if mode == ModeKeys.EVAL:
+            return EstimatorSpec(
+                mode, predictions=predictions, loss=loss, eval_metric_ops=_metrics(names, specs)
+            )
+        train_op = v1_train_op(loss, optimizer, train_op_fn)
+        write_summaries({MetricKeys.LOSS: loss})
+        return EstimatorSpec(mode, predictions=predictions, loss=loss, train_op=train_op)
+
+
+def _metrics(names: Sequence[str], specs: Sequence[EstimatorSpec]) -> dict[str, Any]:
+    """The heads' metrics, and the mean of the loss of each."""
+    found = {}
+    with tf.name_scope("merge_eval"):
+        for name, spec in zip(names, specs):
+            key = f"{MetricKeys.LOSS}/{name}"
+            found[key] = tf.compat.v1.metrics.mean(spec.loss, name=key)
+            found.update(spec.eval_metric_ops)
+    return found
