@@ -96,12 +96,11 @@ def _goes_into_linear_models(column: Any) -> bool:
 
 
 def is_categorical(column: Any) -> bool:
-    """Whether a column gives ids; the class of such columns has no public name."""
-    return (
-        hasattr(column, "num_buckets")
-        and hasattr(column, "get_sparse_tensors")
-        and (not isinstance(column, tf.__internal__.feature_column.DenseColumn))
-    )
+    """Whether a column gives ids; the class of such columns has no public name.
+
+    A bucketized column gives ids, and numbers too; in linear models it counts by its ids.
+    """
+    return hasattr(column, "num_buckets") and hasattr(column, "get_sparse_tensors")
 
 
 def scope_of(column: Any) -> str:

@@ -15,7 +15,18 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-__all__ = ["CASES", "FACES", "SEED", "STEPS", "build", "observe", "table"]
+__all__ = [
+    "CASES",
+    "FACES",
+    "RESUMED",
+    "STEPS",
+    "build",
+    "input_of",
+    "observe",
+    "resumed",
+    "rounded",
+    "table",
+]
 
 FACES = ("v1", "v2")
 SEED, STEPS, BATCH, ROWS = 5, 6, 8, 48
@@ -198,6 +209,10 @@ CASES: dict[str, tuple[str, str, Callable[[str], dict[str, Any]]]] = {
 }  # fmt: skip
 
 
+# Of this case there are checkpoints that the original wrote, after three steps.
+RESUMED = "combined_three"
+
+
 def build(est: Any, face: str, case: str, model_dir: str, **settings: Any) -> Any:
     """The estimator of a case.
 
@@ -219,26 +234,46 @@ def build(est: Any, face: str, case: str, model_dir: str, **settings: Any) -> An
 
 
 def _keys(case: str) -> list[str] | None:
-    # A baseline counts all features' rows, and cannot those of sparse ones; and that of tf.estimator
+    # A baseline counts all features' rows, and cannot those of sparse ones. That of tf.estimator
     # failed with two features or more.
     return {"baseline_three": ["age", "importance"], "baseline_pair": ["age"]}.get(case)
 
 
 def observe(est: Any, face: str, case: str) -> dict[str, Any]:
     """All that a user sees of a case: names, numbers, tags, signatures."""
-    _, label, _ = CASES[case]
     found: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         estimator = build(est, face, case, folder)
-        inputs = _input(label, _keys(case))
+        inputs = input_of(case)
         estimator.train(inputs, steps=STEPS)
         found["weights"] = _variables(estimator)
         found["scalars"] = _scalars(folder)
         found["evaluation"] = {k: float(v) for k, v in estimator.evaluate(inputs).items()}
-        predictions = estimator.predict(_input(label, _keys(case), rows=3))
+        predictions = estimator.predict(input_of(case, rows=3))
         found["predictions"] = [_plain_values(p) for p in predictions]
         found["signatures"] = _signatures(est, estimator, case)
     return found
+
+
+def input_of(case: str, rows: int = ROWS) -> Callable[[], Any]:
+    """The input_fn of a case: batches of features and labels."""
+    return _input(CASES[case][1], _keys(case), rows)
+
+
+def resumed(est: Any, face: str, folder: str) -> dict[str, Any]:
+    """What three more steps come to, of a folder with a checkpoint of RESUMED."""
+    estimator = build(est, face, RESUMED, folder)
+    estimator.train(input_of(RESUMED), steps=3)
+    return {"weights": _variables(estimator), "losses": _scalars(folder)["loss"][-3:]}
+
+
+def rounded(value: Any) -> Any:
+    """Numbers to seven digits, as many as float32 has."""
+    if isinstance(value, dict):
+        return {key: rounded(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [rounded(inner) for inner in value]
+    return float(f"{value:.7g}") if isinstance(value, float) else value
 
 
 def _variables(estimator: Any) -> dict[str, Any]:
@@ -247,7 +282,10 @@ def _variables(estimator: Any) -> dict[str, Any]:
 
 
 def _scalars(folder: str) -> dict[str, list[float]]:
-    """By tag: the values, one a step; the tags of histograms with none."""
+    """By tag: the values, one a step; the tags of histograms with none.
+
+    Those of variables with none too: whether a step's update came before was a race.
+    """
     found: dict[str, list[tuple[int, float]]] = {}
     for path in glob.glob(os.path.join(folder, "events.out.tfevents.*")):
         for event in _v1.train.summary_iterator(path):
@@ -255,18 +293,19 @@ def _scalars(folder: str) -> dict[str, list[float]]:
                 if value.tag.startswith("global_step/"):
                     continue
                 values = found.setdefault(value.tag, [])
-                if value.HasField("simple_value"):
+                if value.HasField("simple_value") and not value.tag.endswith(_RACES):
                     values.append((event.step, value.simple_value))
     return {tag: [number for _, number in sorted(values)] for tag, values in sorted(found.items())}
+
+
+_RACES = ("bias", "fraction_of_zero_weights")
 
 
 def _plain_values(prediction: dict[str, Any]) -> dict[str, Any]:
     plain = {}
     for key, value in prediction.items():
-        value = np.asarray(value)
-        if value.dtype == object:
-            value = value.astype(str)
-        plain[key] = value.tolist()
+        array = np.asarray(value)
+        plain[key] = (array.astype(str) if array.dtype == object else array).tolist()
     return plain
 
 
