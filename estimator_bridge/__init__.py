@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         errors,
         experimental,
         export,
+        heads,
         inputs,
         runtime,
         testing,
@@ -46,6 +47,18 @@ if TYPE_CHECKING:
         LinearRegressor,
     )
     from estimator_bridge.experimental.extenders import add_metrics
+    from estimator_bridge.heads import (
+        BinaryClassHead,
+        Head,
+        LogisticRegressionHead,
+        MultiClassHead,
+        MultiHead,
+        MultiLabelHead,
+        PoissonRegressionHead,
+        RegressionHead,
+        classifier_parse_example_spec,
+        regressor_parse_example_spec,
+    )
     from estimator_bridge.legacy.install import install
     from estimator_bridge.model import EstimatorSpec, ModeKeys, Model, RunConfig, WarmStartSettings
     from estimator_bridge.training import (
@@ -84,6 +97,7 @@ __all__ = [
     "BaselineEstimator",
     "BaselineRegressor",
     "BestExporter",
+    "BinaryClassHead",
     "CheckpointSaverHook",
     "CheckpointSaverListener",
     "DNNClassifier",
@@ -100,16 +114,23 @@ __all__ = [
     "FinalExporter",
     "FinalOpsHook",
     "GlobalStepWaiterHook",
+    "Head",
     "LatestExporter",
     "LinearClassifier",
     "LinearEstimator",
     "LinearRegressor",
     "LoggingTensorHook",
+    "LogisticRegressionHead",
     "ModeKeys",
     "Model",
+    "MultiClassHead",
+    "MultiHead",
+    "MultiLabelHead",
     "NanLossDuringTrainingError",
     "NanTensorHook",
+    "PoissonRegressionHead",
     "ProfilerHook",
+    "RegressionHead",
     "RunConfig",
     "SecondOrStepTimer",
     "SessionRunArgs",
@@ -124,12 +145,15 @@ __all__ = [
     "WarmStartSettings",
     "__version__",
     "add_metrics",
+    "classifier_parse_example_spec",
     "data",
     "errors",
     "experimental",
     "export",
+    "heads",
     "inputs",
     "install",
+    "regressor_parse_example_spec",
     "runtime",
     "testing",
     "tpu",
@@ -146,6 +170,11 @@ _PLACES = {
     """,
     "estimator_bridge.experimental.extenders": """
         add_metrics
+    """,
+    "estimator_bridge.heads": """
+        BinaryClassHead Head LogisticRegressionHead MultiClassHead MultiHead MultiLabelHead
+        PoissonRegressionHead RegressionHead classifier_parse_example_spec
+        regressor_parse_example_spec
     """,
     "estimator_bridge.legacy.install": """
         install

@@ -30,7 +30,15 @@ FOUNDATION = {
     "tpu_presence",
     "version",
 }
-FLOORS = [{"model"}, {"graph"}, {"checkpoint", "data", "runtime"}, {"export"}, {"training"}, {"heads"}, {"canned"}]
+FLOORS = [
+    {"model"},
+    {"graph"},
+    {"checkpoint", "data", "runtime"},
+    {"export"},
+    {"heads"},
+    {"training"},
+    {"canned"},
+]
 FACE = {"", "cli", "doctor", "experimental", "inputs", "legacy", "migrate", "testing", "tpu"}
 LIBRARY_MAY_IMPORT = {"absl", "estimator_bridge", "google", "numpy", "tensorflow", "tf_keras"}
 MIGRATE_MAY_IMPORT = LIBRARY_MAY_IMPORT | {"libcst", "yaml"}

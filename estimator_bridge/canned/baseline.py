@@ -7,10 +7,8 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-import tensorflow as tf
-
 from estimator_bridge.canned.baseline_fn import baseline_fn_v2
-from estimator_bridge.canned.heads import classifier_head, regression_head
+from estimator_bridge.canned.heads import MEAN, classifier_head, regression_head
 from estimator_bridge.model import RunConfig
 from estimator_bridge.training import Estimator
 
@@ -40,7 +38,7 @@ class BaselineClassifier(Estimator):
         label_vocabulary: Sequence[str] | None = None,
         optimizer: Any = "Ftrl",
         config: RunConfig | None = None,
-        loss_reduction: str = tf.losses.Reduction.SUM_OVER_BATCH_SIZE,
+        loss_reduction: str = MEAN,
     ):
         head = classifier_head(n_classes, weight_column, label_vocabulary, loss_reduction)
         model_fn = functools.partial(
@@ -77,7 +75,7 @@ class BaselineEstimator(Estimator):
             head=head,
             optimizer=optimizer,
             weight_column=None,
-            loss_reduction=tf.losses.Reduction.SUM_OVER_BATCH_SIZE,
+            loss_reduction=MEAN,
         )
         super().__init__(model_fn, model_dir, config)
 
@@ -103,7 +101,7 @@ class BaselineRegressor(Estimator):
         weight_column: Any = None,
         optimizer: Any = "Ftrl",
         config: RunConfig | None = None,
-        loss_reduction: str = tf.losses.Reduction.SUM_OVER_BATCH_SIZE,
+        loss_reduction: str = MEAN,
     ):
         head = regression_head(label_dimension, weight_column, loss_reduction)
         model_fn = functools.partial(
@@ -111,6 +109,6 @@ class BaselineRegressor(Estimator):
             head=head,
             optimizer=optimizer,
             weight_column=None,
-            loss_reduction=tf.losses.Reduction.SUM_OVER_BATCH_SIZE,
+            loss_reduction=MEAN,
         )
         super().__init__(model_fn, model_dir, config)

@@ -10,7 +10,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.canned.dnn_fn import dnn_fn_v2
-from estimator_bridge.canned.heads import classifier_head, regression_head
+from estimator_bridge.canned.heads import MEAN, classifier_head, regression_head
 from estimator_bridge.model import RunConfig
 from estimator_bridge.training import Estimator
 
@@ -51,7 +51,7 @@ class DNNClassifier(Estimator):
         dropout: float | None = None,
         config: RunConfig | None = None,
         warm_start_from: Any = None,
-        loss_reduction: str = tf.losses.Reduction.SUM_OVER_BATCH_SIZE,
+        loss_reduction: str = MEAN,
         batch_norm: bool = False,
     ):
         head = classifier_head(n_classes, weight_column, label_vocabulary, loss_reduction)
@@ -144,7 +144,7 @@ class DNNRegressor(Estimator):
         dropout: float | None = None,
         config: RunConfig | None = None,
         warm_start_from: Any = None,
-        loss_reduction: str = tf.losses.Reduction.SUM_OVER_BATCH_SIZE,
+        loss_reduction: str = MEAN,
         batch_norm: bool = False,
     ):
         head = regression_head(label_dimension, weight_column, loss_reduction)

@@ -10,7 +10,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.canned.combined_fn import combined_fn_v2, given_columns
-from estimator_bridge.canned.heads import classifier_head, regression_head
+from estimator_bridge.canned.heads import MEAN, classifier_head, regression_head
 from estimator_bridge.model import RunConfig
 from estimator_bridge.training import Estimator
 
@@ -62,7 +62,7 @@ class DNNLinearCombinedClassifier(Estimator):
         label_vocabulary: Sequence[str] | None = None,
         config: RunConfig | None = None,
         warm_start_from: Any = None,
-        loss_reduction: str = tf.losses.Reduction.SUM_OVER_BATCH_SIZE,
+        loss_reduction: str = MEAN,
         batch_norm: bool = False,
         linear_sparse_combiner: str = "sum",
     ):
@@ -135,7 +135,7 @@ class DNNLinearCombinedEstimator(Estimator):
             dropout=dnn_dropout,
             batch_norm=batch_norm,
             sparse_combiner=linear_sparse_combiner,
-            loss_reduction=tf.losses.Reduction.SUM_OVER_BATCH_SIZE,
+            loss_reduction=MEAN,
         )
         super().__init__(model_fn, model_dir, config)
 
@@ -179,7 +179,7 @@ class DNNLinearCombinedRegressor(Estimator):
         weight_column: Any = None,
         config: RunConfig | None = None,
         warm_start_from: Any = None,
-        loss_reduction: str = tf.losses.Reduction.SUM_OVER_BATCH_SIZE,
+        loss_reduction: str = MEAN,
         batch_norm: bool = False,
         linear_sparse_combiner: str = "sum",
     ):

@@ -16,7 +16,9 @@ from estimator_bridge.heads import (
 )
 from estimator_bridge.heads import regression_head as _regression_head_v1
 
-__all__ = ["classifier_head", "classifier_head_v1", "regression_head", "regression_head_v1"]
+__all__ = ["MEAN", "classifier_head", "classifier_head_v1", "regression_head", "regression_head_v1"]
+
+MEAN = "sum_over_batch_size"  # tf.losses.Reduction's; tf.losses would load Keras
 
 
 def classifier_head(

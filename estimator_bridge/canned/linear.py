@@ -7,9 +7,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import tensorflow as tf
-
-from estimator_bridge.canned.heads import classifier_head, regression_head
+from estimator_bridge.canned.heads import MEAN, classifier_head, regression_head
 from estimator_bridge.canned.linear_fn import linear_fn_v2
 from estimator_bridge.model import RunConfig
 from estimator_bridge.training import Estimator
@@ -45,7 +43,7 @@ class LinearClassifier(Estimator):
         optimizer: Any = "Ftrl",
         config: RunConfig | None = None,
         warm_start_from: Any = None,
-        loss_reduction: str = tf.losses.Reduction.SUM_OVER_BATCH_SIZE,
+        loss_reduction: str = MEAN,
         sparse_combiner: str = "sum",
     ):
         head = classifier_head(n_classes, weight_column, label_vocabulary, loss_reduction)
@@ -120,7 +118,7 @@ class LinearRegressor(Estimator):
         optimizer: Any = "Ftrl",
         config: RunConfig | None = None,
         warm_start_from: Any = None,
-        loss_reduction: str = tf.losses.Reduction.SUM_OVER_BATCH_SIZE,
+        loss_reduction: str = MEAN,
         sparse_combiner: str = "sum",
     ):
         head = regression_head(label_dimension, weight_column, loss_reduction)

@@ -8,6 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.canned.heads import MEAN
 from estimator_bridge.model.keras_optimizer import KerasOptimizer
 
 __all__ = [
@@ -100,7 +101,7 @@ def counting_by_global_step(optimizer: Any) -> Any:
 def loss_of_replica(loss: tf.Tensor, reduction: str) -> tf.Tensor:
     """A replica's part of a mean: gradients are added up over replicas."""
     replicas = tf.distribute.get_strategy().num_replicas_in_sync
-    if replicas > 1 and reduction == tf.losses.Reduction.SUM_OVER_BATCH_SIZE:
+    if replicas > 1 and reduction == MEAN:
         return loss * (1.0 / replicas)
     return loss
 

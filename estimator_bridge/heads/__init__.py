@@ -11,6 +11,12 @@ from estimator_bridge.heads.keys import MetricKeys, PredictionKeys
 from estimator_bridge.heads.multi import MultiHead
 from estimator_bridge.heads.multi_class import MultiClassHead
 from estimator_bridge.heads.multi_label import MultiLabelHead
+from estimator_bridge.heads.parsing import (
+    classifier_parse_example_spec,
+    classifier_parse_example_spec_v1,
+    regressor_parse_example_spec,
+    regressor_parse_example_spec_v1,
+)
 from estimator_bridge.heads.regression import (
     LogisticRegressionHead,
     PoissonRegressionHead,
@@ -42,10 +48,14 @@ __all__ = [
     "RegressionHead",
     "V1Head",
     "binary_classification_head",
+    "classifier_parse_example_spec",
+    "classifier_parse_example_spec_v1",
     "logistic_regression_head",
     "multi_class_head",
     "multi_head",
     "multi_label_head",
     "poisson_regression_head",
     "regression_head",
+    "regressor_parse_example_spec",
+    "regressor_parse_example_spec_v1",
 ]

@@ -18,8 +18,8 @@ def call_loss_fn(
     labels: tf.Tensor,
     logits: tf.Tensor,
     features: Mapping[str, Any] | None,
-    loss_reduction: str,
     dimension: int = 1,
+    loss_reduction: str = "sum_over_batch_size",
 ) -> tf.Tensor:
     """Calls a user's loss function.
 
@@ -28,8 +28,8 @@ def call_loss_fn(
       labels: as numbers, [D0, ..., DN, labels of an example].
       logits: [D0, ..., DN, logits_dimension].
       features: by name.
-      loss_reduction: the head's.
       dimension: how many losses an example has.
+      loss_reduction: the head's.
 
     Returns:
       The losses, [D0, ..., DN, dimension].

@@ -105,7 +105,7 @@ def update_keras_metric(
         metric.update_state(y_true=values[0], y_pred=values[1], sample_weight=weighed)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _baseline_class() -> type:
     """The class is made when it is first needed: tf_keras is slow to import."""
     from tf_keras import metrics

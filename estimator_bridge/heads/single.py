@@ -129,7 +129,7 @@ class SingleHead(Head):
         labels = self.processed_labels(labels, logits)
         if self._loss_fn:
             losses = call_loss_fn(
-                self._loss_fn, labels, logits, features, self._loss_reduction, self._loss_dimension
+                self._loss_fn, labels, logits, features, self._loss_dimension, self._loss_reduction
             )
         else:
             losses = self.own_losses(labels, logits)

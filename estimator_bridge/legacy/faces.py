@@ -8,13 +8,14 @@ from types import ModuleType
 from estimator_bridge.legacy.lazy_module import LazyModule
 from estimator_bridge.legacy.missing import MISSING
 
-__all__ = ["CANNED_NAMES", "V1_NAMES", "V2_NAMES", "face_v1", "face_v2"]
+__all__ = ["CANNED_NAMES", "PARSE_EXAMPLE_SPECS", "V1_NAMES", "V2_NAMES", "face_v1", "face_v2"]
 
 V2_NAMES = (
     "BaselineClassifier",
     "BaselineEstimator",
     "BaselineRegressor",
     "BestExporter",
+    "BinaryClassHead",
     "CheckpointSaverHook",
     "CheckpointSaverListener",
     "DNNClassifier",
@@ -31,15 +32,22 @@ V2_NAMES = (
     "FinalExporter",
     "FinalOpsHook",
     "GlobalStepWaiterHook",
+    "Head",
     "LatestExporter",
     "LinearClassifier",
     "LinearEstimator",
     "LinearRegressor",
     "LoggingTensorHook",
+    "LogisticRegressionHead",
     "ModeKeys",
+    "MultiClassHead",
+    "MultiHead",
+    "MultiLabelHead",
     "NanLossDuringTrainingError",
     "NanTensorHook",
+    "PoissonRegressionHead",
     "ProfilerHook",
+    "RegressionHead",
     "RunConfig",
     "SecondOrStepTimer",
     "SessionRunArgs",
@@ -53,21 +61,26 @@ V2_NAMES = (
     "VocabInfo",
     "WarmStartSettings",
     "add_metrics",
+    "classifier_parse_example_spec",
     "experimental",
     "export",
+    "regressor_parse_example_spec",
     "train_and_evaluate",
 )
 V1_NAMES = (*V2_NAMES, "inputs", "tpu")
 # Whose class in tf.compat.v1.estimator is another than that in tf.estimator.
-CANNED_NAMES = tuple(
-    name for name in V2_NAMES if name.startswith(("Baseline", "DNN", "Linear"))
-)
+CANNED_NAMES = tuple(name for name in V2_NAMES if name.startswith(("Baseline", "DNN", "Linear")))
+# Of these the V1 face has versions of its own, which take V1 feature columns.
+PARSE_EXAMPLE_SPECS = ("classifier_parse_example_spec", "regressor_parse_example_spec")
 
 
 def face_v1() -> ModuleType:
     """The module that ``tf.compat.v1.estimator`` is to be."""
-    own = {"Estimator": "estimator_bridge.training.EstimatorV1"}
-    own.update({name: f"estimator_bridge.canned.{name}V1" for name in CANNED_NAMES})
+    own = {
+        "Estimator": "estimator_bridge.training.EstimatorV1",
+        **{name: f"estimator_bridge.canned.{name}V1" for name in CANNED_NAMES},
+        **{name: f"estimator_bridge.heads.{name}_v1" for name in PARSE_EXAMPLE_SPECS},
+    }
     return _face("v1", "tf.compat.v1.estimator", V1_NAMES, own, MISSING[""])
 
 

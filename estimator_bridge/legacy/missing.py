@@ -26,39 +26,12 @@ _MODEL_FN = _later(
     "write its model as a model_fn for Estimator (tf.compat.v1.layers, tf.compat.v1.losses, "
     "tf.compat.v1.train optimizers)"
 )
-_PARSING = _later(
-    "build the dict of features for tf.io.parse_example yourself, with a tf.io.FixedLenFeature "
-    "for the label"
-)
 
 # By namespace: the names that the original has and this library has not, and what to do.
 MISSING: dict[str, dict[str, str]] = {
-    "": {
-        **dict.fromkeys(
-            (
-                "BinaryClassHead",
-                "Head",
-                "LogisticRegressionHead",
-                "MultiClassHead",
-                "MultiHead",
-                "MultiLabelHead",
-                "PoissonRegressionHead",
-                "RegressionHead",
-            ),
-            _MODEL_FN,
-        ),
-        **dict.fromkeys(
-            ("classifier_parse_example_spec", "regressor_parse_example_spec"), _PARSING
-        ),
-    },
+    "": {},
     "experimental": dict.fromkeys(
-        (
-            "KMeans",
-            "LinearSDCA",
-            "RNNClassifier",
-            "RNNEstimator",
-        ),
-        _MODEL_FN,
+        ("KMeans", "LinearSDCA", "RNNClassifier", "RNNEstimator"), _MODEL_FN
     ),
     "keras": {
         "model_to_estimator": _later(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from estimator_bridge.legacy.faces import CANNED_NAMES, V1_NAMES
+from estimator_bridge.legacy.faces import CANNED_NAMES, PARSE_EXAMPLE_SPECS, V1_NAMES
 from estimator_bridge.legacy.missing import MISSING
 
 __all__ = ["OLD_MODULES"]
@@ -20,7 +20,6 @@ _CANNED = {
     ),
     "linear": ("LinearClassifier", "LinearEstimator", "LinearRegressor"),
 }
-_PARSING = {"parsing_utils": ("classifier_parse_example_spec", "regressor_parse_example_spec")}
 _HEADS = {
     "base_head": ("Head",),
     "binary_class_head": ("BinaryClassHead",),
@@ -41,6 +40,7 @@ def _canned(*names: str) -> dict[str, str]:
     return {**v1, **{f"{name}V2": f"{_FACE}.{name}" for name in names}}
 
 
+_PARSING = {name: f"{_FACE}.heads.{name}_v1" for name in PARSE_EXAMPLE_SPECS}
 _V1_ESTIMATOR = {"Estimator": f"{_FACE}.training.EstimatorV1"}
 _OUTPUTS = _here(
     "export", "ClassificationOutput", "EvalOutput", "ExportOutput", "PredictOutput",
@@ -65,6 +65,12 @@ _INPUTS = _here("inputs", "numpy_input_fn", "pandas_input_fn")
 
 # By the path below tensorflow_estimator.python.estimator: what a module has, and what it lacks.
 _BELOW: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
+    "canned.metric_keys": (_here("heads", "MetricKeys"), {}),
+    "canned.parsing_utils": (
+        {**_PARSING, **{f"{name}_v2": f"{_FACE}.{name}" for name in PARSE_EXAMPLE_SPECS}},
+        {},
+    ),
+    "canned.prediction_keys": (_here("heads", "PredictionKeys"), {}),
     "early_stopping": (_EARLY_STOPPING, {}),
     "estimator": (
         {
@@ -83,6 +89,7 @@ _BELOW: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
             **_here("", *V1_NAMES),
             **_V1_ESTIMATOR,
             **{name: f"{_FACE}.canned.{name}V1" for name in CANNED_NAMES},
+            **_PARSING,
             **_EARLY_STOPPING,
             **_here("tpu", "TPUEstimator"),
             **_here("experimental", "call_logit_fn"),
@@ -95,6 +102,7 @@ _BELOW: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
     "export.export_output": (_OUTPUTS, {}),
     "exporter": (_here("", "BestExporter", "Exporter", "FinalExporter", "LatestExporter"), {}),
     "extenders": (_here("", "add_metrics"), {}),
+    **{f"head.{module}": (_here("", *names), {}) for module, names in _HEADS.items()},
     "hooks.basic_session_run_hooks": (_HOOKS, {}),
     "hooks.hooks": (
         _here("experimental", "InMemoryEvaluatorHook", "make_stop_at_checkpoint_step_hook"),
@@ -124,9 +132,6 @@ _BELOW: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
 }
 for _name, _names in _CANNED.items():
     _BELOW[f"canned.{_name}"] = (_canned(*_names), {})
-for _folder, _modules in (("canned", _PARSING), ("head", _HEADS)):
-    for _name, _lacks in _modules.items():
-        _BELOW[f"{_folder}.{_name}"] = ({}, {name: MISSING[""][name] for name in _lacks})
 
 
 def _all_modules() -> dict[str, tuple[Mapping[str, str], Mapping[str, str]]]:

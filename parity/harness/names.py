@@ -62,6 +62,18 @@ _CANNED = {
         "DNNLinearCombinedRegressor",
     ),
 }
+_HEADS = {
+    "head.base_head": ("Head",),
+    "head.binary_class_head": ("BinaryClassHead",),
+    "head.multi_class_head": ("MultiClassHead",),
+    "head.multi_head": ("MultiHead",),
+    "head.multi_label_head": ("MultiLabelHead",),
+    "head.regression_head": (
+        "LogisticRegressionHead",
+        "PoissonRegressionHead",
+        "RegressionHead",
+    ),
+}
 
 
 def _here(names: tuple[str, ...], place: str = "") -> dict[str, str]:
@@ -120,6 +132,12 @@ PUBLIC: dict[str, dict[str, str]] = {
         **_here(("TPUEstimator", "TPUEstimatorSpec"), "tpu"),
         "EmbeddingConfigSpec": f"{_FACE}.tpu.experimental.EmbeddingConfigSpec",
     },
+    "canned.parsing_utils": {
+        f"{name}{version}": f"{_FACE}.heads.{name}{ending}"
+        for name in ("classifier_parse_example_spec", "regressor_parse_example_spec")
+        for version, ending in (("", "_v1"), ("_v2", ""))
+    },
+    **{module: _here(names) for module, names in _HEADS.items()},
     # V2 in a module's name of a class was no part of its public name.
     **{
         module: {**_here(names), **{f"{name}V2": f"{_FACE}.{name}" for name in names}}
@@ -150,7 +168,17 @@ STAND_INS: dict[str, dict[str, str]] = {
         )
     },
     "training": {"_TrainingExecutor": f"{_FACE}.training.continuous.TrainingExecutor"},
-    "canned.prediction_keys": {"PredictionKeys": f"{_STAND_INS}.PredictionKeys"},
+    "canned.metric_keys": {"MetricKeys": f"{_FACE}.heads.MetricKeys"},
+    "canned.prediction_keys": {"PredictionKeys": f"{_FACE}.heads.PredictionKeys"},
+    "head.head_utils": {
+        name: f"{_STAND_INS}.{name.lstrip('_')}"
+        for name in (
+            "_DEFAULT_SERVING_KEY",
+            "_assert_no_hooks",
+            "_assert_simple_summaries",
+            "_initialize_variables",
+        )
+    },
     "tpu.tpu_estimator": {
         "CrossShardOptimizer": f"{_FACE}.tpu.CrossShardOptimizer",
         "_WRAP_INPUT_FN_INTO_WHILE_LOOP": f"{_STAND_INS}.WRAP_INPUT_FN_INTO_WHILE_LOOP",
@@ -168,6 +196,8 @@ ONLY_WITH = {"training._TrainingExecutor": {"run_local"}}
 # Parts of the original that this library is made of too, more or less. Tests of them are run, and
 # are private all the same.
 INSIDES: dict[str, dict[str, str]] = {
+    "head.base_head": {"call_loss_fn": f"{_FACE}.heads.losses.call_loss_fn"},
+    "model_fn": {"_TPUEstimatorSpec": f"{_FACE}.tpu.TPUEstimatorSpec"},
     "early_stopping": {
         "_CheckForStoppingHook": f"{_FACE}.experimental.stopping.CheckForStoppingHook",
         "_StopOnPredicateHook": f"{_FACE}.experimental.stopping.StopOnPredicateHook",

@@ -11,9 +11,12 @@ from estimator_bridge import ModeKeys
 from estimator_bridge.training.metrics import write_results
 
 __all__ = [
+    "DEFAULT_SERVING_KEY",
     "EXPORT_TAG_MAP",
     "WRAP_INPUT_FN_INTO_WHILE_LOOP",
-    "PredictionKeys",
+    "assert_no_hooks",
+    "assert_simple_summaries",
+    "initialize_variables",
     "load_global_step_from_checkpoint_dir",
     "write_dict_to_summary",
 ]
@@ -25,19 +28,7 @@ EXPORT_TAG_MAP = {
 }
 # A choice between two ways to feed a TPU, which there is only one of here. Tests set it.
 WRAP_INPUT_FN_INTO_WHILE_LOOP = False
-
-
-class PredictionKeys:
-    """What canned estimators call their predictions."""
-
-    ALL_CLASSES = "all_classes"
-    ALL_CLASS_IDS = "all_class_ids"
-    CLASSES = "classes"
-    CLASS_IDS = "class_ids"
-    LOGISTIC = "logistic"
-    LOGITS = "logits"
-    PREDICTIONS = "predictions"
-    PROBABILITIES = "probabilities"
+DEFAULT_SERVING_KEY = tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY
 
 
 def load_global_step_from_checkpoint_dir(directory: str) -> int:
@@ -51,3 +42,31 @@ def write_dict_to_summary(
 ) -> None:
     """Writes an event file as an evaluation with these results would."""
     write_results(output_dir, {**dictionary, "global_step": current_global_step}, None)
+
+
+def initialize_variables(
+    test_case: tf.test.TestCase, scaffold: tf.compat.v1.train.Scaffold
+) -> None:
+    """Brings the default session's variables and tables to what a scaffold starts them with."""
+    scaffold.finalize()
+    session = tf.compat.v1.get_default_session()
+    for operation in (scaffold.init_op, scaffold.local_init_op):
+        session.run(operation)
+    for name in (scaffold.ready_for_local_init_op, scaffold.ready_op):
+        test_case.assertEqual(0, session.run(name).size, "variables are not initialized")
+    test_case.assertIsNotNone(scaffold.saver)
+
+
+def assert_simple_summaries(
+    test_case: tf.test.TestCase, expected: Mapping[str, float], serialized: bytes, tol: float = 1e-6
+) -> None:
+    """Compares a Summary's scalars with what a test expects, by tag."""
+    summary = tf.compat.v1.Summary.FromString(serialized)
+    found = {value.tag: value.simple_value for value in summary.value}
+    test_case.assertAllClose(dict(expected), found, rtol=tol, atol=tol)
+
+
+def assert_no_hooks(test_case: tf.test.TestCase, spec: Any) -> None:
+    """Checks that a spec brings no hooks to training."""
+    test_case.assertEmpty(spec.training_chief_hooks)
+    test_case.assertEmpty(spec.training_hooks)
