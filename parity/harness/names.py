@@ -54,6 +54,7 @@ _RECEIVERS = (
 _EXPORTERS = ("BestExporter", "Exporter", "FinalExporter", "LatestExporter")
 _TRAINING = ("EvalSpec", "TrainSpec", "train_and_evaluate")
 _CANNED = {
+    "canned.baseline": ("BaselineClassifier", "BaselineEstimator", "BaselineRegressor"),
     "canned.dnn": ("DNNClassifier", "DNNEstimator", "DNNRegressor"),
     "canned.linear": ("LinearClassifier", "LinearEstimator", "LinearRegressor"),
     "canned.dnn_linear_combined": (
@@ -80,6 +81,11 @@ def _here(names: tuple[str, ...], place: str = "") -> dict[str, str]:
     return {name: ".".join(filter(None, [_FACE, place, name])) for name in names}
 
 
+def _v1(names: tuple[str, ...]) -> dict[str, str]:
+    """Canned estimators as tf.compat.v1.estimator has them."""
+    return {name: f"{_FACE}.canned.{name}V1" for name in names}
+
+
 _OUTPUTS_AND_RECEIVERS = {
     **_here(_EXPORT_OUTPUTS, "export"),
     **_here(("EvalOutput",), "export"),
@@ -101,7 +107,7 @@ PUBLIC: dict[str, dict[str, str]] = {
         **_here(_TRAINING),
         **_here(("Exporter", "FinalExporter", "LatestExporter")),
         **_here(_EARLY_STOPPING, "experimental"),
-        **_here(tuple(name for names in _CANNED.values() for name in names)),
+        **{name: target for names in _CANNED.values() for name, target in _v1(names).items()},
     },
     "mode_keys": _here(("ModeKeys",)),
     "model_fn": {
@@ -140,7 +146,7 @@ PUBLIC: dict[str, dict[str, str]] = {
     **{module: _here(names) for module, names in _HEADS.items()},
     # V2 in a module's name of a class was no part of its public name.
     **{
-        module: {**_here(names), **{f"{name}V2": f"{_FACE}.{name}" for name in names}}
+        module: {**_v1(names), **{f"{name}V2": f"{_FACE}.{name}" for name in names}}
         for module, names in _CANNED.items()
     },
 }
@@ -216,7 +222,9 @@ INSIDES: dict[str, dict[str, str]] = {
 }
 
 # Names that are not there yet, as a whole.
-CANNED = frozenset(f"{_FACE}.{name}" for names in _CANNED.values() for name in names)
+CANNED = frozenset(
+    f"{_FACE}.experimental.{name}" for name in ("KMeans", "RNNClassifier", "RNNEstimator")
+)
 
 
 def is_provided(module: str, name: str) -> bool:
