@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.heads.shapes import checked
 
 __all__ = ["all_class_ids", "all_classes", "check_range", "class_ids_of", "class_names"]
+
+_TOO_LARGE = "Labels must be <= {} - 1"
+_NEGATIVE = "Labels must be >= 0"
+_ADVICE = (
+    "With n_classes={}, labels count from 0 up to n_classes - 1; a label that is not in "
+    "label_vocabulary is -1."
+)
 
 
 def check_range(labels: Any, n_classes: Any, message: str | None = None) -> tf.Tensor:
@@ -21,37 +29,39 @@ def check_range(labels: Any, n_classes: Any, message: str | None = None) -> tf.T
       message: what an error is to begin with.
 
     Returns:
-      The labels.
+      The labels. In a graph, to compute them fails where one is out of range.
 
     Raises:
       ValueError: when executing eagerly, one is out of range.
+      tf.errors.InvalidArgumentError: in a graph, a constant one is.
     """
     with tf.name_scope("check_range"):
         labels = tf.convert_to_tensor(labels)
-        most = tf.cast(n_classes - 1, labels.dtype)
-        if tf.executing_eagerly():
-            _check_eagerly(labels, n_classes, message)
+        values = tf.get_static_value(labels)
+        if values is not None and not tf.is_tensor(n_classes):
+            _check_values(values, n_classes, message)
             return labels
-        advice = f"With {n_classes} classes, labels are 0 to {n_classes - 1}; a label that is not "
-        advice += "in label_vocabulary is -1. Labels: "
+        most = tf.cast(n_classes - 1, labels.dtype)
         for holds, said in (
-            (tf.reduce_all(labels <= most), "Labels must be <= n_classes - 1"),
-            (tf.reduce_all(labels >= 0), "Labels must be >= 0"),
+            (tf.reduce_all(labels <= most), _TOO_LARGE.format("n_classes")),
+            (tf.reduce_all(labels >= 0), _NEGATIVE),
         ):
-            labels = checked(labels, holds, [f"{message or said}. {advice}", labels])
+            advice = f"{message or said}. {_ADVICE.format(n_classes)} Labels: "
+            labels = checked(labels, holds, [advice, labels])
         return labels
 
 
-def _check_eagerly(labels: tf.Tensor, n_classes: Any, message: str | None) -> None:
+def _check_values(values: np.ndarray, n_classes: int, message: str | None) -> None:
+    eagerly = tf.executing_eagerly()
     for outside, said in (
-        (labels > tf.cast(n_classes - 1, labels.dtype), f"Labels must be <= {n_classes} - 1"),
-        (labels < 0, "Labels must be >= 0"),
+        (values > n_classes - 1, _TOO_LARGE.format(n_classes if eagerly else "n_classes")),
+        (values < 0, _NEGATIVE),
     ):
-        if tf.reduce_any(outside):
-            wrong = tf.boolean_mask(labels, outside).numpy().ravel()[:10].tolist()
-            raise ValueError(
-                f"{message or said}, got {wrong}. With {n_classes} classes, labels are 0 to "
-                f"{n_classes - 1}; a label that is not in label_vocabulary is -1."
+        if outside.any():
+            wrong = values[outside].ravel()[:10].tolist()
+            error = f"{message or said}, got {wrong}. {_ADVICE.format(n_classes)}"
+            raise (
+                ValueError(error) if eagerly else tf.errors.InvalidArgumentError(None, None, error)
             )
 
 

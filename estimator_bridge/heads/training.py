@@ -58,8 +58,8 @@ def keras_train_op(
 def _minimized(loss: tf.Tensor, optimizer: Any, variables: Any) -> Any:
     import tf_keras
 
-    is_legacy = isinstance(optimizer, tf_keras.optimizers.legacy.Optimizer)
-    if not is_legacy and not isinstance(optimizer, tf_keras.optimizers.Optimizer):
+    kinds = (tf_keras.optimizers.legacy.Optimizer, tf_keras.optimizers.Optimizer)
+    if not isinstance(optimizer, kinds):
         advice = ""
         if isinstance(optimizer, tf.compat.v1.train.Optimizer):
             advice = (
@@ -78,7 +78,7 @@ def _minimized(loss: tf.Tensor, optimizer: Any, variables: Any) -> Any:
             "trainable_variables."
         )
     _check_list("trainable_variables", variables)
-    if is_legacy:
+    if hasattr(optimizer, "get_updates"):  # what legacy optimizers have, and users' own
         return optimizer.get_updates(loss, list(variables))[0]
     gradients = tf.gradients(loss, list(variables))
     step = tf.compat.v1.train.get_global_step()
