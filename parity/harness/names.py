@@ -63,6 +63,10 @@ _CANNED = {
         "DNNLinearCombinedRegressor",
     ),
 }
+_LOGIT_FNS = {
+    "canned.dnn": ("dnn_logit_fn_builder",),
+    "canned.linear": ("linear_logit_fn_builder",),
+}
 _HEADS = {
     "head.base_head": ("Head",),
     "head.binary_class_head": ("BinaryClassHead",),
@@ -146,7 +150,11 @@ PUBLIC: dict[str, dict[str, str]] = {
     **{module: _here(names) for module, names in _HEADS.items()},
     # V2 in a module's name of a class was no part of its public name.
     **{
-        module: {**_v1(names), **{f"{name}V2": f"{_FACE}.{name}" for name in names}}
+        module: {
+            **_v1(names),
+            **{f"{name}V2": f"{_FACE}.{name}" for name in names},
+            **_here(_LOGIT_FNS.get(module, ()), "experimental"),
+        }
         for module, names in _CANNED.items()
     },
 }
@@ -201,7 +209,20 @@ ONLY_WITH = {"training._TrainingExecutor": {"run_local"}}
 
 # Parts of the original that this library is made of too, more or less. Tests of them are run, and
 # are private all the same.
+_CANNED_INSIDES = {
+    "canned.baseline": ("_baseline_logit_fn_builder", "_baseline_model_fn_builder_v2"),
+    "canned.dnn": ("_dnn_model_fn", "dnn_logit_fn_builder_v2", "dnn_model_fn_v2"),
+    "canned.dnn_linear_combined": (
+        "_dnn_linear_combined_model_fn",
+        "_dnn_linear_combined_model_fn_v2",
+    ),
+    "canned.linear": ("_linear_model_fn_builder_v2",),
+}
 INSIDES: dict[str, dict[str, str]] = {
+    **{
+        module: {name: f"parity.harness.canned_insides.{name.lstrip('_')}" for name in names}
+        for module, names in _CANNED_INSIDES.items()
+    },
     "head.base_head": {"call_loss_fn": f"{_FACE}.heads.losses.call_loss_fn"},
     "model_fn": {"_TPUEstimatorSpec": f"{_FACE}.tpu.TPUEstimatorSpec"},
     "early_stopping": {
