@@ -154,7 +154,8 @@ def _in_rows(ids: tf.SparseTensor) -> tf.SparseTensor:
 
 
 def _check_batch_sizes(sums: Sequence[tf.Tensor], columns: Sequence[Any]) -> None:
-    known = {c.name: s.shape[0] for c, s in zip(columns, sums) if s.shape[0] is not None}
+    sizes = {c.name: tf.compat.dimension_value(s.shape[0]) for c, s in zip(columns, sums)}
+    known = {name: size for name, size in sizes.items() if size is not None}
     if len(set(known.values())) > 1:
         raise ValueError(
             "Batch size (first dimension) of each feature must be same. The columns have: "

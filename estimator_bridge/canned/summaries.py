@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-__all__ = ["summarize_layer", "summarize_weights"]
+__all__ = ["fraction_of_zeros", "summarize_layer", "summarize_weights"]
 
 _summary = tf.compat.v1.summary
 
@@ -31,11 +31,11 @@ def summarize_weights(bias: Any, weights: Sequence[Any], units: int) -> None:
         _summary.histogram("bias", whole)
     else:
         _summary.scalar("bias", whole[0])
-    _summary.scalar("fraction_of_zero_weights", _fraction_of_zeros(weights))
+    _summary.scalar("fraction_of_zero_weights", fraction_of_zeros(weights))
 
 
-def _fraction_of_zeros(variables: Sequence[Any]) -> tf.Tensor:
-    """Of the entries of all variables together."""
+def fraction_of_zeros(variables: Sequence[Any]) -> tf.Tensor:
+    """The part of the entries of all variables together that is zero."""
     tensors = [tf.convert_to_tensor(part) for variable in variables for part in _parts(variable)]
     sizes = tf.add_n([tf.size(tensor, tf.int64) for tensor in tensors])
     others = tf.add_n([tf.math.count_nonzero(tensor, dtype=tf.int64) for tensor in tensors])

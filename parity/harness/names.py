@@ -216,12 +216,15 @@ _CANNED_INSIDES = {
         "_dnn_linear_combined_model_fn",
         "_dnn_linear_combined_model_fn_v2",
     ),
-    "canned.linear": ("_linear_model_fn_builder_v2",),
 }
 INSIDES: dict[str, dict[str, str]] = {
     **{
         module: {name: f"parity.harness.canned_insides.{name.lstrip('_')}" for name in names}
         for module, names in _CANNED_INSIDES.items()
+    },
+    "canned.linear": {
+        "_compute_fraction_of_zero": f"{_FACE}.canned.summaries.fraction_of_zeros",
+        "_linear_model_fn_builder_v2": "parity.harness.canned_insides.linear_model_fn_builder_v2",
     },
     "head.base_head": {"call_loss_fn": f"{_FACE}.heads.losses.call_loss_fn"},
     "model_fn": {"_TPUEstimatorSpec": f"{_FACE}.tpu.TPUEstimatorSpec"},
