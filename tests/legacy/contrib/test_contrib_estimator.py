@@ -145,7 +145,7 @@ def test_stopping_early(tmp_path):
     assert stuck.get_variable_value("global_step") < 25
 
 
-@pytest.mark.parametrize("name", ["multi_head", "replicate_model_fn", "RNNClassifier"])
+@pytest.mark.parametrize("name", ["replicate_model_fn", "RNNClassifier"])
 def test_what_is_missing_says_what_to_use(name):
     with pytest.raises(AttributeError, match=f"tf.contrib.estimator.{name} is not there") as error:
         getattr(contrib, name)

@@ -16,17 +16,27 @@ from estimator_bridge.experimental import (
     stop_if_no_increase_hook,
 )
 from estimator_bridge.export import build_supervised_input_receiver_fn_from_input_fn
+from estimator_bridge.heads import (
+    binary_classification_head,
+    logistic_regression_head,
+    multi_class_head,
+    multi_head,
+    multi_label_head,
+    poisson_regression_head,
+    regression_head,
+)
 from estimator_bridge.legacy.contrib.estimator.clipping import clip_gradients_by_norm
 from estimator_bridge.legacy.contrib.estimator.exporting import (
     export_all_saved_models,
     export_saved_model_for_mode,
 )
 from estimator_bridge.legacy.contrib.estimator.forwarding import forward_features
-from estimator_bridge.legacy.missing import MISSING, missing_getattr
+from estimator_bridge.legacy.missing import missing_getattr
 
 __all__ = [
     "InMemoryEvaluatorHook",
     "add_metrics",
+    "binary_classification_head",
     "build_raw_supervised_input_receiver_fn",
     "build_supervised_input_receiver_fn_from_input_fn",
     "call_logit_fn",
@@ -36,16 +46,22 @@ __all__ = [
     "export_saved_model_for_mode",
     "forward_features",
     "linear_logit_fn_builder",
+    "logistic_regression_head",
     "make_early_stopping_hook",
     "make_stop_at_checkpoint_step_hook",
+    "multi_class_head",
+    "multi_head",
+    "multi_label_head",
+    "poisson_regression_head",
     "read_eval_metrics",
+    "regression_head",
     "stop_if_higher_hook",
     "stop_if_lower_hook",
     "stop_if_no_decrease_hook",
     "stop_if_no_increase_hook",
 ]
 
-_MODEL_FN = MISSING[""].get("MultiHead") or (
+_MODEL_FN = (
     "is not there. Write the model as a model_fn for Estimator: tf.compat.v1.losses for its loss, "
     "tf.compat.v1.metrics for its metrics."
 )
@@ -63,13 +79,6 @@ __getattr__ = missing_getattr(
                 "DNNRegressorWithLayerAnnotations",
                 "RNNClassifier",
                 "RNNEstimator",
-                "binary_classification_head",
-                "logistic_regression_head",
-                "multi_class_head",
-                "multi_head",
-                "multi_label_head",
-                "poisson_regression_head",
-                "regression_head",
             ),
             _MODEL_FN,
         ),
