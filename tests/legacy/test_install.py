@@ -32,8 +32,8 @@ WAYS = """
     from tensorflow_estimator.python.estimator.export.export_lib import PredictOutput as found
     from tensorflow_estimator.python.estimator.hooks.hooks import InMemoryEvaluatorHook as found
     from tensorflow_estimator.python.estimator.canned.dnn import DNNClassifier as found
-    from tensorflow_estimator.python.estimator.canned import linear as m; found = m.LinearRegressorV2
-    from tensorflow_estimator.python.estimator.estimator_lib import DNNLinearCombinedRegressor as found
+    from tensorflow_estimator.python.estimator.canned.linear import LinearRegressorV2 as found
+    from tensorflow_estimator.python.estimator.estimator_lib import DNNRegressor as found
     from tensorflow.python.estimator.canned.baseline import BaselineClassifier as found
     from tensorflow_estimator.python.estimator.tpu import tpu_estimator as t; found = t.TPUEstimator
     from tensorflow_estimator.python.estimator.tpu.tpu_config import TPUConfig as found

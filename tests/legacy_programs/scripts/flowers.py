@@ -26,7 +26,7 @@ def main(argv):
     args = parser.parse_args(argv[1:])
     train_x, train_y = load_data(60, 0)
     test_x, test_y = load_data(21, 60)
-    columns = [tf.feature_column.numeric_column(key=key) for key in train_x.keys()]
+    columns = [tf.feature_column.numeric_column(key=key) for key in sorted(train_x)]
     classifier = tf.estimator.DNNClassifier(
         feature_columns=columns, hidden_units=[10, 10], n_classes=3, model_dir=args.model_dir
     )
@@ -46,7 +46,7 @@ def main(argv):
     predictions = classifier.predict(
         input_fn=tf.estimator.inputs.numpy_input_fn(x=test_x, num_epochs=1, shuffle=False)
     )
-    for prediction, kind in zip(predictions, test_y):
+    for prediction in predictions:
         class_id = prediction["class_ids"][0]
         print("Prediction", KINDS[class_id], *["%.5f" % p for p in prediction["probabilities"]])
     print("Variables", " ".join(classifier.get_variable_names()))
