@@ -183,7 +183,7 @@ def test_shared_embeddings_of_both_kinds():
         old = v1.feature_column.shared_embedding_columns(words, 2)
     found = eb.DNNClassifier([2], new, config=config()).train(pairs).get_variable_names()
     assert sum("shared_embedding" in name and "Adagrad" not in name for name in found) == 1
-    with pytest.raises(ValueError, match="feature column from TensorFlow v1.*shared_embedding"):
+    with pytest.raises(ValueError, match=r"feature column from TensorFlow v1.*shared_embedding"):
         eb.DNNClassifier([2], old, config=config()).train(pairs)
     found = canned.DNNClassifierV1([2], old, config=config()).train(pairs).get_variable_names()
     table = "dnn/input_from_feature_columns/input_layer/other_word_shared_embedding"
