@@ -23,6 +23,12 @@ from estimator_bridge.heads.regression import (
     RegressionHead,
 )
 from estimator_bridge.heads.v1 import AnyV1Head, LossSpec, V1Head
+from estimator_bridge.heads.v1_canned import (
+    binary_or_multi_class_head_v1,
+    summed_binary_classification_head,
+    summed_multi_class_head,
+    summed_regression_head,
+)
 from estimator_bridge.heads.v1_factories import (
     binary_classification_head,
     logistic_regression_head,
@@ -48,6 +54,7 @@ __all__ = [
     "RegressionHead",
     "V1Head",
     "binary_classification_head",
+    "binary_or_multi_class_head_v1",
     "classifier_parse_example_spec",
     "classifier_parse_example_spec_v1",
     "logistic_regression_head",
@@ -58,4 +65,7 @@ __all__ = [
     "regression_head",
     "regressor_parse_example_spec",
     "regressor_parse_example_spec_v1",
+    "summed_binary_classification_head",
+    "summed_multi_class_head",
+    "summed_regression_head",
 ]

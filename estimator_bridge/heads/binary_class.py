@@ -79,7 +79,7 @@ class BinaryClassHead(SingleHead):
                 "Labels are strings, and the head has no label_vocabulary. Pass the names of the "
                 "two classes: label_vocabulary=['no', 'yes']."
             )
-        return check_range(tf.cast(labels, tf.float32), n_classes=2)
+        return check_range(tf.cast(labels, tf.float32), n_classes=2, must=self.must)
 
     def own_losses(self, labels: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
         """Sigmoid cross entropies."""

@@ -12,21 +12,25 @@ from estimator_bridge.heads.shapes import checked
 
 __all__ = ["all_class_ids", "all_classes", "check_range", "class_ids_of", "class_names"]
 
-_TOO_LARGE = "Labels must be <= {} - 1"
-_NEGATIVE = "Labels must be >= 0"
+_TOO_LARGE = "Labels {} <= {} - 1"
+_NEGATIVE = "Labels {} >= 0"
 _ADVICE = (
     "With n_classes={}, labels count from 0 up to n_classes - 1; a label that is not in "
     "label_vocabulary is -1."
 )
 
 
-def check_range(labels: Any, n_classes: Any, message: str | None = None) -> tf.Tensor:
+def check_range(
+    labels: Any, n_classes: Any, message: str | None = None, must: str = "must be"
+) -> tf.Tensor:
     """Checks that labels are the numbers of classes, 0 <= label < n_classes.
 
     Args:
       labels: numbers, of any shape.
       n_classes: how many classes there are.
       message: what an error is to begin with.
+      must: how it is worded otherwise: V1's heads left the "be" out, and that is what is searched
+        for.
 
     Returns:
       The labels. In a graph, to compute them fails where one is out of range.
@@ -39,23 +43,23 @@ def check_range(labels: Any, n_classes: Any, message: str | None = None) -> tf.T
         labels = tf.convert_to_tensor(labels)
         values = tf.get_static_value(labels)
         if values is not None and not tf.is_tensor(n_classes):
-            _check_values(values, n_classes, message)
+            _check_values(values, n_classes, message, must)
             return labels
         most = tf.cast(n_classes - 1, labels.dtype)
         for holds, said in (
-            (tf.reduce_all(labels <= most), _TOO_LARGE.format("n_classes")),
-            (tf.reduce_all(labels >= 0), _NEGATIVE),
+            (tf.reduce_all(labels <= most), _TOO_LARGE.format(must, "n_classes")),
+            (tf.reduce_all(labels >= 0), _NEGATIVE.format(must)),
         ):
             advice = f"{message or said}. {_ADVICE.format(n_classes)} Labels: "
             labels = checked(labels, holds, [advice, labels])
         return labels
 
 
-def _check_values(values: np.ndarray, n_classes: int, message: str | None) -> None:
+def _check_values(values: np.ndarray, n_classes: int, message: str | None, must: str) -> None:
     eagerly = tf.executing_eagerly()
     for outside, said in (
-        (values > n_classes - 1, _TOO_LARGE.format(n_classes if eagerly else "n_classes")),
-        (values < 0, _NEGATIVE),
+        (values > n_classes - 1, _TOO_LARGE.format(must, n_classes if eagerly else "n_classes")),
+        (values < 0, _NEGATIVE.format(must)),
     ):
         if outside.any():
             wrong = values[outside].ravel()[:10].tolist()

@@ -84,7 +84,7 @@ class MultiClassHead(SingleHead):
             )
         else:
             labels = class_ids_of(labels, self._label_vocabulary)
-        return check_range(labels, self.logits_dimension)
+        return check_range(labels, self.logits_dimension, must=self.must)
 
     def own_losses(self, labels: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
         """Cross entropies, [D0, ..., DN, 1]."""

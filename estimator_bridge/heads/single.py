@@ -59,6 +59,8 @@ class SingleHead(Head):
 
     # Whether each logit may have a weight of its own.
     _weighs_logits = False
+    # How errors about labels are worded, as `check_range` has it.
+    must = "must be"
 
     def __init__(
         self,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
+from absl import logging
 
 from estimator_bridge.model.keras_optimizer import as_graph_optimizer
 
@@ -79,6 +80,13 @@ def _minimized(loss: tf.Tensor, optimizer: Any, variables: Any) -> Any:
         )
     _check_list("trainable_variables", variables)
     if hasattr(optimizer, "get_updates"):  # what legacy optimizers have, and users' own
+        if getattr(optimizer, "_iterations", optimizer) is None:
+            logging.warning(
+                "%s counts its steps in a variable of its own, so the global step stays where it "
+                "is, and steps= and max_steps= end nothing. Before create_estimator_spec, set "
+                "optimizer.iterations = tf.compat.v1.train.get_global_step().",
+                type(optimizer).__name__,
+            )
         return optimizer.get_updates(loss, list(variables))[0]
     gradients = tf.gradients(loss, list(variables))
     step = tf.compat.v1.train.get_global_step()

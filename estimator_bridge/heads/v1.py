@@ -30,74 +30,18 @@ class LossSpec(NamedTuple):
 
 
 class AnyV1Head:
-    """What all V1 heads are, so that a V1 head can be told from a V2 one."""
+    """What all V1 heads are, so that a V1 head can be told from a V2 one.
 
-    name: str | None
-    logits_dimension: int
+    A subclass has a name, a logits_dimension, `create_loss`, and `create_estimator_spec` or
+    `_create_tpu_estimator_spec`.
+    """
+
+    name: Any
+    logits_dimension: Any
 
     def create_loss(self, features: Any, mode: str, logits: Any, labels: Any) -> LossSpec:
         """The loss of a batch, with what it was made of."""
         raise NotImplementedError(f"{type(self).__name__} has no create_loss.")
-
-    def create_estimator_spec(
-        self,
-        features: Any,
-        mode: str,
-        logits: Any,
-        labels: Any = None,
-        optimizer: Any = None,
-        train_op_fn: Callable[[tf.Tensor], Any] | None = None,
-        regularization_losses: Sequence[tf.Tensor] | None = None,
-    ) -> EstimatorSpec:
-        """Makes what a model_fn returns."""
-        raise NotImplementedError(f"{type(self).__name__} has no create_estimator_spec.")
-
-
-class V1Head(AnyV1Head):
-    """A V2 head of one objective with the losses, metrics and training of TF1.
-
-    Args:
-      head: says what labels, predictions and metrics are; its own loss_reduction is not used.
-      loss_reduction: one of ``tf.compat.v1.losses.Reduction``.
-      prediction_keys: the predictions that the V1 head had; by default all.
-
-    Raises:
-      ValueError: loss_reduction is none of them, or NONE.
-    """
-
-    def __init__(
-        self,
-        head: SingleHead,
-        loss_reduction: str = _Reduction.SUM,
-        prediction_keys: Sequence[str] | None = None,
-    ):
-        check_reduction(loss_reduction, set(_Reduction.all()) - {_Reduction.NONE})
-        self.head = head
-        self.name = head.name
-        self.logits_dimension = head.logits_dimension
-        self._loss_reduction = loss_reduction
-        self._prediction_keys = prediction_keys
-
-    def create_loss(self, features: Any, mode: str, logits: Any, labels: Any) -> LossSpec:
-        """The loss of a batch.
-
-        Args:
-          features: by name; needed for weights alone.
-          mode: not used.
-          logits: [D0, ..., DN, logits_dimension].
-          labels: of the batch.
-
-        Returns:
-          The scalar loss, the losses of all labels, their weights (1.0 for none), and the labels
-          as numbers.
-
-        Raises:
-          ValueError: labels, logits or weights are of a wrong shape or type.
-        """
-        del mode
-        loss, batch = self._loss(features, logits, labels)
-        weights = 1.0 if batch.weights is None else batch.weights
-        return LossSpec(loss, batch.losses, weights, batch.labels)
 
     def create_estimator_spec(
         self,
@@ -127,10 +71,18 @@ class V1Head(AnyV1Head):
         Raises:
           ValueError: labels or logits are of a wrong shape, or there is not one of optimizer and
             train_op_fn to train with.
+          NotImplementedError: the subclass has no way to make a spec.
         """
-        return self._create_tpu_estimator_spec(
-            features, mode, logits, labels, optimizer, train_op_fn, regularization_losses
-        ).as_estimator_spec()
+        try:
+            spec = self._create_tpu_estimator_spec(
+                features, mode, logits, labels, optimizer, train_op_fn, regularization_losses
+            )
+        except NotImplementedError as error:
+            raise NotImplementedError(
+                "Subclasses of _Head must implement `create_estimator_spec()` or "
+                f"_create_tpu_estimator_spec(). {type(self).__name__} has neither."
+            ) from error
+        return spec.as_estimator_spec()
 
     def _create_tpu_estimator_spec(
         self,
@@ -143,6 +95,66 @@ class V1Head(AnyV1Head):
         regularization_losses: Sequence[tf.Tensor] | None = None,
     ) -> TPUEstimatorSpec:
         """As `create_estimator_spec`, with the metrics as a function of tensors."""
+        raise NotImplementedError("TPUEstimatorSpec not available for this model head.")
+
+
+class V1Head(AnyV1Head):
+    """A V2 head of one objective with the losses, metrics and training of TF1.
+
+    Args:
+      head: says what labels, predictions and metrics are; its own loss_reduction is not used.
+      loss_reduction: one of ``tf.compat.v1.losses.Reduction``.
+      prediction_keys: the predictions that the V1 head had; by default all.
+
+    Raises:
+      ValueError: loss_reduction is none of them, or NONE.
+    """
+
+    def __init__(
+        self,
+        head: SingleHead,
+        loss_reduction: str = _Reduction.SUM,
+        prediction_keys: Sequence[str] | None = None,
+    ):
+        check_reduction(loss_reduction, set(_Reduction.all()) - {_Reduction.NONE})
+        self.head = head
+        head.must = "must"
+        self.name = head.name
+        self.logits_dimension = head.logits_dimension
+        self._loss_reduction = loss_reduction
+        self._prediction_keys = prediction_keys
+
+    def create_loss(self, features: Any, mode: str, logits: Any, labels: Any) -> LossSpec:
+        """The loss of a batch.
+
+        Args:
+          features: by name; needed for weights alone.
+          mode: not used.
+          logits: [D0, ..., DN, logits_dimension].
+          labels: of the batch.
+
+        Returns:
+          The scalar loss, the losses of all labels, their weights (1.0 for none), and the labels
+          as numbers.
+
+        Raises:
+          ValueError: labels, logits or weights are of a wrong shape or type.
+        """
+        del mode
+        loss, batch = self._loss(features, logits, labels)
+        weights = 1.0 if batch.weights is None else batch.weights
+        return LossSpec(loss, batch.losses, weights, batch.labels)
+
+    def _create_tpu_estimator_spec(
+        self,
+        features: Mapping[str, Any] | None,
+        mode: str,
+        logits: Any,
+        labels: Any = None,
+        optimizer: Any = None,
+        train_op_fn: Callable[[tf.Tensor], Any] | None = None,
+        regularization_losses: Sequence[tf.Tensor] | None = None,
+    ) -> TPUEstimatorSpec:
         with tf.name_scope(self.name or "head"):
             predictions = self._predictions(logits)
             if mode == ModeKeys.PREDICT:

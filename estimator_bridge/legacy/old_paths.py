@@ -65,6 +65,21 @@ _INPUTS = _here("inputs", "numpy_input_fn", "pandas_input_fn")
 
 # By the path below tensorflow_estimator.python.estimator: what a module has, and what it lacks.
 _BELOW: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
+    # Privates that model functions with heads lean on.
+    "canned.head": (
+        {
+            "_Head": f"{_FACE}.heads.AnyV1Head",
+            "_binary_logistic_head_with_sigmoid_cross_entropy_loss": (
+                f"{_FACE}.heads.summed_binary_classification_head"
+            ),
+            "_binary_logistic_or_multi_class_head": f"{_FACE}.heads.binary_or_multi_class_head_v1",
+            "_multi_class_head_with_softmax_cross_entropy_loss": (
+                f"{_FACE}.heads.summed_multi_class_head"
+            ),
+            "_regression_head": f"{_FACE}.heads.summed_regression_head",
+        },
+        {},
+    ),
     "canned.metric_keys": (_here("heads", "MetricKeys"), {}),
     "canned.parsing_utils": (
         {**_PARSING, **{f"{name}_v2": f"{_FACE}.{name}" for name in PARSE_EXAMPLE_SPECS}},

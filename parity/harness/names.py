@@ -10,8 +10,8 @@ import importlib
 from typing import Any
 
 __all__ = [
-    "CANNED",
     "INSIDES",
+    "LATER",
     "ONLY_WITH",
     "PUBLIC",
     "STAND_INS",
@@ -62,6 +62,13 @@ _CANNED = {
         "DNNLinearCombinedEstimator",
         "DNNLinearCombinedRegressor",
     ),
+}
+_NOT_YET = {
+    "canned.kmeans": {"KMeansClustering": f"{_FACE}.experimental.KMeans"},
+    "canned.linear": {"LinearSDCA": f"{_FACE}.experimental.LinearSDCA"},
+    "canned.rnn": {
+        name: f"{_FACE}.experimental.{name}" for name in ("RNNClassifier", "RNNEstimator")
+    },
 }
 _LOGIT_FNS = {
     "canned.dnn": ("dnn_logit_fn_builder",),
@@ -154,9 +161,11 @@ PUBLIC: dict[str, dict[str, str]] = {
             **_v1(names),
             **{f"{name}V2": f"{_FACE}.{name}" for name in names},
             **_here(_LOGIT_FNS.get(module, ()), "experimental"),
+            **_NOT_YET.get(module, {}),
         }
         for module, names in _CANNED.items()
     },
+    **{module: names for module, names in _NOT_YET.items() if module not in _CANNED},
 }
 
 _STAND_INS = "parity.harness.stand_ins"
@@ -182,6 +191,16 @@ STAND_INS: dict[str, dict[str, str]] = {
         )
     },
     "training": {"_TrainingExecutor": f"{_FACE}.training.continuous.TrainingExecutor"},
+    # They were public as tf.contrib.estimator's, with another default for loss_reduction.
+    "canned.head": {
+        "_binary_logistic_head_with_sigmoid_cross_entropy_loss": (
+            f"{_FACE}.heads.summed_binary_classification_head"
+        ),
+        "_multi_class_head_with_softmax_cross_entropy_loss": (
+            f"{_FACE}.heads.summed_multi_class_head"
+        ),
+        "_regression_head": f"{_FACE}.heads.summed_regression_head",
+    },
     "canned.metric_keys": {"MetricKeys": f"{_FACE}.heads.MetricKeys"},
     "canned.prediction_keys": {"PredictionKeys": f"{_FACE}.heads.PredictionKeys"},
     "head.head_utils": {
@@ -226,6 +245,7 @@ INSIDES: dict[str, dict[str, str]] = {
         "_compute_fraction_of_zero": f"{_FACE}.canned.summaries.fraction_of_zeros",
         "_linear_model_fn_builder_v2": "parity.harness.canned_insides.linear_model_fn_builder_v2",
     },
+    "canned.head": {"_Head": f"{_FACE}.heads.AnyV1Head"},
     "head.base_head": {"call_loss_fn": f"{_FACE}.heads.losses.call_loss_fn"},
     "model_fn": {"_TPUEstimatorSpec": f"{_FACE}.tpu.TPUEstimatorSpec"},
     "early_stopping": {
@@ -245,10 +265,8 @@ INSIDES: dict[str, dict[str, str]] = {
     },
 }
 
-# Names that are not there yet, as a whole.
-CANNED = frozenset(
-    f"{_FACE}.experimental.{name}" for name in ("KMeans", "RNNClassifier", "RNNEstimator")
-)
+# Names that are not there yet.
+LATER = frozenset(target for targets in _NOT_YET.values() for target in targets.values())
 
 
 def is_provided(module: str, name: str) -> bool:

@@ -11,7 +11,7 @@ __all__ = ["FILES", "HEADLINE", "MODES", "ROOT", "TestFile", "find_files"]
 ROOT = "tensorflow_estimator/python/estimator"
 MODES = ("tf2", "v1")
 
-# Canned estimators, heads and Keras conversion are not here: the library has not got them yet.
+# Canned estimators and Keras conversion are not here: the library has not got them yet.
 FILES = (
     "estimator_test.py",
     "model_fn_test.py",
@@ -24,6 +24,14 @@ FILES = (
     "hooks/basic_session_run_hooks_test.py",
     "export/export_test.py",
     "export/function_test.py",
+    "head/base_head_test.py",
+    "head/binary_class_head_test.py",
+    "head/multi_class_head_test.py",
+    "head/multi_head_test.py",
+    "head/multi_label_head_test.py",
+    "head/regression_head_test.py",
+    "canned/head_test.py",
+    "canned/parsing_utils_test.py",
     "inputs/numpy_io_test.py",
     "inputs/pandas_io_test.py",
     "inputs/queues/feeding_functions_test.py",

@@ -76,6 +76,18 @@ def test_a_v2_head_trains_with(training, tmp_path):
     assert [p["classes"].item() for p in predicted] == [b"1", b"0", b"0", b"1"]
 
 
+def test_an_optimizer_that_counts_for_itself_is_warned_of(tmp_path, caplog):
+    def training():
+        return {**legacy(), "optimizer": tf_keras.optimizers.legacy.SGD(1.0)}
+
+    params = {"make_head": eb.BinaryClassHead, "training": training}
+    estimator = eb.Estimator(v2_model_fn, str(tmp_path), params=params)
+    with caplog.at_level("WARNING"):
+        estimator.train(lambda: batches(repeat=3), steps=1)
+    assert "optimizer.iterations = tf.compat.v1.train.get_global_step()" in caplog.text
+    assert estimator.get_variable_value("global_step") == 0
+
+
 def test_metrics_count_every_batch(tmp_path):
     params = {"make_head": eb.BinaryClassHead, "training": by_fn}
     estimator = eb.Estimator(v2_model_fn, str(tmp_path), params=params)

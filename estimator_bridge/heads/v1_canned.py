@@ -1,0 +1,60 @@
+"""The heads of V1's canned estimators: those of tf.contrib.estimator, whose losses are sums.
+
+Programs that had model functions of their own took them from the canned estimators' module.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.heads.v1 import V1Head
+from estimator_bridge.heads.v1_factories import (
+    binary_classification_head,
+    multi_class_head,
+    regression_head,
+)
+
+__all__ = [
+    "binary_or_multi_class_head_v1",
+    "summed_binary_classification_head",
+    "summed_multi_class_head",
+    "summed_regression_head",
+]
+
+_SUM = tf.compat.v1.losses.Reduction.SUM
+summed_binary_classification_head = functools.partial(
+    binary_classification_head, loss_reduction=_SUM
+)
+summed_multi_class_head = functools.partial(multi_class_head, loss_reduction=_SUM)
+summed_regression_head = functools.partial(regression_head, loss_reduction=_SUM)
+
+
+def binary_or_multi_class_head_v1(
+    n_classes: int,
+    weight_column: Any,
+    label_vocabulary: Sequence[str] | None,
+    loss_reduction: str,
+) -> V1Head:
+    """Makes the V1 head of a classifier.
+
+    Args:
+      n_classes: how many classes there are.
+      weight_column: as in `BinaryClassHead`.
+      label_vocabulary: as in `BinaryClassHead`.
+      loss_reduction: one of ``tf.compat.v1.losses.Reduction``, except NONE.
+
+    Returns:
+      The head of two classes, or that of more.
+
+    Raises:
+      ValueError: an argument is not valid.
+    """
+    if n_classes == 2:
+        return binary_classification_head(
+            weight_column, label_vocabulary=label_vocabulary, loss_reduction=loss_reduction
+        )
+    return multi_class_head(n_classes, weight_column, label_vocabulary, loss_reduction)
