@@ -149,7 +149,8 @@ def _headline(here: records.Scores, original: records.Scores) -> Iterator[str]:
 def _later(public: _Public) -> str:
     if not public.later:
         return ""
-    return f" {public.later} of the {public.missed} that do not pass need a name that is not there yet."
+    missed = f"{public.later} of the {public.missed} that do not pass"
+    return f" {missed} need a name that is not there yet."
 
 
 def _cells(public: _Public) -> str:
