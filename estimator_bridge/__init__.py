@@ -32,6 +32,20 @@ if TYPE_CHECKING:
         tpu,
         training,
     )
+    from estimator_bridge.canned import (
+        BaselineClassifier,
+        BaselineEstimator,
+        BaselineRegressor,
+        DNNClassifier,
+        DNNEstimator,
+        DNNLinearCombinedClassifier,
+        DNNLinearCombinedEstimator,
+        DNNLinearCombinedRegressor,
+        DNNRegressor,
+        LinearClassifier,
+        LinearEstimator,
+        LinearRegressor,
+    )
     from estimator_bridge.experimental.extenders import add_metrics
     from estimator_bridge.heads import (
         BinaryClassHead,
@@ -79,10 +93,19 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "BaselineClassifier",
+    "BaselineEstimator",
+    "BaselineRegressor",
     "BestExporter",
     "BinaryClassHead",
     "CheckpointSaverHook",
     "CheckpointSaverListener",
+    "DNNClassifier",
+    "DNNEstimator",
+    "DNNLinearCombinedClassifier",
+    "DNNLinearCombinedEstimator",
+    "DNNLinearCombinedRegressor",
+    "DNNRegressor",
     "Estimator",
     "EstimatorSpec",
     "EvalSpec",
@@ -93,6 +116,9 @@ __all__ = [
     "GlobalStepWaiterHook",
     "Head",
     "LatestExporter",
+    "LinearClassifier",
+    "LinearEstimator",
+    "LinearRegressor",
     "LoggingTensorHook",
     "LogisticRegressionHead",
     "ModeKeys",
@@ -137,6 +163,11 @@ __all__ = [
 
 # By the module that has them: the names above. What is not here is a module itself.
 _PLACES = {
+    "estimator_bridge.canned": """
+        BaselineClassifier BaselineEstimator BaselineRegressor DNNClassifier DNNEstimator
+        DNNLinearCombinedClassifier DNNLinearCombinedEstimator DNNLinearCombinedRegressor
+        DNNRegressor LinearClassifier LinearEstimator LinearRegressor
+    """,
     "estimator_bridge.experimental.extenders": """
         add_metrics
     """,

@@ -160,7 +160,6 @@ def test_hooks_are_those_of_tensorflow():
 @pytest.mark.parametrize(
     ("module", "name", "advice"),
     [
-        ("estimator_bridge", "DNNClassifier", "as a model_fn for Estimator"),
         ("estimator_bridge.experimental", "KMeans", "as a model_fn for Estimator"),
     ],
 )

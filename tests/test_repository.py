@@ -37,6 +37,7 @@ FLOORS = [
     {"export"},
     {"heads"},
     {"training"},
+    {"canned"},
 ]
 FACE = {"", "cli", "doctor", "experimental", "inputs", "legacy", "migrate", "testing", "tpu"}
 LIBRARY_MAY_IMPORT = {"absl", "estimator_bridge", "google", "numpy", "tensorflow", "tf_keras"}

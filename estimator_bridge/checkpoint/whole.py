@@ -15,6 +15,8 @@ from estimator_bridge.errors import CheckpointError
 
 __all__ = ["a_few", "check_whole", "data_files", "missing_files", "open_checkpoint", "reading"]
 
+_PART = re.compile(r"/part_\d+(?=/)")
+
 
 def open_checkpoint(path: str) -> tf.train.CheckpointReader:
     """Opens a checkpoint.
@@ -57,13 +59,14 @@ def check_whole(path: str) -> tf.train.CheckpointReader:
     if not files:
         return reader  # the single-file format of TensorFlow 0.x, which compresses
     shapes = reader.get_variable_to_shape_map()
-    # Strings are of no known size, so this is a lower bound.
-    sizes = (
-        math.prod(shapes[name]) * dtype.size
+    # Strings are of no known size, so this is a lower bound. The slots of a partitioned variable's
+    # parts ('weights/part_1/Ftrl') are each listed in the shape of the whole, and hold their part.
+    sizes = {
+        _PART.sub("/part", name): math.prod(shapes[name]) * dtype.size
         for name, dtype in reader.get_variable_to_dtype_map().items()
         if dtype.size and dtype not in (tf.string, tf.variant)
-    )
-    wanted, got = sum(sizes), sum(tf.io.gfile.stat(file).length for file in files)
+    }
+    wanted, got = sum(sizes.values()), sum(tf.io.gfile.stat(file).length for file in files)
     if got < wanted:
         raise damaged(
             path,

@@ -1,5 +1,6 @@
 """tf.estimator.experimental: early stopping, and evaluation within training."""
 
+from estimator_bridge.canned import dnn_logit_fn_builder, linear_logit_fn_builder
 from estimator_bridge.experimental.checkpoint_step import make_stop_at_checkpoint_step_hook
 from estimator_bridge.experimental.early_stopping import (
     make_early_stopping_hook,
@@ -20,6 +21,8 @@ __all__ = [
     "InMemoryEvaluatorHook",
     "build_raw_supervised_input_receiver_fn",
     "call_logit_fn",
+    "dnn_logit_fn_builder",
+    "linear_logit_fn_builder",
     "make_early_stopping_hook",
     "make_stop_at_checkpoint_step_hook",
     "read_eval_metrics",

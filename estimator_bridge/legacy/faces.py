@@ -8,13 +8,22 @@ from types import ModuleType
 from estimator_bridge.legacy.lazy_module import LazyModule
 from estimator_bridge.legacy.missing import MISSING
 
-__all__ = ["PARSE_EXAMPLE_SPECS", "V1_NAMES", "V2_NAMES", "face_v1", "face_v2"]
+__all__ = ["CANNED_NAMES", "PARSE_EXAMPLE_SPECS", "V1_NAMES", "V2_NAMES", "face_v1", "face_v2"]
 
 V2_NAMES = (
+    "BaselineClassifier",
+    "BaselineEstimator",
+    "BaselineRegressor",
     "BestExporter",
     "BinaryClassHead",
     "CheckpointSaverHook",
     "CheckpointSaverListener",
+    "DNNClassifier",
+    "DNNEstimator",
+    "DNNLinearCombinedClassifier",
+    "DNNLinearCombinedEstimator",
+    "DNNLinearCombinedRegressor",
+    "DNNRegressor",
     "Estimator",
     "EstimatorSpec",
     "EvalSpec",
@@ -25,6 +34,9 @@ V2_NAMES = (
     "GlobalStepWaiterHook",
     "Head",
     "LatestExporter",
+    "LinearClassifier",
+    "LinearEstimator",
+    "LinearRegressor",
     "LoggingTensorHook",
     "LogisticRegressionHead",
     "ModeKeys",
@@ -56,6 +68,8 @@ V2_NAMES = (
     "train_and_evaluate",
 )
 V1_NAMES = (*V2_NAMES, "inputs", "tpu")
+# Whose class in tf.compat.v1.estimator is another than that in tf.estimator.
+CANNED_NAMES = tuple(name for name in V2_NAMES if name.startswith(("Baseline", "DNN", "Linear")))
 # Of these the V1 face has versions of its own, which take V1 feature columns.
 PARSE_EXAMPLE_SPECS = ("classifier_parse_example_spec", "regressor_parse_example_spec")
 
@@ -64,6 +78,7 @@ def face_v1() -> ModuleType:
     """The module that ``tf.compat.v1.estimator`` is to be."""
     own = {
         "Estimator": "estimator_bridge.training.EstimatorV1",
+        **{name: f"estimator_bridge.canned.{name}V1" for name in CANNED_NAMES},
         **{name: f"estimator_bridge.heads.{name}_v1" for name in PARSE_EXAMPLE_SPECS},
     }
     return _face("v1", "tf.compat.v1.estimator", V1_NAMES, own, MISSING[""])

@@ -29,35 +29,9 @@ _MODEL_FN = _later(
 
 # By namespace: the names that the original has and this library has not, and what to do.
 MISSING: dict[str, dict[str, str]] = {
-    "": {
-        **dict.fromkeys(
-            (
-                "BaselineClassifier",
-                "BaselineEstimator",
-                "BaselineRegressor",
-                "DNNClassifier",
-                "DNNEstimator",
-                "DNNLinearCombinedClassifier",
-                "DNNLinearCombinedEstimator",
-                "DNNLinearCombinedRegressor",
-                "DNNRegressor",
-                "LinearClassifier",
-                "LinearEstimator",
-                "LinearRegressor",
-            ),
-            _MODEL_FN,
-        ),
-    },
+    "": {},
     "experimental": dict.fromkeys(
-        (
-            "KMeans",
-            "LinearSDCA",
-            "RNNClassifier",
-            "RNNEstimator",
-            "dnn_logit_fn_builder",
-            "linear_logit_fn_builder",
-        ),
-        _MODEL_FN,
+        ("KMeans", "LinearSDCA", "RNNClassifier", "RNNEstimator"), _MODEL_FN
     ),
     "keras": {
         "model_to_estimator": _later(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from estimator_bridge.legacy.faces import PARSE_EXAMPLE_SPECS, V1_NAMES
+from estimator_bridge.legacy.faces import CANNED_NAMES, PARSE_EXAMPLE_SPECS, V1_NAMES
 from estimator_bridge.legacy.missing import MISSING
 
 __all__ = ["OLD_MODULES"]
@@ -32,6 +32,12 @@ _HEADS = {
 
 def _here(place: str, *names: str) -> dict[str, str]:
     return {name: ".".join(filter(None, (_FACE, place, name))) for name in names}
+
+
+def _canned(*names: str) -> dict[str, str]:
+    """Canned estimators where the original kept them: V1's under the plain name."""
+    v1 = {name: f"{_FACE}.canned.{name}V1" for name in names}
+    return {**v1, **{f"{name}V2": f"{_FACE}.{name}" for name in names}}
 
 
 _PARSING = {name: f"{_FACE}.heads.{name}_v1" for name in PARSE_EXAMPLE_SPECS}
@@ -97,10 +103,12 @@ _BELOW: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
         {
             **_here("", *V1_NAMES),
             **_V1_ESTIMATOR,
+            **{name: f"{_FACE}.canned.{name}V1" for name in CANNED_NAMES},
             **_PARSING,
             **_EARLY_STOPPING,
             **_here("tpu", "TPUEstimator"),
             **_here("experimental", "call_logit_fn"),
+            **_here("experimental", "dnn_logit_fn_builder", "linear_logit_fn_builder"),
         },
         {**MISSING[""], **MISSING["experimental"], **MISSING["keras"]},
     ),
@@ -137,8 +145,8 @@ _BELOW: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
     ),
     "training": (_here("", "EvalSpec", "TrainSpec", "train_and_evaluate"), {}),
 }
-for _name, _lacks in _CANNED.items():
-    _BELOW[f"canned.{_name}"] = ({}, {name: MISSING[""][name] for name in _lacks})
+for _name, _names in _CANNED.items():
+    _BELOW[f"canned.{_name}"] = (_canned(*_names), {})
 
 
 def _all_modules() -> dict[str, tuple[Mapping[str, str], Mapping[str, str]]]:

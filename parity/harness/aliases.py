@@ -18,7 +18,13 @@ __all__ = ["install"]
 _TOP = "tensorflow_estimator"
 _PREFIX = f"{_TOP}.python.estimator."
 # Helpers of the tests alone, which the checkout brings itself.
-_SUPPORT = ("hooks.fake_summary_writer",)
+_SUPPORT = (
+    "canned.dnn_testing_utils",
+    "canned.linear_testing_utils",
+    "canned.v1.dnn_testing_utils_v1",
+    "canned.v1.linear_testing_utils_v1",
+    "hooks.fake_summary_writer",
+)
 # Modules that are there whatever the checkout holds: those with names, and those above them.
 _PARENTS = {_TOP, f"{_TOP}.python", f"{_TOP}.python.estimator"} | {
     ".".join(module.split(".")[: i + 1])

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from parity.harness import records
-from parity.harness.names import CANNED
+from parity.harness.names import LATER
 from parity.harness.outcomes import WHOLE_FILE
 from parity.harness.test_files import FILES, HEADLINE, MODES
 
@@ -81,11 +81,11 @@ class _Public:
 
     judged: int = 0
     missed: int = 0  # here
-    canned: int = 0  # of these, how many need a canned estimator
+    later: int = 0  # of these, how many need a name that is not there yet
 
     def __add__(self, other: _Public) -> _Public:
         return _Public(
-            self.judged + other.judged, self.missed + other.missed, self.canned + other.canned
+            self.judged + other.judged, self.missed + other.missed, self.later + other.later
         )
 
     @property
@@ -101,13 +101,13 @@ def _public(score: dict[str, Any], theirs: dict[str, Any]) -> _Public:
     """Compares one file in one mode."""
     public = _public_failures(score)
     new = [test for test in public if test not in theirs["failed"]]
-    canned = sum(score["failed"][test].get("missing") in CANNED for test in new)
+    later = sum(score["failed"][test].get("missing") in LATER for test in new)
     cannot = len(_public_failures(theirs))
     judged = score["passed"] - score["passed_private"] + len(public) - cannot
     if WHOLE_FILE in score["failed"]:  # it stands for all tests of the file
         lost = theirs["passed"] - theirs["passed_private"] - 1
-        return _Public(judged + lost, len(new) + lost, canned)
-    return _Public(judged, len(new), canned)
+        return _Public(judged + lost, len(new) + lost, later)
+    return _Public(judged, len(new), later)
 
 
 def _public_failures(score: dict[str, Any]) -> list[str]:
@@ -141,13 +141,16 @@ def _headline(here: records.Scores, original: records.Scores) -> Iterator[str]:
         yield f"| {file} | {' | '.join(both)} | {_cells(public)} |"
         total += public
     yield f"| all of these | | | {_cells(total)} |"
-    if total.canned:
+    if total.later:
         yield ""
-        yield f"{_canned(total)} `DNNClassifier` and its like come later."
+        yield _later(total).strip()
 
 
-def _canned(public: _Public) -> str:
-    return f"{public.canned} of the {public.missed} that do not pass need a canned estimator."
+def _later(public: _Public) -> str:
+    if not public.later:
+        return ""
+    missed = f"{public.later} of the {public.missed} that do not pass"
+    return f" {missed} need a name that is not there yet."
 
 
 def _cells(public: _Public) -> str:
@@ -172,7 +175,7 @@ def _scores(here: records.Scores, original: records.Scores) -> Iterator[str]:
     yield (
         f"Of the {public.judged} tests that use public names only and that pass under the "
         f"original, {public.passed} pass here: {public.share or 'none'}. A test counts once a "
-        f"mode. {_canned(public)}"
+        f"mode.{_later(public)}"
     )
     yield ""
     yield from _table_head(_HEADINGS, 2)
@@ -242,8 +245,8 @@ def _reason(test: str, known: dict[str, Any], fails_there: bool, reasons: dict[s
     why = next(given, UNEXPLAINED)
     if why is UNEXPLAINED and "privates" in known:
         why = f"private: {', '.join(f'`{name}`' for name in known['privates'])}"
-    elif why is UNEXPLAINED and known.get("missing") in CANNED:
-        why = f"canned estimators come later: `{known['missing'].rpartition('.')[2]}`"
+    elif why is UNEXPLAINED and known.get("missing") in LATER:
+        why = f"not there yet: `{known['missing'].rpartition('.')[2]}`"
     return f"{why} (it fails under the original too)" if fails_there else why
 
 

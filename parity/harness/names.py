@@ -10,8 +10,8 @@ import importlib
 from typing import Any
 
 __all__ = [
-    "CANNED",
     "INSIDES",
+    "LATER",
     "ONLY_WITH",
     "PUBLIC",
     "STAND_INS",
@@ -54,6 +54,7 @@ _RECEIVERS = (
 _EXPORTERS = ("BestExporter", "Exporter", "FinalExporter", "LatestExporter")
 _TRAINING = ("EvalSpec", "TrainSpec", "train_and_evaluate")
 _CANNED = {
+    "canned.baseline": ("BaselineClassifier", "BaselineEstimator", "BaselineRegressor"),
     "canned.dnn": ("DNNClassifier", "DNNEstimator", "DNNRegressor"),
     "canned.linear": ("LinearClassifier", "LinearEstimator", "LinearRegressor"),
     "canned.dnn_linear_combined": (
@@ -61,6 +62,17 @@ _CANNED = {
         "DNNLinearCombinedEstimator",
         "DNNLinearCombinedRegressor",
     ),
+}
+_NOT_YET = {
+    "canned.kmeans": {"KMeansClustering": f"{_FACE}.experimental.KMeans"},
+    "canned.linear": {"LinearSDCA": f"{_FACE}.experimental.LinearSDCA"},
+    "canned.rnn": {
+        name: f"{_FACE}.experimental.{name}" for name in ("RNNClassifier", "RNNEstimator")
+    },
+}
+_LOGIT_FNS = {
+    "canned.dnn": ("dnn_logit_fn_builder",),
+    "canned.linear": ("linear_logit_fn_builder",),
 }
 _HEADS = {
     "head.base_head": ("Head",),
@@ -78,6 +90,11 @@ _HEADS = {
 
 def _here(names: tuple[str, ...], place: str = "") -> dict[str, str]:
     return {name: ".".join(filter(None, [_FACE, place, name])) for name in names}
+
+
+def _v1(names: tuple[str, ...]) -> dict[str, str]:
+    """Canned estimators as tf.compat.v1.estimator has them."""
+    return {name: f"{_FACE}.canned.{name}V1" for name in names}
 
 
 _OUTPUTS_AND_RECEIVERS = {
@@ -101,7 +118,7 @@ PUBLIC: dict[str, dict[str, str]] = {
         **_here(_TRAINING),
         **_here(("Exporter", "FinalExporter", "LatestExporter")),
         **_here(_EARLY_STOPPING, "experimental"),
-        **_here(tuple(name for names in _CANNED.values() for name in names)),
+        **{name: target for names in _CANNED.values() for name, target in _v1(names).items()},
     },
     "mode_keys": _here(("ModeKeys",)),
     "model_fn": {
@@ -140,9 +157,15 @@ PUBLIC: dict[str, dict[str, str]] = {
     **{module: _here(names) for module, names in _HEADS.items()},
     # V2 in a module's name of a class was no part of its public name.
     **{
-        module: {**_here(names), **{f"{name}V2": f"{_FACE}.{name}" for name in names}}
+        module: {
+            **_v1(names),
+            **{f"{name}V2": f"{_FACE}.{name}" for name in names},
+            **_here(_LOGIT_FNS.get(module, ()), "experimental"),
+            **_NOT_YET.get(module, {}),
+        }
         for module, names in _CANNED.items()
     },
+    **{module: names for module, names in _NOT_YET.items() if module not in _CANNED},
 }
 
 _STAND_INS = "parity.harness.stand_ins"
@@ -205,7 +228,23 @@ ONLY_WITH = {"training._TrainingExecutor": {"run_local"}}
 
 # Parts of the original that this library is made of too, more or less. Tests of them are run, and
 # are private all the same.
+_CANNED_INSIDES = {
+    "canned.baseline": ("_baseline_logit_fn_builder", "_baseline_model_fn_builder_v2"),
+    "canned.dnn": ("_dnn_model_fn", "dnn_logit_fn_builder_v2", "dnn_model_fn_v2"),
+    "canned.dnn_linear_combined": (
+        "_dnn_linear_combined_model_fn",
+        "_dnn_linear_combined_model_fn_v2",
+    ),
+}
 INSIDES: dict[str, dict[str, str]] = {
+    **{
+        module: {name: f"parity.harness.canned_insides.{name.lstrip('_')}" for name in names}
+        for module, names in _CANNED_INSIDES.items()
+    },
+    "canned.linear": {
+        "_compute_fraction_of_zero": f"{_FACE}.canned.summaries.fraction_of_zeros",
+        "_linear_model_fn_builder_v2": "parity.harness.canned_insides.linear_model_fn_builder_v2",
+    },
     "canned.head": {"_Head": f"{_FACE}.heads.AnyV1Head"},
     "head.base_head": {"call_loss_fn": f"{_FACE}.heads.losses.call_loss_fn"},
     "model_fn": {"_TPUEstimatorSpec": f"{_FACE}.tpu.TPUEstimatorSpec"},
@@ -226,8 +265,8 @@ INSIDES: dict[str, dict[str, str]] = {
     },
 }
 
-# Names that are not there yet, as a whole.
-CANNED = frozenset(f"{_FACE}.{name}" for names in _CANNED.values() for name in names)
+# Names that are not there yet.
+LATER = frozenset(target for targets in _NOT_YET.values() for target in targets.values())
 
 
 def is_provided(module: str, name: str) -> bool:

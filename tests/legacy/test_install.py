@@ -31,6 +31,10 @@ WAYS = """
     from tensorflow_estimator.python.estimator.export.export import ServingInputReceiver as found
     from tensorflow_estimator.python.estimator.export.export_lib import PredictOutput as found
     from tensorflow_estimator.python.estimator.hooks.hooks import InMemoryEvaluatorHook as found
+    from tensorflow_estimator.python.estimator.canned.dnn import DNNClassifier as found
+    from tensorflow_estimator.python.estimator.canned.linear import LinearRegressorV2 as found
+    from tensorflow_estimator.python.estimator.estimator_lib import DNNRegressor as found
+    from tensorflow.python.estimator.canned.baseline import BaselineClassifier as found
     from tensorflow_estimator.python.estimator.tpu import tpu_estimator as t; found = t.TPUEstimator
     from tensorflow_estimator.python.estimator.tpu.tpu_config import TPUConfig as found
     from tensorflow_estimator.python.estimator.tpu.tpu_context import TPUContext as found
@@ -76,12 +80,9 @@ def test_errors_of_the_old_places():
         import estimator_bridge
         estimator_bridge.install()
         import tensorflow as tf
-        from tensorflow_estimator.python.estimator.canned import dnn
         for way in (
-            "tf.estimator.DNNClassifier",
-            "from tensorflow.compat.v1.estimator import Estimator, LinearRegressor",
-            "dnn.DNNClassifier",
-            "from tensorflow_estimator.python.estimator.canned.linear import LinearClassifier",
+            "tf.estimator.experimental.LinearSDCA",
+            "from tensorflow.compat.v1.estimator.experimental import call_logit_fn, KMeans",
             "tf.keras.estimator.model_to_estimator(None)",
             "from tensorflow_estimator.python.estimator import no_such_module",
             "tf.estimator.no_such_name",
@@ -93,10 +94,8 @@ def test_errors_of_the_old_places():
         """
     )
     beginnings = [
-        "MissingNameError tf.estimator.DNNClassifier is not there yet.",
-        "MissingImportError tf.compat.v1.estimator.LinearRegressor is not there yet.",
-        "MissingNameError tensorflow_estimator.python.estimator.canned.dnn.DNNClassifier is not",
-        "MissingImportError tensorflow_estimator.python.estimator.canned.linear.LinearClassifier",
+        "MissingNameError estimator_bridge.experimental.LinearSDCA is not there yet.",
+        "MissingImportError estimator_bridge.experimental.KMeans is not there yet.",
         "MissingNameError tensorflow_estimator.python.estimator.keras_lib.model_to_estimator is",
         "ImportError cannot import name 'no_such_module'",
         "AttributeError module 'tf.estimator' has no attribute 'no_such_name'",

@@ -5,6 +5,8 @@ from estimator_bridge.experimental import (
     InMemoryEvaluatorHook,
     build_raw_supervised_input_receiver_fn,
     call_logit_fn,
+    dnn_logit_fn_builder,
+    linear_logit_fn_builder,
     make_early_stopping_hook,
     make_stop_at_checkpoint_step_hook,
     read_eval_metrics,
@@ -33,7 +35,7 @@ from estimator_bridge.legacy.contrib.estimator.replicating import (
     TowerOptimizer,
     replicate_model_fn,
 )
-from estimator_bridge.legacy.missing import MISSING, missing_getattr
+from estimator_bridge.legacy.missing import missing_getattr
 
 __all__ = [
     "InMemoryEvaluatorHook",
@@ -44,9 +46,11 @@ __all__ = [
     "build_supervised_input_receiver_fn_from_input_fn",
     "call_logit_fn",
     "clip_gradients_by_norm",
+    "dnn_logit_fn_builder",
     "export_all_saved_models",
     "export_saved_model_for_mode",
     "forward_features",
+    "linear_logit_fn_builder",
     "logistic_regression_head",
     "make_early_stopping_hook",
     "make_stop_at_checkpoint_step_hook",
@@ -63,7 +67,7 @@ __all__ = [
     "stop_if_no_increase_hook",
 ]
 
-_MODEL_FN = MISSING[""].get("DNNClassifier") or (
+_MODEL_FN = (
     "is not there. Write the model as a model_fn for Estimator: tf.compat.v1.losses for its loss, "
     "tf.compat.v1.metrics for its metrics."
 )
@@ -77,8 +81,6 @@ __getattr__ = missing_getattr(
                 "DNNRegressorWithLayerAnnotations",
                 "RNNClassifier",
                 "RNNEstimator",
-                "dnn_logit_fn_builder",
-                "linear_logit_fn_builder",
             ),
             _MODEL_FN,
         ),

@@ -1,0 +1,67 @@
+"""Models that come ready: DNN, Linear, both together, and a baseline.
+
+Each is an `Estimator` with a model_fn of this library. ``tf.estimator`` and
+``tf.compat.v1.estimator`` have classes of the same names that differ: those of ``tf.estimator`` are
+made of Keras layers and optimizers, and their loss is a batch's mean; the others, whose names end
+in V1 here, take v1 optimizers and partitioners, and their loss is a batch's sum.
+"""
+
+from estimator_bridge.canned.baseline import (
+    BaselineClassifier,
+    BaselineEstimator,
+    BaselineRegressor,
+)
+from estimator_bridge.canned.baseline_v1 import (
+    BaselineClassifierV1,
+    BaselineEstimatorV1,
+    BaselineRegressorV1,
+)
+from estimator_bridge.canned.dnn import DNNClassifier, DNNEstimator, DNNRegressor
+from estimator_bridge.canned.dnn_linear_combined import (
+    DNNLinearCombinedClassifier,
+    DNNLinearCombinedEstimator,
+    DNNLinearCombinedRegressor,
+)
+from estimator_bridge.canned.dnn_linear_combined_v1 import (
+    DNNLinearCombinedClassifierV1,
+    DNNLinearCombinedEstimatorV1,
+    DNNLinearCombinedRegressorV1,
+)
+from estimator_bridge.canned.dnn_network import dnn_logit_fn_builder
+from estimator_bridge.canned.dnn_v1 import DNNClassifierV1, DNNEstimatorV1, DNNRegressorV1
+from estimator_bridge.canned.linear import LinearClassifier, LinearEstimator, LinearRegressor
+from estimator_bridge.canned.linear_network import linear_logit_fn_builder
+from estimator_bridge.canned.linear_v1 import (
+    LinearClassifierV1,
+    LinearEstimatorV1,
+    LinearRegressorV1,
+)
+
+__all__ = [
+    "BaselineClassifier",
+    "BaselineClassifierV1",
+    "BaselineEstimator",
+    "BaselineEstimatorV1",
+    "BaselineRegressor",
+    "BaselineRegressorV1",
+    "DNNClassifier",
+    "DNNClassifierV1",
+    "DNNEstimator",
+    "DNNEstimatorV1",
+    "DNNLinearCombinedClassifier",
+    "DNNLinearCombinedClassifierV1",
+    "DNNLinearCombinedEstimator",
+    "DNNLinearCombinedEstimatorV1",
+    "DNNLinearCombinedRegressor",
+    "DNNLinearCombinedRegressorV1",
+    "DNNRegressor",
+    "DNNRegressorV1",
+    "LinearClassifier",
+    "LinearClassifierV1",
+    "LinearEstimator",
+    "LinearEstimatorV1",
+    "LinearRegressor",
+    "LinearRegressorV1",
+    "dnn_logit_fn_builder",
+    "linear_logit_fn_builder",
+]

@@ -1,0 +1,54 @@
+"""Keeps the variables and tables that feature columns make for themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+__all__ = ["ColumnState"]
+
+
+class ColumnState(tf.__internal__.feature_column.StateManager):
+    """Variables made by ``get_variable``, so that scopes, partitioners and getters have a say."""
+
+    def __init__(self) -> None:
+        super().__init__(None, True)
+        self.variables: list[Any] = []
+        self._by_column: dict[Any, dict[str, Any]] = {}
+
+    def create_variable(
+        self,
+        feature_column: Any,
+        name: str,
+        shape: Any,
+        dtype: Any = None,
+        trainable: bool = True,
+        use_resource: bool = True,
+        initializer: Any = None,
+    ) -> Any:
+        """Makes a variable in the current variable scope; see ``StateManager``."""
+        made = self._by_column.setdefault(feature_column, {})
+        if name in made:
+            raise ValueError(f"Variable already exists: {name!r} of column {feature_column.name}.")
+        made[name] = tf.compat.v1.get_variable(
+            name,
+            shape,
+            dtype or tf.float32,
+            initializer,
+            trainable=trainable,
+            use_resource=use_resource,
+        )
+        self.variables.append(made[name])
+        return made[name]
+
+    def get_variable(self, feature_column: Any, name: str) -> Any:
+        """A variable that was made.
+
+        Raises:
+          ValueError: there is none of that name.
+        """
+        made = self._by_column.get(feature_column, {})
+        if name not in made:
+            raise ValueError(f"Variable does not exist: {name!r} of column {feature_column.name}.")
+        return made[name]

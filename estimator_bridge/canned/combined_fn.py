@@ -1,0 +1,180 @@
+"""The model_fn of the DNNLinearCombined estimators: wide and deep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.canned.columns import check_features, check_v2
+from estimator_bridge.canned.dnn_network import dnn_logit_fn_builder, dnn_model
+from estimator_bridge.canned.linear_network import linear_logit_fn_builder, linear_model
+from estimator_bridge.canned.optimizers import (
+    check_not_synchronizing,
+    default_linear_rate,
+    loss_of_replica,
+    optimizer_v1,
+    optimizer_v2,
+    updates_v2,
+)
+from estimator_bridge.canned.partitioners import input_partitioner, partitioner
+from estimator_bridge.canned.summaries import summarize_layer, summarize_weights
+from estimator_bridge.model import EstimatorSpec, ModeKeys
+
+__all__ = ["combined_fn_v1", "combined_fn_v2", "given_columns"]
+
+_v1 = tf.compat.v1
+_DNN_RATE, _LINEAR_RATE = 0.001, 0.005
+
+
+def given_columns(linear: Any, dnn: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """The columns of both parts, read once.
+
+    Raises:
+      ValueError: there are none.
+    """
+    found = tuple(linear or ()), tuple(dnn or ())
+    if not any(found):
+        raise ValueError(
+            "Either linear_feature_columns or dnn_feature_columns must be defined: both are empty."
+        )
+    return found
+
+
+def combined_fn_v1(
+    features: Any,
+    labels: Any,
+    mode: str,
+    config: Any,
+    *,
+    head: Any,
+    linear_columns: Sequence[Any],
+    linear_optimizer: Any,
+    dnn_columns: Sequence[Any],
+    dnn_optimizer: Any,
+    hidden_units: Sequence[int] | None,
+    activation_fn: Callable[[Any], Any] | None,
+    dropout: float | None,
+    batch_norm: bool,
+    sparse_combiner: str,
+    input_layer_partitioner: Any,
+) -> EstimatorSpec:
+    """The model of an estimator of ``tf.compat.v1.estimator``: scopes 'dnn' and 'linear'."""
+    check_features(features)
+    values = tuple(features.values())
+    divide_input = input_layer_partitioner or input_partitioner(config)
+    parts: list[tuple[tf.Tensor, Any, str]] = []  # logits, optimizer, scope
+    if dnn_columns:
+        made = _optimizer_v1(dnn_optimizer, _DNN_RATE)
+        _check_hidden(hidden_units)
+        with _v1.variable_scope("dnn", values=values, partitioner=partitioner(config)) as scope:
+            logit_fn = dnn_logit_fn_builder(
+                head.logits_dimension, hidden_units or (), dnn_columns, activation_fn, dropout,
+                divide_input, batch_norm,
+            )  # fmt: skip
+            parts.append((logit_fn(features=features, mode=mode), made, scope.name))
+    if linear_columns:
+        made = _optimizer_v1(linear_optimizer, default_linear_rate(linear_columns, _LINEAR_RATE))
+        with _v1.variable_scope("linear", values=values, partitioner=divide_input) as scope:
+            logit_fn = linear_logit_fn_builder(
+                head.logits_dimension, linear_columns, sparse_combiner
+            )
+            logits = logit_fn(features=features)
+            summarize_layer(logits, scope.name)
+            parts.append((logits, made, scope.name))
+
+    def train_op_fn(loss: tf.Tensor) -> tf.Operation:
+        """Each part's optimizer updates the variables of its own scope; both make one step."""
+        step = _v1.train.get_global_step()
+        updates = []
+        for _, optimizer, scope in parts:
+            own = _v1.get_collection(_v1.GraphKeys.TRAINABLE_VARIABLES, scope=scope)
+            updates.append(optimizer.minimize(loss, var_list=own))
+        with tf.control_dependencies([tf.group(*updates)]):
+            return _v1.assign_add(step, 1).op
+
+    return head.create_estimator_spec(
+        features=features,
+        mode=mode,
+        labels=labels,
+        train_op_fn=train_op_fn,
+        logits=_total([logits for logits, _, _ in parts]),
+    )
+
+
+def combined_fn_v2(
+    features: Any,
+    labels: Any,
+    mode: str,
+    *,
+    head: Any,
+    linear_columns: Sequence[Any],
+    linear_optimizer: Any,
+    dnn_columns: Sequence[Any],
+    dnn_optimizer: Any,
+    hidden_units: Sequence[int] | None,
+    activation_fn: Callable[[Any], Any] | None,
+    dropout: float | None,
+    batch_norm: bool,
+    sparse_combiner: str,
+    loss_reduction: Any,
+) -> EstimatorSpec:
+    """The model of an estimator of ``tf.estimator``."""
+    check_features(features)
+    check_v2([*linear_columns, *dnn_columns])
+    training, units = mode == ModeKeys.TRAIN, head.logits_dimension
+    parts = []
+    updates: list[Any] = []
+    if dnn_columns:
+        made = optimizer_v2(dnn_optimizer, _DNN_RATE) if training else None
+        _check_hidden(hidden_units)
+        network = dnn_model(
+            features, mode, units, hidden_units or (), dnn_columns, activation_fn, dropout,
+            batch_norm,
+        )  # fmt: skip
+        updates = network.updates
+        parts.append((network.logits, made, network.trainable))
+    if linear_columns:
+        rate = default_linear_rate(linear_columns, _LINEAR_RATE)
+        made = optimizer_v2(linear_optimizer, rate) if training else None
+        model = linear_model(
+            features, linear_columns, units, sparse_combiner, "linear/linear_model"
+        )
+        summarize_weights(model.bias, model.all_weights, units)
+        summarize_layer(model.logits, "linear")
+        parts.append((model.logits, made, model.variables))
+
+    def train_op_fn(loss: tf.Tensor) -> tf.Operation:
+        """The first optimizer's count of steps is the global step; the other has its own."""
+        loss = loss_of_replica(loss, loss_reduction)
+        train_ops = list(updates)
+        for number, (_, optimizer, variables) in enumerate(parts):
+            train_ops += updates_v2(optimizer, loss, variables, counts=number == 0)
+        return tf.group(*train_ops)
+
+    return head.create_estimator_spec(
+        features=features,
+        mode=mode,
+        labels=labels,
+        train_op_fn=train_op_fn,
+        logits=_total([logits for logits, _, _ in parts]),
+    )
+
+
+def _optimizer_v1(given: Any, rate: float) -> Any:
+    made = optimizer_v1(given, rate)
+    check_not_synchronizing(made)
+    return made
+
+
+def _check_hidden(hidden_units: Sequence[int] | None) -> None:
+    if not hidden_units:
+        raise ValueError(
+            "dnn_hidden_units must be defined when dnn_feature_columns is specified, such as "
+            f"dnn_hidden_units=[100, 50]; got {hidden_units!r}."
+        )
+
+
+def _total(logits: Sequence[tf.Tensor]) -> tf.Tensor:
+    return logits[0] if len(logits) == 1 else logits[0] + logits[1]

@@ -1,0 +1,208 @@
+"""The estimators that are wide and deep of tf.compat.v1.estimator."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.canned.combined_fn import combined_fn_v1, given_columns
+from estimator_bridge.canned.heads import classifier_head_v1, regression_head_v1
+from estimator_bridge.model import RunConfig
+from estimator_bridge.training import EstimatorV1
+
+__all__ = [
+    "DNNLinearCombinedClassifierV1",
+    "DNNLinearCombinedEstimatorV1",
+    "DNNLinearCombinedRegressorV1",
+]
+
+
+class DNNLinearCombinedClassifierV1(EstimatorV1):
+    """The `DNNLinearCombinedClassifier` of ``tf.compat.v1.estimator``.
+
+    Args:
+      model_dir: see `Estimator`.
+      linear_feature_columns: what the linear part reads.
+      linear_optimizer: a v1 optimizer, a function that makes one, or the name of one
+        (Adagrad, Adam, Ftrl, RMSProp, SGD).
+      dnn_feature_columns: what the DNN reads; dense columns.
+      dnn_optimizer: likewise, of the DNN.
+      dnn_hidden_units: how wide each hidden layer is, such as ``[64, 32]``.
+      dnn_activation_fn: of the hidden layers.
+      dnn_dropout: which part of a hidden layer's outputs is dropped in training; None for
+        none.
+      n_classes: how many classes; labels are 0 to n_classes - 1, or of the vocabulary.
+      weight_column: the key of the examples' weights among the features, or a numeric
+        column.
+      label_vocabulary: the classes as strings, in the order of their ids.
+      input_layer_partitioner: how the variables of the feature columns are partitioned.
+      config: see `Estimator`.
+      warm_start_from: see `Estimator`.
+      loss_reduction: how the examples' losses become the batch's.
+      batch_norm: whether hidden layers are followed by batch normalization.
+      linear_sparse_combiner: how the weights of an example's ids are joined: sum, mean or
+        sqrtn.
+    """
+
+    def __init__(
+        self,
+        model_dir: str | os.PathLike[str] | None = None,
+        linear_feature_columns: Iterable[Any] | None = None,
+        linear_optimizer: Any = "Ftrl",
+        dnn_feature_columns: Iterable[Any] | None = None,
+        dnn_optimizer: Any = "Adagrad",
+        dnn_hidden_units: Sequence[int] | None = None,
+        dnn_activation_fn: Callable[[Any], Any] | None = tf.nn.relu,
+        dnn_dropout: float | None = None,
+        n_classes: int = 2,
+        weight_column: Any = None,
+        label_vocabulary: Sequence[str] | None = None,
+        input_layer_partitioner: Any = None,
+        config: RunConfig | None = None,
+        warm_start_from: Any = None,
+        loss_reduction: str = tf.compat.v1.losses.Reduction.SUM,
+        batch_norm: bool = False,
+        linear_sparse_combiner: str = "sum",
+    ):
+        head = classifier_head_v1(n_classes, weight_column, label_vocabulary, loss_reduction)
+        linear, dnn = given_columns(linear_feature_columns, dnn_feature_columns)
+        model_fn = functools.partial(
+            combined_fn_v1,
+            head=head,
+            linear_columns=linear,
+            linear_optimizer=linear_optimizer,
+            dnn_columns=dnn,
+            dnn_optimizer=dnn_optimizer,
+            hidden_units=dnn_hidden_units,
+            activation_fn=dnn_activation_fn,
+            dropout=dnn_dropout,
+            batch_norm=batch_norm,
+            sparse_combiner=linear_sparse_combiner,
+            input_layer_partitioner=input_layer_partitioner,
+        )
+        super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)
+
+
+class DNNLinearCombinedEstimatorV1(EstimatorV1):
+    """The `DNNLinearCombinedEstimator` of ``tf.compat.v1.estimator``.
+
+    Args:
+      head: of ``estimator_bridge``, such as `MultiLabelHead`: loss, predictions and
+        metrics.
+      model_dir: see `Estimator`.
+      linear_feature_columns: what the linear part reads.
+      linear_optimizer: a v1 optimizer, a function that makes one, or the name of one
+        (Adagrad, Adam, Ftrl, RMSProp, SGD).
+      dnn_feature_columns: what the DNN reads; dense columns.
+      dnn_optimizer: likewise, of the DNN.
+      dnn_hidden_units: how wide each hidden layer is, such as ``[64, 32]``.
+      dnn_activation_fn: of the hidden layers.
+      dnn_dropout: which part of a hidden layer's outputs is dropped in training; None for
+        none.
+      input_layer_partitioner: how the variables of the feature columns are partitioned.
+      config: see `Estimator`.
+      batch_norm: whether hidden layers are followed by batch normalization.
+      linear_sparse_combiner: how the weights of an example's ids are joined: sum, mean or
+        sqrtn.
+    """
+
+    def __init__(
+        self,
+        head: Any,
+        model_dir: str | os.PathLike[str] | None = None,
+        linear_feature_columns: Iterable[Any] | None = None,
+        linear_optimizer: Any = "Ftrl",
+        dnn_feature_columns: Iterable[Any] | None = None,
+        dnn_optimizer: Any = "Adagrad",
+        dnn_hidden_units: Sequence[int] | None = None,
+        dnn_activation_fn: Callable[[Any], Any] | None = tf.nn.relu,
+        dnn_dropout: float | None = None,
+        input_layer_partitioner: Any = None,
+        config: RunConfig | None = None,
+        batch_norm: bool = False,
+        linear_sparse_combiner: str = "sum",
+    ):
+        linear, dnn = given_columns(linear_feature_columns, dnn_feature_columns)
+        model_fn = functools.partial(
+            combined_fn_v1,
+            head=head,
+            linear_columns=linear,
+            linear_optimizer=linear_optimizer,
+            dnn_columns=dnn,
+            dnn_optimizer=dnn_optimizer,
+            hidden_units=dnn_hidden_units,
+            activation_fn=dnn_activation_fn,
+            dropout=dnn_dropout,
+            batch_norm=batch_norm,
+            sparse_combiner=linear_sparse_combiner,
+            input_layer_partitioner=input_layer_partitioner,
+        )
+        super().__init__(model_fn, model_dir, config)
+
+
+class DNNLinearCombinedRegressorV1(EstimatorV1):
+    """The `DNNLinearCombinedRegressor` of ``tf.compat.v1.estimator``.
+
+    Args:
+      model_dir: see `Estimator`.
+      linear_feature_columns: what the linear part reads.
+      linear_optimizer: a v1 optimizer, a function that makes one, or the name of one
+        (Adagrad, Adam, Ftrl, RMSProp, SGD).
+      dnn_feature_columns: what the DNN reads; dense columns.
+      dnn_optimizer: likewise, of the DNN.
+      dnn_hidden_units: how wide each hidden layer is, such as ``[64, 32]``.
+      dnn_activation_fn: of the hidden layers.
+      dnn_dropout: which part of a hidden layer's outputs is dropped in training; None for
+        none.
+      label_dimension: how many numbers are predicted for an example.
+      weight_column: the key of the examples' weights among the features, or a numeric
+        column.
+      input_layer_partitioner: how the variables of the feature columns are partitioned.
+      config: see `Estimator`.
+      warm_start_from: see `Estimator`.
+      loss_reduction: how the examples' losses become the batch's.
+      batch_norm: whether hidden layers are followed by batch normalization.
+      linear_sparse_combiner: how the weights of an example's ids are joined: sum, mean or
+        sqrtn.
+    """
+
+    def __init__(
+        self,
+        model_dir: str | os.PathLike[str] | None = None,
+        linear_feature_columns: Iterable[Any] | None = None,
+        linear_optimizer: Any = "Ftrl",
+        dnn_feature_columns: Iterable[Any] | None = None,
+        dnn_optimizer: Any = "Adagrad",
+        dnn_hidden_units: Sequence[int] | None = None,
+        dnn_activation_fn: Callable[[Any], Any] | None = tf.nn.relu,
+        dnn_dropout: float | None = None,
+        label_dimension: int = 1,
+        weight_column: Any = None,
+        input_layer_partitioner: Any = None,
+        config: RunConfig | None = None,
+        warm_start_from: Any = None,
+        loss_reduction: str = tf.compat.v1.losses.Reduction.SUM,
+        batch_norm: bool = False,
+        linear_sparse_combiner: str = "sum",
+    ):
+        head = regression_head_v1(label_dimension, weight_column, loss_reduction)
+        linear, dnn = given_columns(linear_feature_columns, dnn_feature_columns)
+        model_fn = functools.partial(
+            combined_fn_v1,
+            head=head,
+            linear_columns=linear,
+            linear_optimizer=linear_optimizer,
+            dnn_columns=dnn,
+            dnn_optimizer=dnn_optimizer,
+            hidden_units=dnn_hidden_units,
+            activation_fn=dnn_activation_fn,
+            dropout=dnn_dropout,
+            batch_norm=batch_norm,
+            sparse_combiner=linear_sparse_combiner,
+            input_layer_partitioner=input_layer_partitioner,
+        )
+        super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)

@@ -1,0 +1,182 @@
+"""Layers that are fully connected, on an input layer of feature columns: a DNN's logits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import tensorflow as tf
+
+from estimator_bridge.canned.columns import are_v2
+from estimator_bridge.canned.summaries import summarize_layer
+from estimator_bridge.model import ModeKeys
+
+__all__ = ["DNN", "dnn_logit_fn_builder", "dnn_model"]
+
+_v1 = tf.compat.v1
+# Of moving averages: that of tf.contrib.layers.batch_norm, which these estimators began with.
+_MOMENTUM = 0.999
+
+
+class DNN(NamedTuple):
+    """A network in a graph.
+
+    Attributes:
+      logits: of shape ``[batch, units]``.
+      trainable: its trainable variables.
+      updates: operations to run with a training step: those of moving averages.
+    """
+
+    logits: tf.Tensor
+    trainable: list[Any]
+    updates: list[Any]
+
+
+def dnn_logit_fn_builder(
+    units: int,
+    hidden_units: Iterable[int],
+    feature_columns: Iterable[Any],
+    activation_fn: Callable[[Any], Any] | None,
+    dropout: float | None,
+    input_layer_partitioner: Any,
+    batch_norm: bool,
+) -> Callable[..., tf.Tensor]:
+    """Makes a function that computes a DNN's logits, for a model_fn of your own.
+
+    Args:
+      units: how many logits, such as a head's ``logits_dimension``.
+      hidden_units: how wide each hidden layer is.
+      feature_columns: dense columns, the input layer.
+      activation_fn: of the hidden layers.
+      dropout: which part of a hidden layer's outputs is dropped in training; None for none.
+      input_layer_partitioner: how the input layer's variables are partitioned.
+      batch_norm: whether hidden layers are followed by batch normalization.
+
+    Returns:
+      A function of features and mode that makes the variables in the current variable scope, and
+      returns logits of shape ``[batch, units]``. Updates of moving averages are in
+      ``tf.compat.v1.GraphKeys.UPDATE_OPS``.
+
+    Raises:
+      ValueError: units is no int.
+    """
+    _check_units(units)
+    widths, columns = list(hidden_units), tuple(feature_columns or [])
+
+    def dnn_logit_fn(features: dict[str, Any], mode: str) -> tf.Tensor:
+        training = mode == ModeKeys.TRAIN
+        net = _input_v1(features, columns, input_layer_partitioner, training)
+        for number, width in enumerate(widths):
+            with _v1.variable_scope(f"hiddenlayer_{number}") as scope:
+                net = _dense_v1(net, width, activation_fn, scope)
+                norm = _norm_v1(f"batchnorm_{number}") if batch_norm else None
+            if dropout is not None and training:
+                net = _v1.layers.Dropout(rate=dropout)(net, training=True)
+            if norm is not None:
+                net = norm(net, training=training)
+            summarize_layer(net, scope.name)
+        with _v1.variable_scope("logits") as scope:
+            logits = _dense_v1(net, units, None, scope)
+        summarize_layer(logits, scope.name)
+        return logits
+
+    return dnn_logit_fn
+
+
+def _input_v1(
+    features: dict[str, Any], columns: Sequence[Any], partitioner: Any, training: bool
+) -> tf.Tensor:
+    with _v1.variable_scope("input_from_feature_columns", partitioner=partitioner):
+        if not are_v2(columns):
+            return _v1.feature_column.input_layer(features, columns)
+        layer = _v1.keras.layers.DenseFeatures(columns, name="input_layer")
+        return layer(features, training=training)
+
+
+def _dense_v1(net: tf.Tensor, units: int, activation: Any, scope: Any) -> tf.Tensor:
+    layer = _v1.layers.Dense(
+        units,
+        activation=activation,
+        kernel_initializer=_v1.glorot_uniform_initializer(),
+        name=scope,
+        _scope=scope,
+    )
+    return layer(net)
+
+
+def _norm_v1(name: str) -> Any:
+    return _v1.layers.BatchNormalization(momentum=_MOMENTUM, name=name, _scope=name)
+
+
+def dnn_model(
+    features: dict[str, Any],
+    mode: str,
+    units: int,
+    hidden_units: Iterable[int],
+    columns: Iterable[Any],
+    activation_fn: Callable[[Any], Any] | None,
+    dropout: float | None,
+    batch_norm: bool,
+) -> DNN:
+    """Builds the network of an estimator of ``tf.estimator``, of Keras layers.
+
+    Args:
+      features: by key.
+      mode: of ModeKeys.
+      units: how many logits.
+      hidden_units: how wide each hidden layer is.
+      columns: dense columns of today's kind.
+      activation_fn: of the hidden layers.
+      dropout: which part of a hidden layer's outputs is dropped in training; None for none.
+      batch_norm: whether hidden layers are followed by batch normalization.
+
+    Raises:
+      ValueError: units is no int.
+    """
+    import tf_keras
+
+    _check_units(units)
+    layers = tf_keras.layers
+    training = mode == ModeKeys.TRAIN
+    used: list[Any] = []
+
+    def call(layer: Any, net: Any, **kwargs: Any) -> tf.Tensor:
+        used.append(layer)
+        return layer(net, **kwargs)
+
+    with tf.name_scope("dnn"):
+        name = "input_from_feature_columns/input_layer"
+        columns_layer = layers.DenseFeatures(feature_columns=list(columns), name=name)
+        net = call(columns_layer, features, training=training)
+        for number, width in enumerate(hidden_units):
+            name = f"hiddenlayer_{number}"
+            net = call(_dense_v2(layers, width, activation_fn, name), net)
+            if dropout is not None and training:
+                net = call(layers.Dropout(rate=dropout), net, training=True)
+            if batch_norm:
+                norm_name = f"{name}/batchnorm_{number}"
+                norm = layers.BatchNormalization(momentum=_MOMENTUM, name=norm_name)
+                net = call(norm, net, training=training)
+            summarize_layer(net, name)
+        logits = call(_dense_v2(layers, units, None, "logits"), net)
+        summarize_layer(logits, "logits")
+    trainable = [weight for layer in used for weight in layer.trainable_weights]
+    return DNN(logits, trainable, [update for layer in used for update in layer.updates])
+
+
+def _dense_v2(layers: Any, units: int, activation: Any, name: str) -> Any:
+    return layers.Dense(
+        units,
+        activation=activation,
+        # Not Keras's own, which takes its seed from Python and knows no graph's.
+        kernel_initializer=_v1.glorot_uniform_initializer(),
+        name=name,
+    )
+
+
+def _check_units(units: Any) -> None:
+    if not isinstance(units, int):
+        raise ValueError(
+            f"units must be an int, how many logits there are. Given type: {type(units)}: "
+            f"{units!r}."
+        )

@@ -1,0 +1,170 @@
+"""The DNN estimators of tf.compat.v1.estimator."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.canned.dnn_fn import dnn_fn_v1
+from estimator_bridge.canned.heads import classifier_head_v1, regression_head_v1
+from estimator_bridge.model import RunConfig
+from estimator_bridge.training import EstimatorV1
+
+__all__ = ["DNNClassifierV1", "DNNEstimatorV1", "DNNRegressorV1"]
+
+
+class DNNClassifierV1(EstimatorV1):
+    """The `DNNClassifier` of ``tf.compat.v1.estimator``.
+
+    Args:
+      hidden_units: how wide each hidden layer is, such as ``[64, 32]``.
+      feature_columns: what the model reads, of ``tf.feature_column``.
+      model_dir: see `Estimator`.
+      n_classes: how many classes; labels are 0 to n_classes - 1, or of the vocabulary.
+      weight_column: the key of the examples' weights among the features, or a numeric
+        column.
+      label_vocabulary: the classes as strings, in the order of their ids.
+      optimizer: a v1 optimizer, a function that makes one, or the name of one (Adagrad,
+        Adam, Ftrl, RMSProp, SGD).
+      activation_fn: of the hidden layers.
+      dropout: which part of a hidden layer's outputs is dropped in training; None for none.
+      input_layer_partitioner: how the variables of the feature columns are partitioned.
+      config: see `Estimator`.
+      warm_start_from: see `Estimator`.
+      loss_reduction: how the examples' losses become the batch's.
+      batch_norm: whether hidden layers are followed by batch normalization.
+    """
+
+    def __init__(
+        self,
+        hidden_units: Sequence[int],
+        feature_columns: Iterable[Any],
+        model_dir: str | os.PathLike[str] | None = None,
+        n_classes: int = 2,
+        weight_column: Any = None,
+        label_vocabulary: Sequence[str] | None = None,
+        optimizer: Any = "Adagrad",
+        activation_fn: Callable[[Any], Any] | None = tf.nn.relu,
+        dropout: float | None = None,
+        input_layer_partitioner: Any = None,
+        config: RunConfig | None = None,
+        warm_start_from: Any = None,
+        loss_reduction: str = tf.compat.v1.losses.Reduction.SUM,
+        batch_norm: bool = False,
+    ):
+        head = classifier_head_v1(n_classes, weight_column, label_vocabulary, loss_reduction)
+        model_fn = functools.partial(
+            dnn_fn_v1,
+            head=head,
+            hidden_units=tuple(hidden_units),
+            columns=tuple(feature_columns or ()),
+            optimizer=optimizer,
+            activation_fn=activation_fn,
+            dropout=dropout,
+            batch_norm=batch_norm,
+            input_layer_partitioner=input_layer_partitioner,
+        )
+        super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)
+
+
+class DNNEstimatorV1(EstimatorV1):
+    """The `DNNEstimator` of ``tf.compat.v1.estimator``.
+
+    Args:
+      head: of ``estimator_bridge``, such as `MultiLabelHead`: loss, predictions and
+        metrics.
+      hidden_units: how wide each hidden layer is, such as ``[64, 32]``.
+      feature_columns: what the model reads, of ``tf.feature_column``.
+      model_dir: see `Estimator`.
+      optimizer: a v1 optimizer, a function that makes one, or the name of one (Adagrad,
+        Adam, Ftrl, RMSProp, SGD).
+      activation_fn: of the hidden layers.
+      dropout: which part of a hidden layer's outputs is dropped in training; None for none.
+      input_layer_partitioner: how the variables of the feature columns are partitioned.
+      config: see `Estimator`.
+      warm_start_from: see `Estimator`.
+      batch_norm: whether hidden layers are followed by batch normalization.
+    """
+
+    def __init__(
+        self,
+        head: Any,
+        hidden_units: Sequence[int],
+        feature_columns: Iterable[Any],
+        model_dir: str | os.PathLike[str] | None = None,
+        optimizer: Any = "Adagrad",
+        activation_fn: Callable[[Any], Any] | None = tf.nn.relu,
+        dropout: float | None = None,
+        input_layer_partitioner: Any = None,
+        config: RunConfig | None = None,
+        warm_start_from: Any = None,
+        batch_norm: bool = False,
+    ):
+        model_fn = functools.partial(
+            dnn_fn_v1,
+            head=head,
+            hidden_units=tuple(hidden_units),
+            columns=tuple(feature_columns or ()),
+            optimizer=optimizer,
+            activation_fn=activation_fn,
+            dropout=dropout,
+            batch_norm=batch_norm,
+            input_layer_partitioner=input_layer_partitioner,
+        )
+        super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)
+
+
+class DNNRegressorV1(EstimatorV1):
+    """The `DNNRegressor` of ``tf.compat.v1.estimator``.
+
+    Args:
+      hidden_units: how wide each hidden layer is, such as ``[64, 32]``.
+      feature_columns: what the model reads, of ``tf.feature_column``.
+      model_dir: see `Estimator`.
+      label_dimension: how many numbers are predicted for an example.
+      weight_column: the key of the examples' weights among the features, or a numeric
+        column.
+      optimizer: a v1 optimizer, a function that makes one, or the name of one (Adagrad,
+        Adam, Ftrl, RMSProp, SGD).
+      activation_fn: of the hidden layers.
+      dropout: which part of a hidden layer's outputs is dropped in training; None for none.
+      input_layer_partitioner: how the variables of the feature columns are partitioned.
+      config: see `Estimator`.
+      warm_start_from: see `Estimator`.
+      loss_reduction: how the examples' losses become the batch's.
+      batch_norm: whether hidden layers are followed by batch normalization.
+    """
+
+    def __init__(
+        self,
+        hidden_units: Sequence[int],
+        feature_columns: Iterable[Any],
+        model_dir: str | os.PathLike[str] | None = None,
+        label_dimension: int = 1,
+        weight_column: Any = None,
+        optimizer: Any = "Adagrad",
+        activation_fn: Callable[[Any], Any] | None = tf.nn.relu,
+        dropout: float | None = None,
+        input_layer_partitioner: Any = None,
+        config: RunConfig | None = None,
+        warm_start_from: Any = None,
+        loss_reduction: str = tf.compat.v1.losses.Reduction.SUM,
+        batch_norm: bool = False,
+    ):
+        head = regression_head_v1(label_dimension, weight_column, loss_reduction)
+        model_fn = functools.partial(
+            dnn_fn_v1,
+            head=head,
+            hidden_units=tuple(hidden_units),
+            columns=tuple(feature_columns or ()),
+            optimizer=optimizer,
+            activation_fn=activation_fn,
+            dropout=dropout,
+            batch_norm=batch_norm,
+            input_layer_partitioner=input_layer_partitioner,
+        )
+        super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)

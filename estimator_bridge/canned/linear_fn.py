@@ -1,0 +1,87 @@
+"""The model_fn of the Linear estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.canned.columns import check_features, check_v2
+from estimator_bridge.canned.linear_network import linear_logit_fn_builder, linear_model
+from estimator_bridge.canned.optimizers import (
+    counting_by_global_step,
+    default_linear_rate,
+    optimizer_v1,
+    optimizer_v2,
+)
+from estimator_bridge.canned.partitioners import input_partitioner
+from estimator_bridge.canned.summaries import summarize_weights
+from estimator_bridge.model import EstimatorSpec, ModeKeys
+
+__all__ = ["linear_fn_v1", "linear_fn_v2"]
+
+_RATE = 0.2
+
+
+def linear_fn_v1(
+    features: Any,
+    labels: Any,
+    mode: str,
+    config: Any,
+    *,
+    head: Any,
+    columns: Sequence[Any],
+    optimizer: Any,
+    partitioner: Any,
+    sparse_combiner: str,
+) -> EstimatorSpec:
+    """The model of an estimator of ``tf.compat.v1.estimator``, in the variable scope 'linear'."""
+    check_features(features)
+    scope = tf.compat.v1.variable_scope(
+        "linear",
+        values=tuple(features.values()),
+        partitioner=partitioner or input_partitioner(config),
+    )
+    with scope:
+        logit_fn = linear_logit_fn_builder(head.logits_dimension, columns, sparse_combiner)
+        logits = logit_fn(features=features)
+        made = optimizer_v1(optimizer or "Ftrl", _rate(columns, optimizer))
+        return head.create_estimator_spec(
+            features=features, mode=mode, labels=labels, optimizer=made, logits=logits
+        )
+
+
+def linear_fn_v2(
+    features: Any,
+    labels: Any,
+    mode: str,
+    *,
+    head: Any,
+    columns: Sequence[Any],
+    optimizer: Any,
+    sparse_combiner: str,
+) -> EstimatorSpec:
+    """The model of an estimator of ``tf.estimator``."""
+    check_features(features)
+    check_v2(columns)
+    model = linear_model(
+        features, columns, head.logits_dimension, sparse_combiner, "linear/linear_model"
+    )
+    summarize_weights(model.bias, model.all_weights, head.logits_dimension)
+    if mode == ModeKeys.TRAIN:
+        made = optimizer_v2(optimizer or "Ftrl", _rate(columns, optimizer))
+        optimizer = counting_by_global_step(made)
+    return head.create_estimator_spec(
+        features=features,
+        mode=mode,
+        labels=labels,
+        optimizer=optimizer,
+        trainable_variables=model.variables,
+        logits=model.logits,
+    )
+
+
+def _rate(columns: Sequence[Any], optimizer: Any) -> float:
+    """Of an optimizer by name; of none, the rate falls with the number of columns."""
+    return _RATE if optimizer else default_linear_rate(columns, _RATE)

@@ -1,0 +1,175 @@
+"""Linear models of feature columns: what becomes their logits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import tensorflow as tf
+
+from estimator_bridge.canned.column_state import ColumnState
+from estimator_bridge.canned.columns import are_v2, is_categorical, scope_of, sorted_columns
+from estimator_bridge.canned.summaries import summarize_weights
+
+__all__ = ["LinearModel", "linear_logit_fn_builder", "linear_model"]
+
+_v1 = tf.compat.v1
+
+
+class LinearModel(NamedTuple):
+    """A linear model in a graph.
+
+    Attributes:
+      logits: of shape ``[batch, units]``.
+      bias: the variable of shape ``[units]``.
+      weights: each column's variables, embeddings included, by the columns' names.
+      state: the columns' own variables and tables.
+    """
+
+    logits: tf.Tensor
+    bias: Any
+    weights: dict[str, list[Any]]
+    state: ColumnState
+
+    @property
+    def all_weights(self) -> list[Any]:
+        """The variables but the bias; one that is partitioned is its parts."""
+        return _expanded([v for variables in self.weights.values() for v in variables])
+
+    @property
+    def variables(self) -> list[Any]:
+        """All variables."""
+        return [*self.all_weights, *_expanded([self.bias])]
+
+
+def linear_model(
+    features: dict[str, Any],
+    columns: Iterable[Any],
+    units: int,
+    sparse_combiner: str,
+    name: str,
+) -> LinearModel:
+    """Builds a linear model of columns of today's kind.
+
+    Args:
+      features: by key.
+      columns: dense and categorical ones.
+      units: how many outputs.
+      sparse_combiner: how the weights of an example's ids are joined: sum, mean or sqrtn.
+      name: the variables' scope.
+
+    Raises:
+      ValueError: a column is none of a linear model, or two have one name.
+    """
+    ordered = sorted_columns(columns)
+    state = ColumnState()
+    weights: dict[str, Any] = {}
+    by_column: dict[str, list[Any]] = {}
+    with _v1.variable_scope(name, auxiliary_name_scope=False):
+        for column in ordered:
+            with _v1.variable_scope(scope_of(column), auxiliary_name_scope=False):
+                known = len(state.variables)
+                column.create_state(state)
+                weights[column.name] = _zeros(state, column, [_width(column), units])
+                by_column[column.name] = state.variables[known:]
+        bias = _v1.get_variable(
+            "bias_weights", [units], tf.float32, tf.zeros_initializer(), use_resource=True
+        )
+    cache = tf.__internal__.feature_column.FeatureTransformationCache(features)
+    with tf.name_scope(name):
+        sums = []
+        for column in ordered:
+            with tf.name_scope(scope_of(column)):
+                weight = weights[column.name]
+                sums.append(_weighted_sum(column, cache, state, weight, sparse_combiner))
+        _check_batch_sizes(sums, ordered)
+        total = tf.add_n(sums, name="weighted_sum_no_bias")
+        logits = tf.nn.bias_add(total, bias, name="weighted_sum")
+    return LinearModel(logits, bias, by_column, state)
+
+
+def linear_logit_fn_builder(
+    units: int, feature_columns: Iterable[Any], sparse_combiner: str = "sum"
+) -> Callable[..., tf.Tensor]:
+    """Makes a function that computes a linear model's logits, for a model_fn of your own.
+
+    Args:
+      units: how many logits, such as a head's ``logits_dimension``.
+      feature_columns: what the model reads.
+      sparse_combiner: how the weights of an example's ids are joined: sum, mean or sqrtn.
+
+    Returns:
+      A function of features that makes the variables in the current variable scope, in
+      'linear_model', and returns logits of shape ``[batch, units]``.
+    """
+    columns = tuple(feature_columns or [])
+
+    def linear_logit_fn(features: dict[str, Any]) -> tf.Tensor:
+        if are_v2(columns):
+            model = linear_model(features, columns, units, sparse_combiner, "linear_model")
+            summarize_weights(model.bias, model.all_weights, units)
+            return model.logits
+        variables: dict[Any, list[Any]] = {}
+        logits = _v1.feature_column.linear_model(
+            features, columns, units, sparse_combiner, cols_to_vars=variables
+        )
+        bias = variables.pop("bias")
+        weights = _expanded([v for found in variables.values() for v in _listed(found)])
+        summarize_weights(_listed(bias)[0], weights, units)
+        return logits
+
+    return linear_logit_fn
+
+
+def _zeros(state: ColumnState, column: Any, shape: list[int]) -> Any:
+    return state.create_variable(
+        column, "weights", shape, tf.float32, initializer=tf.zeros_initializer()
+    )
+
+
+def _width(column: Any) -> int:
+    """How many rows of weights a column has."""
+    return column.num_buckets if is_categorical(column) else column.variable_shape.num_elements()
+
+
+def _weighted_sum(column: Any, cache: Any, state: Any, weight: Any, combiner: str) -> tf.Tensor:
+    if not is_categorical(column):
+        tensor = column.get_dense_tensor(cache, state)
+        rows = tf.reshape(tensor, [tf.shape(tensor)[0], _width(column)])
+        return tf.matmul(rows, weight, name="weighted_sum")
+    found = column.get_sparse_tensors(cache, state)
+    # The sum over an example's ids of their rows of weights. TF1's lookup, as it knows the division
+    # of partitioned variables into consecutive rows.
+    return _v1.nn.safe_embedding_lookup_sparse(
+        weight,
+        _in_rows(found.id_tensor),
+        None if found.weight_tensor is None else _in_rows(found.weight_tensor),
+        combiner=combiner,
+        name="weighted_sum",
+    )
+
+
+def _in_rows(ids: tf.SparseTensor) -> tf.SparseTensor:
+    return tf.sparse.reshape(ids, [tf.shape(ids)[0], -1])
+
+
+def _check_batch_sizes(sums: Sequence[tf.Tensor], columns: Sequence[Any]) -> None:
+    sizes = {c.name: tf.compat.dimension_value(s.shape[0]) for c, s in zip(columns, sums)}
+    known = {name: size for name, size in sizes.items() if size is not None}
+    if len(set(known.values())) > 1:
+        raise ValueError(
+            "Batch size (first dimension) of each feature must be same. The columns have: "
+            f"{known}. input_fn has to return tensors of one length."
+        )
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _expanded(variables: Iterable[Any]) -> list[Any]:
+    """Variables, with the parts of each that is partitioned in its place."""
+    parts: list[Any] = []
+    for variable in variables:
+        parts += [variable] if isinstance(variable, (tf.Variable, tf.Tensor)) else list(variable)
+    return parts

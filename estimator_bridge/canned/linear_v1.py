@@ -1,0 +1,143 @@
+"""The Linear estimators of tf.compat.v1.estimator."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.canned.heads import classifier_head_v1, regression_head_v1
+from estimator_bridge.canned.linear_fn import linear_fn_v1
+from estimator_bridge.model import RunConfig
+from estimator_bridge.training import EstimatorV1
+
+__all__ = ["LinearClassifierV1", "LinearEstimatorV1", "LinearRegressorV1"]
+
+
+class LinearClassifierV1(EstimatorV1):
+    """The `LinearClassifier` of ``tf.compat.v1.estimator``.
+
+    Args:
+      feature_columns: what the model reads, of ``tf.feature_column``.
+      model_dir: see `Estimator`.
+      n_classes: how many classes; labels are 0 to n_classes - 1, or of the vocabulary.
+      weight_column: the key of the examples' weights among the features, or a numeric
+        column.
+      label_vocabulary: the classes as strings, in the order of their ids.
+      optimizer: a v1 optimizer, a function that makes one, or the name of one (Adagrad,
+        Adam, Ftrl, RMSProp, SGD).
+      config: see `Estimator`.
+      partitioner: how variables are partitioned.
+      warm_start_from: see `Estimator`.
+      loss_reduction: how the examples' losses become the batch's.
+      sparse_combiner: how the weights of an example's ids are joined: sum, mean or sqrtn.
+    """
+
+    def __init__(
+        self,
+        feature_columns: Iterable[Any],
+        model_dir: str | os.PathLike[str] | None = None,
+        n_classes: int = 2,
+        weight_column: Any = None,
+        label_vocabulary: Sequence[str] | None = None,
+        optimizer: Any = "Ftrl",
+        config: RunConfig | None = None,
+        partitioner: Any = None,
+        warm_start_from: Any = None,
+        loss_reduction: str = tf.compat.v1.losses.Reduction.SUM,
+        sparse_combiner: str = "sum",
+    ):
+        head = classifier_head_v1(n_classes, weight_column, label_vocabulary, loss_reduction)
+        model_fn = functools.partial(
+            linear_fn_v1,
+            head=head,
+            columns=tuple(feature_columns or ()),
+            optimizer=optimizer,
+            partitioner=partitioner,
+            sparse_combiner=sparse_combiner,
+        )
+        super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)
+
+
+class LinearEstimatorV1(EstimatorV1):
+    """The `LinearEstimator` of ``tf.compat.v1.estimator``.
+
+    Args:
+      head: of ``estimator_bridge``, such as `MultiLabelHead`: loss, predictions and
+        metrics.
+      feature_columns: what the model reads, of ``tf.feature_column``.
+      model_dir: see `Estimator`.
+      optimizer: a v1 optimizer, a function that makes one, or the name of one (Adagrad,
+        Adam, Ftrl, RMSProp, SGD).
+      config: see `Estimator`.
+      partitioner: how variables are partitioned.
+      sparse_combiner: how the weights of an example's ids are joined: sum, mean or sqrtn.
+      warm_start_from: see `Estimator`.
+    """
+
+    def __init__(
+        self,
+        head: Any,
+        feature_columns: Iterable[Any],
+        model_dir: str | os.PathLike[str] | None = None,
+        optimizer: Any = "Ftrl",
+        config: RunConfig | None = None,
+        partitioner: Any = None,
+        sparse_combiner: str = "sum",
+        warm_start_from: Any = None,
+    ):
+        model_fn = functools.partial(
+            linear_fn_v1,
+            head=head,
+            columns=tuple(feature_columns or ()),
+            optimizer=optimizer,
+            partitioner=partitioner,
+            sparse_combiner=sparse_combiner,
+        )
+        super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)
+
+
+class LinearRegressorV1(EstimatorV1):
+    """The `LinearRegressor` of ``tf.compat.v1.estimator``.
+
+    Args:
+      feature_columns: what the model reads, of ``tf.feature_column``.
+      model_dir: see `Estimator`.
+      label_dimension: how many numbers are predicted for an example.
+      weight_column: the key of the examples' weights among the features, or a numeric
+        column.
+      optimizer: a v1 optimizer, a function that makes one, or the name of one (Adagrad,
+        Adam, Ftrl, RMSProp, SGD).
+      config: see `Estimator`.
+      partitioner: how variables are partitioned.
+      warm_start_from: see `Estimator`.
+      loss_reduction: how the examples' losses become the batch's.
+      sparse_combiner: how the weights of an example's ids are joined: sum, mean or sqrtn.
+    """
+
+    def __init__(
+        self,
+        feature_columns: Iterable[Any],
+        model_dir: str | os.PathLike[str] | None = None,
+        label_dimension: int = 1,
+        weight_column: Any = None,
+        optimizer: Any = "Ftrl",
+        config: RunConfig | None = None,
+        partitioner: Any = None,
+        warm_start_from: Any = None,
+        loss_reduction: str = tf.compat.v1.losses.Reduction.SUM,
+        sparse_combiner: str = "sum",
+    ):
+        head = regression_head_v1(label_dimension, weight_column, loss_reduction)
+        model_fn = functools.partial(
+            linear_fn_v1,
+            head=head,
+            columns=tuple(feature_columns or ()),
+            optimizer=optimizer,
+            partitioner=partitioner,
+            sparse_combiner=sparse_combiner,
+        )
+        super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)

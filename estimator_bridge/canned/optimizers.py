@@ -1,0 +1,149 @@
+"""The optimizers that canned estimators take: by name, as objects, or from functions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.canned.heads import MEAN
+from estimator_bridge.model.keras_optimizer import KerasOptimizer
+
+__all__ = [
+    "check_not_synchronizing",
+    "counting_by_global_step",
+    "default_linear_rate",
+    "loss_of_replica",
+    "optimizer_v1",
+    "optimizer_v2",
+    "updates_v2",
+]
+
+_train = tf.compat.v1.train
+_V1 = {
+    "Adagrad": _train.AdagradOptimizer,
+    "Adam": _train.AdamOptimizer,
+    "Ftrl": _train.FtrlOptimizer,
+    "RMSProp": _train.RMSPropOptimizer,
+    "SGD": _train.GradientDescentOptimizer,
+}
+# By the names that the estimators take: those of tf_keras.optimizers.legacy.
+_V2 = {"Adagrad": "Adagrad", "Adam": "Adam", "Ftrl": "Ftrl", "RMSProp": "RMSprop", "SGD": "SGD"}
+
+
+def default_linear_rate(columns: Sequence[Any], most: float) -> float:
+    """The learning rate of a linear model: the more columns add up, the smaller."""
+    return min(most, 1.0 / math.sqrt(len(columns)))
+
+
+def optimizer_v1(given: Any, learning_rate: float) -> tf.compat.v1.train.Optimizer:
+    """The optimizer of an estimator of ``tf.compat.v1.estimator``.
+
+    Args:
+      given: a name, an optimizer, or a function without arguments that makes one, called in the
+        model's graph.
+      learning_rate: of an optimizer by name.
+
+    Raises:
+      ValueError: the name is not known, or it is no v1 optimizer.
+    """
+    if isinstance(given, str):
+        return _by_name(given, _V1)(learning_rate=learning_rate)
+    made = given() if callable(given) else given
+    if not isinstance(made, _train.Optimizer):
+        raise ValueError(
+            f"The given object is not an Optimizer instance. Given: {made!r}. Estimators of "
+            "tf.compat.v1.estimator take a tf.compat.v1.train.Optimizer, a function that makes "
+            f"one, or one of {sorted(_V1)}; those of tf.estimator take Keras optimizers."
+        )
+    return made
+
+
+def optimizer_v2(given: Any, learning_rate: float | None = None) -> Any:
+    """The optimizer of an estimator of ``tf.estimator``.
+
+    Args:
+      given: a name, a tf_keras optimizer, or a function without arguments that makes one, called
+        in the model's graph.
+      learning_rate: of an optimizer by name; by default the optimizer's own.
+
+    Raises:
+      ValueError: the name is not known, or it is no tf_keras optimizer.
+    """
+    import tf_keras
+
+    if isinstance(given, str):
+        kind = getattr(tf_keras.optimizers.legacy, _by_name(given, _V2))
+        made = kind(learning_rate=learning_rate) if learning_rate else kind()
+    else:
+        made = given() if callable(given) else given
+    if not isinstance(made, (tf_keras.optimizers.legacy.Optimizer, tf_keras.optimizers.Optimizer)):
+        raise ValueError(
+            f"The given object is not a tf.keras.optimizers.Optimizer instance. Given: {made!r}. "
+            "Estimators of tf.estimator take an optimizer of tf_keras.optimizers, legacy or new, a "
+            f"function that makes one, or one of {sorted(_V2)}; those of tf.compat.v1.estimator "
+            "take v1 optimizers."
+        )
+    return made
+
+
+def counting_by_global_step(optimizer: Any) -> Any:
+    """Makes the global step a legacy optimizer's count of steps, and returns the optimizer."""
+    import tf_keras
+
+    if isinstance(optimizer, tf_keras.optimizers.legacy.Optimizer):
+        optimizer.iterations = _train.get_or_create_global_step()
+    return optimizer
+
+
+def loss_of_replica(loss: tf.Tensor, reduction: str) -> tf.Tensor:
+    """A replica's part of a mean: gradients are added up over replicas."""
+    replicas = tf.distribute.get_strategy().num_replicas_in_sync
+    if replicas > 1 and reduction == MEAN:
+        return loss * (1.0 / replicas)
+    return loss
+
+
+def updates_v2(
+    optimizer: Any, loss: tf.Tensor, variables: Sequence[Any], counts: bool
+) -> list[Any]:
+    """The operations that minimize a loss by a tf_keras optimizer.
+
+    Args:
+      optimizer: legacy or new.
+      loss: a scalar.
+      variables: what is trained.
+      counts: whether the optimizer's count of steps is the global step; else it has its own.
+    """
+    import tf_keras
+
+    step = _train.get_or_create_global_step() if counts else None
+    if isinstance(optimizer, tf_keras.optimizers.legacy.Optimizer):
+        if counts:
+            counting_by_global_step(optimizer)
+        return optimizer.get_updates(loss, list(variables))
+    return [KerasOptimizer(optimizer).minimize(loss, step, list(variables))]
+
+
+def check_not_synchronizing(optimizer: Any) -> None:
+    """Checks an optimizer that is not the only one.
+
+    Raises:
+      ValueError: it is a ``SyncReplicasOptimizer``, which counts its own steps.
+    """
+    if isinstance(optimizer, _train.SyncReplicasOptimizer):
+        raise ValueError(
+            "SyncReplicasOptimizer does not support multi optimizers case, so it cannot be in a "
+            "DNNLinearCombined model. Use RunConfig(train_distribute=...), or a DNN or Linear "
+            "model."
+        )
+
+
+def _by_name(name: str, known: Mapping[str, Any]) -> Any:
+    if name not in known:
+        raise ValueError(
+            f"Unsupported optimizer name: {name}. Supported names are: {tuple(sorted(known))}"
+        )
+    return known[name]

@@ -1,0 +1,27 @@
+"""How the estimators of tf.compat.v1.estimator divide their variables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+__all__ = ["input_partitioner", "partitioner"]
+
+_SLICE = 64 << 20  # bytes, the least that an input layer's variable is divided into
+
+
+def partitioner(config: Any) -> Any:
+    """By the number of parameter servers: without them a variable is one part, named 'part_0'."""
+    return tf.compat.v1.min_max_variable_partitioner(max_partitions=_servers(config))
+
+
+def input_partitioner(config: Any) -> Any:
+    """The same for the variables of feature columns, which may be large."""
+    return tf.compat.v1.min_max_variable_partitioner(
+        max_partitions=_servers(config), min_slice_size=_SLICE
+    )
+
+
+def _servers(config: Any) -> int:
+    return config.num_ps_replicas if config else 0
