@@ -79,12 +79,6 @@ MISSING: dict[str, dict[str, str]] = {
         ),
         _MODEL_FN,
     ),
-    "keras": {
-        "model_to_estimator": _later(
-            "call the Keras model in a model_fn for Estimator: logits = keras_model(features, "
-            "training=mode == 'train')"
-        ),
-    },
     "tpu.experimental": {
         "EmbeddingConfigSpec": _later("use tables of tf.Variable in model_fn"),
     },
