@@ -103,6 +103,8 @@ class CompiledModel:
         if compiled:
             step = tf.compat.v1.train.get_or_create_global_step()
             given = {**self._compiled, "optimizer": optimizer or self._optimizer.again(step)}
+            for key in ("metrics", "weighted_metrics"):
+                given[key] = tf.nest.map_structure(_metric_again, given.get(key))
             if targets is not None:
                 given["target_tensors"] = list(targets)
             copy.compile(**given)
@@ -127,6 +129,15 @@ class CompiledModel:
             is_one = isinstance(inputs, (list, tuple)) and len(inputs) == 1
             copy._set_inputs(inputs[0] if is_one else inputs)
         return copy
+
+
+def _metric_again(metric: Any) -> Any:
+    """A metric with variables in the default graph; a name or a function as it is."""
+    import tf_keras
+
+    if not isinstance(metric, tf_keras.metrics.Metric):
+        return metric
+    return type(metric).from_config(metric.get_config())
 
 
 class _Optimizer:

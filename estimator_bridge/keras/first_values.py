@@ -41,13 +41,13 @@ def first_values(
         _v1.random.set_random_seed(config.tf_random_seed)
         _v1.train.create_global_step()
         copy = original.build()
-        names = [weight.op.name for weight in copy.weights]
+        names = [weight.name for weight in copy.weights]  # "kernel:0": a collection is asked by these
         if not path:
             train_op_of(copy)  # it makes the optimizer's variables
             path = os.path.join(folder, "keras_model.ckpt")
             tf.io.gfile.makedirs(folder)
             _save(copy, values, path, save_object_ckpt)
-    return WarmStartSettings(path, [f"{re.escape(name)}$" for name in names])
+    return WarmStartSettings(path, [re.escape(name) for name in names])
 
 
 def _save(copy: Any, values: Sequence[Any], path: str, save_object_ckpt: bool) -> None:
