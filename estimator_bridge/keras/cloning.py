@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -53,6 +53,7 @@ class CompiledModel:
     Args:
       model: functional, sequential, or of a class of its own.
       custom_objects: classes and functions that its configuration names.
+      compiled: the model whose optimizer, loss and metrics count; by default the same.
 
     Raises:
       ValueError: the model is not compiled.
@@ -62,8 +63,11 @@ class CompiledModel:
       is_functional: whether its inputs are known.
     """
 
-    def __init__(self, model: Any, custom_objects: Mapping[str, Any] | None = None):
-        if not getattr(model, "optimizer", None):
+    def __init__(
+        self, model: Any, custom_objects: Mapping[str, Any] | None = None, compiled: Any = None
+    ):
+        compiled = model if compiled is None else compiled
+        if not getattr(compiled, "optimizer", None):
             raise ValueError(
                 "The given keras model has not been compiled yet. Please compile the model with "
                 "`model.compile()` before: it says which optimizer, loss and metrics are meant."
@@ -72,17 +76,16 @@ class CompiledModel:
         self.is_functional = bool(model._is_graph_network)
         self._custom_objects = dict(custom_objects or {})
         # Asked now: in a graph, the model may have other methods.
-        given = model._get_compile_args()
+        given = compiled._get_compile_args()
         self._compiled = {key: value for key, value in given.items() if key != "optimizer"}
-        self._optimizer = _Optimizer(model.optimizer)
+        self._optimizer = _Optimizer(compiled.optimizer)
 
     def build(
         self,
         inputs: Any = None,
         targets: Sequence[tf.Tensor] | None = None,
         sample_weights: Any = None,
-        optimizer: Any = None,
-        compiled: bool = True,
+        adapt_optimizer: Callable[[Any], Any] | None = None,
     ) -> Any:
         """Makes the model in the default graph; within ``keras_in_graphs``.
 
@@ -90,27 +93,35 @@ class CompiledModel:
           inputs: tensors, a list or a dict; None makes placeholders.
           targets: one tensor an output; None makes placeholders.
           sample_weights: one tensor or None for each output.
-          optimizer: by default the model's own, with the global step as its count.
-          compiled: whether the copy has a loss and metrics.
+          adapt_optimizer: is given the optimizer, which counts in the global step, and returns
+            the one to use.
 
         Returns:
-          The copy, with weights of its own.
+          The copy, compiled, with weights of its own.
         """
         import tf_keras
 
+        copy = self.copy(inputs)
+        optimizer = self._optimizer.again(tf.compat.v1.train.get_or_create_global_step())
+        if adapt_optimizer:
+            optimizer = adapt_optimizer(optimizer)
+        given = {**self._compiled, "optimizer": optimizer}
+        for key in ("metrics", "weighted_metrics"):
+            given[key] = tf.nest.map_structure(_metric_again, given.get(key))
+        if targets is not None:
+            given["target_tensors"] = list(targets)
         with tf_keras.utils.custom_object_scope(self._custom_objects):
-            copy = self._copy(inputs)
-        if compiled:
-            step = tf.compat.v1.train.get_or_create_global_step()
-            given = {**self._compiled, "optimizer": optimizer or self._optimizer.again(step)}
-            for key in ("metrics", "weighted_metrics"):
-                given[key] = tf.nest.map_structure(_metric_again, given.get(key))
-            if targets is not None:
-                given["target_tensors"] = list(targets)
             copy.compile(**given)
-            if sample_weights is not None:
-                copy._compile_weights_loss_and_weighted_metrics(sample_weights)
+        if sample_weights is not None:
+            copy._compile_weights_loss_and_weighted_metrics(sample_weights)
         return copy
+
+    def copy(self, inputs: Any = None) -> Any:
+        """As ``build`` does, but without a loss, metrics and an optimizer."""
+        import tf_keras
+
+        with tf_keras.utils.custom_object_scope(self._custom_objects):
+            return self._copy(inputs)
 
     def _copy(self, inputs: Any) -> Any:
         import tf_keras

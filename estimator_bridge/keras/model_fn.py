@@ -76,12 +76,15 @@ def _spec(
     features, weights = split_sample_weights(features)
     is_compiled = mode != ModeKeys.PREDICT
     outputs = original.model.output_names if original.is_functional else None
-    model = original.build(
-        inputs_of(original.model, features),
-        targets_of(original.model, labels) if is_compiled else None,
-        weights_of(outputs or ["output_1"], weights) if weights is not None else None,
-        compiled=is_compiled,
-    )
+    inputs = inputs_of(original.model, features)
+    if is_compiled:
+        model = original.build(
+            inputs,
+            targets_of(original.model, labels),
+            weights_of(outputs or ["output_1"], weights) if weights is not None else None,
+        )
+    else:
+        model = original.copy(inputs)
     predictions = dict(zip(_output_names(model), model.outputs))
     spec: dict[str, Any] = {}
     if is_compiled:

@@ -7,6 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.keras.tpu_strategy import TPUDistributionStrategy
 from estimator_bridge.legacy.missing import missing_getattr
 from estimator_bridge.tensorflow_private import get_tpu_context as _get_tpu_context
 from estimator_bridge.tensorflow_private import tpu_training_loop
@@ -37,6 +38,7 @@ __all__ = [
     "RunConfig",
     "TPUConfig",
     "TPUContext",
+    "TPUDistributionStrategy",
     "TPUEstimator",
     "TPUEstimatorSpec",
     "Topology",
@@ -49,6 +51,7 @@ __all__ = [
     "device_assignment",
     "export_estimator_savedmodel",
     "initialize_system",
+    "keras_to_tpu_model",
     "outside_compilation",
     "repeat",
     "replicate",
@@ -160,12 +163,26 @@ def export_estimator_savedmodel(
     )
 
 
+def keras_to_tpu_model(model: Any, strategy: Any = None) -> Any:
+    """Puts a Keras model on the cores of a TPU.
+
+    Args:
+      model: functional or sequential, with inputs of known shapes; compiled or not yet.
+      strategy: a TPUDistributionStrategy; by default that of this machine's TPU.
+
+    Returns:
+      A model of the same layers and weights, whose ``fit``, ``evaluate`` and ``predict`` run on
+      the cores: see `estimator_bridge.keras.tpu_model`.
+    """
+    from estimator_bridge.keras.tpu_model import tpu_model  # it loads Keras, which takes a second
+
+    return tpu_model(model, strategy)
+
+
+tpu_model = keras_to_tpu_model  # of tf.contrib.tpu.python.tpu.keras_support
+
 _FEEDS = "is not there: TPUEstimator feeds the TPU and reads from it by itself. Return a dataset "
 _FEEDS += "from input_fn, and use host_call for what the host reads."
-_KERAS = (
-    "is not there. Build and compile the Keras model under a strategy instead: "
-    "with tf.distribute.TPUStrategy(resolver).scope(): model = ...; model.compile(...)."
-)
 
 __getattr__ = missing_getattr(
     __name__,
@@ -184,8 +201,6 @@ __getattr__ = missing_getattr(
             ),
             _FEEDS,
         ),
-        "TPUDistributionStrategy": _KERAS,
-        "keras_to_tpu_model": _KERAS,
         "TPUInMemoryEvalHook": "is not there. Use tf.estimator.experimental.InMemoryEvaluatorHook, "
         "or tf.estimator.train_and_evaluate.",
         "profiler": "is not there. Use tf.profiler.experimental.start(logdir) and stop(), or "
