@@ -81,6 +81,7 @@ def model_to_estimator(
             "checkpoint_format='saver'."
         )
     model_fn = keras_model_fn(model, custom_objects, by_objects, metric_names_map, export_outputs)
+    _hand_on_session_config(model, config)
     start = None
     if original.is_functional and config.is_chief:
         start = first_values(original, config, by_objects)
@@ -93,6 +94,15 @@ def model_to_estimator(
         )
     kind = Estimator if use_v2_estimator else EstimatorV1
     return kind(model_fn, config=config, warm_start_from=start)
+
+
+def _hand_on_session_config(model: Any, config: RunConfig) -> None:
+    """Gives Keras' own session of TF1 config's settings, unless it has one in use."""
+    if not tf.compat.v1.executing_eagerly_outside_functions() and not any(
+        hasattr(weight, "_keras_initialized") for weight in model.weights
+    ):
+        session = tf.compat.v1.Session(config=config.session_config)
+        tf.compat.v1.keras.backend.set_session(session)
 
 
 def _keras() -> Any:

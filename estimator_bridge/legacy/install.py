@@ -15,6 +15,7 @@ from estimator_bridge.legacy.faces import face_v1, face_v2
 from estimator_bridge.legacy.lazy_module import LazyModule
 from estimator_bridge.legacy.old_paths import OLD_MODULES
 from estimator_bridge.legacy.tf1.contrib_paths import find_contrib
+from estimator_bridge.legacy.tpu_functions import lead_tpu_functions_here
 
 __all__ = ["install"]
 
@@ -30,7 +31,7 @@ def install() -> None:
     attributes and for ``from tensorflow.compat.v1 import estimator`` and the like; the package
     ``tensorflow_estimator`` with the paths of its modules; and ``tensorflow.python.estimator``.
     And ``tf.distribute.cluster_resolver.TPUClusterResolver`` is the one of `estimator_bridge.tpu`,
-    and ``from tensorflow.contrib import layers`` and its like find what is there of it.
+    the functions of ``tf.compat.v1.tpu`` that need a TPU are, and ``from tensorflow.contrib import layers`` and its like find what is there of it.
     Call it before the imports of the program that look there. To call it again changes nothing.
 
     Raises:
@@ -53,6 +54,8 @@ def install() -> None:
         namespace.estimator = v1 if name.endswith("v1") else v2  # type: ignore[attr-defined]
         resolvers: Any = namespace.distribute.cluster_resolver
         resolvers.TPUClusterResolver = TPUClusterResolver
+        if name.endswith("v1"):
+            lead_tpu_functions_here(namespace)
     places = {"tensorflow": v2, "tensorflow.compat.v1": v1, "tensorflow.compat.v2": v2}
     for place, face in places.items():
         sys.modules[f"{place}.estimator"] = face
