@@ -56,7 +56,7 @@ class CompiledModel:
       compiled: the model whose optimizer, loss and metrics count; by default the same.
 
     Raises:
-      ValueError: the model is not compiled.
+      ValueError: its optimizer works in eager code alone.
 
     Attributes:
       model: as given.
@@ -67,18 +67,33 @@ class CompiledModel:
         self, model: Any, custom_objects: Mapping[str, Any] | None = None, compiled: Any = None
     ):
         compiled = model if compiled is None else compiled
-        if not getattr(compiled, "optimizer", None):
-            raise ValueError(
-                "The given keras model has not been compiled yet. Please compile the model with "
-                "`model.compile()` before: it says which optimizer, loss and metrics are meant."
-            )
         self.model = model
         self.is_functional = bool(model._is_graph_network)
         self._custom_objects = dict(custom_objects or {})
+        if not getattr(compiled, "optimizer", None):
+            self._optimizer: _Optimizer | None = None  # it can be copied all the same, to predict
+            return
         # Asked now: in a graph, the model may have other methods.
         given = compiled._get_compile_args()
         self._compiled = {key: value for key, value in given.items() if key != "optimizer"}
         self._optimizer = _Optimizer(compiled.optimizer)
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether it is known how to train it."""
+        return self._optimizer is not None
+
+    def check_compiled(self) -> None:
+        """Checks that it is known how to train the model.
+
+        Raises:
+          ValueError: it is not compiled.
+        """
+        if not self.is_compiled:
+            raise ValueError(
+                "The given keras model has not been compiled yet. Please compile the model with "
+                "`model.compile()` before: it says which optimizer, loss and metrics are meant."
+            )
 
     def build(
         self,
@@ -102,6 +117,7 @@ class CompiledModel:
         import tf_keras
 
         copy = self.copy(inputs)
+        assert self._optimizer is not None  # see ``is_compiled``
         optimizer = self._optimizer.again(tf.compat.v1.train.get_or_create_global_step())
         if adapt_optimizer:
             optimizer = adapt_optimizer(optimizer)

@@ -67,15 +67,22 @@ class Cores:
         """Lets metrics begin anew with the next step."""
         self._begins_metrics = True
 
+    def reset_states(self) -> None:
+        """Lets stateful layers begin anew."""
+        for program in self._programs.values():
+            program.reset_states()
+
     def _program(
         self, mode: str, batch: Sequence[np.ndarray], has_weights: Sequence[bool]
     ) -> ReplicaProgram:
         key = (mode, tuple(array.shape for array in batch), tuple(has_weights))
         if key not in self._programs:
+            drawn = np.random.get_state()  # layers draw their seeds; Keras shuffles by the same
             specs = [tf.TensorSpec(array.shape, array.dtype) for array in batch]
             self._programs[key] = ReplicaProgram(
                 self._original, self._strategy, mode, specs, has_weights, self._shared()
             )
+            np.random.set_state(drawn)
         return self._programs[key]
 
     def _shared(self) -> Any:

@@ -48,6 +48,7 @@ def keras_model_fn(
       ValueError: the model is not compiled, or its optimizer works in eager code alone.
     """
     original = CompiledModel(keras_model, custom_objects)
+    original.check_compiled()
 
     def model_fn(features: Any, labels: Any, mode: str) -> EstimatorSpec:
         with keras_in_graphs(mode == ModeKeys.TRAIN):

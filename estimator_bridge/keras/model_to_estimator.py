@@ -75,6 +75,7 @@ def model_to_estimator(
     _check_kind(model)
     by_objects = checkpoint_format != "saver"
     original = CompiledModel(model, custom_objects)
+    original.check_compiled()
     if by_objects and not (original.is_functional or isinstance(model, _keras().Sequential)):
         raise ValueError(
             "Object-based checkpoints are currently not supported with subclassed models. Pass "

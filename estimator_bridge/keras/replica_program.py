@@ -100,6 +100,10 @@ class ReplicaProgram:
         """Lets the metrics begin anew."""
         self.session.run([variable.initializer for variable in self._metric_variables])
 
+    def reset_states(self) -> None:
+        """Lets stateful layers begin anew."""
+        self.session.run([state.initializer for state in self._states])
+
     def write(self, name: str, value: Any) -> None:
         """Sets all copies of a variable."""
         self.session.resources.prepare({f"{name}:0"})
@@ -125,14 +129,15 @@ class ReplicaProgram:
         inputs, rest = tensors[:count], tensors[count:]
         if self._mode == ModeKeys.PREDICT:
             copy = original.copy(inputs)
-            self.weights = [weight.op.name for weight in copy.weights]
-            return [], [tf.identity(output) for output in copy.outputs], copy.weights
+            outputs = [tf.identity(output) for output in copy.outputs]
+            return self._note(copy), outputs, list(copy.weights)
         given = sum(has_weights)
         targets, weights = rest[: len(rest) - given], iter(rest[len(rest) - given :])
         per_output = [next(weights) if has else None for has in has_weights] if given else None
         copy = original.build(inputs, targets, per_output, self._averaging)
-        self.weights = [weight.op.name for weight in copy.weights]
-        operations = self._train(copy) if self._mode == ModeKeys.TRAIN else []
+        operations = self._note(copy)
+        if self._mode == ModeKeys.TRAIN:
+            operations = self._train(copy)  # the states' updates among them
         metrics = list({id(m): m for m in copy._get_training_eval_metrics()}.values())
         sums = MetricSums(metrics, self._replicas, self._is_whole)
         self._metric_variables = sums.variables
@@ -142,6 +147,17 @@ class ReplicaProgram:
             [loss, *sums.values],
             [*copy.weights, *sums.variables],
         )
+
+    def _note(self, copy: Any) -> list[tf.Operation]:
+        """Notes a copy's weights, and what it keeps from batch to batch.
+
+        Returns:
+          What updates the latter.
+        """
+        self.weights = [weight.op.name for weight in copy.weights]
+        stateful = [layer for layer in copy.layers if getattr(layer, "stateful", False)]
+        self._states = [s for layer in stateful for s in tf.nest.flatten(layer.states)]
+        return [tf.convert_to_tensor(update).op for update in copy.state_updates]
 
     def _averaging(self, optimizer: Any) -> Any:
         """Lets an optimizer apply the mean of the replicas' gradients."""

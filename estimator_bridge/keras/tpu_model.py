@@ -106,6 +106,12 @@ class KerasTPUModel(tf_keras.Model):
         if self._cores:
             self._cores.reset_metrics()
 
+    def reset_states(self) -> None:
+        """Lets stateful layers begin anew."""
+        super().reset_states()
+        if self._cores:
+            self._cores.reset_states()
+
     def sync_to_cpu(self) -> Any:
         """Brings the weights from the cores.
 
@@ -149,28 +155,34 @@ class KerasTPUModel(tf_keras.Model):
 
     def _make_train_function(self) -> Any:
         self._recompile_weights_loss_and_weighted_metrics()
-        self.train_function = functools.partial(self._run, ModeKeys.TRAIN)
+        self.train_function = self._function(ModeKeys.TRAIN)
         return self.train_function
 
     def _make_test_function(self) -> Any:
         self._recompile_weights_loss_and_weighted_metrics()
-        self.test_function = functools.partial(self._run, ModeKeys.EVAL)
+        self.test_function = self._function(ModeKeys.EVAL)
         return self.test_function
 
     def _make_predict_function(self) -> Any:
-        self.predict_function = functools.partial(self._run, ModeKeys.PREDICT)
+        self.predict_function = self._function(ModeKeys.PREDICT)
         return self.predict_function
 
-    def _run(self, mode: str, inputs: Any) -> list[Any]:
-        if not isinstance(inputs, (list, tuple)):
-            inputs = [inputs]
-        fed = list(self._feed_inputs)
+    def _function(self, mode: str) -> Any:
+        """What Keras' loops call for a step: takes its arrays, returns loss and metrics."""
+        fed, weights = list(self._feed_inputs), []
         if mode != ModeKeys.PREDICT:
             fed += [*self._feed_targets, *self._feed_sample_weights]
-        # What follows says whether the batch is for training, which the mode does.
-        arrays = [np.asarray(a, p.dtype.as_numpy_dtype) for a, p in zip(inputs, fed)]
-        weights = [] if mode == ModeKeys.PREDICT else self.sample_weights
-        return self._on_cores().run(mode, arrays, [weight is not None for weight in weights])
+            # As they are now: validation without weights, within fit, is compiled anew.
+            weights = [weight is not None for weight in self.sample_weights]
+
+        def run(inputs: Any) -> list[Any]:
+            if not isinstance(inputs, (list, tuple)):
+                inputs = [inputs]
+            # What follows says whether the batch is for training, which the mode does.
+            arrays = [np.asarray(a, p.dtype.as_numpy_dtype) for a, p in zip(inputs, fed)]
+            return self._on_cores().run(mode, arrays, weights)
+
+        return run
 
     def _on_cores(self) -> Cores:
         if self._cores is None:

@@ -82,7 +82,6 @@ def test_errors_of_the_old_places():
             "from tensorflow.compat.v1.estimator import Estimator, LinearRegressor",
             "dnn.DNNClassifier",
             "from tensorflow_estimator.python.estimator.canned.linear import LinearClassifier",
-            "tf.keras.estimator.model_to_estimator(None)",
             "from tensorflow_estimator.python.estimator import no_such_module",
             "tf.estimator.no_such_name",
         ):
@@ -97,7 +96,6 @@ def test_errors_of_the_old_places():
         "MissingImportError tf.compat.v1.estimator.LinearRegressor is not there yet.",
         "MissingNameError tensorflow_estimator.python.estimator.canned.dnn.DNNClassifier is not",
         "MissingImportError tensorflow_estimator.python.estimator.canned.linear.LinearClassifier",
-        "MissingNameError tensorflow_estimator.python.estimator.keras_lib.model_to_estimator is",
         "ImportError cannot import name 'no_such_module'",
         "AttributeError module 'tf.estimator' has no attribute 'no_such_name'",
     ]
