@@ -31,7 +31,18 @@ FOUNDATION = {
     "version",
 }
 FLOORS = [{"model"}, {"graph"}, {"checkpoint", "data", "runtime"}, {"export"}, {"training"}]
-FACE = {"", "cli", "doctor", "experimental", "inputs", "keras", "legacy", "migrate", "testing", "tpu"}
+FACE = {
+    "",
+    "cli",
+    "doctor",
+    "experimental",
+    "inputs",
+    "keras",
+    "legacy",
+    "migrate",
+    "testing",
+    "tpu",
+}
 LIBRARY_MAY_IMPORT = {"absl", "estimator_bridge", "google", "numpy", "tensorflow", "tf_keras"}
 MIGRATE_MAY_IMPORT = LIBRARY_MAY_IMPORT | {"libcst", "yaml"}
 

@@ -23,7 +23,11 @@ def is_dataset_fn(data: Any) -> bool:
 
 
 def numpy_batches(
-    dataset_fn: Callable[[], Any], name: str, steps: int | None, steps_name: str, again: bool = False
+    dataset_fn: Callable[[], Any],
+    name: str,
+    steps: int | None,
+    steps_name: str,
+    again: bool = False,
 ) -> Iterator[Any]:
     """Yields the batches of the dataset that a function returns.
 

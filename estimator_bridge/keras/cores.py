@@ -95,4 +95,3 @@ class Cores:
             if name in program.hypers and self._written.get(name) != value:
                 program.write(program.hypers[name], value)
                 self._written[name] = value
-

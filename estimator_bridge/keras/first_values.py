@@ -41,7 +41,9 @@ def first_values(
         _v1.random.set_random_seed(config.tf_random_seed)
         _v1.train.create_global_step()
         copy = original.build()
-        names = [weight.name for weight in copy.weights]  # "kernel:0": a collection is asked by these
+        names = [
+            weight.name for weight in copy.weights
+        ]  # "kernel:0": a collection is asked by these
         if not path:
             train_op_of(copy)  # it makes the optimizer's variables
             path = os.path.join(folder, "keras_model.ckpt")

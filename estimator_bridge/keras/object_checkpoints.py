@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-__all__ = ["OBJECTS_OF", "object_scaffold", "object_saver"]
+__all__ = ["OBJECTS_OF", "object_saver", "object_scaffold"]
 
 # The name of the global step among a model's objects.
 OBJECTS_OF = "estimator_global_step"

@@ -157,7 +157,8 @@ class ReplicaProgram:
         self.weights = [weight.op.name for weight in copy.weights]
         stateful = [layer for layer in copy.layers if getattr(layer, "stateful", False)]
         self._states = [s for layer in stateful for s in tf.nest.flatten(layer.states)]
-        return [tf.convert_to_tensor(update).op for update in copy.state_updates]
+        updates = [getattr(update, "op", update) for update in copy.state_updates]
+        return [update for update in updates if isinstance(update, tf.Operation)]
 
     def _averaging(self, optimizer: Any) -> Any:
         """Lets an optimizer apply the mean of the replicas' gradients."""

@@ -38,9 +38,7 @@ class KerasTPUModel(tf_keras.Model):
     """
 
     def __init__(self, cpu_model: Any, strategy: tf.distribute.Strategy):
-        super().__init__(
-            inputs=cpu_model.inputs, outputs=cpu_model.outputs, name=cpu_model.name
-        )
+        super().__init__(inputs=cpu_model.inputs, outputs=cpu_model.outputs, name=cpu_model.name)
         # In a list of no layers, so that Keras does not count the layers twice.
         self._held = functools.partial(lambda *held: held, cpu_model, strategy)
         self._cores: Cores | None = None
@@ -53,7 +51,9 @@ class KerasTPUModel(tf_keras.Model):
         """The model that the program made, with the weights that it had last."""
         return self._held()[0]
 
-    def compile(self, optimizer: Any = "rmsprop", loss: Any = None, metrics: Any = None, **more: Any):
+    def compile(
+        self, optimizer: Any = "rmsprop", loss: Any = None, metrics: Any = None, **more: Any
+    ):
         """Says how to train; see tf.keras.Model.
 
         Raises:

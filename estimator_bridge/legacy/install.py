@@ -31,7 +31,8 @@ def install() -> None:
     attributes and for ``from tensorflow.compat.v1 import estimator`` and the like; the package
     ``tensorflow_estimator`` with the paths of its modules; and ``tensorflow.python.estimator``.
     And ``tf.distribute.cluster_resolver.TPUClusterResolver`` is the one of `estimator_bridge.tpu`,
-    the functions of ``tf.compat.v1.tpu`` that need a TPU are, and ``from tensorflow.contrib import layers`` and its like find what is there of it.
+    as are the functions of ``tf.compat.v1.tpu`` that need a TPU, and ``from tensorflow.contrib
+    import layers`` and its like find what is there of it.
     Call it before the imports of the program that look there. To call it again changes nothing.
 
     Raises:

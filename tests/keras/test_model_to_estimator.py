@@ -13,10 +13,13 @@ LAYERS = ("dense/kernel", "dense/bias", "dense_1/kernel", "dense_1/bias")
 # What TensorFlow 2.15.1 writes for the same model.
 BY_NAME = {
     *LAYERS,
-    *(f"batch_normalization/{part}" for part in "beta gamma moving_mean moving_variance".split()),
+    *(
+        f"batch_normalization/{part}"
+        for part in ["beta", "gamma", "moving_mean", "moving_variance"]
+    ),
     *(f"training/RMSprop/{name}/rms" for name in LAYERS),
     *(f"training/RMSprop/batch_normalization/{part}/rms" for part in ("beta", "gamma")),
-    *(f"training/RMSprop/{part}" for part in "decay learning_rate momentum rho".split()),
+    *(f"training/RMSprop/{part}" for part in ["decay", "learning_rate", "momentum", "rho"]),
     "global_step",
 }
 
@@ -166,20 +169,26 @@ def test_a_model_of_a_class_of_its_own(tmp_path):
     model.fit(X, Y, verbose=0)
 
 
-def test_a_saved_model_and_its_own_functions(tmp_path):
-    def doubled(x):
-        return 2 * x
+class Doubled(keras.layers.Layer):
+    """What Keras does not know."""
 
-    dense = keras.layers.Dense(1, activation=doubled, input_shape=(3,), name="dense")
-    model = keras.Sequential([dense])
+    def call(self, inputs):
+        return 2 * inputs
+
+
+def test_a_saved_model_and_its_own_layers(tmp_path):
+    dense = keras.layers.Dense(1, input_shape=(3,))
+    model = keras.Sequential([dense, Doubled(name="doubled")])
     model.compile("adam", "mse")
     model.save(tmp_path / "model.h5")
-    names = {"doubled": doubled}
     estimator = eb.keras.model_to_estimator(
-        keras_model_path=str(tmp_path / "model.h5"), custom_objects=names, model_dir=str(tmp_path)
+        keras_model_path=str(tmp_path / "model.h5"),
+        custom_objects={"Doubled": Doubled},
+        model_dir=str(tmp_path),
     )
     (predicted,) = estimator.predict(lambda: tf.data.Dataset.from_tensors(X[:1]))
-    np.testing.assert_allclose(predicted["dense"], model.predict(X[:1], verbose=0)[0], rtol=1e-5)
+    expected = model.predict(X[:1], verbose=0)[0]
+    np.testing.assert_allclose(predicted["doubled"], expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -187,7 +196,7 @@ def test_a_saved_model_and_its_own_functions(tmp_path):
     [
         ({}, ValueError, "Either `keras_model` or `keras_model_path`"),
         ({"keras_model_path": "x"}, ValueError, "but not both"),
-        ({"checkpoint_format": "h5"}, ValueError, "must be one of \"checkpoint\" or \"saver\""),
+        ({"checkpoint_format": "h5"}, ValueError, 'must be one of "checkpoint" or "saver"'),
         ({"keras_model": 3}, TypeError, "must be a model of tf_keras"),
     ],
 )

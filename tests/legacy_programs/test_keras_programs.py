@@ -1,13 +1,12 @@
 """A Keras program of TF1 gives the same numbers on cores as plain Keras without."""
 
 import numpy as np
-import pytest
 from running_programs import numbers, run_program
 
 NAMES = (
-    "loss val_loss near val_near acc val_acc function on_batch evaluated test_on_batch generator "
-    "predicted on_batch_predicted"
-).split()
+    *("loss", "val_loss", "near", "val_near", "acc", "val_acc", "function", "on_batch"),
+    *("evaluated", "test_on_batch", "generator", "predicted", "on_batch_predicted"),
+)
 
 
 def test_keras_to_tpu_model_gives_what_plain_keras_gives(tmp_path):

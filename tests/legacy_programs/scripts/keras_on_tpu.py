@@ -67,8 +67,15 @@ def main(_):
     np.random.seed(6)
     weights = np.linspace(0.5, 1.5, 48)
     history = model.fit(
-        x, y, batch_size=20, epochs=2, verbose=0, sample_weight=weights,
-        validation_data=(x, y), class_weight={0: 1.0, 1: 2.0}, shuffle=False,
+        x,
+        y,
+        batch_size=20,
+        epochs=2,
+        verbose=0,
+        sample_weight=weights,
+        validation_data=(x, y),
+        class_weight={0: 1.0, 1: 2.0},
+        shuffle=False,
     )
     for name in sorted(history.history):
         show(name, history.history[name])
@@ -76,8 +83,12 @@ def main(_):
     data = (dataset_fn,) if FLAGS.use_tpu else make_epochs()
     validation = dataset_fn if FLAGS.use_tpu else make_epochs()[0]
     history = model.fit(
-        *data, epochs=2, steps_per_epoch=3, verbose=0,
-        validation_data=validation, validation_steps=3,
+        *data,
+        epochs=2,
+        steps_per_epoch=3,
+        verbose=0,
+        validation_data=validation,
+        validation_steps=3,
     )
     show("function", history.history["loss"] + history.history["val_loss"])
 
