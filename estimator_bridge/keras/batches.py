@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import tensorflow as tf
@@ -23,7 +23,7 @@ def is_dataset_fn(data: Any) -> bool:
 
 
 def numpy_batches(
-    dataset_fn: Callable[[], Any],
+    dataset_fn: Any,
     name: str,
     steps: int | None,
     steps_name: str,
@@ -32,7 +32,7 @@ def numpy_batches(
     """Yields the batches of the dataset that a function returns.
 
     Args:
-      dataset_fn: is called in a graph of its own; or the Dataset.
+      dataset_fn: a function, which is called in a graph of its own; or the Dataset.
       name: of the argument, for errors.
       steps: how many are asked for in an epoch; it has to be said.
       steps_name: of that argument.

@@ -75,15 +75,25 @@ class Cores:
     def _program(
         self, mode: str, batch: Sequence[np.ndarray], has_weights: Sequence[bool]
     ) -> ReplicaProgram:
-        key = (mode, tuple(array.shape for array in batch), tuple(has_weights))
+        # What cannot be divided goes to each core whole.
+        is_whole = any(len(array) % self._strategy.num_replicas_in_sync for array in batch)
+        shapes = tuple(self._shape(array) for array in batch)
+        key = (mode, shapes, tuple(has_weights), is_whole)
         if key not in self._programs:
             drawn = np.random.get_state()  # layers draw their seeds; Keras shuffles by the same
-            specs = [tf.TensorSpec(array.shape, array.dtype) for array in batch]
+            specs = [tf.TensorSpec(shape, a.dtype) for shape, a in zip(shapes, batch)]
             self._programs[key] = ReplicaProgram(
-                self._original, self._strategy, mode, specs, has_weights, self._shared()
+                self._original, self._strategy, mode, specs, has_weights, is_whole, self._shared()
             )
             np.random.set_state(drawn)
         return self._programs[key]
+
+    def _shape(self, array: np.ndarray) -> tuple[int | None, ...]:
+        """The shape that a program is traced for: one for each size only where it has to be."""
+        is_static = isinstance(self._strategy, tf.distribute.TPUStrategy)
+        if is_static or self._original.model.stateful:
+            return array.shape
+        return (None, *array.shape[1:])
 
     def _shared(self) -> Any:
         """The resources of a program that has all variables made so far: one that trains."""

@@ -22,16 +22,16 @@ _v1 = tf.compat.v1
 
 
 class ReplicaProgram:
-    """A step of a model, traced for batches of one shape.
-
-    A batch whose size is no multiple of the number of replicas goes to each of them whole.
+    """A step of a model, traced for batches of one kind.
 
     Args:
       original: the model.
       strategy: whose replicas share the batches.
       mode: of ModeKeys.
-      specs: of a global batch: the inputs, then the targets, then the sample weights.
+      specs: of a global batch: the inputs, then the targets, then the sample weights. Its size may
+        be unknown.
       has_weights: for each output, whether there are sample weights.
+      is_whole: whether a batch goes to each replica whole, instead of in equal parts.
       shared: of another program of the same model, whose variables are used.
 
     Attributes:
@@ -47,11 +47,12 @@ class ReplicaProgram:
         mode: str,
         specs: Sequence[tf.TensorSpec],
         has_weights: Sequence[bool],
+        is_whole: bool,
         shared: Resources | None,
     ):
         self._strategy, self._mode = strategy, mode
         self._replicas = strategy.num_replicas_in_sync
-        self._is_whole = any(spec.shape.as_list()[0] % self._replicas for spec in specs)
+        self._is_whole = is_whole
         self._draw = 0
         self._metric_variables: list[Any] = []
         self.hypers: dict[str, str] = {}
@@ -117,9 +118,10 @@ class ReplicaProgram:
         with eager_mode():
             return self.session.resources.first_copy(name).numpy()
 
-    def _part_of(self, shape: tf.TensorShape) -> list[int]:
+    def _part_of(self, shape: tf.TensorShape) -> list[int | None]:
         size, *others = shape.as_list()
-        return [size if self._is_whole else size // self._replicas, *others]
+        is_part = size is not None and not self._is_whole
+        return [size // self._replicas if is_part else size, *others]
 
     def _trace(
         self, original: CompiledModel, tensors: list[tf.Tensor], has_weights: Sequence[bool]

@@ -18,8 +18,9 @@ def build_model():
     words = tf.keras.Input(shape=(4,), dtype="int32", name="words")
     other = tf.keras.Input(shape=(4,), dtype="int32", name="other")
     embedding = layers.Embedding(12, 6, embeddings_initializer=seeded(-1, 1, seed=1))
-    encoder = layers.LSTM(
+    encoder = layers.SimpleRNN(
         5,
+        unroll=True,
         kernel_initializer=seeded(-1, 1, seed=2),
         recurrent_initializer=seeded(-1, 1, seed=3),
     )
