@@ -39,7 +39,18 @@ FLOORS = [
     {"training"},
     {"canned"},
 ]
-FACE = {"", "cli", "doctor", "experimental", "inputs", "legacy", "migrate", "testing", "tpu"}
+FACE = {
+    "",
+    "cli",
+    "doctor",
+    "experimental",
+    "inputs",
+    "keras",
+    "legacy",
+    "migrate",
+    "testing",
+    "tpu",
+}
 LIBRARY_MAY_IMPORT = {"absl", "estimator_bridge", "google", "numpy", "tensorflow", "tf_keras"}
 MIGRATE_MAY_IMPORT = LIBRARY_MAY_IMPORT | {"libcst", "yaml"}
 

@@ -15,6 +15,7 @@ from estimator_bridge.legacy.faces import face_v1, face_v2
 from estimator_bridge.legacy.lazy_module import LazyModule
 from estimator_bridge.legacy.old_paths import OLD_MODULES
 from estimator_bridge.legacy.tf1.contrib_paths import find_contrib
+from estimator_bridge.legacy.tpu_functions import lead_tpu_functions_here
 
 __all__ = ["install"]
 
@@ -30,7 +31,8 @@ def install() -> None:
     attributes and for ``from tensorflow.compat.v1 import estimator`` and the like; the package
     ``tensorflow_estimator`` with the paths of its modules; and ``tensorflow.python.estimator``.
     And ``tf.distribute.cluster_resolver.TPUClusterResolver`` is the one of `estimator_bridge.tpu`,
-    ``tf.compat.v1.tpu.experimental`` has AdagradParameters and its like again, and ``from
+    ``tf.compat.v1.tpu.experimental`` has AdagradParameters and its like again, the functions of
+    ``tf.compat.v1.tpu`` that need a TPU are those of `estimator_bridge.tpu`, and ``from
     tensorflow.contrib import layers`` and its like find what is there of it.
     Call it before the imports of the program that look there. To call it again changes nothing.
 
@@ -59,6 +61,7 @@ def install() -> None:
             for parameters in embedding_parameters.__all__:
                 kind = getattr(embedding_parameters, parameters)
                 setattr(namespace.tpu.experimental, parameters, kind)
+            lead_tpu_functions_here(namespace)
     places = {"tensorflow": v2, "tensorflow.compat.v1": v1, "tensorflow.compat.v2": v2}
     for place, face in places.items():
         sys.modules[f"{place}.estimator"] = face

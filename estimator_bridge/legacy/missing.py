@@ -33,12 +33,6 @@ MISSING: dict[str, dict[str, str]] = {
     "experimental": dict.fromkeys(
         ("KMeans", "LinearSDCA", "RNNClassifier", "RNNEstimator"), _MODEL_FN
     ),
-    "keras": {
-        "model_to_estimator": _later(
-            "call the Keras model in a model_fn for Estimator: logits = keras_model(features, "
-            "training=mode == 'train')"
-        ),
-    },
 }
 
 # By a module's full name: how users call it, and what it lacks.

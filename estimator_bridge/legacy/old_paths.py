@@ -109,8 +109,9 @@ _BELOW: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
             **_here("tpu", "TPUEstimator"),
             **_here("experimental", "call_logit_fn"),
             **_here("experimental", "dnn_logit_fn_builder", "linear_logit_fn_builder"),
+            **_here("keras", "model_to_estimator"),
         },
-        {**MISSING[""], **MISSING["experimental"], **MISSING["keras"]},
+        {**MISSING[""], **MISSING["experimental"]},
     ),
     "export.export": (_RECEIVERS, {}),
     "export.export_lib": ({**_OUTPUTS, **_RECEIVERS}, {}),
@@ -130,7 +131,14 @@ _BELOW: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
     "inputs.inputs": (_INPUTS, {}),
     "inputs.numpy_io": (_here("inputs", "numpy_input_fn"), {}),
     "inputs.pandas_io": (_here("inputs", "pandas_input_fn"), {}),
-    "keras_lib": ({}, MISSING["keras"]),
+    "keras_lib": (
+        {
+            **_here("keras", "model_to_estimator"),
+            **_here("keras.structures", "FormattedKeyError"),
+            "_create_keras_model_fn": f"{_FACE}.keras.model_fn.keras_model_fn",
+        },
+        {},
+    ),
     "mode_keys": (_here("", "ModeKeys"), {}),
     "model_fn": (
         {**_here("", "EstimatorSpec", "ModeKeys"), **_here("experimental", "call_logit_fn")},

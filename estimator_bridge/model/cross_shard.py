@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.model.keras_optimizer import as_graph_optimizer
+from estimator_bridge.model.tensorflows_own import own_tpu_function
 from estimator_bridge.tensorflow_private import get_tpu_context
 
 __all__ = ["CrossShardOptimizer", "cross_replica_sum", "number_of_shards"]
@@ -36,7 +37,7 @@ def cross_replica_sum(
     """
     if number_of_shards() is None:
         return tf.identity(x, name=name)
-    return tf.compat.v1.tpu.cross_replica_sum(x, group_assignment, name)
+    return own_tpu_function("cross_replica_sum")(x, group_assignment, name)
 
 
 class CrossShardOptimizer(tf.compat.v1.train.Optimizer):

@@ -14,6 +14,7 @@ import tensorflow as tf
 
 from estimator_bridge.graph.trace import shards_are
 from estimator_bridge.model.cross_shard import number_of_shards
+from estimator_bridge.model.tensorflows_own import own_tpu_function
 from estimator_bridge.runtime import tpu_present
 from estimator_bridge.tpu.feeds import core_is
 from estimator_bridge.tpu.joined_replicas import JoinedReplicas
@@ -21,7 +22,7 @@ from estimator_bridge.tpu.joined_replicas import JoinedReplicas
 __all__ = ["batch_parallel", "replicate", "rewrite", "shard"]
 
 _v1 = tf.compat.v1
-_replicate = _v1.tpu.replicate  # TensorFlow's own, also where a module face leads its name here
+_replicate = own_tpu_function("replicate")
 
 
 def rewrite(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging as python_logging
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -22,6 +21,7 @@ from estimator_bridge.training.readiness import finalize_scaffold, not_ready
 __all__ = ["initialize_session", "open_session", "prepare_saver", "with_default_local_init"]
 
 _v1 = tf.compat.v1
+_INFO = 20  # of Python's logging
 
 
 def prepare_saver(scaffold: tf.compat.v1.train.Scaffold, keep_max: int | None, keep_hours: float):
@@ -114,10 +114,8 @@ def _restore(session: LiftedSession, saver: Any, path: str) -> None:
     initializers = _v1.get_collection("saved_model_initializers")
     if initializers:  # of a SavedModel that the model loads; the checkpoint's values count
         session.run(initializers)
-    # TensorFlow's own saver says it, too, to those who listen to its log.
-    if not isinstance(saver, _v1.train.Saver) or not tf.get_logger().isEnabledFor(
-        python_logging.INFO
-    ):
+    # TensorFlow's Saver says so by itself, where tf.logging is to say as much.
+    if not (isinstance(saver, _v1.train.Saver) and tf.get_logger().isEnabledFor(_INFO)):
         logging.info("Restoring parameters from %s", path)
     with reading(path):
         saver.restore(session, path)

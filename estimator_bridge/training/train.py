@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -62,6 +63,7 @@ def train_program(
             together.start_alike()
         start = program.global_step
         limit = max_steps if max_steps is not None else steps and start + steps
+        limit = limit and math.ceil(limit)  # programs divide numbers of examples by batch sizes
         if together:
             together.check_limit(limit)
         iterator = open_input(program.dataset(), all_hooks, start, checkpoint_path is not None)

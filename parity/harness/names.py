@@ -120,6 +120,7 @@ PUBLIC: dict[str, dict[str, str]] = {
         **_here(_EARLY_STOPPING, "experimental"),
         **{name: target for names in _CANNED.values() for name, target in _v1(names).items()},
     },
+    "keras_lib": _here(("model_to_estimator",), "keras"),
     "mode_keys": _here(("ModeKeys",)),
     "model_fn": {
         **_here(("EstimatorSpec", "ModeKeys")),
@@ -175,6 +176,7 @@ STAND_INS: dict[str, dict[str, str]] = {
         name: f"{_STAND_INS}.{name.lstrip('_')}"
         for name in ("_load_global_step_from_checkpoint_dir", "_write_dict_to_summary")
     },
+    "keras_lib": {"FormattedKeyError": f"{_FACE}.keras.structures.FormattedKeyError"},
     "model_fn": {"LOSS_METRIC_KEY": f"{_FACE}.training.metrics.LOSS"},
     "run_config": {"TaskType": f"{_FACE}.model.TaskType"},
     "tpu.util": {
@@ -258,6 +260,7 @@ INSIDES: dict[str, dict[str, str]] = {
             f"{_FACE}.experimental.checkpoint_step.StopAtCheckpointStepHook"
         ),
     },
+    "keras_lib": {"_create_keras_model_fn": f"{_FACE}.keras.model_fn.keras_model_fn"},
     "training": {
         "_ContinuousEvalListener": f"{_FACE}.training.continuous.ContinuousEvalListener",
         "_EvalResult": f"{_FACE}.training.continuous.EvalResult",

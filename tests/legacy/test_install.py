@@ -42,6 +42,8 @@ WAYS = """
     from tensorflow.python.estimator.estimator import _load_global_step_from_checkpoint_dir as found
     from tensorflow.python.tpu import tpu_config; found = tpu_config.RunConfig
     from tensorflow.python.tpu.tpu_estimator import TPUEstimatorSpec as found
+    from tensorflow_estimator.python.estimator.keras_lib import model_to_estimator as found
+    from tensorflow_estimator.python.estimator import keras_lib; found = keras_lib.FormattedKeyError
 """
 
 
@@ -83,7 +85,6 @@ def test_errors_of_the_old_places():
         for way in (
             "tf.estimator.experimental.LinearSDCA",
             "from tensorflow.compat.v1.estimator.experimental import call_logit_fn, KMeans",
-            "tf.keras.estimator.model_to_estimator(None)",
             "from tensorflow_estimator.python.estimator import no_such_module",
             "tf.estimator.no_such_name",
         ):
@@ -96,7 +97,6 @@ def test_errors_of_the_old_places():
     beginnings = [
         "MissingNameError estimator_bridge.experimental.LinearSDCA is not there yet.",
         "MissingImportError estimator_bridge.experimental.KMeans is not there yet.",
-        "MissingNameError tensorflow_estimator.python.estimator.keras_lib.model_to_estimator is",
         "ImportError cannot import name 'no_such_module'",
         "AttributeError module 'tf.estimator' has no attribute 'no_such_name'",
     ]
@@ -230,3 +230,59 @@ def test_the_resolver_of_tensorflows_namespaces():
         """
     )
     assert told == ["None None 2 True", "3 True False"]
+
+
+def test_tpu_functions_of_tensorflow_lead_here_and_tensorflow_keeps_its_own():
+    told = run(
+        """
+        import inspect
+        import estimator_bridge
+        estimator_bridge.install()
+        estimator_bridge.install()
+        import tensorflow as tf
+        from tensorflow.python.tpu import tpu as own
+        tpu = tf.compat.v1.tpu
+        def plus_sum(x):
+            return x + tpu.cross_replica_sum(x)
+        with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+            topology = session.run(tpu.initialize_system())
+            print(tf.tpu.experimental.Topology(topology).num_tasks)
+            for function in (tpu.shard, tpu.batch_parallel):
+                print(session.run(function(plus_sum, [tf.constant([1.0, 2.0])], num_shards=2)))
+            print(session.run(tpu.rewrite(lambda x: 2 * x, [3.0])))
+            print(session.run(tpu.replicate(lambda x: x, [[1], [2]])))
+            print(session.run(tpu.shutdown_system()))
+        print(own.shard is not tpu.shard, own.shard is tpu.shard.of_tensorflow)
+        print(inspect.signature(tpu.shard) == inspect.signature(own.shard))
+        """
+    )
+    arrays = ["[array([4., 5.], dtype=float32)]"] * 2
+    assert told == ["1", *arrays, "[6.0]", "[[1], [2]]", "None", "True True", "True"]
+
+
+def test_a_restore_is_told_once(tmp_path):
+    told = run(
+        """
+        import logging, sys
+        import estimator_bridge as eb
+        import tensorflow.compat.v1 as tf
+        logging.basicConfig(stream=sys.stdout, format="%(message)s")
+        from absl import logging as absl_logging
+        def model_fn(features, labels, mode):
+            loss = tf.reduce_mean(tf.get_variable("w", []) * features)
+            train_op = tf.train.AdamOptimizer().minimize(loss, tf.train.get_global_step())
+            return eb.EstimatorSpec(mode, loss=loss, train_op=train_op)
+        def input_fn():
+            return tf.data.Dataset.from_tensors([1.0]).repeat()
+        for absl_level, level in ((absl_logging.INFO, tf.logging.WARN), (-1, tf.logging.INFO)):
+            absl_logging.set_verbosity(absl_level)
+            tf.logging.set_verbosity(level)
+            for handler in tf.get_logger().handlers[:]:
+                tf.get_logger().removeHandler(handler)
+            eb.Estimator(model_fn, sys.argv[1]).train(input_fn, steps=1)
+            eb.Estimator(model_fn, sys.argv[1]).evaluate(input_fn, steps=1)
+        """,
+        str(tmp_path),
+    )
+    restored = [line.rpartition("/")[2] for line in told if "Restoring parameters" in line]
+    assert restored == ["model.ckpt-1", "model.ckpt-1", "model.ckpt-2"]

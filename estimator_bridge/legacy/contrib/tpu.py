@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.experimental import InMemoryEvaluatorHook
+from estimator_bridge.keras.tpu_strategy import TPUDistributionStrategy
 from estimator_bridge.legacy.missing import missing_getattr
 from estimator_bridge.tensorflow_private import get_tpu_context as _get_tpu_context
 from estimator_bridge.tensorflow_private import tpu_training_loop
@@ -50,6 +51,7 @@ __all__ = [
     "RunConfig",
     "TPUConfig",
     "TPUContext",
+    "TPUDistributionStrategy",
     "TPUEstimator",
     "TPUEstimatorSpec",
     "TPUInMemoryEvalHook",
@@ -67,6 +69,7 @@ __all__ = [
     "infeed_enqueue",
     "infeed_enqueue_tuple",
     "initialize_system",
+    "keras_to_tpu_model",
     "outfeed_dequeue",
     "outfeed_dequeue_tuple",
     "outfeed_enqueue",
@@ -214,16 +217,27 @@ def export_estimator_savedmodel(
     )
 
 
-_KERAS = (
-    "is not there. Build and compile the Keras model under a strategy instead: "
-    "with tf.distribute.TPUStrategy(resolver).scope(): model = ...; model.compile(...)."
-)
+def keras_to_tpu_model(model: Any, strategy: Any = None) -> Any:
+    """Puts a Keras model on the cores of a TPU.
+
+    Args:
+      model: functional or sequential, with inputs of known shapes; compiled or not yet.
+      strategy: a TPUDistributionStrategy; by default that of this machine's TPU.
+
+    Returns:
+      A model of the same layers and weights, whose ``fit``, ``evaluate`` and ``predict`` run on
+      the cores: see `estimator_bridge.keras.tpu_model`.
+    """
+    from estimator_bridge.keras.tpu_model import tpu_model  # it loads Keras, which takes a second
+
+    return tpu_model(model, strategy)
+
+
+tpu_model = keras_to_tpu_model  # of tf.contrib.tpu.python.tpu.keras_support
 
 __getattr__ = missing_getattr(
     __name__,
     {
-        "TPUDistributionStrategy": _KERAS,
-        "keras_to_tpu_model": _KERAS,
         "profiler": "is not there. Use tf.profiler.experimental.start(logdir) and stop(), or "
         "tf.estimator.ProfilerHook.",
     },

@@ -14,6 +14,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.graph import REPLICA_ID
+from estimator_bridge.model.tensorflows_own import own_tpu_function
 
 __all__ = ["first_of_replicas", "gather_replicas", "join", "replica_id", "sum_over_replicas"]
 
@@ -54,7 +55,7 @@ def sum_over_replicas(
     kind = x.dtype
     if kind not in _SUMMED:
         kind = tf.int32 if kind in _SMALL else tf.float64
-    total = _v1.tpu.cross_replica_sum(tf.cast(x, kind), [list(range(replicas))])
+    total = own_tpu_function("cross_replica_sum")(tf.cast(x, kind), [list(range(replicas))])
     if note:
         note(total.op)
     return tf.cast(total, x.dtype)

@@ -112,13 +112,6 @@ def test_export_estimator_savedmodel(tmp_path):
     np.testing.assert_allclose(predict({key: [4.0]})["y"], [3.0], rtol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["keras_to_tpu_model", "TPUDistributionStrategy"])
-def test_what_is_missing_says_what_to_use(name):
-    with pytest.raises(AttributeError, match=f"tf.contrib.tpu.{name} is not there") as raised:
-        getattr(tpu, name)
-    assert "tf.distribute.TPUStrategy" in str(raised.value)
-
-
 def test_in_memory_eval_hook(tmp_path):
     seen = []
 

@@ -1,0 +1,75 @@
+"""A function that returns a Dataset, as batches of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.data import GraphInput, call_input_fn
+from estimator_bridge.graph import LiftedSession
+from estimator_bridge.runtime import default_strategy
+from estimator_bridge.tensorflow_private import eager_mode
+
+__all__ = ["is_dataset_fn", "numpy_batches"]
+
+
+def is_dataset_fn(data: Any) -> bool:
+    """Whether data are a function, or a Dataset, in the place of arrays or a generator."""
+    if isinstance(data, tf.data.Dataset):
+        return True
+    return callable(data) and not hasattr(data, "__getitem__") and not hasattr(data, "__next__")
+
+
+def numpy_batches(
+    dataset_fn: Any,
+    name: str,
+    steps: int | None,
+    steps_name: str,
+    again: bool = False,
+) -> Iterator[Any]:
+    """Yields the batches of the dataset that a function returns.
+
+    Args:
+      dataset_fn: a function, which is called in a graph of its own; or the Dataset.
+      name: of the argument, for errors.
+      steps: how many are asked for in an epoch; it has to be said.
+      steps_name: of that argument.
+      again: whether they start anew where they end.
+
+    Raises:
+      ValueError: ``steps`` is None.
+    """
+    if steps is None:
+        raise ValueError(
+            f"When using tf.data as input to a model ({name} is a function that returns a Dataset),"
+            f" you should specify the {steps_name} argument: how many batches an epoch has."
+        )
+    return _batches(dataset_fn, again)
+
+
+def _batches(dataset_fn: Any, again: bool) -> Iterator[Any]:
+    if isinstance(dataset_fn, tf.data.Dataset):
+        graph = dataset_fn._variant_tensor.graph
+        given = GraphInput(graph, dataset_fn)
+    else:
+        graph = tf.Graph()
+        with graph.as_default():
+            given = call_input_fn(dataset_fn, graph)
+    session = LiftedSession(graph, default_strategy())
+    with graph.as_default():
+        session.run(tf.compat.v1.tables_initializer())
+    dataset = given.dataset(session)
+    while True:
+        with eager_mode():
+            iterator = iter(dataset)
+        while True:
+            with eager_mode():
+                batch = next(iterator, None)
+                if batch is None:
+                    break
+                arrays = tf.nest.map_structure(lambda tensor: tensor.numpy(), batch)
+            yield arrays
+        if not again:
+            return

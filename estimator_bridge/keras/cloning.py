@@ -1,0 +1,197 @@
+"""A compiled Keras model, made again in a graph.
+
+In a ``tf.Graph`` a tf_keras model has its loss, metrics and updates as tensors, as in TF1.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.tensorflow_private import eager_mode
+
+__all__ = ["CompiledModel", "keras_in_graphs"]
+
+
+@contextlib.contextmanager
+def keras_in_graphs(training: bool) -> Iterator[None]:
+    """Is open while layers are made in the default graph.
+
+    tf_keras gives its classes other base classes there than in eager code, for the whole process;
+    a model that the program made before would have lost its methods. So they are put back.
+
+    Args:
+      training: what layers take that are called without ``training=``.
+    """
+    import tf_keras
+
+    before = {kind: kind.__bases__ for kind in _below(tf_keras.layers.Layer)}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it is deprecated for TF2, not for graphs
+            with tf_keras.backend.learning_phase_scope(int(training)):
+                yield
+    finally:
+        for kind, bases in before.items():
+            if kind.__bases__ != bases:
+                kind.__bases__ = bases
+
+
+def _below(kind: Any) -> Iterator[Any]:
+    for subclass in kind.__subclasses__():
+        yield subclass
+        yield from _below(subclass)
+
+
+class CompiledModel:
+    """What a compiled tf_keras model was made of, to make it again.
+
+    Args:
+      model: functional, sequential, or of a class of its own.
+      custom_objects: classes and functions that its configuration names.
+      compiled: the model whose optimizer, loss and metrics count; by default the same.
+
+    Raises:
+      ValueError: its optimizer works in eager code alone.
+
+    Attributes:
+      model: as given.
+      is_functional: whether its inputs are known.
+    """
+
+    def __init__(
+        self, model: Any, custom_objects: Mapping[str, Any] | None = None, compiled: Any = None
+    ):
+        compiled = model if compiled is None else compiled
+        self.model = model
+        self.is_functional = bool(model._is_graph_network)
+        self._custom_objects = dict(custom_objects or {})
+        if not getattr(compiled, "optimizer", None):
+            self._optimizer: _Optimizer | None = None  # it can be copied all the same, to predict
+            return
+        # Asked now: in a graph, the model may have other methods.
+        given = compiled._get_compile_args()
+        self._compiled = {key: value for key, value in given.items() if key != "optimizer"}
+        self._optimizer = _Optimizer(compiled.optimizer)
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether it is known how to train it."""
+        return self._optimizer is not None
+
+    def check_compiled(self) -> None:
+        """Checks that it is known how to train the model.
+
+        Raises:
+          ValueError: it is not compiled.
+        """
+        if not self.is_compiled:
+            raise ValueError(
+                "The given keras model has not been compiled yet. Please compile the model with "
+                "`model.compile()` before: it says which optimizer, loss and metrics are meant."
+            )
+
+    def build(
+        self,
+        inputs: Any = None,
+        targets: Sequence[tf.Tensor] | None = None,
+        sample_weights: Any = None,
+        adapt_optimizer: Callable[[Any], Any] | None = None,
+    ) -> Any:
+        """Makes the model in the default graph; within ``keras_in_graphs``.
+
+        Args:
+          inputs: tensors, a list or a dict; None makes placeholders.
+          targets: one tensor an output; None makes placeholders.
+          sample_weights: one tensor or None for each output.
+          adapt_optimizer: is given the optimizer, which counts in the global step, and returns
+            the one to use.
+
+        Returns:
+          The copy, compiled, with weights of its own.
+        """
+        import tf_keras
+
+        copy = self.copy(inputs)
+        assert self._optimizer is not None  # see ``is_compiled``
+        optimizer = self._optimizer.again(tf.compat.v1.train.get_or_create_global_step())
+        if adapt_optimizer:
+            optimizer = adapt_optimizer(optimizer)
+        given = {**self._compiled, "optimizer": optimizer}
+        for key in ("metrics", "weighted_metrics"):
+            given[key] = tf.nest.map_structure(_metric_again, given.get(key))
+        if targets is not None:
+            given["target_tensors"] = list(targets)
+        with tf_keras.utils.custom_object_scope(self._custom_objects):
+            copy.compile(**given)
+        if sample_weights is not None:
+            copy._compile_weights_loss_and_weighted_metrics(sample_weights)
+        return copy
+
+    def copy(self, inputs: Any = None) -> Any:
+        """As ``build`` does, but without a loss, metrics and an optimizer."""
+        import tf_keras
+
+        with tf_keras.utils.custom_object_scope(self._custom_objects):
+            return self._copy(inputs)
+
+    def _copy(self, inputs: Any) -> Any:
+        import tf_keras
+
+        if self.is_functional or isinstance(self.model, tf_keras.Sequential):
+            return tf_keras.models.clone_model(self.model, input_tensors=inputs)
+        try:
+            copy = type(self.model).from_config(self.model.get_config())
+        except NotImplementedError as error:
+            raise ValueError(
+                "Subclassed `Model`s passed to `model_to_estimator` must implement "
+                f"`Model.get_config` and `Model.from_config`: {type(self.model).__name__} does "
+                "not, and so cannot be made again in a graph."
+            ) from error
+        if inputs is not None:
+            is_one = isinstance(inputs, (list, tuple)) and len(inputs) == 1
+            copy._set_inputs(inputs[0] if is_one else inputs)
+        return copy
+
+
+def _metric_again(metric: Any) -> Any:
+    """A metric with variables in the default graph; a name or a function as it is."""
+    import tf_keras
+
+    if not isinstance(metric, tf_keras.metrics.Metric):
+        return metric
+    return type(metric).from_config(metric.get_config())
+
+
+class _Optimizer:
+    """How to make a Keras model's optimizer again in a graph."""
+
+    def __init__(self, optimizer: Any):
+        import tf_keras
+
+        if isinstance(optimizer, tf_keras.optimizers.Optimizer):
+            if not hasattr(tf_keras.optimizers.legacy, type(optimizer).__name__):
+                raise ValueError(
+                    "Please set your optimizer as an instance of "
+                    "`tf.keras.optimizers.legacy.Optimizer`, e.g., "
+                    "`tf.keras.optimizers.legacy.Adam`. Received optimizer type: "
+                    f"{type(optimizer).__name__}, which works in eager code alone."
+                )
+            with eager_mode():
+                optimizer = tf_keras.__internal__.optimizers.convert_to_legacy_optimizer(optimizer)
+        self._kind = type(optimizer)
+        # A v1 optimizer has no configuration, and works in any graph itself.
+        self._v1 = getattr(optimizer, "optimizer", None)
+        self._config = None if self._v1 is not None else optimizer.get_config()
+
+    def again(self, iterations: tf.Variable) -> Any:
+        """The optimizer in the default graph, counting in ``iterations``."""
+        if self._v1 is not None:
+            return self._kind(self._v1, iterations)
+        made = self._kind.from_config(self._config)
+        made.iterations = iterations
+        return made

@@ -1,0 +1,63 @@
+"""Keras' metrics over the batches of all replicas."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.model import cross_replica_sum
+
+__all__ = ["MetricSums"]
+
+_v1 = tf.compat.v1
+
+
+class MetricSums:
+    """Metrics whose update stands in a replica's graph, counted over all replicas.
+
+    What Keras' metrics keep are sums over examples. Between steps all replicas have the same,
+    which is kept beside, so that a step adds each replica's own part once.
+
+    Args:
+      metrics: of a compiled model in the default graph.
+      replicas: how many there are.
+      is_whole: whether each of them sees the whole batch.
+
+    Attributes:
+      operations: what a step runs.
+      values: the metrics' values after it, in their order.
+      variables: what starts anew when metrics are reset.
+    """
+
+    def __init__(self, metrics: Sequence[Any], replicas: int, is_whole: bool):
+        self._replicas, self._seen_by = replicas, replicas if is_whole else 1
+        updates = [metric._call_result for metric in metrics]
+        self.variables = [weight for metric in metrics for weight in metric.weights]
+        self.operations = [update.op for update in updates]
+        if replicas > 1:
+            pairs = [(weight, _kept_beside(weight)) for weight in self.variables]
+            self.variables += [before for _, before in pairs]
+            with tf.control_dependencies(updates):
+                self.operations += [self._summed(*pair) for pair in pairs]
+        with tf.control_dependencies(self.operations):
+            self.values = [tf.identity(metric.result()) for metric in metrics]
+
+    def _summed(self, weight: Any, before: Any) -> tf.Operation:
+        was = before.read_value()
+        added = cross_replica_sum(weight.read_value() - was)
+        total = was + tf.cast(added / self._seen_by, weight.dtype)
+        return tf.group(_v1.assign(weight, total), _v1.assign(before, total))
+
+
+def _kept_beside(weight: Any) -> Any:
+    return _v1.get_variable(
+        f"before/{weight.op.name}",
+        weight.shape,
+        weight.dtype,
+        initializer=_v1.zeros_initializer(),
+        trainable=False,
+        collections=[],
+        use_resource=True,
+    )

@@ -1,0 +1,112 @@
+"""What an input_fn returns, in a Keras model's order of inputs and outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+__all__ = ["FormattedKeyError", "inputs_of", "split_sample_weights", "targets_of", "weights_of"]
+
+_WITH_WEIGHTS = {"features", "sample_weights"}
+
+
+class FormattedKeyError(KeyError):
+    """A KeyError whose message keeps its lines, which a KeyError's own quotes."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+def split_sample_weights(features: Any) -> tuple[Any, Any]:
+    """Features and sample weights, of ``{'features': ..., 'sample_weights': ...}``."""
+    if isinstance(features, Mapping) and set(features) == _WITH_WEIGHTS:
+        return features["features"], features["sample_weights"]
+    return features, None
+
+
+def inputs_of(model: Any, features: Any) -> Any:
+    """Features as a model takes them: a list in the order of its inputs, or a dict.
+
+    Raises:
+      FormattedKeyError: features, a dict, lack an input.
+    """
+    if isinstance(features, Mapping):
+        wanted = getattr(model, "inputs", None)
+        if isinstance(wanted, Mapping):
+            return {name: _tensor(features[name]) for name in wanted}
+        if wanted is None:  # not called yet, so any structure may be meant
+            return {name: _tensor(value) for name, value in features.items()}
+    return _ordered(features, _names(model, "input", features), "features", "inputs")
+
+
+def targets_of(model: Any, labels: Any) -> list[tf.Tensor] | None:
+    """Labels as a list in the order of a model's outputs; None for none.
+
+    Raises:
+      FormattedKeyError: labels, a dict, lack an output.
+    """
+    return _ordered(labels, _names(model, "output", labels), "labels", "outputs")
+
+
+def weights_of(output_names: Sequence[str], weights: Any) -> list[Any]:
+    """Sample weights, a tensor or None for each output.
+
+    Raises:
+      ValueError: there are not as many as outputs, or one is of no output.
+      TypeError: the model has several outputs, and they are one tensor.
+    """
+    if isinstance(weights, Mapping):
+        unknown = sorted(set(weights) - set(output_names))
+        if unknown:
+            raise ValueError(
+                f"Unknown entries in sample_weights dictionary: {unknown}. Only expected "
+                f"following keys: {list(output_names)}"
+            )
+        return [weights.get(name) for name in output_names]
+    if isinstance(weights, (list, tuple)):
+        if len(weights) != len(output_names):
+            raise ValueError(
+                f"Provided `sample_weights` was a list of {len(weights)} elements, but the model "
+                f"has {len(output_names)} outputs. You should provide one `sample_weights` array "
+                "per model output, or None for it."
+            )
+        return list(weights)
+    if len(output_names) > 1:
+        raise TypeError(
+            "The model has multiple outputs, so `sample_weights` should be either a list or a "
+            f"dict. Provided `sample_weights` type not understood: {weights!r}"
+        )
+    return [weights]
+
+
+def _names(model: Any, kind: str, given: Any) -> list[str]:
+    if not isinstance(given, Mapping):
+        return []
+    if model._is_graph_network:
+        return list(getattr(model, f"{kind}_names"))
+    return [f"{kind}_{number}" for number in range(1, len(given) + 1)]
+
+
+def _ordered(given: Any, names: Sequence[str], what: str, wanted: str) -> Any:
+    if given is None:
+        return None
+    if isinstance(given, Mapping):
+        missing = [name for name in names if name not in given]
+        if missing:
+            raise FormattedKeyError(
+                f"The dictionary passed into {what} does not cover requested {wanted} keys defined "
+                f"in the keras model.\n\tExpected keys: {list(names)}\n\t{what} keys: "
+                f"{list(given)}\n\tMissed keys: {missing}"
+            )
+        return [_tensor(given[name]) for name in names]
+    if isinstance(given, (list, tuple)):
+        return [_tensor(value) for value in given]
+    return [_tensor(given)]
+
+
+def _tensor(value: Any) -> Any:
+    if tf.is_tensor(value):
+        return value
+    return tf.compat.v1.convert_to_tensor_or_sparse_tensor(value)

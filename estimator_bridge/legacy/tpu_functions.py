@@ -1,0 +1,42 @@
+"""tf.compat.v1.tpu's functions, which need a TPU, led to this library's, which do not."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["lead_tpu_functions_here"]
+
+_NAMES = (
+    "batch_parallel",
+    "cross_replica_sum",
+    "initialize_system",
+    "replicate",
+    "rewrite",
+    "shard",
+    "shutdown_system",
+)
+
+
+def lead_tpu_functions_here(namespace: Any) -> None:
+    """Sets them on a namespace ``tf.compat.v1``; TensorFlow's own modules keep theirs.
+
+    Args:
+      namespace: the module. To set them again changes nothing.
+    """
+    for name in _NAMES:
+        own = getattr(namespace.tpu, name)
+        if not hasattr(own, "of_tensorflow"):
+            setattr(namespace.tpu, name, _leading_here(name, own))
+
+
+def _leading_here(name: str, own: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(own)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        from estimator_bridge import tpu  # loaded only where a program calls it
+
+        return getattr(tpu, name)(*args, **kwargs)
+
+    function.of_tensorflow = own  # type: ignore[attr-defined]
+    return function
