@@ -24,6 +24,7 @@ MADE_BY_TOOLS = re.compile(
 # but for the face, which is one floor in several rooms. What is not a room carries all of them.
 FOUNDATION = {
     "compatibility",
+    "embedding_parameters",
     "errors",
     "legacy_keras",
     "tensorflow_private",

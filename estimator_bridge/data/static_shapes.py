@@ -31,7 +31,8 @@ def check_static(
             raise ValueError(
                 f"The {role} to the model returned by input_fn must be dense tensors in TPU mode, "
                 f"but {path} is a {type(leaf).__name__} ({leaf}). Make it dense in the input_fn: "
-                "tf.sparse.to_dense(x), ragged.to_tensor(shape=[None, N])."
+                "tf.sparse.to_dense(x) (for ids of columns, with default_value=-1), "
+                "ragged.to_tensor(shape=[None, N])."
             )
         shape = leaf.shape
         if shape.rank is not None and shape.rank > 0:

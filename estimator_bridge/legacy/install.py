@@ -50,8 +50,8 @@ def install() -> None:
             "does not take its place. Use that one (do not import estimator_bridge), or install "
             "TensorFlow 2.16 or newer."
         )
+    from estimator_bridge import embedding_parameters
     from estimator_bridge.legacy.resolver import TPUClusterResolver
-    from estimator_bridge.model import embedding_parameters
 
     for name, namespace in _namespaces():
         namespace.estimator = v1 if name.endswith("v1") else v2  # type: ignore[attr-defined]

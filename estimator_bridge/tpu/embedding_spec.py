@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from estimator_bridge.model.embedding_parameters import EmbeddingParameters
+from estimator_bridge.embedding_parameters import EmbeddingParameters
 from estimator_bridge.tensorflow_private import tpu_feature_columns
 
 __all__ = ["EmbeddingConfigSpec"]

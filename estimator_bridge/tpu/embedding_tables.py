@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from estimator_bridge.model.cross_shard import cross_replica_sum
-from estimator_bridge.model.embedding_parameters import (
+from estimator_bridge.embedding_parameters import (
     AdagradParameters,
     AdamParameters,
     EmbeddingParameters,
 )
+from estimator_bridge.model.cross_shard import cross_replica_sum
 from estimator_bridge.tensorflow_private import columns_as_on_a_cpu, operations_made_otherwise
 from estimator_bridge.tpu.embedding_spec import _SHARED, EmbeddingConfigSpec
 

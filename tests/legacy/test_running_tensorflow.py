@@ -201,3 +201,25 @@ def test_a_program_of_compat_v1_that_opens_sessions_has_a_graph_for_them(tmp_pat
         "estimator-bridge: with TF1's behaviour (old_test.py: a session of the default "
         "graph in line 6)",
     ]
+
+
+def test_infeed_by_any_name(tmp_path):
+    program = """
+    import tensorflow as tf
+    from tensorflow.contrib.tpu.python.ops import tpu_ops as contrib_ops
+    from tensorflow.contrib.tpu.python.tpu.tpu_feed import InfeedQueue
+    from tensorflow.python.tpu.ops import tpu_ops
+    x = tf.constant([1.5])
+    feeds = [
+        tf.contrib.tpu.infeed_enqueue(x, [1], device_ordinal=0),
+        tpu_ops.infeed_enqueue_tuple([2 * x], [[1]], device_ordinal=0),
+        tf.raw_ops.InfeedEnqueue(input=3 * x, shape=[1], device_ordinal=0),
+    ] + InfeedQueue(1).generate_enqueue_ops([[4 * x]])
+    doubled = tf.tpu.rewrite(lambda: 2 * contrib_ops.infeed_dequeue(tf.float32, [1]))
+    with tf.Session() as session:
+        for feed in feeds:
+            session.run(feed)
+            print(session.run(doubled)[0][0])
+    """
+    code, out, err = run(tmp_path, "--cores", "2", "program.py", program=program)
+    assert (code, out) == (0, ["3.0", "6.0", "9.0", "12.0"]), err

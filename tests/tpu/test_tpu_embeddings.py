@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import estimator_bridge as eb
-from estimator_bridge.model.embedding_parameters import (
+from estimator_bridge.embedding_parameters import (
     AdagradParameters,
     AdamParameters,
     StochasticGradientDescentParameters,

@@ -59,7 +59,7 @@ _OWN: dict[str, str | Callable[[], Any]] = {
         )
     },
     **{
-        f"tensorflow.tpu.experimental.{name}": f"estimator_bridge.model.embedding_parameters.{name}"
+        f"tensorflow.tpu.experimental.{name}": f"estimator_bridge.embedding_parameters.{name}"
         for name in (
             "AdagradParameters",
             "AdamParameters",

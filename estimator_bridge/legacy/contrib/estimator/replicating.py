@@ -13,6 +13,7 @@ from absl import logging
 __all__ = ["TowerOptimizer", "replicate_model_fn"]
 
 _v1 = tf.compat.v1
+_Optimizer: Any = _v1.train.Optimizer
 _Reduction = _v1.losses.Reduction
 _MIRRORED = (
     "RunConfig(train_distribute=tf.distribute.MirroredStrategy()), with the plain model_fn and "
@@ -69,7 +70,7 @@ def replicate_model_fn(
     return replicated
 
 
-class TowerOptimizer(_v1.train.Optimizer):
+class TowerOptimizer(_Optimizer):
     """Applies gradients as the optimizer that it wraps.
 
     Args:
@@ -80,7 +81,7 @@ class TowerOptimizer(_v1.train.Optimizer):
 
     def __init__(self, optimizer_or_optimizer_fn: Any):
         made = optimizer_or_optimizer_fn
-        self._optimizer = made if isinstance(made, _v1.train.Optimizer) else made()
+        self._optimizer = made if isinstance(made, _Optimizer) else made()
         super().__init__(use_locking=False, name="TowerOptimizer")
 
     def get_slot(self, var: tf.Variable, name: str) -> tf.Variable | None:

@@ -43,14 +43,19 @@ def _not_on_cores(reset_containers: Any) -> Any:
 
 def let_feeds_be_queues() -> None:
     """Emulates infeed and outfeed however a program makes them: by tf.raw_ops, by deep imports."""
+    from estimator_bridge.tensorflow_private import make_operations_otherwise
+
+    kinds = [f"{feed}{way}" for feed in ("Infeed", "Outfeed") for way in ("Enqueue", "Dequeue")]
+    kinds += [f"{kind}Tuple" for kind in kinds]
+    make_operations_otherwise({kind: functools.partial(_fed, kind) for kind in kinds})
+
+
+def _fed(kind: str, *args: Any) -> Any:
+    """What stands for an operation of the kind; loads what it needs when a program has one."""
     from estimator_bridge.runtime import tpu_present
-    from estimator_bridge.tensorflow_private import Maker, make_operations_otherwise
     from estimator_bridge.tpu.feeds import FEEDS
 
-    def unless_there_is_a_tpu(make: Maker) -> Any:
-        return lambda *args: None if tpu_present() else make(*args)
-
-    make_operations_otherwise({kind: unless_there_is_a_tpu(make) for kind, make in FEEDS.items()})
+    return None if tpu_present() else FEEDS[kind](*args)
 
 
 def _with_cores(initialize: Any) -> Any:
