@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 from absl import logging
 
+from estimator_bridge.collector import end_sparing
 from estimator_bridge.graph import continue_trace
 from estimator_bridge.model import RunConfig
 from estimator_bridge.runtime import workers_of
@@ -113,6 +114,7 @@ def _run(
         most = float("inf") if limit is None else limit - step
         try:
             result = loop.run(iterator, step, most, draw, limit)
+            end_sparing()
         except ENDS as error:
             if together:
                 raise  # the others are in the midst of a step
