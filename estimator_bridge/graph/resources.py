@@ -164,6 +164,12 @@ class Resources:
                 self._have_values.add(name)
         return True
 
+    def values(self, names: Sequence[str]) -> list[tf.Tensor]:
+        """The values that sessions see of variables that have one; eager tensors."""
+        with eager_mode(), tf.device(host_device()):
+            self.combine(names)
+            return [self.session_copy(name).read_value() for name in names]
+
     def session_copy(self, name: str) -> tf.Variable:
         """The copy that checkpoints and sessions see.
 

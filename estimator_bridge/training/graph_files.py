@@ -55,8 +55,11 @@ def graph_defs_kept(graph: tf.Graph) -> Iterator[None]:
     kept: dict[int, tf.compat.v1.GraphDef] = {}  # by the graph's version
 
     def as_graph_def(*args: Any, **kwargs: Any) -> Any:
-        if args or kwargs != {"add_shapes": True}:
+        # The released TensorFlow makes the same of use_pybind11_proto.
+        if args or kwargs.keys() - {"use_pybind11_proto"} != {"add_shapes"}:
             return make(*args, **kwargs)
+        if not kwargs["add_shapes"]:
+            return make(**kwargs)
         version = graph.version
         if version not in kept:
             kept.clear()
