@@ -40,11 +40,13 @@ class GraphSaverHook(_CheckpointSaverHook):
                 path = os.path.join(self._checkpoint_dir, "graph.pbtxt")
                 _write_whole(path, graph_text(graph.as_graph_def(add_shapes=True)))
                 # The method is not to write it too; `_save` sets this back.
-                self._save_graph_def, self._wrote_graph = False, True
+                self._save_graph_def = False
+                self._wrote_graph = True
             super().after_create_session(session, coord)
 
     def _save(self, session, step):
-        self._save_graph_def |= self._wrote_graph  # each checkpoint has a .meta
+        if self._wrote_graph:  # each checkpoint has a .meta
+            self._save_graph_def = True
         return super()._save(session, step)
 
 

@@ -57,7 +57,7 @@ def test_a_graph_with_all_kinds_of_attributes_is_written_as_by_text_format():
     with tf.Graph().as_default() as graph, tf.device("/device:CPU:0"):
         x = v1.placeholder(tf.float32, [None, 3], name="x")
         tf.cond(tf.reduce_sum(x) > 0, lambda: x * 1e-7, lambda: -x)  # functions
-        tf.constant(["quote\" and \\ and \n", "ä"])
+        tf.constant(['quote" and \\ and \n', "ä"])
         tf.constant(b"\xff\x00")
         tf.constant([1.5, float("nan"), float("inf")], tf.float64)
         v1.get_variable("w", [2, 2], use_resource=True)
