@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import tensorflow as tf
-from google.protobuf import text_format
+from google.protobuf import text_format  # type: ignore[import-untyped]
 
 __all__ = ["GraphSaverHook", "graph_defs_kept", "graph_text"]
 
@@ -25,6 +25,7 @@ _PLAIN = re.compile(r"[\w .:/^@\-<>=,()\[\]]*", re.ASCII)  # what text needs no 
 class GraphSaverHook(_CheckpointSaverHook):
     """TensorFlow's CheckpointSaverHook, with the files of the graph written as said above."""
 
+    _save_graph_def: Any  # of the class above
     _wrote_graph = False
 
     def begin(self):
