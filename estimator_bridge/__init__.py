@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from estimator_bridge.collector import spare_tensorflow_import
 from estimator_bridge.compatibility import check_versions
 from estimator_bridge.legacy.missing import MISSING, missing_getattr
 from estimator_bridge.legacy_keras import use_legacy_keras
@@ -18,6 +19,7 @@ from estimator_bridge.version import __version__
 # Before TensorFlow is imported: its search paths are fixed while it is imported.
 check_versions()
 use_legacy_keras()
+spare_tensorflow_import()
 
 if TYPE_CHECKING:
     from estimator_bridge import (

@@ -23,6 +23,7 @@ MADE_BY_TOOLS = re.compile(
 # The house's floors. A room imports rooms of lower floors only; rooms on one floor are strangers,
 # but for the face, which is one floor in several rooms. What is not a room carries all of them.
 FOUNDATION = {
+    "collector",
     "compatibility",
     "embedding_parameters",
     "errors",

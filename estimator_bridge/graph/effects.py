@@ -51,13 +51,11 @@ class Effects:
 
     def changes_state(self, node: Any) -> bool:
         """Whether a node changes state; a branch or loop that only reads does not."""
-        if called_functions(node) & self._functions:
-            return bool(called_functions(node) & self._changing)
-        return self._changes_by_itself(node)
+        called = called_functions(node) & self._functions
+        return bool(called & self._changing) if called else _is_change(node.op)
 
     def _changes_by_itself(self, node: Any) -> bool:
-        calls = called_functions(node) & self._functions
-        return not calls and is_stateful(node.op) and node.op not in _IDLE
+        return not called_functions(node) & self._functions and _is_change(node.op)
 
     def felt_beyond(self, given: set[str]) -> set[str]:
         """``felt``, where these tensors are given: what is made of them need not wait for them.
@@ -85,3 +83,7 @@ class Effects:
                     found.add(user)
                     waiting.append(user)
         return found
+
+
+def _is_change(op: str) -> bool:
+    return is_stateful(op) and op not in _IDLE

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from estimator_bridge.tensorflow_private import eager_context
+from estimator_bridge.tensorflow_private import eager_context, op_def
 
 __all__ = ["called_functions", "functions_where", "make_known", "reached"]
 
@@ -17,6 +18,8 @@ def called_functions(node) -> set[str]:
     types are no functions of the library and are found in none.
     """
     names = {node.op}
+    if not _takes_functions(node.op):
+        return names
     for attr in node.attr.values():
         kind = attr.WhichOneof("value")
         if kind == "func":
@@ -24,6 +27,13 @@ def called_functions(node) -> set[str]:
         elif kind == "list":
             names.update(function.name for function in attr.list.func)
     return names
+
+
+@functools.cache
+def _takes_functions(op: str) -> bool:
+    """Whether nodes of a type may name functions in attributes: to look at each takes long."""
+    definition = op_def(op)
+    return definition is None or any("func" in attr.type for attr in definition.attr)
 
 
 def functions_where(library, test: Callable[[Any], bool]) -> set[str]:

@@ -105,10 +105,9 @@ class Randomness:
           graph_def: a part of the lifted graph, with its library.
           replica: the replica's number; 0 returns the GraphDef itself.
         """
-        affected = any(
+        if not replica or not any(
             is_seeded(n) or called_functions(n) & self._random_functions for n in graph_def.node
-        )
-        if not replica or not affected:
+        ):
             return graph_def
         copy = tf.compat.v1.GraphDef()
         copy.CopyFrom(graph_def)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 import tensorflow as tf
 
@@ -30,6 +31,10 @@ from estimator_bridge.tensorflow_private import (
 __all__ = ["Resources", "host_device"]
 
 _scopes = itertools.count()
+
+# The name that kernels know variables by, for their messages. Under a name of its own each handle
+# would need a kernel of its own, and to make that takes ten times as long as to make the handle.
+_VARIABLE = "variable"
 
 
 def host_device() -> str:
@@ -90,20 +95,26 @@ class Resources:
 
     def prepare(self, refs: set[str]) -> None:
         """Makes the resources behind these handle references, where they are not made yet."""
+        owners = self.owners
+        names = [ref[: -len(":0")] for ref in sorted(refs)]
+        made = self.variables.keys() | self._hosted.keys()
+        missing = [name for name in names if name in owners and name not in made]
+        if not missing:
+            return
         nodes = Snapshot.of(self._graph).nodes
-        for ref in sorted(refs):
-            name = ref[: -len(":0")]
-            if name in self.owners and name not in self.variables and name not in self._hosted:
-                if nodes[name].op == "VarHandleOp":
-                    if self._shared and name in self._shared.owners:
-                        self._shared.prepare({ref})
-                        self.variables[name] = self._shared.variables[name]
-                    else:
-                        self.variables[name] = self._make_variable(nodes[name])
-                    if name in self._locals and self._replicas > 1:
-                        self._wholes[name] = self._make_whole(nodes[name])
-                else:
-                    self._hosted[name] = self._make_hosted(name)
+        variables = [name for name in missing if nodes[name].op == "VarHandleOp"]
+        theirs = set(variables) & (self._shared.owners if self._shared else set())
+        if self._shared and theirs:
+            self._shared.prepare({f"{name}:0" for name in theirs})
+            self.variables.update((name, self._shared.variables[name]) for name in theirs)
+        own = [nodes[name] for name in variables if name not in theirs]
+        self.variables.update(self._make_variables(own))
+        for name in variables:
+            if name in self._locals and self._replicas > 1:
+                self._wholes[name] = self._make_whole(nodes[name])
+        for name in missing:
+            if nodes[name].op != "VarHandleOp":
+                self._hosted[name] = self._make_hosted(name)
 
     def handles(self, refs: set[str]) -> dict[str, tf.Tensor]:
         """Handles by reference, captured by the function that is being built.
@@ -152,6 +163,12 @@ class Resources:
                     return False
                 self._have_values.add(name)
         return True
+
+    def values(self, names: Sequence[str]) -> list[tf.Tensor]:
+        """The values that sessions see of variables that have one; eager tensors."""
+        with eager_mode(), tf.device(host_device()):
+            self.combine(names)
+            return [self.session_copy(name).read_value() for name in names]
 
     def session_copy(self, name: str) -> tf.Variable:
         """The copy that checkpoints and sessions see.
@@ -240,7 +257,10 @@ class Resources:
         self._wholes.clear()
         self._have_values.clear()
 
-    def _make_variable(self, node) -> tf.Variable:
+    def _make_variables(self, nodes: Sequence[Any]) -> dict[str, tf.Variable]:
+        if not nodes:
+            return {}
+
         def uninitialized(next_creator, **kwargs):
             del next_creator  # it would run an initial value, which the graph has itself
             kept = ("name", "shape", "dtype", "trainable", "aggregation", "synchronization")
@@ -249,20 +269,19 @@ class Resources:
                 **{k: kwargs[k] for k in kept},
             )
 
-        with (
-            eager_mode(),
-            tf.variable_creator_scope(uninitialized),
-            self._strategy.scope(),
-            self._core_scope(node),
-        ):
-            return tf.Variable(
-                None,
-                name=node.name,
-                shape=tf.TensorShape(node.attr["shape"].shape),
-                dtype=tf.as_dtype(node.attr["dtype"].type),
-                trainable=False,
-                aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA,
-            )
+        made = {}
+        with eager_mode(), tf.variable_creator_scope(uninitialized), self._strategy.scope():
+            for node in nodes:
+                with self._core_scope(node):
+                    made[node.name] = tf.Variable(
+                        None,
+                        name=_VARIABLE,
+                        shape=tf.TensorShape(node.attr["shape"].shape),
+                        dtype=tf.as_dtype(node.attr["dtype"].type),
+                        trainable=False,
+                        aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA,
+                    )
+        return made
 
     def _core_scope(self, node) -> contextlib.AbstractContextManager:
         """Puts a variable on the core of its replica that the program names, if there are more."""

@@ -20,6 +20,7 @@ import tensorflow as tf
 from estimator_bridge.graph.fetches import Fetches, flat_feed
 from estimator_bridge.graph.host_function import HostFunction
 from estimator_bridge.graph.op_errors import with_user_line
+from estimator_bridge.graph.plain_reads import variables_read
 from estimator_bridge.graph.queue_threads import QueueThreads
 from estimator_bridge.graph.resources import Resources
 from estimator_bridge.graph.tracing import asks_for_trace, traced
@@ -102,6 +103,12 @@ class LiftedSession(SessionInterface):
         """
         self._check_open()
         feeds = feeds or {}
+        variables = None if feeds or added else variables_read(self._graph, refs)
+        if variables is not None:
+            with self._lock:
+                have_values = self.resources.have_values(variables)
+            if have_values:
+                return self.resources.values(variables)
         key = (tuple(refs), tuple(sorted(feeds)), tuple(node.name for node in added))
         with self._lock:  # not while the function runs: an enqueue waits for a dequeue
             function = self._functions.get(key)

@@ -19,6 +19,7 @@ from estimator_bridge.checkpoint import (
     load_variable,
     remove_leftovers,
 )
+from estimator_bridge.collector import spared
 from estimator_bridge.errors import CheckpointError
 from estimator_bridge.export.saved_model import export_saved_model
 from estimator_bridge.model import (
@@ -140,6 +141,7 @@ class Estimator:
         hooks, listeners = check_hooks(hooks), check_listeners(saving_listeners)
         execution = self._execution(ModeKeys.TRAIN)
         with (
+            spared(),
             saved_on_sigterm() as termination,
             with_workers(execution.strategy, termination) as workers,
         ):

@@ -9,9 +9,11 @@ from typing import Any
 import tensorflow as tf
 from absl import logging
 
+from estimator_bridge.collector import end_sparing
 from estimator_bridge.graph import continue_trace
 from estimator_bridge.model import RunConfig
 from estimator_bridge.runtime import workers_of
+from estimator_bridge.training.graph_files import GraphSaverHook
 from estimator_bridge.training.hooked_loop import ENDS, HookedLoop, Stop
 from estimator_bridge.training.initialize import open_session
 from estimator_bridge.training.input_position import follow_savers, open_input
@@ -115,6 +117,7 @@ def _run(
         most = float("inf") if limit is None else limit - step
         try:
             result = loop.run(iterator, step, most, draw, limit)
+            end_sparing()
         except ENDS as error:
             if together:
                 raise  # the others are in the midst of a step
@@ -180,7 +183,7 @@ def _all_hooks(
 
 
 def _saver_hook(config: RunConfig, scaffold: Any, model_dir: str) -> Any:
-    return _v1.train.CheckpointSaverHook(
+    return GraphSaverHook(
         model_dir,
         save_secs=config.save_checkpoints_secs,
         save_steps=config.save_checkpoints_steps,
