@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -143,6 +145,40 @@ def test_stopping_early(tmp_path):
     stuck.evaluate(lambda: batches().take(1))
     stuck.train(batches, hooks=[evaluating, hook], max_steps=25)
     assert stuck.get_variable_value("global_step") < 25
+
+
+MEAN = v1.losses.Reduction.SUM_OVER_BATCH_SIZE
+HEADS = {
+    "binary_classification_head": (
+        "weight_column=None, thresholds=None, label_vocabulary=None, loss_reduction=MEAN, "
+        "loss_fn=None, name=None"
+    ),
+    "logistic_regression_head": "weight_column=None, loss_reduction=MEAN, name=None",
+    "multi_class_head": (
+        "n_classes, weight_column=None, label_vocabulary=None, loss_reduction=MEAN, loss_fn=None, "
+        "name=None"
+    ),
+    "multi_head": "heads, head_weights=None",
+    "multi_label_head": (
+        "n_classes, weight_column=None, thresholds=None, label_vocabulary=None, "
+        "loss_reduction=MEAN, loss_fn=None, classes_for_class_based_metrics=None, name=None"
+    ),
+    "poisson_regression_head": (
+        "weight_column=None, label_dimension=1, loss_reduction=MEAN, compute_full_loss=True, "
+        "name=None"
+    ),
+    "regression_head": (
+        "weight_column=None, label_dimension=1, loss_reduction=MEAN, loss_fn=None, "
+        "inverse_link_fn=None, name=None"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_heads_have_the_arguments_of_tensorflow_1_15(name):
+    parameters = inspect.signature(getattr(contrib, name)).parameters.values()
+    shown = ", ".join(str(p.replace(annotation=p.empty)) for p in parameters)
+    assert shown.replace(repr(MEAN), "MEAN") == HEADS[name]
 
 
 @pytest.mark.parametrize("name", ["replicate_model_fn", "RNNClassifier"])
