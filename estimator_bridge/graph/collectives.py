@@ -22,7 +22,7 @@ _ONE_GROUP = [[0]]  # of all replicas
 
 
 def spread_collectives(nodes: Iterable[tf.compat.v1.NodeDef]) -> list[tf.compat.v1.NodeDef]:
-    """Puts sums in the place of AllToAll and CollectivePermute.
+    """Puts sums in the place of AllToAll and CollectivePermute, and its value in XlaReplicaId's.
 
     Args:
       nodes: of a graph, in creation order.
@@ -34,7 +34,7 @@ def spread_collectives(nodes: Iterable[tf.compat.v1.NodeDef]) -> list[tf.compat.
       ValueError: such a node's partners are no constant.
     """
     nodes = list(nodes)
-    if not any(node.op in _SPREAD for node in nodes):
+    if not any(node.op in _SPREAD or node.op == "XlaReplicaId" for node in nodes):
         return nodes
     by_name = {node.name: node for node in nodes}
     replica_id = REPLICA_ID[: -len(":0")]
@@ -46,6 +46,10 @@ def spread_collectives(nodes: Iterable[tf.compat.v1.NodeDef]) -> list[tf.compat.
     for node in nodes:
         if node.op in _SPREAD:
             result += _spread(node, _partners(node, by_name), replica_id)
+        elif node.op == "XlaReplicaId":  # ends the process on a CPU
+            same = tf.compat.v1.NodeDef(name=node.name, op="Identity", input=[replica_id])
+            same.attr["T"].type = tf.int32.as_datatype_enum
+            result.append(same)
         else:
             result.append(node)
     return result
