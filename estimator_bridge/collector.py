@@ -70,17 +70,26 @@ def _paused() -> Iterator[None]:
 
 
 class _Finder:
-    """Stands in front of Python's finders until TensorFlow is loaded, and asks them for it."""
+    """Stands in front of Python's finders until TensorFlow is loaded, and asks them for it.
+
+    Only those behind it: who was put in front of it since asks this one.
+    """
+
+    _is_asking = False
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Their spec of TensorFlow, the loading of which pauses the collector."""
-        if name != "tensorflow":
+        if name != "tensorflow" or self._is_asking or self not in sys.meta_path:
             return None
-        others = (finder for finder in list(sys.meta_path) if finder is not self)
-        specs = (f.find_spec(name, path, target) for f in others if hasattr(f, "find_spec"))
-        spec = next(filter(None, specs), None)
+        behind = sys.meta_path[sys.meta_path.index(self) + 1 :]
+        specs = (f.find_spec(name, path, target) for f in behind if hasattr(f, "find_spec"))
+        self._is_asking = True
+        try:
+            spec = next(filter(None, specs), None)
+        finally:
+            self._is_asking = False
         if spec is not None and spec.loader is not None:
             self._pause_while_loaded(spec.loader)
         return spec

@@ -9,6 +9,8 @@ import importlib.machinery
 import os
 import sys
 
+import pytest
+
 CORES = 8
 
 os.environ["TF_USE_LEGACY_KERAS"] = "1"
@@ -39,3 +41,14 @@ class _EightCores(importlib.abc.MetaPathFinder):
 
 
 sys.meta_path.insert(0, _EightCores())
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _own_tpu_functions():
+    """Gives ``tf.compat.v1.tpu`` its own functions again, where a module's tests install others."""
+    yield
+    if "tensorflow" in sys.modules:
+        namespace = sys.modules["tensorflow"].compat.v1.tpu
+        for name, function in list(vars(namespace).items()):
+            if hasattr(function, "of_tensorflow"):
+                setattr(namespace, name, function.of_tensorflow)

@@ -77,9 +77,9 @@ def test_what_fails_gives_back_what_was_spared(first):
 
 def test_what_a_program_froze_is_left_alone(first):
     gc.freeze()
-    count = gc.get_freeze_count()
+    new = [[]]  # not frozen; what was frozen may go meanwhile
     with collector.spared():
-        assert gc.get_freeze_count() == count
+        assert any(each is new for each in gc.get_objects())
     assert gc.get_freeze_count() > 0
 
 

@@ -6,6 +6,7 @@ import inspect
 
 import numpy as np
 import pytest
+from engine import run_program
 
 import estimator_bridge as eb
 from estimator_bridge.embedding_parameters import (
@@ -276,10 +277,17 @@ def test_signatures_are_the_originals():
 
 
 def test_programs_find_the_parameters_where_they_were():
-    eb.install()
-    for kind in (AdagradParameters, AdamParameters, SGD):
-        assert getattr(v1.tpu.experimental, kind.__name__) is kind
-    assert v1.estimator.tpu.experimental.EmbeddingConfigSpec is tpu.experimental.EmbeddingConfigSpec
+    program = """
+        import estimator_bridge as eb
+        from estimator_bridge import embedding_parameters
+        eb.install()
+        import tensorflow.compat.v1 as tf
+        for name in embedding_parameters.__all__:
+            print(getattr(tf.tpu.experimental, name) is getattr(embedding_parameters, name))
+        spec = tf.estimator.tpu.experimental.EmbeddingConfigSpec
+        print(spec is eb.tpu.experimental.EmbeddingConfigSpec)
+    """
+    assert run_program(program) == ["True"] * 4
 
 
 def test_something_else_in_the_place_of_a_spec():
