@@ -34,10 +34,13 @@ def take_large_constants(
     known = _taken.setdefault(graph, {})
     found = {}
     for node in graph_def.node:
-        if node.op == "Const" and len(node.attr["value"].tensor.tensor_content) > _LARGE:
-            ref = node.name + ":0"
+        if node.op == "Const" and node.attr["value"].tensor.ByteSize() > _LARGE:
+            ref, proto = node.name + ":0", node.attr["value"].tensor
             if ref not in known:
-                known[ref] = _value(node.attr["value"].tensor)
+                content = proto.tensor_content  # a copy, each time
+                if len(content) <= _LARGE:
+                    continue
+                known[ref] = _value(proto, content)
             found[ref] = known[ref]
             # Without a value the node cannot be imported, so that nobody forgets to supply it.
             node.attr["value"].ClearField("tensor")
@@ -56,10 +59,10 @@ def with_value(node: tf.compat.v1.NodeDef, value: tf.Tensor) -> tf.compat.v1.Nod
     return copy
 
 
-def _value(proto) -> tf.Tensor:
+def _value(proto, content: bytes) -> tf.Tensor:
     dtype = tf.as_dtype(proto.dtype)
     shape = [size.size for size in proto.tensor_shape.dim]
-    array = np.frombuffer(proto.tensor_content, dtype.as_numpy_dtype)
+    array = np.frombuffer(content, dtype.as_numpy_dtype)
     # A constant that repeats one value to its end has fewer of them.
     if array.size < np.prod(shape, dtype=np.int64):
         array = tf.make_ndarray(proto)
