@@ -8,6 +8,7 @@ value, and who imports it supplies the value, which one buffer holds for all.
 
 from __future__ import annotations
 
+import math
 import weakref
 
 import numpy as np
@@ -34,7 +35,7 @@ def take_large_constants(
     known = _taken.setdefault(graph, {})
     found = {}
     for node in graph_def.node:
-        if node.op == "Const" and node.attr["value"].tensor.ByteSize() > _LARGE:
+        if node.op == "Const" and _may_be_large(node.attr["value"].tensor):
             ref, proto = node.name + ":0", node.attr["value"].tensor
             if ref not in known:
                 content = proto.tensor_content  # a copy, each time
@@ -57,6 +58,13 @@ def with_value(node: tf.compat.v1.NodeDef, value: tf.Tensor) -> tf.compat.v1.Nod
     copy.CopyFrom(node)
     copy.attr["value"].tensor.CopyFrom(tf.make_tensor_proto(value.numpy(), value.dtype))
     return copy
+
+
+def _may_be_large(proto) -> bool:
+    """Whether a constant has so many elements; the message's own size takes a serialization."""
+    dtype = tf.as_dtype(proto.dtype)
+    elements = math.prod(size.size for size in proto.tensor_shape.dim)
+    return bool(dtype.size) and elements * dtype.size > _LARGE
 
 
 def _value(proto, content: bytes) -> tf.Tensor:
