@@ -21,10 +21,11 @@ __all__ = ["CheckpointingSession", "remove_leftovers"]
 _BESIDE = ".new"
 _SAVING = ("MergeV2Checkpoints", "SaveV2")
 _LEFTOVER = re.compile(
-    r".+-\d+_temp|"  # the folder of a saver's shards, before they are merged
+    rf".+-\d+(\{_BESIDE})?_temp|"  # the folder of a saver's shards, before they are merged
     rf".+-\d+\{_BESIDE}\.(index|data-\d+-of-\d+)|"
     r".+\.tempstate\d+|"  # a shard, or an index, in the middle of being written
-    r".+\.tmp[0-9a-f]{32}"  # `checkpoint`, .meta and graph.pbtxt, likewise
+    r".+\.tmp[0-9a-f]{32}|"  # `checkpoint` and .meta, likewise
+    rf"graph\.pbtxt\{_BESIDE}"
 )
 
 

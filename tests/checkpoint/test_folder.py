@@ -188,9 +188,13 @@ def test_what_killed_processes_left_is_removed(model_dir):
     ]
     for name in left:
         (model_dir / name).write_text("")
+    (model_dir / "model.ckpt-10.new_temp").mkdir()
+    (model_dir / "graph.pbtxt.new").write_text("")
     (model_dir / "model.ckpt-15_temp").mkdir()
     (model_dir / "model.ckpt-15_temp" / "part-00000-of-00001.index").write_text("")
-    kept = {path.name for path in model_dir.iterdir()} - {*left, "model.ckpt-15_temp"}
+    kept = {path.name for path in model_dir.iterdir()} - {
+        *left, "model.ckpt-15_temp", "model.ckpt-10.new_temp", "graph.pbtxt.new",
+    }  # fmt: skip
     remove_leftovers(str(model_dir))
     assert {path.name for path in model_dir.iterdir()} == kept
     assert "model.ckpt-10.index" in kept

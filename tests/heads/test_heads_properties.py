@@ -14,7 +14,8 @@ import tensorflow as tf  # isort: skip
 
 v1 = tf.compat.v1
 few = settings(max_examples=25, deadline=None)
-floats = st.floats(-8, 8, width=32)
+# What is below the least normal number counts as 0 in TensorFlow, and not in NumPy.
+floats = st.floats(-8, 8, width=32, allow_subnormal=False)
 shapes = st.lists(st.integers(1, 4), min_size=1, max_size=3).map(tuple)
 
 
