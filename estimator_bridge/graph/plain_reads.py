@@ -10,11 +10,9 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-__all__ = ["variables_read"]
+from estimator_bridge.tensorflow_private import existing_global_step_read
 
-# Where TensorFlow keeps the tensor that its hooks read the global step by: a branch that takes the
-# variable's value, if it has one, plus zero.
-_STEP_READ = "global_step_read_op_cache"
+__all__ = ["variables_read"]
 
 
 def variables_read(graph: tf.Graph, refs: Sequence[str]) -> list[str] | None:
@@ -39,7 +37,8 @@ def _variable_read(graph: tf.Graph, ref: str) -> str | None:
     except KeyError:  # of what the engine adds to the graph
         return None
     steps = graph.get_collection(tf.compat.v1.GraphKeys.GLOBAL_STEP)
-    if any(tensor is read for read in graph.get_collection(_STEP_READ)) and len(steps) == 1:
+    # Hooks read it by a branch that takes the variable's value, if it has one, plus zero.
+    if tensor is existing_global_step_read(graph) and len(steps) == 1:
         return steps[0].op.name
     read = tensor.op
     if read.type != "ReadVariableOp" or read.control_inputs:

@@ -52,6 +52,7 @@ class LiftedSession(SessionInterface):
         self._strategy = strategy
         self.resources = Resources(graph, strategy, shared)
         self._functions: dict[tuple, HostFunction] = {}
+        self._reads: dict[tuple, list[str] | None] = {}  # what is only variables' values
         self._draws: dict[str, int] = {}  # by random operation, how many times it has run
         self._contexts: list = []
         self._known: Mapping[str, Any] = {}
@@ -103,13 +104,16 @@ class LiftedSession(SessionInterface):
         """
         self._check_open()
         feeds = feeds or {}
-        variables = None if feeds or added else variables_read(self._graph, refs)
+        key = (tuple(refs), tuple(sorted(feeds)), tuple(node.name for node in added))
+        if key not in self._reads:
+            is_plain = not (feeds or added)
+            self._reads[key] = variables_read(self._graph, refs) if is_plain else None
+        variables = self._reads[key]
         if variables is not None:
             with self._lock:
                 have_values = self.resources.have_values(variables)
             if have_values:
                 return self.resources.values(variables)
-        key = (tuple(refs), tuple(sorted(feeds)), tuple(node.name for node in added))
         with self._lock:  # not while the function runs: an enqueue waits for a dequeue
             function = self._functions.get(key)
             if function is None:
