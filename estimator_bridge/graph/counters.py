@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import tensorflow as tf
 
-from estimator_bridge.graph.op_kinds import READS
+from estimator_bridge.graph.effects import Effects
 from estimator_bridge.graph.snapshot import Snapshot, node_name
 
 __all__ = ["counts_up"]
@@ -20,10 +20,10 @@ def counts_up(snapshot: Snapshot, names: Iterable[str], variable: str) -> bool:
       names: the nodes that run, each of them once.
       variable: the name of its handle's node.
     """
-    increments = 0
+    increments, changes_state = 0, Effects.of(snapshot).changes_state
     for name in names:
         node = snapshot.nodes[name]
-        if variable not in map(node_name, node.input) or node.op in READS:
+        if variable not in map(node_name, node.input) or not changes_state(node):
             continue
         if node.op != "AssignAddVariableOp" or not _is_one(snapshot, node.input[1]):
             return False  # it may change it, or hand it to what may

@@ -23,6 +23,7 @@ from estimator_bridge.graph.op_errors import with_user_line
 from estimator_bridge.graph.plain_reads import variables_read
 from estimator_bridge.graph.queue_threads import QueueThreads
 from estimator_bridge.graph.resources import Resources
+from estimator_bridge.graph.snapshot import Snapshot
 from estimator_bridge.graph.tracing import asks_for_trace, traced
 from estimator_bridge.tensorflow_private import SessionInterface
 
@@ -88,6 +89,10 @@ class LiftedSession(SessionInterface):
           RuntimeError: the session is closed.
         """
         self._check_open()
+        if self._known and isinstance(fetches, tf.Tensor) and fetches.graph is self._graph:
+            known = self._known.get(fetches.name)  # the step, for which each hook asks
+            if known is not None and not feed_dict:
+                return known
         is_traced = asks_for_trace(options) and run_metadata is not None
         with traced(run_metadata) if is_traced else contextlib.nullcontext():
             return self._computed(Fetches(self._graph, fetches), feed_dict or {})
@@ -114,6 +119,7 @@ class LiftedSession(SessionInterface):
                 have_values = self.resources.have_values(variables)
             if have_values:
                 return self.resources.values(variables)
+            added = Snapshot.of(self._graph).step_branches  # TF1 reads the step's initial value
         with self._lock:  # not while the function runs: an enqueue waits for a dequeue
             function = self._functions.get(key)
             if function is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import tensorflow as tf
 
@@ -11,6 +11,7 @@ from estimator_bridge.graph.branch_effects import keep_branch_effects
 from estimator_bridge.graph.collectives import spread_collectives
 from estimator_bridge.graph.inline import inline_sums
 from estimator_bridge.graph.large_constants import take_large_constants
+from estimator_bridge.graph.plain_step_read import plain_step_read
 from estimator_bridge.tensorflow_private import op_def
 
 __all__ = ["Snapshot", "is_stateful", "node_name", "tensor_ref"]
@@ -44,6 +45,7 @@ class Snapshot:
       versions: the GraphDef's versions.
       global_steps: the nodes that own the graph's global step.
       constants: the values of large constants, eager, by reference; their nodes have none.
+      step_branches: the nodes in whose place ``plain_step_read`` put others.
     """
 
     def __init__(
@@ -53,12 +55,14 @@ class Snapshot:
         versions,
         global_steps: frozenset[str] = frozenset(),
         constants: Mapping[str, tf.Tensor] | None = None,
+        step_branches: Sequence[tf.compat.v1.NodeDef] = (),
     ):
         self.nodes = nodes
         self.library = library
         self.versions = versions
         self.global_steps = global_steps
         self.constants = constants or {}
+        self.step_branches = step_branches
 
     @classmethod
     def of(cls, graph: tf.Graph) -> Snapshot:
@@ -68,9 +72,14 @@ class Snapshot:
             graph_def, constants = take_large_constants(graph, graph.as_graph_def())
             keep_branch_effects(graph_def)
             nodes = {node.name: node for node in spread_collectives(inline_sums(graph_def))}
+            reads = plain_step_read(graph)
+            branches = [nodes[name] for name in reads]
+            nodes.update(reads)
             steps = graph.get_collection(tf.compat.v1.GraphKeys.GLOBAL_STEP)
             global_steps = frozenset(step.op.name for step in steps)
-            snapshot = cls(nodes, graph_def.library, graph_def.versions, global_steps, constants)
+            snapshot = cls(
+                nodes, graph_def.library, graph_def.versions, global_steps, constants, branches
+            )
             _taken[graph] = graph.version, snapshot
         return snapshot
 
@@ -80,4 +89,7 @@ class Snapshot:
         if not added:  # what is known of this one need not be found again
             return self
         nodes = {**self.nodes, **{node.name: node for node in added}}
-        return Snapshot(nodes, self.library, self.versions, self.global_steps, self.constants)
+        return Snapshot(
+            nodes, self.library, self.versions, self.global_steps, self.constants,
+            self.step_branches,
+        )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,6 +14,9 @@ from estimator_bridge.runtime.loop_body import LoopBody
 from estimator_bridge.tensorflow_private import flat_call
 
 __all__ = ["CompiledLoop"]
+
+# What a function's outputs are described by, where each is one tensor.
+_PLAIN = tf.Tensor, tf.TensorSpec
 
 
 class CompiledLoop:
@@ -51,8 +55,8 @@ class CompiledLoop:
 
 def _packer(part: Any) -> Callable[[list], Any]:
     """What makes of flat tensors the like of this part of an output."""
-    if isinstance(part, tf.TensorSpec):
-        return lambda flat: flat[0]
-    if isinstance(part, list) and all(isinstance(leaf, tf.TensorSpec) for leaf in part):
+    if isinstance(part, _PLAIN):
+        return operator.itemgetter(0)
+    if isinstance(part, list) and all(isinstance(leaf, _PLAIN) for leaf in part):
         return list
     return functools.partial(tf.nest.pack_sequence_as, part, expand_composites=True)

@@ -120,7 +120,8 @@ class StepLoop:
         )
         self._fed_specs = [_spec_of(self._graph.get_tensor_by_name(ref)) for ref in fed]
         self._compiled: list[tuple[object, CompiledLoop]] = []  # by what elements are like
-        self._bound: tuple[weakref.ref, CompiledLoop] | None = None  # which loop an iterator has
+        # Which loop an iterator has, and what that takes in its place.
+        self._bound: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
         self._hands_back = bool(hosts or self._elements > 1 or full_batch is not None)
         self._numbers: dict[int, tf.Tensor] = {}
         self._single: SingleStep | None = None
@@ -209,17 +210,18 @@ class StepLoop:
 
     def _function(self, iterator) -> tuple[CompiledLoop, list[tf.Tensor]]:
         """The compiled loop for iterators of this kind, and what it takes in their place."""
-        if self._bound and self._bound[0]() is iterator:
-            return self._bound[1], tf.nest.flatten(iterator, expand_composites=True)
+        if iterator in self._bound:
+            return self._bound[iterator]
         with eager_mode(), tf.device(host_device()):
             draws, drawn_from = draws_of(iterator, self._elements, self._full_batch)
             compiled = next((loop for key, loop in self._compiled if key == draws.key), None)
             if compiled is None:
                 compiled = CompiledLoop(self._body, draws, drawn_from, self._fed_specs)
                 self._compiled.append((draws.key, compiled))
+        found = compiled, tf.nest.flatten(drawn_from, expand_composites=True)
         if drawn_from is iterator:
-            self._bound = weakref.ref(iterator), compiled
-        return compiled, tf.nest.flatten(drawn_from, expand_composites=True)
+            self._bound[iterator] = found
+        return found
 
     def _number(self, value: int) -> tf.Tensor:
         """A number as a tensor, kept: to make one takes as long as a small operation."""

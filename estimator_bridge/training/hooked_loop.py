@@ -97,7 +97,8 @@ class HookedLoop:
         self._call: StepCall | None = None
         self._together = together
         self._singly = singly
-        self._step_read = existing_global_step_read(session.graph)
+        read = existing_global_step_read(session.graph)
+        self._step_read = None if read is None else (read.name, read.dtype.as_numpy_dtype)
         self._stop_requested = self._all_stop = Stop.NO
 
     @property
@@ -176,7 +177,8 @@ class HookedLoop:
         assert self._call is not None
         known = {}
         if step is not None and self._step_read is not None:
-            known[self._step_read.name] = self._step_read.dtype.as_numpy_dtype(step)
+            name, kind = self._step_read
+            known[name] = kind(step)
         with self._session.knowing(known):
             self._call.finish(fetched)
         if self._call.stop_requested:

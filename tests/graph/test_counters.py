@@ -67,3 +67,13 @@ def test_a_loop_ends_at_its_limit_however_it_is_reached(update):
     assert result.limit_value - 3 < 7
     assert result.steps == {once: 7, set_by_hand: 7, by_two: 4, twice: 4}.get(update, result.steps)
     assert loop(batches, steps=2, limit=100).steps == 2
+
+
+def test_a_branch_that_only_reads_does_not_count():
+    with trace_graph() as graph:
+        step = v1.get_variable("step", [], v1.int64, v1.zeros_initializer())
+        v1.cond(v1.random_uniform([]) < 0.5, step.read_value, lambda: step.read_value() + 1)
+        once(step)
+    snapshot = Snapshot.of(graph)
+    names = [n for n in snapshot.nodes if "Initializer" not in n and n != "step/Assign"]
+    assert counts_up(snapshot, names, "step")
