@@ -14,6 +14,9 @@ from typing import Any, Protocol
 
 import tensorflow as tf
 
+# A dataset's options, as its graph has them: whether it may give its elements in another order.
+from tensorflow.core.framework import dataset_options_pb2 as dataset_options
+
 # Saver.save and the hooks of old programs check isinstance(session, SessionInterface).
 from tensorflow.python.client.session import SessionInterface
 
@@ -301,6 +304,7 @@ __all__ = [
     "communication_options",
     "contrib_summary",
     "cores_per_replica",
+    "dataset_options",
     "device_assignment",
     "eager_context",
     "eager_mode",

@@ -60,7 +60,7 @@ class StepLoop:
       sums: CrossReplicaSum nodes to compute in any case, as hooks of another worker fetch them.
       jit_compile: see ``ReplicaStep``.
       draws_alike: see ``ReplicaStep``.
-      outputs: takes the fetches of each step, within the loop; calls return none then.
+      outputs: keeps the fetches of each step, which a call returns as ``outputs`` then.
 
     Raises:
       NotCompilableError: see ``ReplicaStep``.
@@ -118,6 +118,7 @@ class StepLoop:
             graph=self._graph,
             outputs=outputs,
         )
+        self._outputs = outputs
         self._fed_specs = [_spec_of(self._graph.get_tensor_by_name(ref)) for ref in fed]
         self._compiled: list[tuple[object, CompiledLoop]] = []  # by what elements are like
         # Which loop an iterator has, and what that takes in its place.
@@ -206,6 +207,7 @@ class StepLoop:
             short_batch=short,
             limit_value=int(state["limit_value"]) if self._step.counter else None,
             left_over=left_over,
+            outputs=self._outputs.read(state["outputs"], done) if self._outputs else (),
         )
 
     def _function(self, iterator) -> tuple[CompiledLoop, list[tf.Tensor]]:

@@ -124,6 +124,8 @@ class LoopBody:
             "loss": tf.constant(0.0),
             "needs": [] if self._outputs else self._step.fetches.no_needs(),
         }
+        if self._outputs:
+            start["outputs"] = self._outputs.none()
         if takes_full_only:
             _, spec = iterator.element_spec
             start["short_size"] = tf.constant(0, tf.int64)
@@ -143,10 +145,8 @@ class LoopBody:
         if self._step.loss:
             new["loss"] = loss
         if self._outputs:
-            put = self._outputs.put(self._step.fetches.computed(needs))
-            with tf.control_dependencies([put]):  # before the next batch is drawn, which may fail
-                new["done"] = tf.identity(new["done"])
-            new["needs"] = []
+            values = self._step.fetches.computed(needs)
+            new["outputs"], new["needs"] = self._outputs.added(state["outputs"], values), []
         return new
 
     def _stepped_if_full(self, state: dict, sized_batch, draw, fed: Sequence[tf.Tensor]) -> dict:

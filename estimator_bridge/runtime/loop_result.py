@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
 import tensorflow as tf
 
 __all__ = ["LoopResult"]
@@ -25,6 +26,7 @@ class LoopResult(NamedTuple):
       limit_value: the limit variable's value afterwards; None where there is no such variable.
       left_over: the input's last elements, each as its flat components, where they were too few
         to give one to each replica, and no step was run.
+      outputs: the fetches of each step, where the loop keeps them.
     """
 
     steps: int
@@ -34,3 +36,4 @@ class LoopResult(NamedTuple):
     short_batch: list | None
     limit_value: int | None = None
     left_over: Sequence[list] = ()
+    outputs: Sequence[list[np.ndarray]] = ()

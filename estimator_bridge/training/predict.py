@@ -75,8 +75,9 @@ def predict_program(
     with continue_trace(graph, shards):
         open_session(program.session, program.scaffold, given_hooks, checkpoint_path)
     with eager_mode():
-        iterator = iter(program.dataset())
-    ahead = None if given_hooks else loop_ahead(program, outputs, iterator)
+        dataset = program.dataset()
+        iterator = iter(dataset)
+    ahead = None if given_hooks else loop_ahead(program, outputs, dataset, iterator)
     batches = (
         _step_by_step(program, outputs, iterator, given_hooks)
         if ahead is None

@@ -3,6 +3,9 @@
 A call costs more than a small model's step. Batches may be computed before they are asked for only
 where nobody can tell: no hook looks on, the model changes nothing, and the input depends on nothing
 outside of itself. A generator, for one, may wait for the caller to have seen the last prediction.
+
+A call that fails loses what its steps computed. It is made again from a new iterator, step by step,
+so the input has to be the same each time.
 """
 
 from __future__ import annotations
@@ -14,9 +17,10 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from estimator_bridge.data.repeatable import is_repeatable
 from estimator_bridge.graph import continue_trace
 from estimator_bridge.graph.fetches import Fetches
-from estimator_bridge.runtime import StepLoop, StepOutputs
+from estimator_bridge.runtime import StepLoop
 from estimator_bridge.tensorflow_private import eager_mode
 from estimator_bridge.training.hooked_loop import ENDS
 from estimator_bridge.training.pace import Pace
@@ -26,7 +30,6 @@ __all__ = ["LoopAhead", "loop_ahead"]
 
 _SECONDS = 0.2  # of work that a caller who stops listening has not asked for
 _BYTES = 1 << 25  # of outputs that wait to be asked for
-_FAIL = 2  # ExternalStatePolicy.FAIL, as the kernel knows it
 
 
 class LoopAhead:
@@ -35,49 +38,55 @@ class LoopAhead:
     Args:
       program: traced for prediction.
       fetches: of each step.
-      loop: hands them to ``outputs``.
-      outputs: of the steps.
+      loop: returns them.
+      dataset: the input, of which each iterator gives the same batches.
     """
 
-    def __init__(self, program: Program, fetches: Fetches, loop: StepLoop, outputs: StepOutputs):
+    def __init__(self, program: Program, fetches: Fetches, loop: StepLoop, dataset: Any):
         self._program, self._fetches = program, fetches
-        self._loop, self._outputs = loop, outputs
+        self._loop, self._dataset = loop, dataset
 
     def batches(self, iterator: Any) -> Iterator[dict[str, Any]]:
         """The outputs of each batch; an error comes after those of the batches before it."""
-        pace, most = Pace(seconds=_SECONDS), 1
-        done, ended, error = 0, False, None
+        pace, most = Pace(seconds=_SECONDS), 1.0
+        done, ended, failed = 0, False, False
         while not ended:
-            steps = min(pace.steps(), most)
+            steps = 1 if failed else min(pace.steps(), int(most))
             started = time.perf_counter()
             with continue_trace(self._program.graph, self._program.execution.shards):
                 try:
                     result = self._loop(iterator, steps, done, singly=False)
-                    ended = result.input_ended
-                    pace.observe(result.steps, time.perf_counter() - started)
-                except ENDS:
-                    ended = True
-                except tf.errors.OpError as failed:
-                    ended, error = True, failed
-            taken = self._outputs.take()
-            done += len(taken)
-            if taken:
-                most = max(1, _BYTES // max(1, sum(map(_size, taken[-1]))))
-            for values in taken:
+                except (tf.errors.OpError, *ENDS) as error:
+                    if steps == 1 and isinstance(error, ENDS):
+                        return
+                    if steps == 1:
+                        raise
+                    # What the steps before it computed is lost: once more, one at a time.
+                    failed = True
+                    with eager_mode():
+                        iterator = iter(self._dataset.skip(done))
+                    continue
+            pace.observe(result.steps, time.perf_counter() - started)
+            done, ended = done + result.steps, result.input_ended
+            if result.outputs:
+                most = max(1, _BYTES / max(1, sum(map(_size, result.outputs[-1]))))
+            for values in result.outputs:
                 yield self._fetches.build(values)
-        if error is not None:
-            raise error
 
 
-def loop_ahead(program: Program, outputs: Mapping[str, Any], iterator: Any) -> LoopAhead | None:
+def loop_ahead(
+    program: Program, outputs: Mapping[str, Any], dataset: tf.data.Dataset, iterator: Any
+) -> LoopAhead | None:
     """The loop for a prediction that may run ahead of its caller; None if it must not.
 
     Args:
       program: traced for prediction, without hooks.
       outputs: what is wanted of each batch.
-      iterator: of the input, new.
+      dataset: the input.
+      iterator: of it, new.
     """
     execution = program.execution
+    made_in = None if program.input.is_eager else program.input_session.graph
     fetches = Fetches(program.graph, dict(outputs))
     tensors = [program.graph.as_graph_element(ref) for ref in fetches.refs]
     if (
@@ -86,23 +95,11 @@ def loop_ahead(program: Program, outputs: Mapping[str, Any], iterator: Any) -> L
         or program.traced.valid_size is not None
         or program.traced.host is not None
         or any(tensor.dtype in (tf.resource, tf.variant) for tensor in tensors)
-        or not _stands_alone(iterator)
+        or not is_repeatable(dataset, iterator, made_in)
     ):
         return None
-    loop, step_outputs = program.kept_loop_with_outputs(fetches.refs)
-    return None if loop.has_effects else LoopAhead(program, fetches, loop, step_outputs)
-
-
-def _stands_alone(iterator: Any) -> bool:
-    """Whether an input draws on no state but its own: no generator, queue, variable, clock."""
-    with eager_mode():
-        try:
-            tf.raw_ops.SerializeIterator(
-                resource_handle=iterator._iterator_resource, external_state_policy=_FAIL
-            )
-        except tf.errors.OpError:
-            return False
-    return True
+    loop = program.kept_loop_with_outputs(fetches.refs)
+    return None if loop.has_effects else LoopAhead(program, fetches, loop, dataset)
 
 
 def _size(value: np.ndarray) -> int:

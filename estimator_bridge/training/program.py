@@ -61,9 +61,7 @@ class Program:
     scaffold: Any
     results: dict[str, Any]
     loops: dict[Any, StepLoop] = dataclasses.field(default_factory=dict)
-    loops_with_outputs: dict[Any, tuple[StepLoop, StepOutputs]] = dataclasses.field(
-        default_factory=dict
-    )
+    loops_with_outputs: dict[Any, StepLoop] = dataclasses.field(default_factory=dict)
 
     def dataset(self) -> tf.data.Dataset:
         """The input's batches as the compiled loop takes them; the session is initialised."""
@@ -177,13 +175,13 @@ class Program:
             self.loops[key] = self.make_loop(fetches, fed, sums)
         return self.loops[key]
 
-    def kept_loop_with_outputs(self, fetches: Sequence[str]) -> tuple[StepLoop, StepOutputs]:
-        """A kept loop of which each step hands over what is fetched, and where to."""
+    def kept_loop_with_outputs(self, fetches: Sequence[str]) -> StepLoop:
+        """A kept loop that returns what is fetched of each of its steps."""
         key = tuple(fetches)
         if key not in self.loops_with_outputs:
-            dtypes = [self.graph.get_tensor_by_name(ref).dtype for ref in fetches]
-            outputs = StepOutputs(dtypes)
-            self.loops_with_outputs[key] = self.make_loop(fetches, outputs=outputs), outputs
+            tensors = map(self.graph.get_tensor_by_name, fetches)
+            outputs = StepOutputs([tf.TensorSpec(t.shape, t.dtype) for t in tensors])
+            self.loops_with_outputs[key] = self.make_loop(fetches, outputs=outputs)
         return self.loops_with_outputs[key]
 
     @property

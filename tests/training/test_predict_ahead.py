@@ -5,6 +5,8 @@ import pytest
 import tensorflow as tf
 
 import estimator_bridge as eb
+from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.training.predict_ahead import LoopAhead
 
 v1 = tf.compat.v1
 ROWS = np.arange(23, dtype=np.float32)
@@ -98,3 +100,122 @@ def test_what_came_before_an_error_is_handed_over_first(bad):
         for prediction in eb.Estimator(doubled).predict(input_fn):
             got.append(float(prediction["x"]))
     assert got == list(range(bad))
+
+
+@pytest.mark.parametrize("size", [1, 4])
+@pytest.mark.parametrize("bad", [3, 17])
+def test_what_the_model_computed_before_it_failed_is_handed_over_first(bad, size):
+    def model_fn(features, labels, mode):
+        with tf.control_dependencies([tf.debugging.assert_less(features, float(bad))]):
+            return eb.EstimatorSpec(mode, predictions=tf.identity(features))
+
+    got = []
+    with pytest.raises(tf.errors.InvalidArgumentError, match="did not hold"):
+        for prediction in eb.Estimator(model_fn).predict(
+            lambda: tf.data.Dataset.from_tensor_slices(ROWS).batch(size)
+        ):
+            got.append(float(prediction))
+    assert got == list(range(bad // size * size))
+
+
+def test_an_end_that_the_model_declares_comes_after_what_it_computed():
+    def model_fn(features, labels, mode):
+        def ended():
+            queue = tf.queue.FIFOQueue(1, tf.float32)
+            with tf.control_dependencies([queue.close()]):
+                return queue.dequeue()
+
+        x = tf.cond(tf.reduce_any(features > 12.0), ended, lambda: 0.0)
+        return eb.EstimatorSpec(mode, predictions=features + x)
+
+    assert list(eb.Estimator(model_fn).predict(slices)) == list(range(12))
+
+
+def test_batches_of_other_shapes_and_scalars():
+    def input_fn():
+        rows = tf.data.Dataset.range(1, 12).map(lambda n: tf.fill([n % 3 + 1], n))
+        return rows.padded_batch(2, padded_shapes=[None])
+
+    def model_fn(features, labels, mode):
+        return eb.EstimatorSpec(
+            mode, predictions={"rows": features, "sum": v1.reduce_sum(features)}
+        )
+
+    got = list(eb.Estimator(model_fn).predict(input_fn, yield_single_examples=False))
+    assert [p["rows"].shape for p in got] == [(2, 3), (2, 2), (2, 3), (2, 3), (2, 2), (1, 3)]
+    assert [int(p["sum"]) for p in got] == [int(p["rows"].sum()) for p in got]
+    assert got[0]["rows"].tolist() == [[1, 1, 0], [2, 2, 2]]
+
+
+def by_default(rows):
+    return rows
+
+
+def shuffled(rows):
+    return rows.shuffle(100)
+
+
+def shuffled_within(rows):
+    return tf.data.Dataset.range(1).flat_map(lambda _: rows.shuffle(100))
+
+
+def of_one_shot(rows):
+    return v1.data.make_one_shot_iterator(rows.batch(4)).get_next()
+
+
+def shuffled_of_one_shot(rows):
+    return of_one_shot(rows.shuffle(100))
+
+
+def in_any_order(rows):
+    return rows.map(lambda x: x + 0, num_parallel_calls=2, deterministic=False)
+
+
+def in_any_order_by_its_options(rows):
+    options = tf.data.Options()
+    options.deterministic = False
+    return rows.with_options(options)
+
+
+def interleaved(rows):
+    many = v1.data.experimental.parallel_interleave(lambda x: rows, cycle_length=2, sloppy=True)
+    return tf.data.Dataset.range(1).apply(many)
+
+
+@pytest.mark.parametrize(
+    "make, is_ahead",
+    [
+        (by_default, True),
+        (of_one_shot, True),
+        (shuffled, False),
+        (shuffled_within, False),
+        (shuffled_of_one_shot, False),
+        (in_any_order, False),
+        (in_any_order_by_its_options, False),
+        (interleaved, False),
+    ],
+)
+def test_only_an_input_that_can_be_made_again_is_run_ahead(make, is_ahead, monkeypatch):
+    calls = []
+    run = LoopAhead.batches
+    monkeypatch.setattr(LoopAhead, "batches", lambda *args: calls.append(1) or run(*args))
+
+    def input_fn():
+        made = make(tf.data.Dataset.from_tensor_slices(ROWS))
+        return made.batch(4) if isinstance(made, tf.data.Dataset) else made
+
+    got = [float(p["y"]) for p in eb.Estimator(doubled).predict(input_fn)]
+    assert sorted(got) == [2.0 * row for row in ROWS]
+    assert bool(calls) == is_ahead
+
+
+@pytest.mark.parametrize("make, is_ahead", [(by_default, True), (shuffled, False)])
+def test_a_dataset_that_was_made_outside(make, is_ahead, monkeypatch):
+    calls = []
+    run = LoopAhead.batches
+    monkeypatch.setattr(LoopAhead, "batches", lambda *args: calls.append(1) or run(*args))
+    with eager_mode():
+        dataset = make(tf.data.Dataset.from_tensor_slices(ROWS)).batch(4)
+    got = [float(p["y"]) for p in eb.Estimator(doubled).predict(lambda: dataset)]
+    assert sorted(got) == [2.0 * row for row in ROWS]
+    assert bool(calls) == is_ahead

@@ -1,0 +1,68 @@
+"""Whether a dataset gives the same elements each time that it is read from its beginning."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.graph import Snapshot
+from estimator_bridge.tensorflow_private import dataset_options, eager_mode
+
+__all__ = ["is_repeatable"]
+
+_DRAWS = re.compile(r"(Experimental)?(Shuffle|ShuffleAndRepeat|Random)Dataset(V\d)?")
+# Whether these keep an order says an input of theirs, not an attribute.
+_MAY_BE_SLOPPY = frozenset({"ParallelInterleaveDataset", "ExperimentalParallelInterleaveDataset"})
+_FAIL = 2  # ExternalStatePolicy.FAIL, as the kernel knows it
+
+
+def is_repeatable(dataset: tf.data.Dataset, iterator: Any, graph: tf.Graph | None) -> bool:
+    """Whether an input depends on nothing but itself, and draws nothing at random.
+
+    Args:
+      dataset: the input.
+      iterator: of it, new. One that reads a generator, a queue, a variable or a clock has state
+        outside of itself.
+      graph: in which the dataset was made; None if in none. Where it shuffles, it may have a seed
+        or not: that counts as drawing.
+    """
+    with eager_mode():
+        try:
+            tf.raw_ops.SerializeIterator(
+                resource_handle=iterator._iterator_resource, external_state_policy=_FAIL
+            )
+            return not any(map(_draws, _nodes(dataset, graph)))
+        except tf.errors.OpError:
+            return False
+
+
+def _nodes(dataset: tf.data.Dataset, graph: tf.Graph | None) -> Iterator[Any]:
+    if graph is not None:
+        snapshot = Snapshot.of(graph)
+        nodes, library = snapshot.nodes.values(), snapshot.library
+    else:
+        graph_def = tf.compat.v1.GraphDef.FromString(
+            tf.raw_ops.DatasetToGraphV2(
+                input_dataset=dataset._variant_tensor, external_state_policy=_FAIL
+            ).numpy()
+        )
+        nodes, library = graph_def.node, graph_def.library
+    yield from nodes
+    for function in library.function:
+        yield from function.node_def
+
+
+def _draws(node: Any) -> bool:
+    if "Dataset" not in node.op:
+        return False
+    if _DRAWS.fullmatch(node.op) or node.op in _MAY_BE_SLOPPY:
+        return True
+    if node.op == "OptionsDataset":
+        options = dataset_options.Options.FromString(node.attr["serialized_options"].s)
+        return options.WhichOneof("optional_deterministic") == "deterministic" and (
+            not options.deterministic
+        )
+    return node.attr["deterministic"].s == b"false" or node.attr["sloppy"].b
