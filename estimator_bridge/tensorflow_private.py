@@ -14,6 +14,9 @@ from typing import Any, Protocol
 
 import tensorflow as tf
 
+# The gradient of tf.slice takes an operation of these where XLA compiles what is traced.
+from tensorflow.compiler.tf2xla.ops import gen_xla_ops
+
 # A dataset's options, as its graph has them: whether it may give its elements in another order.
 from tensorflow.core.framework import dataset_options_pb2 as dataset_options
 
@@ -41,12 +44,16 @@ from tensorflow.python.framework.indexed_slices import IndexedSlicesValue
 # Whether an op is stateful and what it returns; the public raw_ops do not tell.
 from tensorflow.python.framework.op_def_registry import get as op_def
 
-# The index tables of tf.contrib.lookup, which lost their public names; the graphs of exported
-# models have these tables, and ids out of the vocabulary are theirs.
-from tensorflow.python.ops import lookup_ops
+# How branches and loops become operations depends on whether XLA compiles what is traced. That is
+# known from a context (see below), which only tf.function and tf.compat.v1.tpu.replicate enter.
+#
+# The index tables of tf.contrib.lookup lost their public names; the graphs of exported models have
+# these tables, and ids out of the vocabulary are theirs.
+from tensorflow.python.ops import control_flow_util_v2, lookup_ops
 
 # The functions of tf.contrib.summary are still there, and no others write events like theirs.
 from tensorflow.python.ops import summary_ops_v2 as contrib_summary
+from tensorflow.python.ops.control_flow_ops import XLAControlFlowContext
 
 # TF1 programs ask whether there is a variable by its truth, which raises for those of today.
 # A TF1 graph runs its own initializers, so its variables must start uninitialized.
@@ -257,6 +264,80 @@ def columns_as_on_a_cpu() -> Iterator[None]:
         tpu_feature_columns._is_running_on_cpu = before
 
 
+class _XLAContext(XLAControlFlowContext):
+    def AddOp(self, op: Any) -> None:
+        """Takes an operation out of the context, so that variables may start from its value."""
+        op._set_control_flow_context(None)
+
+
+@contextlib.contextmanager
+def xla_context() -> Iterator[None]:
+    """Within, the default graph is traced as the part of a model that a TPU compiles.
+
+    Loops with gradients keep lists of fixed sizes then, without which XLA compiles none of them.
+    """
+    context = _XLAContext()
+    context.Enter()
+    try:
+        yield
+    finally:
+        context.Exit()
+
+
+@contextlib.contextmanager
+def xla_context_of_cpus() -> Iterator[None]:
+    """``xla_context``, for a graph that CPUs run, with or without XLA.
+
+    They have no kernel for an operation in the gradient of tf.slice, and a branch or a loop is
+    quicker if its operations become part of the graph around it.
+    """
+    set_lowering, update = control_flow_util_v2.maybe_set_lowering_attr, _dynamic_update
+
+    def lowered(op: tf.Operation, lower_using_switch_merge: bool | None = None) -> None:
+        wanted = lower_using_switch_merge
+        set_lowering(op, True if wanted is None else wanted)
+
+    control_flow_util_v2.maybe_set_lowering_attr = lowered
+    gen_xla_ops.xla_dynamic_update_slice = _update_slice
+    try:
+        with xla_context():
+            yield
+    finally:
+        control_flow_util_v2.maybe_set_lowering_attr = set_lowering
+        gen_xla_ops.xla_dynamic_update_slice = update
+
+
+_dynamic_update = gen_xla_ops.xla_dynamic_update_slice
+
+
+def _update_slice(input: Any, update: Any, indices: Any, name: str | None = None) -> tf.Tensor:
+    """XlaDynamicUpdateSlice by an operation that CPUs have."""
+    indices = tf.convert_to_tensor(indices)
+    return tf.raw_ops.TensorStridedSliceUpdate(
+        input=input,
+        begin=indices,
+        end=indices + tf.shape(update, out_type=indices.dtype),
+        strides=tf.ones_like(indices),
+        value=update,
+        name=name,
+    )
+
+
+@contextlib.contextmanager
+def loops_keep_what_gradients_need() -> Iterator[None]:
+    """Within, a loop that a Keras layer makes hands out no more than other loops do.
+
+    In graphs it would hand out each value of each turn, so that a session may fetch it: a recurrent
+    layer takes half as long again, as nothing prunes them.
+    """
+    before = control_flow_util_v2._EXPERIMENTAL_OUTPUT_ALL_INTERMEDIATES_OVERRIDE
+    control_flow_util_v2.set_output_all_intermediates(False)
+    try:
+        yield
+    finally:
+        control_flow_util_v2.set_output_all_intermediates(before)
+
+
 def keras_seed_source():
     """Where tf-keras takes the seeds from that a layer's author did not give.
 
@@ -317,6 +398,7 @@ __all__ = [
     "keras_seed_source",
     "last_meta_graph",
     "lookup_ops",
+    "loops_keep_what_gradients_need",
     "make_operations_otherwise",
     "merges_replicas",
     "nest",
@@ -329,5 +411,7 @@ __all__ = [
     "tpu_metadata",
     "tpu_ops",
     "tpu_training_loop",
+    "xla_context",
+    "xla_context_of_cpus",
     "xla_op_types",
 ]

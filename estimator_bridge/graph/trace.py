@@ -8,9 +8,15 @@ from collections.abc import Iterator
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import get_tpu_context, keras_seed_source
+from estimator_bridge.tensorflow_private import (
+    get_tpu_context,
+    keras_seed_source,
+    loops_keep_what_gradients_need,
+    xla_context,
+    xla_context_of_cpus,
+)
 
-__all__ = ["continue_trace", "shards_are", "trace_graph"]
+__all__ = ["continue_trace", "for_tpu", "shards_are", "trace_graph"]
 
 
 @contextlib.contextmanager
@@ -37,9 +43,26 @@ def continue_trace(graph: tf.Graph, shards: int | None = None) -> Iterator[tf.Gr
     with contextlib.ExitStack() as stack:
         stack.enter_context(graph.as_default())
         stack.enter_context(_control_flow_v2())
+        stack.enter_context(loops_keep_what_gradients_need())
         stack.enter_context(tf.variable_creator_scope(_resource_variable))
         stack.enter_context(shards_are(shards))
         yield graph
+
+
+def for_tpu(strategy: tf.distribute.Strategy) -> contextlib.AbstractContextManager:
+    """A context for what each replica of a TPU computes; emulated cores compute the same.
+
+    Args:
+      strategy: a TPU's, or that of emulated cores or GPUs.
+    """
+    return xla_context() if isinstance(strategy, _ON_TPU) else xla_context_of_cpus()
+
+
+_ON_TPU = (
+    tf.distribute.TPUStrategy,
+    tf.distribute.experimental.TPUStrategy,
+    tf.compat.v1.distribute.experimental.TPUStrategy,
+)
 
 
 class _Seeds(random.Random):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.graph import LiftedSession, Resources, host_device, trace_graph
+from estimator_bridge.graph import LiftedSession, Resources, for_tpu, host_device, trace_graph
 from estimator_bridge.keras.cloning import CompiledModel, keras_in_graphs
 from estimator_bridge.keras.metric_sums import MetricSums
 from estimator_bridge.keras.model_fn import train_op_of
@@ -59,7 +59,8 @@ class ReplicaProgram:
         with trace_graph(None, self._replicas) as graph, keras_in_graphs(mode == ModeKeys.TRAIN):
             _v1.train.create_global_step(graph)
             inputs = [_v1.placeholder(s.dtype, self._part_of(s.shape)) for s in specs]
-            operations, results, variables = self._trace(original, inputs, has_weights)
+            with for_tpu(strategy):
+                operations, results, variables = self._trace(original, inputs, has_weights)
             variables += [*_v1.global_variables(), *_v1.local_variables()]
         self.session = LiftedSession(graph, strategy, shared)
         refs = [tensor.name for tensor in results]

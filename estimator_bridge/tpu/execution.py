@@ -16,7 +16,7 @@ from estimator_bridge.data.static_shapes import (
     pad_batches,
     replica_spec,
 )
-from estimator_bridge.graph import LiftedSession
+from estimator_bridge.graph import LiftedSession, for_tpu
 from estimator_bridge.model import (
     EstimatorSpec,
     InputPipelineConfig,
@@ -213,7 +213,8 @@ class TPUExecution(Execution):
         )
         graph = tf.compat.v1.get_default_graph()
         tables = EmbeddingTables(self._embeddings, graph) if self._embeddings else None
-        with tables.watched() if tables else contextlib.nullcontext():
+        watched = tables.watched() if tables else contextlib.nullcontext()
+        with watched, for_tpu(self.strategy):
             spec = call_model_fn(model_fn, features, labels, mode, given, self.config)
         check_ops(graph)
         if mode == ModeKeys.TRAIN:
