@@ -8,11 +8,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 
-__all__ = ["CORES", "NAMES_A_TPU", "default_tpu_name", "find_tpu"]
+__all__ = ["CHECKS_TPU", "CORES", "NAMES_A_TPU", "default_tpu_name", "find_tpu"]
 
 # How many emulated cores whoever asks for a TPU gets: `estimator-bridge run --cores N` sets it, for
 # the processes that a program starts, too.
 CORES = "ESTIMATOR_BRIDGE_CORES"
+
+# Whether steps on those cores are compiled as for a TPU before they run, set by `--check-tpu`.
+CHECKS_TPU = "ESTIMATOR_BRIDGE_CHECK_TPU"
 
 # Where Cloud TPU VMs, Kubernetes and Colab name their TPU; the first one that is set counts.
 NAMES_A_TPU = (

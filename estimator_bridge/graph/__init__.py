@@ -12,7 +12,7 @@ from estimator_bridge.graph.replica_local import ReplicaLocal, replica_locals
 from estimator_bridge.graph.resources import Resources, host_device
 from estimator_bridge.graph.session import LiftedSession
 from estimator_bridge.graph.snapshot import Snapshot
-from estimator_bridge.graph.trace import continue_trace, for_tpu, trace_graph
+from estimator_bridge.graph.trace import continue_trace, for_tpu, is_on_tpu, trace_graph
 
 __all__ = [
     "REPLICA_ID",
@@ -26,6 +26,7 @@ __all__ = [
     "diverging_variables",
     "for_tpu",
     "host_device",
+    "is_on_tpu",
     "replica_locals",
     "trace_graph",
     "with_user_line",

@@ -16,7 +16,7 @@ from estimator_bridge.tensorflow_private import (
     xla_context_of_cpus,
 )
 
-__all__ = ["continue_trace", "for_tpu", "shards_are", "trace_graph"]
+__all__ = ["continue_trace", "for_tpu", "is_on_tpu", "shards_are", "trace_graph"]
 
 
 @contextlib.contextmanager
@@ -55,7 +55,12 @@ def for_tpu(strategy: tf.distribute.Strategy) -> contextlib.AbstractContextManag
     Args:
       strategy: a TPU's, or that of emulated cores or GPUs.
     """
-    return xla_context() if isinstance(strategy, _ON_TPU) else xla_context_of_cpus()
+    return xla_context() if is_on_tpu(strategy) else xla_context_of_cpus()
+
+
+def is_on_tpu(strategy: tf.distribute.Strategy) -> bool:
+    """Whether the replicas are a TPU's."""
+    return isinstance(strategy, _ON_TPU)
 
 
 _ON_TPU = (

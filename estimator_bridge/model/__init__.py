@@ -14,7 +14,7 @@ from estimator_bridge.model.export_outputs import (
 )
 from estimator_bridge.model.fn_args import describe_fn, fn_args
 from estimator_bridge.model.host_calls import HostCallHook, call_host_fn
-from estimator_bridge.model.modes import ModeKeys
+from estimator_bridge.model.modes import MODE_NAMES, ModeKeys
 from estimator_bridge.model.run_config import RunConfig
 from estimator_bridge.model.session_config import default_session_config
 from estimator_bridge.model.tf_config import read_tf_config
@@ -29,6 +29,7 @@ from estimator_bridge.model.warm_start import (
 )
 
 __all__ = [
+    "MODE_NAMES",
     "ClassificationOutput",
     "Cluster",
     "CrossShardOptimizer",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["MODES", "ModeKeys", "check_mode"]
+__all__ = ["MODES", "MODE_NAMES", "ModeKeys", "check_mode"]
 
 
 class ModeKeys:
@@ -14,6 +14,13 @@ class ModeKeys:
 
 
 MODES = (ModeKeys.TRAIN, ModeKeys.EVAL, ModeKeys.PREDICT)
+
+# What messages call them.
+MODE_NAMES = {
+    ModeKeys.TRAIN: "training",
+    ModeKeys.EVAL: "evaluation",
+    ModeKeys.PREDICT: "prediction",
+}
 
 
 def check_mode(mode: str, owner: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.model import ModeKeys, TPURunConfig
+from estimator_bridge.model import MODE_NAMES, ModeKeys, TPURunConfig
 from estimator_bridge.runtime import emulate_cores
 from estimator_bridge.testing.batches import KeptBatch
 from estimator_bridge.testing.comparisons import TrainedStep, check_tpu_graph, compare_results
@@ -23,11 +23,6 @@ from estimator_bridge.tpu.execution import TPUExecution
 __all__ = ["check_model_fn"]
 
 _MODES = (ModeKeys.TRAIN, ModeKeys.EVAL, ModeKeys.PREDICT)
-_NAMES = {
-    ModeKeys.TRAIN: "training",
-    ModeKeys.EVAL: "evaluation",
-    ModeKeys.PREDICT: "prediction",
-}
 _SHOWN = 5
 
 
@@ -116,12 +111,12 @@ class _Check:
         batch, after = None, None
         for number in cores:
             estimator = self._estimator(number)
-            what = f"{_NAMES[mode]} on {number} core(s)"
+            what = f"{MODE_NAMES[mode]} on {number} core(s)"
             with explained(what, self._model_fn):
                 execution = estimator._execution(mode)
             assert isinstance(execution, TPUExecution)
             if batch is None:
-                with explained(f"the input of {_NAMES[mode]}", self._input_fn):
+                with explained(f"the input of {MODE_NAMES[mode]}", self._input_fn):
                     batch = KeptBatch(execution, self._input_fn, mode, estimator.params)
             run = self._traced(what, execution, estimator, mode, batch)
             try:
@@ -179,7 +174,7 @@ class _Check:
     def _trace_for_tpu(self, mode: str, batch: KeptBatch) -> TPUGraph:
         size, place = self._sizes[mode], place_of(self._model_fn)
         cores = math.gcd(size, 8)
-        what = f"{_NAMES[mode]} on a TPU of {cores} core(s), traced"
+        what = f"{MODE_NAMES[mode]} on a TPU of {cores} core(s), traced"
         estimator = self._estimator(1)
         config, params = estimator._config, estimator.params
         execution = TPUExecution(described_tpu(cores), config, self._model_fn, params, size)

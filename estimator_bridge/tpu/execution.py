@@ -18,6 +18,7 @@ from estimator_bridge.data.static_shapes import (
 )
 from estimator_bridge.graph import LiftedSession, for_tpu
 from estimator_bridge.model import (
+    MODE_NAMES,
     EstimatorSpec,
     InputPipelineConfig,
     ModeKeys,
@@ -48,8 +49,6 @@ from estimator_bridge.training.params import with_params
 from estimator_bridge.training.program import Program, trace_program
 
 __all__ = ["TPUExecution"]
-
-_PURPOSES = {ModeKeys.EVAL: "evaluation", ModeKeys.PREDICT: "prediction"}
 
 
 class TPUExecution(Execution):
@@ -224,7 +223,7 @@ class TPUExecution(Execution):
         if not isinstance(spec, TPUEstimatorSpec):
             raise RuntimeError(
                 # The original's words, the missing space too: they are what users search for.
-                f"estimator_spec used by TPU {_PURPOSES[mode]} must have type`TPUEstimatorSpec`. "
+                f"estimator_spec used by TPU {MODE_NAMES[mode]} must have type`TPUEstimatorSpec`. "
                 f"Got {type(spec).__name__}. Return estimator_bridge.tpu.TPUEstimatorSpec, with "
                 "eval_metrics=(metric_fn, tensors) in the place of eval_metric_ops."
             )

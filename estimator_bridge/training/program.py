@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,10 +13,11 @@ from absl import logging
 from estimator_bridge.checkpoint import CheckpointingSession
 from estimator_bridge.data import GraphInput
 from estimator_bridge.errors import NotCompilableError
-from estimator_bridge.graph import LiftedSession, Resources, trace_graph
-from estimator_bridge.model import EstimatorSpec, ModeKeys
+from estimator_bridge.graph import LiftedSession, Resources, is_on_tpu, trace_graph
+from estimator_bridge.model import MODE_NAMES, EstimatorSpec, ModeKeys
 from estimator_bridge.runtime import StepLoop, StepOutputs
 from estimator_bridge.tensorflow_private import eager_mode, global_step_read
+from estimator_bridge.tpu_presence import CHECKS_TPU
 from estimator_bridge.training.execution import Execution, TracedModel
 from estimator_bridge.training.initialize import prepare_saver, with_default_local_init
 from estimator_bridge.training.metrics import metric_values
@@ -23,11 +25,6 @@ from estimator_bridge.training.metrics import metric_values
 __all__ = ["Program", "split_batch_structure", "trace_program"]
 
 _v1 = tf.compat.v1
-_ON_TPU = (
-    tf.distribute.TPUStrategy,
-    tf.distribute.experimental.TPUStrategy,
-    _v1.distribute.experimental.TPUStrategy,
-)
 
 
 @dataclasses.dataclass
@@ -48,6 +45,7 @@ class Program:
       results: in evaluation, the tensors to compute in the end.
       loops: those that ``kept_loop`` made.
       loops_with_outputs: those that ``kept_loop_with_outputs`` made.
+      is_checked: whether XLA has compiled the step as for a TPU, see `--check-tpu`.
     """
 
     execution: Execution
@@ -62,6 +60,7 @@ class Program:
     results: dict[str, Any]
     loops: dict[Any, StepLoop] = dataclasses.field(default_factory=dict)
     loops_with_outputs: dict[Any, StepLoop] = dataclasses.field(default_factory=dict)
+    is_checked: bool = False
 
     def dataset(self) -> tf.data.Dataset:
         """The input's batches as the compiled loop takes them; the session is initialised."""
@@ -156,6 +155,10 @@ class Program:
                 **more,
             )
 
+        if os.environ.get(CHECKS_TPU) and self.execution.shards is not None:
+            loop = make()
+            self._check_for_tpu(loop)
+            return loop
         if not self.wants_xla or "jit_compile" in options:
             return make()
         try:  # a wish, as it was of a session: what cannot be compiled runs all the same
@@ -165,6 +168,15 @@ class Program:
         except NotCompilableError as error:
             logging.warning("session_config asks for XLA, but a step runs without it. %s", error)
             return make()
+
+    def _check_for_tpu(self, loop: StepLoop) -> None:
+        """Lets XLA compile the step, once: loops differ in what they fetch."""
+        if self.is_checked or is_on_tpu(self.execution.strategy):
+            return
+        loop.check_compiles(for_tpu=True)
+        self.is_checked = True
+        count, name = len(loop.names), MODE_NAMES[self.mode]
+        logging.info("XLA compiles the %s step for a TPU: %d operations.", name, count)
 
     def kept_loop(
         self, fetches: Sequence[str] = (), fed: Sequence[str] = (), sums: Sequence[str] = ()
@@ -191,7 +203,7 @@ class Program:
         On a TPU all is compiled by XLA in any case.
         """
         config = self.execution.config.session_config
-        if isinstance(self.execution.strategy, _ON_TPU):
+        if is_on_tpu(self.execution.strategy):
             return False
         return bool(config and config.graph_options.optimizer_options.global_jit_level > 0)
 

@@ -256,6 +256,7 @@ def test_well_known_errors_say_what_to_do(tmp_path, source, told):
         (["pkg"], 2, "a folder without a __main__.py"),
         (["-m", "pkg.none"], 1, "No module named pkg.none"),
         (["--cores", "0", "x.py"], 2, "wanted a number of cores"),
+        (["--check-tpu", "x.py"], 2, "give --cores N too"),
         (["--tf1", "--tf2", "x.py"], 2, "not allowed with"),
     ],
 )

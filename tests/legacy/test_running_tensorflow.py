@@ -158,6 +158,33 @@ def test_a_program_of_compat_v1_on_emulated_cores(tmp_path):
     assert f"{place}:13: tf.contrib.learn is not supported. Use tf.estimator" in err[-1]
 
 
+CHECKED = """
+import tensorflow.compat.v1 as tf
+from common import input_fn, model_fn
+tf.logging.set_verbosity(tf.logging.INFO)
+def other(features, labels, mode, params):
+    spec = model_fn(features, labels, mode, params)
+    some = tf.reduce_sum(tf.boolean_mask(features, labels[:, 0] > 0))
+    return spec._replace(loss=spec.loss + some)
+config = tf.estimator.tpu.RunConfig(master="any")
+for each in (model_fn, other):
+    estimator = tf.estimator.tpu.TPUEstimator(each, config=config, train_batch_size=8)
+    estimator.train(input_fn, steps=3)
+"""
+
+
+def test_a_step_that_a_tpu_could_not_compile_is_an_error_where_that_is_asked_for(tmp_path):
+    common = "import tensorflow.compat.v1 as tf\n" + MODEL
+    arguments = ["--cores", "2", "--check-tpu", "program.py"]
+    code, _, err = run(tmp_path, *arguments, program=CHECKED, common=common)
+    log = "\n".join(err)
+    assert code == 1
+    assert log.count("XLA compiles the training step for a TPU: ") == 1
+    assert "NotCompilableError: The step cannot be compiled by XLA" in log
+    assert "made at program.py:7: some = tf.reduce_sum(tf.boolean_mask(" in log
+    assert "Loss for final step" in log.split("NotCompilableError")[0]
+
+
 def test_a_tpu_that_is_not_there_is_an_error_that_mentions_cores(tmp_path):
     program = """
     import tensorflow as tf

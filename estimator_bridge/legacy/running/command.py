@@ -7,7 +7,7 @@ import os
 import sys
 
 from estimator_bridge.legacy.running.dialects import Dialect
-from estimator_bridge.tpu_presence import CORES
+from estimator_bridge.tpu_presence import CHECKS_TPU, CORES
 
 __all__ = ["add_arguments", "run"]
 
@@ -22,7 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = _EPILOG
     parser.usage = (
-        "%(prog)s [--cores N] [--tpu NAME] [--tf1 | --tf2] [-v] SCRIPT [arguments of its own]\n"
+        "%(prog)s [--cores N [--check-tpu]] [--tpu NAME] [--tf1 | --tf2] [-v] SCRIPT "
+        "[arguments of its own]\n"
         "       %(prog)s [...] -m MODULE [arguments of its own]\n"
         "       %(prog)s --list-supported"
     )
@@ -31,6 +32,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=_count,
         metavar="N",
         help="give a program that asks for a TPU, by whatever name, N emulated cores of this CPU",
+    )
+    parser.add_argument(
+        "--check-tpu",
+        action="store_true",
+        help="with --cores: before a step runs, let XLA compile it as for a TPU; what it cannot "
+        "compile is an error that names the program's line",
     )
     parser.add_argument(
         "--tpu", metavar="NAME", help="the TPU of a program that asks for one and names none"
@@ -93,6 +100,15 @@ def run(arguments: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         return 2
+    if arguments.check_tpu and not arguments.cores:
+        print(
+            "estimator-bridge run: --check-tpu checks the steps that run on emulated cores: give "
+            "--cores N too",
+            file=sys.stderr,
+        )
+        return 2
+    if arguments.check_tpu:
+        os.environ[CHECKS_TPU] = "1"
     if arguments.cores:
         os.environ[CORES] = str(arguments.cores)
     if arguments.tpu:
