@@ -65,7 +65,8 @@ def _column(spec: tf.TensorSpec, handle: tf.Tensor, steps: int) -> list[np.ndarr
             leading_dims=tf.constant([], tf.int64),
         )
         ends = np.cumsum(sizes.numpy())
-        return np.split(joined.numpy(), ends[:-1])
+        # Copies, for who keeps one example is to keep its batch alive and no more.
+        return [part.copy() for part in np.split(joined.numpy(), ends[:-1])]
     return [
         _raw.TensorListGetItem(
             input_handle=handle, index=i, element_shape=tf.constant(-1), element_dtype=spec.dtype

@@ -33,6 +33,14 @@ def test_batches_keep_their_sizes():
     assert [len(p["x"]) for p in got] == [4, 4, 4, 4, 4, 3]
 
 
+def test_an_example_that_is_kept_keeps_its_own_batch_alive_and_no_more():
+    def wide(features, labels, mode):
+        return eb.EstimatorSpec(mode, predictions=features[:, None] * tf.ones([1, 50]))
+
+    rows = list(eb.Estimator(wide).predict(slices))
+    assert [row.base.shape for row in rows[:20]] == [(4, 50)] * 20
+
+
 def test_an_endless_input_can_be_left():
     predictions = eb.Estimator(doubled).predict(lambda: slices().repeat())
     assert [float(next(predictions)["x"]) for _ in range(50)] == [i % 23 for i in range(50)]
