@@ -77,6 +77,13 @@ class GraphInput:
         return self._dataset is not None and hasattr(self._dataset._variant_tensor, "numpy")
 
     @property
+    def reads_ahead(self) -> bool:
+        """Whether the program's dataset ends with prefetch."""
+        if self._dataset is None or self.is_eager:
+            return False
+        return self._dataset._variant_tensor.op.type == "PrefetchDataset"
+
+    @property
     def may_end(self) -> bool:
         """Whether there is anything that could end: a dataset, or a queue that threads fill."""
         if self._returned is None:

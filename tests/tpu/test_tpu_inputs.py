@@ -226,3 +226,27 @@ def test_keys_of_several_types_are_refused_on_cores():
 
     with pytest.raises(ValueError, match=r"features must have keys of one type.*'a', 42"):
         train(mixed)
+
+
+@pytest.mark.parametrize(
+    ("end", "is_ahead"),
+    [
+        (lambda d: d, False),
+        (lambda d: d.prefetch(2), True),
+        (lambda d: d.prefetch(2).take(3), False),
+    ],
+)
+def test_an_input_that_reads_ahead_by_itself_gets_no_second_buffer(end, is_ahead, monkeypatch):
+    made = []
+    prefetch = tf.data.Dataset.prefetch
+
+    def watched(dataset, size):
+        made.append(size)
+        return prefetch(dataset, size)
+
+    monkeypatch.setattr(tf.data.Dataset, "prefetch", watched)
+    rows = np.ones([16, 1], np.float32)
+    train(
+        lambda params: end(tf.data.Dataset.from_tensor_slices(rows).batch(4, drop_remainder=True))
+    )
+    assert (tf.data.AUTOTUNE in made) != is_ahead
