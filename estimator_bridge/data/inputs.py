@@ -60,9 +60,11 @@ class GraphInput:
       spec: TypeSpecs of one batch: (features, labels), or features alone.
     """
 
+    _dataset: Any = None  # of one that is made of others
+
     def __init__(self, graph: tf.Graph, result: Any):
         self._graph = graph
-        self._dataset: Any = result if isinstance(result, tf.data.Dataset) else None
+        self._dataset = result if isinstance(result, tf.data.Dataset) else None
         self._returned: Returned | None = None
         if self._dataset is None:
             self._returned = Returned(result)
