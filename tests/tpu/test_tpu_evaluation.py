@@ -139,7 +139,10 @@ def test_metrics_know_the_sizes_of_what_the_replicas_gathered(pipeline):
 
     def counted(x):
         assert x.shape.is_fully_defined()
-        return {"size": v1.metrics.mean(tf.size(x, out_type=tf.float32)), "mean": v1.metrics.mean(x)}
+        return {
+            "size": v1.metrics.mean(tf.size(x, out_type=tf.float32)),
+            "mean": v1.metrics.mean(x),
+        }
 
     def model(features, labels, mode, params):
         spec = model_fn(features, labels, mode, params)

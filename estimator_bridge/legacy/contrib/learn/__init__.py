@@ -1,4 +1,4 @@
-"""tf.contrib.learn: what programs of tf.estimator took from it. Its own estimators are not there."""
+"""tf.contrib.learn: what programs of tf.estimator took from it, not its own estimators."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __getattr__ = missing_getattr(
         **dict.fromkeys(_INPUT.split(), "is not supported. Make a tf.data.Dataset in input_fn."),
         **dict.fromkeys(
             ("Experiment", "learn_runner", "run_experiment", "train", "evaluate"),
-            "is not supported. Use tf.estimator.train_and_evaluate(estimator, TrainSpec, EvalSpec).",
+            "is not supported. Use tf.estimator.train_and_evaluate with TrainSpec and EvalSpec.",
         ),
         **dict.fromkeys(
             ("ExportStrategy", "make_export_strategy", "utils", "InputFnOps"),

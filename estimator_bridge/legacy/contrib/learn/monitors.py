@@ -47,7 +47,13 @@ _BEFORE = {
     "StopAtStep": "StopAtStepHook",
     "SummarySaver": "SummarySaverHook",
 }
-_BASES = ("BaseMonitor", "EveryN", "ExportMonitor", "RunHookAdapterForMonitors", "SummaryWriterCache")
+_BASES = (
+    "BaseMonitor",
+    "EveryN",
+    "ExportMonitor",
+    "RunHookAdapterForMonitors",
+    "SummaryWriterCache",
+)
 
 __getattr__ = missing_getattr(
     __name__,

@@ -1,4 +1,4 @@
-"""Dimensions from divisions: TensorFlow 1 took 3.0 for 3, as `/` between Python 3's ints gives it."""
+"""Dimensions from divisions: TensorFlow 1 took 3.0 for 3, as Python 3's `/` gives it."""
 
 from __future__ import annotations
 
