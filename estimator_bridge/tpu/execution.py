@@ -92,8 +92,6 @@ class TPUExecution(Execution):
         self._feedings: tuple[Feeding, ...] = ()
         self._is_whole = self._pipeline == InputPipelineConfig.BROADCAST
         self._is_dealt = False  # whether each batch that input_fn makes is one replica's
-        self._is_size_known = True  # whether all batches of an evaluation are of the traced size
-        self._first_replica_only = False
         self._valid_size: tf.Tensor | None = None
         self._short_steps: dict[int, ShortStep] = {}
 
@@ -163,12 +161,11 @@ class TPUExecution(Execution):
         axes, counted = self.batch_axes(graph_input), self._example_axes(graph_input)
         may_be_partial = mode != ModeKeys.TRAIN and not any(counted) and None not in counted
         check_static(graph_input.spec, may_be_partial, counted)
-        self._is_size_known = not self._may_be_short(graph_input) and not self._first_replica_only
         self.partitions = self._partitions(graph_input)
         fed = len(self._feedings[0].host.replicas)
         spec = replica_spec(graph_input.spec, axes, fed, self._host_batch)
         self._valid_size = None
-        if mode == ModeKeys.PREDICT and not self._is_size_known:
+        if mode == ModeKeys.PREDICT and self._may_be_short(graph_input):
             self._valid_size = tf.compat.v1.placeholder(tf.int64, [], name="valid_size")
         return placeholders(spec)
 
@@ -308,7 +305,7 @@ class TPUExecution(Execution):
             )
         check_loss(spec.loss)
         self._require_cross_shard_optimizer()
-        gathered = Gathered(self._replicas, is_size_known=True)
+        gathered = Gathered(self._replicas)
         host, hooks = self._host_call(spec, gathered)
         whole = EstimatorSpec(
             spec.mode,
@@ -323,7 +320,7 @@ class TPUExecution(Execution):
 
     def _trace_evaluation(self, spec: TPUEstimatorSpec) -> TracedModel:
         check_loss(spec.loss)
-        gathered = Gathered(self._told_apart, is_size_known=self._is_size_known)
+        gathered = Gathered(self._told_apart)
         operations, hooks = self._host_call(spec, gathered)
         metrics = {}
         if spec.eval_metrics:
@@ -349,7 +346,7 @@ class TPUExecution(Execution):
                 "TPUEstimatorSpec.predictions must be dict of Tensors, got "
                 f"{type(spec.predictions).__name__}. Return {{'predictions': tensor}}."
             )
-        gathered = Gathered(self._told_apart, is_size_known=True)
+        gathered = Gathered(self._told_apart)
         outputs = {
             key: gathered.tensor(f"predictions[{key!r}]", tensor)
             for key, tensor in spec.predictions.items()
@@ -405,7 +402,7 @@ class _ShortBatch(TPUExecution):
             embeddings=whole._embeddings,
         )
         if whole._is_whole or size % self._replicas:
-            self._is_whole = self._first_replica_only = True
+            self._is_whole = True
 
 
 def _same(scaffold: Any) -> Any:

@@ -13,15 +13,14 @@ __all__ = ["Gathered", "check_loss", "check_padded"]
 class Gathered:
     """Collects the tensors of a replica that the host reads, and their gathered counterparts.
 
+    Their shapes are static, as a TPU's: a batch of another size has a trace of its own.
+
     Args:
       replicas: how many are concatenated.
-      is_size_known: whether every step gathers a full batch; else the first dimension of the
-        gathered tensors is unknown.
     """
 
-    def __init__(self, replicas: int, is_size_known: bool):
+    def __init__(self, replicas: int):
         self._replicas = replicas
-        self._is_size_known = is_size_known
         self.inputs: dict[str, str] = {}
 
     def structure(self, field: str, tensors: Any) -> Any:
@@ -50,7 +49,7 @@ class Gathered:
                 "instead of tf.boolean_mask), or x.set_shape([...])."
             )
         shape = tensor.shape.as_list()
-        shape[0] = shape[0] * self._replicas if self._is_size_known else None
+        shape[0] *= self._replicas
         placeholder = tf.compat.v1.placeholder(
             tensor.dtype, shape, name="gathered/" + tensor.op.name
         )

@@ -126,7 +126,8 @@ def _apply_devices(config: Any, refused: _Refused) -> None:
                 "gpu_options.allow_growth",
                 lambda gpu=gpu: tf.config.experimental.set_memory_growth(gpu, True),  # type: ignore[misc]
             )
-    refused.none_of(options, {"allow_growth", "visible_device_list"}, "gpu_options.")
+    if gpus:  # programs ask for a share of their memory on any machine, and lose nothing here
+        refused.none_of(options, {"allow_growth", "visible_device_list"}, "gpu_options.")
 
 
 def _apply_graph_options(options: Any, refused: _Refused) -> None:

@@ -172,9 +172,9 @@ def test_ways_to_contrib(toy, way, dialect):
 @pytest.mark.parametrize(
     ("way", "told"),
     [
-        ("from tensorflow.contrib import layers, learn as x", "tf.contrib.learn is not supported"),
+        ("from tensorflow.contrib import layers, lite as x", "tf.contrib.lite is not supported"),
         ("import tensorflow.contrib.bogus as x", "tf.contrib.bogus is not supported"),
-        ("import tensorflow.contrib.learn.python.learn as x", "tf.contrib.learn is not"),
+        ("import tensorflow.contrib.lite.python.lite as x", "tf.contrib.lite is not"),
         ("from tensorflow.contrib.layers import flatten, none as x", "tf.contrib.layers.none is"),
         ("from tensorflow.contrib.layers.python.layers import none as x", "tf.contrib.layers.none"),
         ("from tensorflow.examples.tutorials.mnist import input_data as x", "tensorflow.examples."),
@@ -201,8 +201,8 @@ def test_what_is_missing_fails_where_it_is_used(toy, tmp_path, way, told):
 
 
 def test_an_attribute_that_is_missing_fails_at_once(toy):
-    with pytest.raises(MissingNameError, match="learn is not supported"):
-        run("import tensorflow as tf\ntf.contrib.learn.Estimator")
+    with pytest.raises(MissingNameError, match="timeseries is not supported"):
+        run("import tensorflow as tf\ntf.contrib.timeseries.ARModel")
     with pytest.raises(MissingNameError, match="none is not supported"):
         run("import tensorflow as tf\ntf.contrib.layers.none")
     assert not run("import tensorflow as tf\nx = hasattr(tf.contrib, 'none')")["x"]

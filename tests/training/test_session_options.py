@@ -9,6 +9,8 @@ import sys
 import pytest
 
 import estimator_bridge as eb
+from estimator_bridge.training import session_options
+from estimator_bridge.training.session_options import apply_session_config
 
 import tensorflow as tf  # isort: skip
 
@@ -67,15 +69,26 @@ def test_session_config_is_carried_over(late):
     assert got["options"]["constant_folding"] is False
     warnings = [line for line in run.stderr.splitlines() if "session_config asks" in line]
     assert len(warnings) == 1  # though two estimators were made
-    for name in ("operation_timeout_in_ms", "gpu_options.per_process_gpu_memory_fraction"):
-        assert f"{name} (no counterpart in TF2)" in warnings[0]
-    for name in ("allow_growth", "global_jit_level", "meta_optimizer", "soft_placement"):
+    assert "operation_timeout_in_ms (no counterpart in TF2)" in warnings[0]
+    for name in ("gpu_options", "global_jit_level", "meta_optimizer", "soft_placement"):
         assert name not in warnings[0]
     if late:
         assert "intra_op_parallelism_threads: 1 (TensorFlow has started already" in warnings[0]
     else:
         assert (got["intra"], got["inter"]) == (1, 3)
         assert "threads" not in warnings[0]
+
+
+@pytest.mark.parametrize("gpus", [0, 1])
+def test_a_share_of_gpus_memory_is_missed_where_there_are_gpus(gpus, monkeypatch, caplog):
+    monkeypatch.setattr(session_options, "_seen", set())
+    devices = [tf.config.PhysicalDevice("/physical_device:GPU:0", "GPU")] * gpus
+    monkeypatch.setattr(tf.config, "list_physical_devices", lambda kind: devices)
+    options = v1.GPUOptions(per_process_gpu_memory_fraction=0.95)
+    apply_session_config(v1.ConfigProto(gpu_options=options))
+    said = [record.getMessage() for record in caplog.records]
+    name = "gpu_options.per_process_gpu_memory_fraction (no counterpart in TF2)"
+    assert [name in line for line in said] == [True] * gpus
 
 
 def test_device_fn_names_the_devices_of_the_graph(tmp_path):

@@ -44,7 +44,6 @@ _ADVICE = {
     "kafka": _instead("Use the package tensorflow-io."),
     "keras": _instead("Use tf.keras."),
     "kernel_methods": _instead("Use tf.keras.layers.experimental.RandomFourierFeatures."),
-    "learn": _instead("Use tf.estimator, which took its place in TensorFlow 1.3."),
     "lite": _instead("Use tf.lite."),
     "model_pruning": _instead("Use the package tensorflow-model-optimization."),
     "quantize": _instead("Use the package tensorflow-model-optimization."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -46,6 +47,7 @@ __all__ = [
     "AsyncCheckpointSaverHook",
     "CrossShardOptimizer",
     "DeviceAssignment",
+    "ExportSavedModelApiVersion",
     "InfeedQueue",
     "InputPipelineConfig",
     "RunConfig",
@@ -93,6 +95,13 @@ get_tpu_context = _get_tpu_context  # of tf.contrib.tpu.python.tpu.tpu_function
 outside_compilation = _tpu.outside_compilation
 repeat = tpu_training_loop.repeat
 while_loop = tpu_training_loop.while_loop
+
+
+class ExportSavedModelApiVersion(enum.Enum):
+    """What TPUEstimator's export_saved_model_api_version may be; one format is written."""
+
+    V1 = 1
+    V2 = 2
 
 
 class AsyncCheckpointSaverHook(tf.compat.v1.train.CheckpointSaverHook):

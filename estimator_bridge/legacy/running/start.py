@@ -36,6 +36,7 @@ def get_ready(graphs: bool) -> None:
 
     from estimator_bridge.legacy.install import install
     from estimator_bridge.legacy.running.bridges.batch_norm import let_moments_take_no_mask
+    from estimator_bridge.legacy.running.bridges.dimensions import let_dimensions_be_whole_floats
     from estimator_bridge.legacy.running.bridges.sessions import (
         let_feeds_be_queues,
         let_sessions_be_on_cores,
@@ -49,6 +50,7 @@ def get_ready(graphs: bool) -> None:
     let_feeds_be_queues()
     write_without_tensorboard()
     let_moments_take_no_mask()
+    let_dimensions_be_whole_floats()
     if graphs:
         with _without_warnings(tf1.logging):
             tf1.disable_v2_behavior()

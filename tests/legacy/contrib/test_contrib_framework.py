@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -298,3 +300,41 @@ def test_small_twins(graph):
 def test_what_is_missing_says_what_to_use(name):
     with pytest.raises(AttributeError, match=f"tf.contrib.framework.{name} .*Use "):
         getattr(framework, name)
+
+
+def _warned(caplog):
+    return [record.getMessage() for record in caplog.records]
+
+
+def test_deprecated_functions_work_and_say_so_once(caplog):
+    @framework.deprecated("2018-05-01", "Use halve.")
+    def half(x):
+        """Half of it."""
+        return x / 2
+
+    assert (half(4), half(x=6), half.__name__, half.__doc__) == (2, 3, "half", "Half of it.")
+    (said,) = _warned(caplog)
+    assert re.search(r"half is deprecated and will be removed after 2018-05-01.*Use halve\.", said)
+    with pytest.raises(ValueError, match="without conversion instructions"):
+        framework.deprecated(None, "")(half)
+
+
+def test_deprecated_arguments_say_so_where_they_are_given(caplog):
+    @framework.deprecated_args(None, "Use axis.", "dim", ("keep", False))
+    @framework.deprecated_arg_values("2019-01-01", "Give another.", axis=-1)
+    def total(x, dim=None, axis=0, keep=False):
+        return x, dim, axis, keep
+
+    assert total(1, axis=2, keep=False) == (1, None, 2, False)
+    assert not _warned(caplog)
+    assert total(1, 3, -1, True) == (1, 3, -1, True)
+    assert total(1, 3, -1, True) == (1, 3, -1, True)
+    said = _warned(caplog)
+    assert len(said) == 3
+    assert "with dim is deprecated and will be removed in a future version" in said[0]
+    assert "with keep is deprecated" in said[1]
+    assert "with axis=-1 is deprecated and will be removed after 2019-01-01" in said[2]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'other'"):
+        total(1, other=2)
+    with pytest.raises(ValueError, match="has no argument rank to be deprecated; it has x"):
+        framework.deprecated_args(None, "No.", "rank")(lambda x: x)

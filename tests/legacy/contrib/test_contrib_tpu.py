@@ -35,6 +35,19 @@ def test_tpu_functions_are_there(name):
     assert callable(getattr(tpu, name))
 
 
+def test_versions_of_exports_are_accepted(tmp_path):
+    config = tpu.RunConfig(model_dir=str(tmp_path))
+    for version in tpu.ExportSavedModelApiVersion:
+        estimator = tpu.TPUEstimator(
+            lambda features, labels, mode, params: None,
+            config=config,
+            use_tpu=False,
+            train_batch_size=8,
+            export_saved_model_api_version=version,
+        )
+        assert estimator.model_dir == str(tmp_path)
+
+
 def test_loops():
     with tf.Graph().as_default(), v1.Session() as session:
         powers = tpu.repeat(10, lambda x: [x * 2], [tf.constant(1)])

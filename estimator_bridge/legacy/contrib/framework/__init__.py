@@ -19,6 +19,11 @@ from estimator_bridge.legacy.contrib.framework.assigning import (
     assign_from_values,
     assign_from_values_fn,
 )
+from estimator_bridge.legacy.contrib.framework.deprecating import (
+    deprecated,
+    deprecated_arg_values,
+    deprecated_args,
+)
 from estimator_bridge.legacy.contrib.framework.finding import (
     add_model_variable,
     filter_variables,
@@ -81,6 +86,9 @@ __all__ = [
     "convert_to_tensor_or_sparse_tensor",
     "create_global_step",
     "current_arg_scope",
+    "deprecated",
+    "deprecated_arg_values",
+    "deprecated_args",
     "filter_variables",
     "get_global_step",
     "get_local_variables",
@@ -148,7 +156,6 @@ __getattr__ = missing_getattr(
     __name__,
     {
         "RecordInput": "is not there. Use tf.data.TFRecordDataset with shuffle and batch.",
-        "deprecated": "is not there. Use warnings.warn(..., DeprecationWarning).",
         "fuse_op": "fused operations for mobile devices, and is not there. Use tf.lite.",
         "load_and_remap_matrix_initializer": _REMAP,
         "load_linear_multiclass_bias_initializer": _REMAP,

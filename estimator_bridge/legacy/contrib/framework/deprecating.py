@@ -1,0 +1,144 @@
+"""A program's own functions and arguments, marked as on their way out."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+__all__ = ["deprecated", "deprecated_arg_values", "deprecated_args"]
+
+_MISSING = object()
+
+
+def deprecated(date: str | None, instructions: str, warn_once: bool = True) -> Callable:
+    """Makes a decorator of functions that logs a warning when they are called.
+
+    Args:
+      date: when the function goes, as "2018-05-01"; None: some day.
+      instructions: what to use instead.
+      warn_once: whether the first call alone warns.
+
+    Returns:
+      The decorator.
+    """
+
+    def decorate(function: Callable) -> Callable:
+        warn = _Warning(date, instructions, warn_once)
+
+        @functools.wraps(function)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            warn(f"{_name(function)} is deprecated")
+            return function(*args, **kwargs)
+
+        return wrapped
+
+    return decorate
+
+
+def deprecated_args(
+    date: str | None, instructions: str, *names: str | tuple[str, Any], warn_once: bool = True
+) -> Callable:
+    """Makes a decorator that logs a warning when some of a function's arguments are given.
+
+    Args:
+      date: see ``deprecated``.
+      instructions: see ``deprecated``.
+      *names: of the arguments, or pairs of a name and the value with which it does not warn.
+      warn_once: whether the first call with such an argument alone warns.
+
+    Returns:
+      The decorator, which raises a ValueError for a function that has no such argument.
+    """
+    silent = dict((name, _MISSING) if isinstance(name, str) else name for name in names)
+
+    def is_told(name: str, value: Any) -> bool:
+        return name in silent and not _is(value, silent[name])
+
+    return _of_arguments(date, instructions, silent, is_told, warn_once, "{} is deprecated")
+
+
+def deprecated_arg_values(
+    date: str | None, instructions: str, warn_once: bool = True, **values: Any
+) -> Callable:
+    """Makes a decorator that logs a warning when arguments are given certain values.
+
+    Args:
+      date: see ``deprecated``.
+      instructions: see ``deprecated``.
+      warn_once: whether the first call with such a value alone warns.
+      **values: by the argument's name.
+
+    Returns:
+      The decorator, which raises a ValueError for a function that has no such argument.
+    """
+
+    def is_told(name: str, value: Any) -> bool:
+        return name in values and _is(value, values[name])
+
+    return _of_arguments(date, instructions, values, is_told, warn_once, "{}={!r} is deprecated")
+
+
+def _of_arguments(
+    date: str | None,
+    instructions: str,
+    names: Any,
+    is_told: Callable[[str, Any], bool],
+    warn_once: bool,
+    said: str,
+) -> Callable:
+    def decorate(function: Callable) -> Callable:
+        signature = inspect.signature(function)
+        kinds = {p.kind for p in signature.parameters.values()}
+        unknown = [name for name in names if name not in signature.parameters]
+        if unknown and inspect.Parameter.VAR_KEYWORD not in kinds:
+            raise ValueError(
+                f"{_name(function)} has no argument {', '.join(unknown)} to be deprecated; it has "
+                f"{', '.join(signature.parameters)}."
+            )
+        warn = _Warning(date, instructions, warn_once)
+
+        @functools.wraps(function)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            try:
+                given = signature.bind_partial(*args, **kwargs).arguments
+            except TypeError:  # the call itself tells it better
+                given = {}
+            for name, value in {**given, **kwargs}.items():
+                if is_told(name, value):
+                    warn(f"calling {_name(function)} with {said.format(name, value)}")
+            return function(*args, **kwargs)
+
+        return wrapped
+
+    return decorate
+
+
+class _Warning:
+    """What one decorated function says, and whether it has been said."""
+
+    def __init__(self, date: str | None, instructions: str, once: bool):
+        if not instructions:
+            raise ValueError("Don't deprecate things without conversion instructions!")
+        when = f"after {date}" if date else "in a future version"
+        self._rest = f"and will be removed {when}. Instructions for updating: {instructions}"
+        self._once, self._said = once, set[str]()
+
+    def __call__(self, what: str) -> None:
+        if not (self._once and what in self._said):
+            self._said.add(what)
+            tf.compat.v1.logging.warning("From this program: %s %s", what, self._rest)
+
+
+def _is(value: Any, other: Any) -> bool:
+    """Whether they are the same; tensors and arrays are when they are one object."""
+    if value is other:
+        return True
+    return isinstance(value, (bool, int, float, str)) and value == other
+
+
+def _name(function: Callable) -> str:
+    return f"{function.__module__}.{function.__qualname__}"

@@ -1,0 +1,105 @@
+"""The RunConfig and ModeKeys that came before tf.estimator's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge import RunConfig as _RunConfig
+
+__all__ = ["ModeKeys", "RunConfig"]
+
+
+class ModeKeys:
+    """Modes as strings; they equal tf.estimator's."""
+
+    TRAIN = "train"
+    EVAL = "eval"
+    INFER = "infer"
+
+
+class RunConfig(_RunConfig):
+    """tf.estimator's RunConfig with the arguments of its forerunner, in their order.
+
+    Args:
+      master: the server that trains: None or '', this process.
+      num_cores: threads of a session; 0: TensorFlow chooses. It has no say beside session_config.
+      log_device_placement: likewise.
+      gpu_memory_fraction: likewise.
+      tf_random_seed: see tf.estimator.RunConfig, also for what follows.
+      save_summary_steps: see there.
+      save_checkpoints_secs: see there; 0, its default, is 600 where no steps are given.
+      save_checkpoints_steps: see there.
+      keep_checkpoint_max: see there.
+      keep_checkpoint_every_n_hours: see there.
+      log_step_count_steps: see there.
+      protocol: see there.
+      evaluation_master: the server that evaluates: '', this process.
+      model_dir: see there.
+      session_config: see there.
+      session_creation_timeout_secs: see there.
+
+    Raises:
+      ValueError: a master is the address of another process; or as tf.estimator.RunConfig.
+    """
+
+    def __init__(
+        self,
+        master: str | None = None,
+        num_cores: int = 0,
+        log_device_placement: bool = False,
+        gpu_memory_fraction: float = 1,
+        tf_random_seed: int | None = None,
+        save_summary_steps: int | None = 100,
+        save_checkpoints_secs: float | None = 0,
+        save_checkpoints_steps: int | None = None,
+        keep_checkpoint_max: int | None = 5,
+        keep_checkpoint_every_n_hours: float = 10000,
+        log_step_count_steps: int | None = 100,
+        protocol: str | None = None,
+        evaluation_master: str | None = "",
+        model_dir: Any = None,
+        session_config: tf.compat.v1.ConfigProto | None = None,
+        session_creation_timeout_secs: float = 7200,
+    ):
+        for name, address in (("master", master), ("evaluation_master", evaluation_master)):
+            if address:
+                raise ValueError(
+                    f"{name}={address!r} is the address of another process, which "
+                    "tf.contrib.learn.RunConfig had a session for. Leave it out to run in this "
+                    "one, or say by TF_CONFIG which processes work together."
+                )
+        if session_config is None and (num_cores or log_device_placement):
+            session_config = _session_config(num_cores, log_device_placement, gpu_memory_fraction)
+        if save_checkpoints_secs == 0:  # not given
+            save_checkpoints_secs = 600 if save_checkpoints_steps is None else None
+        super().__init__(
+            model_dir=model_dir,
+            tf_random_seed=tf_random_seed,
+            save_summary_steps=save_summary_steps,
+            save_checkpoints_secs=save_checkpoints_secs,
+            save_checkpoints_steps=save_checkpoints_steps,
+            keep_checkpoint_max=keep_checkpoint_max,
+            keep_checkpoint_every_n_hours=keep_checkpoint_every_n_hours,
+            log_step_count_steps=log_step_count_steps,
+            protocol=protocol,
+            session_config=session_config,
+            session_creation_timeout_secs=session_creation_timeout_secs,
+        )
+        self._tf_config = _session_config(num_cores, log_device_placement, gpu_memory_fraction)
+
+    @property
+    def tf_config(self) -> tf.compat.v1.ConfigProto:
+        """What num_cores, log_device_placement and gpu_memory_fraction ask of a session."""
+        return self._tf_config
+
+
+def _session_config(cores: int, placement: bool, fraction: float) -> tf.compat.v1.ConfigProto:
+    gpu = tf.compat.v1.GPUOptions(per_process_gpu_memory_fraction=fraction)
+    return tf.compat.v1.ConfigProto(
+        log_device_placement=placement,
+        inter_op_parallelism_threads=cores,
+        intra_op_parallelism_threads=cores,
+        gpu_options=gpu,
+    )

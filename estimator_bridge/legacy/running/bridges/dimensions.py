@@ -1,0 +1,26 @@
+"""Dimensions from divisions: TensorFlow 1 took 3.0 for 3, as Python 3's `/` gives it."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import tensorflow as tf
+
+__all__ = ["let_dimensions_be_whole_floats"]
+
+
+def let_dimensions_be_whole_floats() -> None:
+    """Lets shapes be made with floats (NumPy's too) that are whole; 2.5 stays an error."""
+    dimension = tf.compat.v1.Dimension
+    if not hasattr(dimension.__init__, "__wrapped__"):
+        dimension.__init__ = _with_floats(dimension.__init__)
+
+
+def _with_floats(init: Any) -> Any:
+    @functools.wraps(init)
+    def with_floats(self: Any, value: Any) -> None:
+        is_whole = hasattr(value, "is_integer") and not hasattr(value, "__index__")
+        init(self, int(value) if is_whole and value.is_integer() else value)
+
+    return with_floats

@@ -1,0 +1,97 @@
+"""tf.contrib.learn: the parts that programs of tf.estimator use."""
+
+import pytest
+import tensorflow as tf
+
+import estimator_bridge as eb
+from estimator_bridge.errors import MissingNameError
+from estimator_bridge.legacy.contrib import learn
+
+v1 = tf.compat.v1
+
+
+def test_its_run_config_is_an_estimators(tmp_path):
+    config = learn.RunConfig(
+        master="", save_checkpoints_steps=3, tf_random_seed=7, model_dir=str(tmp_path)
+    )
+    assert isinstance(config, eb.RunConfig)
+    config.use_tpu = False  # programs keep values of their own on it
+    copy = config.replace(keep_checkpoint_max=2)
+    assert (copy.use_tpu, copy.keep_checkpoint_max, copy.tf_random_seed) == (False, 2, 7)
+    assert (copy.save_checkpoints_steps, copy.save_checkpoints_secs) == (3, None)
+    assert copy.tf_config.gpu_options.per_process_gpu_memory_fraction == 1
+
+    def input_fn():
+        return tf.data.Dataset.from_tensors([[1.0]]).repeat()
+
+    def model_fn(features, labels, mode, config):
+        assert config.use_tpu is False
+        w = v1.get_variable("w", [], initializer=v1.zeros_initializer())
+        train_op = v1.assign_add(w, 1.0), v1.assign_add(v1.train.get_global_step(), 1)
+        return eb.EstimatorSpec(mode, loss=w, train_op=tf.group(*train_op))
+
+    estimator = eb.Estimator(model_fn, config=copy)
+    estimator.train(input_fn, max_steps=6)
+    assert [step.name for step in sorted(tmp_path.glob("model.ckpt-*.index"))] == [
+        "model.ckpt-3.index",
+        "model.ckpt-6.index",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "secs", "steps"),
+    [
+        ({}, 600, None),
+        ({"save_checkpoints_secs": 5}, 5, None),
+        ({"save_checkpoints_secs": None}, None, None),
+    ],
+)
+def test_when_checkpoints_are_saved(given, secs, steps):
+    config = learn.RunConfig(**given)
+    assert (config.save_checkpoints_secs, config.save_checkpoints_steps) == (secs, steps)
+
+
+def test_threads_are_those_of_the_session():
+    config = learn.RunConfig(num_cores=2).session_config
+    assert (config.inter_op_parallelism_threads, config.intra_op_parallelism_threads) == (2, 2)
+    own = v1.ConfigProto(inter_op_parallelism_threads=5)
+    assert learn.RunConfig(num_cores=2, session_config=own).session_config == own
+    assert learn.RunConfig().session_config is None
+
+
+def test_another_process_is_refused():
+    with pytest.raises(
+        ValueError, match=r"evaluation_master='grpc://a:1' is the address.*TF_CONFIG"
+    ):
+        learn.RunConfig(evaluation_master="grpc://a:1")
+
+
+def test_hooks_stay_and_monitors_are_refused():
+    hook = v1.train.StopAtStepHook(1)
+    assert learn.monitors.replace_monitors_with_hooks([hook], None) == [hook]
+    assert learn.monitors.replace_monitors_with_hooks(None, None) == []
+    with pytest.raises(TypeError, match="is a monitor of tf"):
+        learn.monitors.replace_monitors_with_hooks([object()], None)
+
+
+def test_modes_are_those_of_tf_estimator():
+    modes = learn.ModeKeys
+    keys = eb.ModeKeys
+    assert (modes.TRAIN, modes.EVAL, modes.INFER) == (keys.TRAIN, keys.EVAL, keys.PREDICT)
+
+
+@pytest.mark.parametrize(
+    ("use", "told"),
+    [
+        (
+            lambda: learn.DNNClassifier,
+            "tf.contrib.learn.DNNClassifier is not supported. Use tf.est",
+        ),
+        (lambda: learn.Experiment, "train_and_evaluate"),
+        (lambda: learn.monitors.ValidationMonitor, "monitors.ValidationMonitor is not supported"),
+        (lambda: learn.monitors.NanLoss, "Use tf.train.NanTensorHook"),
+    ],
+)
+def test_what_is_not_there_says_what_to_use(use, told):
+    with pytest.raises(MissingNameError, match=told):
+        use()

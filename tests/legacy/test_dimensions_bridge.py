@@ -1,0 +1,41 @@
+"""Shapes with dimensions that a program got by a division."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from estimator_bridge.legacy.running.bridges.dimensions import let_dimensions_be_whole_floats
+
+
+@pytest.fixture
+def bridged():
+    dimension = tf.compat.v1.Dimension
+    init = dimension.__init__
+    let_dimensions_be_whole_floats()
+    let_dimensions_be_whole_floats()  # to call it again changes nothing
+    yield
+    dimension.__init__ = init
+
+
+@pytest.mark.usefixtures("bridged")
+@pytest.mark.parametrize("kind", [float, np.float32, np.float64, int, np.int64])
+def test_whole_numbers_are_dimensions(kind):
+    assert tf.TensorShape([None, kind(3), 2]).as_list() == [None, 3, 2]
+    assert tf.compat.v1.Dimension(kind(3)) == 3
+    layer = tf.compat.v1.layers.Conv2D(2, 3)
+    with tf.Graph().as_default():
+        layer.build([None, 8, 8, kind(12) / 4])
+        assert layer.kernel.shape.as_list() == [3, 3, 3, 2]
+
+
+@pytest.mark.usefixtures("bridged")
+@pytest.mark.parametrize("value", [2.5, float("nan"), np.float32(0.5)])
+def test_other_floats_are_not(value):
+    with pytest.raises(TypeError, match="Dimension value must be integer"):
+        tf.TensorShape([value])
+
+
+@pytest.mark.usefixtures("bridged")
+def test_a_negative_one_is_not():
+    with pytest.raises(ValueError, match="-2 must be >= 0"):
+        tf.TensorShape([-2.0])
