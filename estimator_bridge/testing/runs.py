@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -53,6 +54,7 @@ class ModelRun:
         graph = self.graph = self._program.graph
         self._variables = {v.op.name: v for v in graph.get_collection("variables")}
         self.trainable = [v.op.name for v in graph.get_collection("trainable_variables")]
+        self._summaries: tempfile.TemporaryDirectory | None = None
 
     def start(self, values: Mapping[str, np.ndarray] | None = None) -> None:
         """Initialises the variables, as the model does or with these values.
@@ -63,8 +65,17 @@ class ModelRun:
         program = self._program
         with continue_trace(self.graph, program.execution.shards):
             open_session(program.session, program.scaffold, [], None)
+        self._open_writers()
         if values is not None:
             self.load(values)
+
+    def _open_writers(self) -> None:
+        """Opens the summary writers of a host_call on a folder that goes: nothing is to be left."""
+        for writer in self.graph.get_collection("_SUMMARY_WRITER_V2"):
+            if self._summaries is None:
+                self._summaries = tempfile.TemporaryDirectory()
+            logdir = writer.inputs[1]
+            self._program.session.run(writer, {logdir: self._summaries.name})
 
     def load(self, values: Mapping[str, np.ndarray]) -> None:
         """Gives the variables these values, by name; there may be more than are needed."""
@@ -138,3 +149,5 @@ class ModelRun:
     def close(self) -> None:
         """Frees the variables."""
         self._program.close()
+        if self._summaries is not None:
+            self._summaries.cleanup()

@@ -69,6 +69,24 @@ def test_a_gradient_that_is_rounding_alone_is_no_difference():
     assert report.rounding["dense/kernel"] < 1e-3  # the others' rounding excuses nothing of it
 
 
+def test_summaries_of_a_host_call_are_written_nowhere(tmp_path):
+    folder = tmp_path / "summaries"
+
+    def with_host_call(features, labels, mode):
+        def write(step, loss):
+            with tf.summary.create_file_writer(str(folder)).as_default():
+                tf.summary.write("loss", tf.reduce_mean(loss), step=step[0])
+                return v1.summary.all_v2_summary_ops()
+
+        found = good(features, labels, mode)
+        step = tf.reshape(v1.train.get_or_create_global_step(), [1])
+        return found._replace(host_call=(write, [step, tf.reshape(found.loss, [1])]))
+
+    report = check_model_fn(with_host_call, input_fn, modes=[TRAIN])
+    assert report.losses[1] == pytest.approx(report.losses[2], rel=1e-5)
+    assert not list(tmp_path.rglob("events*"))
+
+
 def test_params_and_partials_reach_both_functions():
     def model_fn(features, labels, mode, params, width):
         assert params["context"].num_replicas in (1, 2, 4)
