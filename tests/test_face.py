@@ -159,7 +159,7 @@ def test_hooks_are_those_of_tensorflow():
 @pytest.mark.parametrize(
     ("module", "name", "advice"),
     [
-        ("estimator_bridge.experimental", "KMeans", "as a model_fn for Estimator"),
+        ("estimator_bridge.experimental", "LinearSDCA", "as a model_fn for Estimator"),
     ],
 )
 def test_what_is_missing_says_what_to_do(module, name, advice):

@@ -30,9 +30,7 @@ _MODEL_FN = _later(
 # By namespace: the names that the original has and this library has not, and what to do.
 MISSING: dict[str, dict[str, str]] = {
     "": {},
-    "experimental": dict.fromkeys(
-        ("KMeans", "LinearSDCA", "RNNClassifier", "RNNEstimator"), _MODEL_FN
-    ),
+    "experimental": dict.fromkeys(("LinearSDCA",), _MODEL_FN),
 }
 
 # By a module's full name: how users call it, and what it lacks.

@@ -84,7 +84,7 @@ def test_errors_of_the_old_places():
         import tensorflow as tf
         for way in (
             "tf.estimator.experimental.LinearSDCA",
-            "from tensorflow.compat.v1.estimator.experimental import call_logit_fn, KMeans",
+            "from tensorflow.compat.v1.estimator.experimental import call_logit_fn, LinearSDCA",
             "from tensorflow_estimator.python.estimator import no_such_module",
             "tf.estimator.no_such_name",
         ):
@@ -96,7 +96,7 @@ def test_errors_of_the_old_places():
     )
     beginnings = [
         "MissingNameError estimator_bridge.experimental.LinearSDCA is not there yet.",
-        "MissingImportError estimator_bridge.experimental.KMeans is not there yet.",
+        "MissingImportError estimator_bridge.experimental.LinearSDCA is not there yet.",
         "ImportError cannot import name 'no_such_module'",
         "AttributeError module 'tf.estimator' has no attribute 'no_such_name'",
     ]
