@@ -38,6 +38,7 @@ from estimator_bridge.canned.linear_v1 import (
     LinearRegressorV1,
 )
 from estimator_bridge.canned.rnn import RNNClassifier, RNNEstimator
+from estimator_bridge.canned.sdca import LinearSDCA
 
 __all__ = [
     "BaselineClassifier",
@@ -65,6 +66,7 @@ __all__ = [
     "LinearEstimatorV1",
     "LinearRegressor",
     "LinearRegressorV1",
+    "LinearSDCA",
     "RNNClassifier",
     "RNNEstimator",
     "dnn_logit_fn_builder",

@@ -2,6 +2,7 @@
 
 from estimator_bridge.canned import (
     KMeans,
+    LinearSDCA,
     RNNClassifier,
     RNNEstimator,
     dnn_logit_fn_builder,
@@ -26,6 +27,7 @@ __all__ = [
     "CheckpointInputPipelineHook",
     "InMemoryEvaluatorHook",
     "KMeans",
+    "LinearSDCA",
     "RNNClassifier",
     "RNNEstimator",
     "build_raw_supervised_input_receiver_fn",

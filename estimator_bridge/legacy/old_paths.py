@@ -163,7 +163,8 @@ _BELOW: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
     "training": (_here("", "EvalSpec", "TrainSpec", "train_and_evaluate"), {}),
 }
 for _name, _names in _CANNED.items():
-    _BELOW[f"canned.{_name}"] = (_canned(*_names), {})
+    _more = _here("experimental", "LinearSDCA") if _name == "linear" else {}
+    _BELOW[f"canned.{_name}"] = ({**_canned(*_names), **_more}, {})
 
 
 def _all_modules() -> dict[str, tuple[Mapping[str, str], Mapping[str, str]]]:

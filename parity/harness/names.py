@@ -63,12 +63,11 @@ _CANNED = {
         "DNNLinearCombinedRegressor",
     ),
 }
-_NOT_YET = {
-    "canned.linear": {"LinearSDCA": f"{_FACE}.experimental.LinearSDCA"},
-}
-_LOGIT_FNS = {
+# What the original has and this library is to have.
+_NOT_YET: dict[str, dict[str, str]] = {}
+_EXPERIMENTAL = {
     "canned.dnn": ("dnn_logit_fn_builder",),
-    "canned.linear": ("linear_logit_fn_builder",),
+    "canned.linear": ("LinearSDCA", "linear_logit_fn_builder"),
 }
 _HEADS = {
     "head.base_head": ("Head",),
@@ -159,7 +158,7 @@ PUBLIC: dict[str, dict[str, str]] = {
         module: {
             **_v1(names),
             **{f"{name}V2": f"{_FACE}.{name}" for name in names},
-            **_here(_LOGIT_FNS.get(module, ()), "experimental"),
+            **_here(_EXPERIMENTAL.get(module, ()), "experimental"),
             **_NOT_YET.get(module, {}),
         }
         for module, names in _CANNED.items()

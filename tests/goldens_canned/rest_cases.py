@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from canned_cases import _plain_values, _scalars, _signatures_of, _variables
+from canned_cases import _plain_values, _scalars, _signatures_of
+from canned_cases import _variables as _all_variables
 
 __all__ = ["CASES", "RACES", "observe", "start"]
 
@@ -135,6 +136,57 @@ _KMEANS = {
     ),
 }  # fmt: skip
 
+
+def _people(label: str, rows: int = 1) -> Callable[[], Any]:
+    """An input_fn of 6 people, one a batch: SDCA takes a batch's examples in an order by chance."""
+
+    def input_fn():
+        random = np.random.RandomState(8)
+        features = {
+            "id": np.array([f"person {i}" for i in range(6)]),
+            "age": random.uniform(0, 1, [6, 1]).astype(np.float32),
+            "size": random.normal(size=[6, 2]).astype(np.float32),
+            "city": np.array(
+                [["a", "b"], ["b", "b"], ["z", "a"], ["c", ""], ["a", ""], ["b", "c"]]
+            ),
+            "importance": random.uniform(0.5, 2, [6, 1]).astype(np.float32),
+        }
+        labels = {
+            "two": np.array([[0], [1], [1], [0], [1], [0]]),
+            "real": random.normal(size=[6, 1]).astype(np.float32),
+        }
+        data = tf.data.Dataset.from_tensor_slices((features, labels[label]))
+        return data.batch(rows)
+
+    return input_fn
+
+
+def _linear(kind: str, l1: float, shards: int | None = None, **arguments: Any):
+    def make(est, **kwargs):
+        city = _fc.categorical_column_with_vocabulary_list("city", ["a", "b", "c"])
+        age = _fc.numeric_column("age")
+        columns = [age, _fc.numeric_column("size", shape=[2]), city]
+        columns.append(_fc.bucketized_column(age, [0.3, 0.6]))
+        optimizer = est.experimental.LinearSDCA(
+            "id", num_table_shards=shards, symmetric_l1_regularization=l1,
+            symmetric_l2_regularization=2.0,
+        )  # fmt: skip
+        return getattr(est, kind)(columns, optimizer=optimizer, **arguments, **kwargs)
+
+    return make
+
+
+_SDCA = {
+    "sdca_two": ("v2", _linear("LinearClassifier", 0.0), _people("two")),
+    "sdca_two_v1": ("v1", _linear("LinearClassifier", 0.1, 2), _people("two")),
+    "sdca_real": (
+        "v2", _linear("LinearRegressor", 0.05, weight_column="importance"), _people("real"),
+    ),
+    "sdca_real_v1": (
+        "v1", _linear("LinearRegressor", 0.0, weight_column="importance"), _people("real"),
+    ),
+}  # fmt: skip
+
 # By name: the face, a function of it that makes the estimator, and the input_fn.
 CASES: dict[str, tuple[str, Callable[..., Any], Callable[[], Any]]] = {
     "rnn_default": ("v2", *_classifier("two", units=[3], context_feature_columns=_context())),
@@ -151,6 +203,7 @@ CASES: dict[str, tuple[str, Callable[..., Any], Callable[[], Any]]] = {
     ),
     "rnn_estimator": ("v2", _rnn_estimator, _sequences("real")),
     **{name: ("v1", *case) for name, case in _KMEANS.items()},
+    **_SDCA,
 }  # fmt: skip
 # What the original's mini-batches come to was a race: whether a step reads its counts of points
 # before they are updated, as the formula has it, or after.
@@ -187,6 +240,8 @@ def observe(est: Any, case: str, begin: dict[str, Any]) -> dict[str, Any]:
             estimator.train(lambda: input_fn().repeat(), steps=STEPS)
             found["weights"] = _variables(estimator)
             found["scalars"] = _scalars(folder)
+            if "sdca" in case and "average_loss" in found["scalars"]:
+                found["scalars"]["average_loss"] = []  # before or after the update: a race, too
         found["evaluation"] = {k: float(v) for k, v in estimator.evaluate(input_fn).items()}
         found["predictions"] = [_plain_values(p) for p in estimator.predict(input_fn)]
         if case in EXPORTED:
@@ -214,10 +269,29 @@ def _serving(est: Any, case: str) -> Any:
     return est.export.build_parsing_serving_input_receiver_fn(spec)
 
 
+def _variables(estimator: Any) -> dict[str, Any]:
+    """Values by name; those of tables, which are nearly empty, by how many rows, and the filled."""
+    found = _all_variables(estimator)
+    for name, value in found.items():
+        if "HashTable" in name:
+            filled = {str(row): numbers for row, numbers in enumerate(value) if any(numbers)}
+            found[name] = {"shape": list(np.shape(value)), "filled": filled}
+    return found
+
+
+def _array(kind: str, value: Any) -> np.ndarray:
+    if not isinstance(value, dict):
+        return np.array(value, kind)
+    array = np.zeros(value["shape"], kind)
+    for row, numbers in value["filled"].items():
+        array[int(row)] = numbers
+    return array
+
+
 def _write_checkpoint(folder: str, values: dict[str, Any]) -> None:
     with tf.Graph().as_default(), _v1.Session() as session:
         variables = [
-            _v1.get_variable(name, initializer=tf.constant(value, kind), use_resource=True)
+            _v1.get_variable(name, initializer=_array(kind, value), use_resource=True)
             for name, (kind, value) in values.items()
         ]
         session.run(_v1.global_variables_initializer())
