@@ -3,8 +3,8 @@
     pip install tensorflow-cpu==2.15.1        # Python 3.11, an environment of its own
     python tests/goldens_canned/make_rest.py [CASE ...]
 
-The original's losses with SDCA are, by a race, now and then those after a step's update. Make a case
-again until they are those before it.
+The original's losses with SDCA are, by a race, now and then those after a step's update: make a
+case again until they are those before it.
 
 By case: "start", where both sides go on from, and what ``rest_cases.observe`` saw.
 """
