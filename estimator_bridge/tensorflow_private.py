@@ -53,6 +53,9 @@ from tensorflow.python.ops import control_flow_util_v2, lookup_ops
 
 # The functions of tf.contrib.summary are still there, and no others write events like theirs.
 from tensorflow.python.ops import summary_ops_v2 as contrib_summary
+
+# The graph of k-means, whose kernels are public and whose use of them never was.
+from tensorflow.python.ops.clustering_ops import KMeans as KMeansGraph
 from tensorflow.python.ops.control_flow_ops import XLAControlFlowContext
 
 # TF1 programs ask whether there is a variable by its truth, which raises for those of today.
@@ -375,6 +378,7 @@ def xla_op_types() -> list[str]:
 __all__ = [
     "BaseResourceVariable",
     "IndexedSlicesValue",
+    "KMeansGraph",
     "Maker",
     "PerReplica",
     "SessionInterface",

@@ -1,4 +1,4 @@
-"""Models that come ready: DNN, Linear, both together, and a baseline.
+"""Models that come ready: DNN, Linear, both together, RNN, k-means, a baseline.
 
 Each is an `Estimator` with a model_fn of this library. ``tf.estimator`` and
 ``tf.compat.v1.estimator`` have classes of the same names that differ: those of ``tf.estimator`` are
@@ -29,6 +29,7 @@ from estimator_bridge.canned.dnn_linear_combined_v1 import (
 )
 from estimator_bridge.canned.dnn_network import dnn_logit_fn_builder
 from estimator_bridge.canned.dnn_v1 import DNNClassifierV1, DNNEstimatorV1, DNNRegressorV1
+from estimator_bridge.canned.kmeans import KMeans
 from estimator_bridge.canned.linear import LinearClassifier, LinearEstimator, LinearRegressor
 from estimator_bridge.canned.linear_network import linear_logit_fn_builder
 from estimator_bridge.canned.linear_v1 import (
@@ -36,6 +37,8 @@ from estimator_bridge.canned.linear_v1 import (
     LinearEstimatorV1,
     LinearRegressorV1,
 )
+from estimator_bridge.canned.rnn import RNNClassifier, RNNEstimator
+from estimator_bridge.canned.sdca import LinearSDCA
 
 __all__ = [
     "BaselineClassifier",
@@ -56,12 +59,16 @@ __all__ = [
     "DNNLinearCombinedRegressorV1",
     "DNNRegressor",
     "DNNRegressorV1",
+    "KMeans",
     "LinearClassifier",
     "LinearClassifierV1",
     "LinearEstimator",
     "LinearEstimatorV1",
     "LinearRegressor",
     "LinearRegressorV1",
+    "LinearSDCA",
+    "RNNClassifier",
+    "RNNEstimator",
     "dnn_logit_fn_builder",
     "linear_logit_fn_builder",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import tensorflow as tf
@@ -108,6 +108,6 @@ def scope_of(column: Any) -> str:
     return "".join(c if c.isascii() and (c.isalnum() or c in "_.-") else "_" for c in column.name)
 
 
-def as_tuple(columns: Sequence[Any] | None) -> tuple[Any, ...]:
+def as_tuple(columns: Iterable[Any] | None) -> tuple[Any, ...]:
     """The columns, read once: programs give iterators too."""
     return tuple(columns or [])

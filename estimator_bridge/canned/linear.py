@@ -9,6 +9,7 @@ from typing import Any
 
 from estimator_bridge.canned.heads import MEAN, classifier_head, regression_head
 from estimator_bridge.canned.linear_fn import linear_fn_v2
+from estimator_bridge.canned.sdca import check_sdca
 from estimator_bridge.model import RunConfig
 from estimator_bridge.training import Estimator
 
@@ -26,7 +27,7 @@ class LinearClassifier(Estimator):
         column.
       label_vocabulary: the classes as strings, in the order of their ids.
       optimizer: a tf_keras optimizer, a function that makes one, or the name of one
-        (Adagrad, Adam, Ftrl, RMSProp, SGD).
+        (Adagrad, Adam, Ftrl, RMSProp, SGD); or a `LinearSDCA`.
       config: see `Estimator`.
       warm_start_from: see `Estimator`.
       loss_reduction: how the examples' losses become the batch's.
@@ -46,11 +47,13 @@ class LinearClassifier(Estimator):
         loss_reduction: str = MEAN,
         sparse_combiner: str = "sum",
     ):
+        columns = tuple(feature_columns or ())
+        check_sdca(optimizer, columns, sparse_combiner, n_classes=n_classes)
         head = classifier_head(n_classes, weight_column, label_vocabulary, loss_reduction)
         model_fn = functools.partial(
             linear_fn_v2,
             head=head,
-            columns=tuple(feature_columns or ()),
+            columns=columns,
             optimizer=optimizer,
             sparse_combiner=sparse_combiner,
         )
@@ -66,7 +69,7 @@ class LinearEstimator(Estimator):
       feature_columns: what the model reads, of ``tf.feature_column``.
       model_dir: see `Estimator`.
       optimizer: a tf_keras optimizer, a function that makes one, or the name of one
-        (Adagrad, Adam, Ftrl, RMSProp, SGD).
+        (Adagrad, Adam, Ftrl, RMSProp, SGD); or a `LinearSDCA`.
       config: see `Estimator`.
       sparse_combiner: how the weights of an example's ids are joined: sum, mean or sqrtn.
       warm_start_from: see `Estimator`.
@@ -102,7 +105,7 @@ class LinearRegressor(Estimator):
       weight_column: the key of the examples' weights among the features, or a numeric
         column.
       optimizer: a tf_keras optimizer, a function that makes one, or the name of one
-        (Adagrad, Adam, Ftrl, RMSProp, SGD).
+        (Adagrad, Adam, Ftrl, RMSProp, SGD); or a `LinearSDCA`.
       config: see `Estimator`.
       warm_start_from: see `Estimator`.
       loss_reduction: how the examples' losses become the batch's.
@@ -121,11 +124,13 @@ class LinearRegressor(Estimator):
         loss_reduction: str = MEAN,
         sparse_combiner: str = "sum",
     ):
+        columns = tuple(feature_columns or ())
+        check_sdca(optimizer, columns, sparse_combiner, label_dimension=label_dimension)
         head = regression_head(label_dimension, weight_column, loss_reduction)
         model_fn = functools.partial(
             linear_fn_v2,
             head=head,
-            columns=tuple(feature_columns or ()),
+            columns=columns,
             optimizer=optimizer,
             sparse_combiner=sparse_combiner,
         )

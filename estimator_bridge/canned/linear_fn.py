@@ -16,6 +16,8 @@ from estimator_bridge.canned.optimizers import (
     optimizer_v2,
 )
 from estimator_bridge.canned.partitioners import input_partitioner
+from estimator_bridge.canned.sdca import LinearSDCA, check_sdca
+from estimator_bridge.canned.sdca_fn import sdca_train_op
 from estimator_bridge.canned.summaries import summarize_weights
 from estimator_bridge.model import EstimatorSpec, ModeKeys
 
@@ -44,6 +46,8 @@ def linear_fn_v1(
         partitioner=partitioner or input_partitioner(config),
     )
     with scope:
+        if isinstance(optimizer, LinearSDCA):
+            return _sdca_spec(features, labels, mode, head, columns, optimizer, sparse_combiner)
         logit_fn = linear_logit_fn_builder(head.logits_dimension, columns, sparse_combiner)
         logits = logit_fn(features=features)
         made = optimizer_v1(optimizer or "Ftrl", _rate(columns, optimizer))
@@ -65,9 +69,10 @@ def linear_fn_v2(
     """The model of an estimator of ``tf.estimator``."""
     check_features(features)
     check_v2(columns)
-    model = linear_model(
-        features, columns, head.logits_dimension, sparse_combiner, "linear/linear_model"
-    )
+    name = "linear/linear_model"
+    if isinstance(optimizer, LinearSDCA):
+        return _sdca_spec(features, labels, mode, head, columns, optimizer, sparse_combiner, name)
+    model = linear_model(features, columns, head.logits_dimension, sparse_combiner, name)
     summarize_weights(model.bias, model.all_weights, head.logits_dimension)
     if mode == ModeKeys.TRAIN:
         made = optimizer_v2(optimizer or "Ftrl", _rate(columns, optimizer))
@@ -85,3 +90,25 @@ def linear_fn_v2(
 def _rate(columns: Sequence[Any], optimizer: Any) -> float:
     """Of an optimizer by name; of none, the rate falls with the number of columns."""
     return _RATE if optimizer else default_linear_rate(columns, _RATE)
+
+
+def _sdca_spec(
+    features: dict[str, Any],
+    labels: Any,
+    mode: str,
+    head: Any,
+    columns: Sequence[Any],
+    optimizer: LinearSDCA,
+    sparse_combiner: str,
+    name: str = "linear_model",
+) -> EstimatorSpec:
+    check_sdca(optimizer, columns, sparse_combiner)
+    model = linear_model(features, columns, head.logits_dimension, "sum", name)
+    summarize_weights(model.bias, model.all_weights, head.logits_dimension)
+    train_op_fn = None
+    if mode == ModeKeys.TRAIN:
+        train_op = sdca_train_op(optimizer, head, columns, features, labels, model)
+        train_op_fn = lambda loss: train_op  # noqa: E731
+    return head.create_estimator_spec(
+        features=features, mode=mode, labels=labels, logits=model.logits, train_op_fn=train_op_fn
+    )

@@ -11,7 +11,7 @@ from estimator_bridge.canned.column_state import ColumnState
 from estimator_bridge.canned.columns import are_v2, is_categorical, scope_of, sorted_columns
 from estimator_bridge.canned.summaries import summarize_weights
 
-__all__ = ["LinearModel", "linear_logit_fn_builder", "linear_model"]
+__all__ = ["LinearModel", "expanded", "linear_logit_fn_builder", "linear_model"]
 
 _v1 = tf.compat.v1
 
@@ -34,12 +34,12 @@ class LinearModel(NamedTuple):
     @property
     def all_weights(self) -> list[Any]:
         """The variables but the bias; one that is partitioned is its parts."""
-        return _expanded([v for variables in self.weights.values() for v in variables])
+        return expanded([v for variables in self.weights.values() for v in variables])
 
     @property
     def variables(self) -> list[Any]:
         """All variables."""
-        return [*self.all_weights, *_expanded([self.bias])]
+        return [*self.all_weights, *expanded([self.bias])]
 
 
 def linear_model(
@@ -114,7 +114,7 @@ def linear_logit_fn_builder(
             features, columns, units, sparse_combiner, cols_to_vars=variables
         )
         bias = variables.pop("bias")
-        weights = _expanded([v for found in variables.values() for v in _listed(found)])
+        weights = expanded([v for found in variables.values() for v in _listed(found)])
         summarize_weights(_listed(bias)[0], weights, units)
         return logits
 
@@ -167,7 +167,7 @@ def _listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
-def _expanded(variables: Iterable[Any]) -> list[Any]:
+def expanded(variables: Iterable[Any]) -> list[Any]:
     """Variables, with the parts of each that is partitioned in its place."""
     parts: list[Any] = []
     for variable in variables:

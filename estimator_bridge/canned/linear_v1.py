@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from estimator_bridge.canned.heads import classifier_head_v1, regression_head_v1
 from estimator_bridge.canned.linear_fn import linear_fn_v1
+from estimator_bridge.canned.sdca import check_sdca
 from estimator_bridge.model import RunConfig
 from estimator_bridge.training import EstimatorV1
 
@@ -28,7 +29,7 @@ class LinearClassifierV1(EstimatorV1):
         column.
       label_vocabulary: the classes as strings, in the order of their ids.
       optimizer: a v1 optimizer, a function that makes one, or the name of one (Adagrad,
-        Adam, Ftrl, RMSProp, SGD).
+        Adam, Ftrl, RMSProp, SGD); or a `LinearSDCA`.
       config: see `Estimator`.
       partitioner: how variables are partitioned.
       warm_start_from: see `Estimator`.
@@ -50,11 +51,13 @@ class LinearClassifierV1(EstimatorV1):
         loss_reduction: str = tf.compat.v1.losses.Reduction.SUM,
         sparse_combiner: str = "sum",
     ):
+        columns = tuple(feature_columns or ())
+        check_sdca(optimizer, columns, sparse_combiner, n_classes=n_classes)
         head = classifier_head_v1(n_classes, weight_column, label_vocabulary, loss_reduction)
         model_fn = functools.partial(
             linear_fn_v1,
             head=head,
-            columns=tuple(feature_columns or ()),
+            columns=columns,
             optimizer=optimizer,
             partitioner=partitioner,
             sparse_combiner=sparse_combiner,
@@ -71,7 +74,7 @@ class LinearEstimatorV1(EstimatorV1):
       feature_columns: what the model reads, of ``tf.feature_column``.
       model_dir: see `Estimator`.
       optimizer: a v1 optimizer, a function that makes one, or the name of one (Adagrad,
-        Adam, Ftrl, RMSProp, SGD).
+        Adam, Ftrl, RMSProp, SGD); or a `LinearSDCA`.
       config: see `Estimator`.
       partitioner: how variables are partitioned.
       sparse_combiner: how the weights of an example's ids are joined: sum, mean or sqrtn.
@@ -110,7 +113,7 @@ class LinearRegressorV1(EstimatorV1):
       weight_column: the key of the examples' weights among the features, or a numeric
         column.
       optimizer: a v1 optimizer, a function that makes one, or the name of one (Adagrad,
-        Adam, Ftrl, RMSProp, SGD).
+        Adam, Ftrl, RMSProp, SGD); or a `LinearSDCA`.
       config: see `Estimator`.
       partitioner: how variables are partitioned.
       warm_start_from: see `Estimator`.
@@ -131,11 +134,13 @@ class LinearRegressorV1(EstimatorV1):
         loss_reduction: str = tf.compat.v1.losses.Reduction.SUM,
         sparse_combiner: str = "sum",
     ):
+        columns = tuple(feature_columns or ())
+        check_sdca(optimizer, columns, sparse_combiner, label_dimension=label_dimension)
         head = regression_head_v1(label_dimension, weight_column, loss_reduction)
         model_fn = functools.partial(
             linear_fn_v1,
             head=head,
-            columns=tuple(feature_columns or ()),
+            columns=columns,
             optimizer=optimizer,
             partitioner=partitioner,
             sparse_combiner=sparse_combiner,

@@ -1,6 +1,13 @@
 """tf.estimator.experimental: early stopping, and evaluation within training."""
 
-from estimator_bridge.canned import dnn_logit_fn_builder, linear_logit_fn_builder
+from estimator_bridge.canned import (
+    KMeans,
+    LinearSDCA,
+    RNNClassifier,
+    RNNEstimator,
+    dnn_logit_fn_builder,
+    linear_logit_fn_builder,
+)
 from estimator_bridge.experimental.checkpoint_step import make_stop_at_checkpoint_step_hook
 from estimator_bridge.experimental.early_stopping import (
     make_early_stopping_hook,
@@ -19,6 +26,10 @@ from estimator_bridge.training.event_files import read_eval_metrics
 __all__ = [
     "CheckpointInputPipelineHook",
     "InMemoryEvaluatorHook",
+    "KMeans",
+    "LinearSDCA",
+    "RNNClassifier",
+    "RNNEstimator",
     "build_raw_supervised_input_receiver_fn",
     "call_logit_fn",
     "dnn_logit_fn_builder",

@@ -22,6 +22,7 @@ from estimator_bridge.heads.regression import (
     PoissonRegressionHead,
     RegressionHead,
 )
+from estimator_bridge.heads.sequential import SequentialHead, SequentialHeadWrapper
 from estimator_bridge.heads.v1 import AnyV1Head, LossSpec, V1Head
 from estimator_bridge.heads.v1_canned import (
     binary_or_multi_class_head_v1,
@@ -52,6 +53,8 @@ __all__ = [
     "PoissonRegressionHead",
     "PredictionKeys",
     "RegressionHead",
+    "SequentialHead",
+    "SequentialHeadWrapper",
     "V1Head",
     "binary_classification_head",
     "binary_or_multi_class_head_v1",

@@ -1,4 +1,4 @@
-"""Names of tf.estimator that are still to come: using or importing one says so, and what to do.
+"""Names of the original that are not there: using or importing one says so, and what to do.
 
 A module's names are asked for in two ways. ``module.name`` calls its ``__getattr__``, and an
 AttributeError lets ``hasattr`` say no. ``from module import name`` swallows that, looks for a
@@ -18,22 +18,8 @@ from estimator_bridge.errors import MissingImportError, MissingNameError
 __all__ = ["MISSING", "missing_getattr", "modules"]
 
 
-def _later(advice: str) -> str:
-    return f"is not there yet. Until then, {advice}; or use TensorFlow 2.15."
-
-
-_MODEL_FN = _later(
-    "write its model as a model_fn for Estimator (tf.compat.v1.layers, tf.compat.v1.losses, "
-    "tf.compat.v1.train optimizers)"
-)
-
 # By namespace: the names that the original has and this library has not, and what to do.
-MISSING: dict[str, dict[str, str]] = {
-    "": {},
-    "experimental": dict.fromkeys(
-        ("KMeans", "LinearSDCA", "RNNClassifier", "RNNEstimator"), _MODEL_FN
-    ),
-}
+MISSING: dict[str, dict[str, str]] = {"": {}, "experimental": {}}
 
 # By a module's full name: how users call it, and what it lacks.
 _modules: dict[str, tuple[str, Mapping[str, str]]] = {}

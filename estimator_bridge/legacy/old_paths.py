@@ -80,12 +80,14 @@ _BELOW: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
         },
         {},
     ),
+    "canned.kmeans": ({"KMeansClustering": f"{_FACE}.experimental.KMeans"}, {}),
     "canned.metric_keys": (_here("heads", "MetricKeys"), {}),
     "canned.parsing_utils": (
         {**_PARSING, **{f"{name}_v2": f"{_FACE}.{name}" for name in PARSE_EXAMPLE_SPECS}},
         {},
     ),
     "canned.prediction_keys": (_here("heads", "PredictionKeys"), {}),
+    "canned.rnn": (_here("experimental", "RNNClassifier", "RNNEstimator"), {}),
     "early_stopping": (_EARLY_STOPPING, {}),
     "estimator": (
         {
@@ -119,6 +121,13 @@ _BELOW: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
     "exporter": (_here("", "BestExporter", "Exporter", "FinalExporter", "LatestExporter"), {}),
     "extenders": (_here("", "add_metrics"), {}),
     **{f"head.{module}": (_here("", *names), {}) for module, names in _HEADS.items()},
+    "head.sequential_head": (
+        {
+            **_here("heads", "SequentialHeadWrapper"),
+            "_SequentialHead": f"{_FACE}.heads.SequentialHead",
+        },
+        {},
+    ),
     "hooks.basic_session_run_hooks": (_HOOKS, {}),
     "hooks.hooks": (
         _here("experimental", "InMemoryEvaluatorHook", "make_stop_at_checkpoint_step_hook"),
@@ -154,7 +163,8 @@ _BELOW: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
     "training": (_here("", "EvalSpec", "TrainSpec", "train_and_evaluate"), {}),
 }
 for _name, _names in _CANNED.items():
-    _BELOW[f"canned.{_name}"] = (_canned(*_names), {})
+    _more = _here("experimental", "LinearSDCA") if _name == "linear" else {}
+    _BELOW[f"canned.{_name}"] = ({**_canned(*_names), **_more}, {})
 
 
 def _all_modules() -> dict[str, tuple[Mapping[str, str], Mapping[str, str]]]:

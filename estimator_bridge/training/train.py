@@ -13,6 +13,7 @@ from estimator_bridge.collector import end_sparing
 from estimator_bridge.graph import continue_trace
 from estimator_bridge.model import RunConfig
 from estimator_bridge.runtime import workers_of
+from estimator_bridge.training.first_batches import let_hooks_use_input
 from estimator_bridge.training.graph_files import GraphSaverHook
 from estimator_bridge.training.hooked_loop import ENDS, HookedLoop, Stop
 from estimator_bridge.training.initialize import open_session
@@ -69,6 +70,7 @@ def train_program(
         if together:
             together.check_limit(limit)
         iterator = open_input(program.dataset(), all_hooks, start, checkpoint_path is not None)
+        let_hooks_use_input(program, all_hooks, iterator)
         loss = _run(program, all_hooks, iterator, start, limit, together, termination)
         for hook in all_hooks:
             hook.end(session)

@@ -15,6 +15,7 @@ from estimator_bridge.canned.dnn_fn import dnn_fn_v1, dnn_fn_v2
 from estimator_bridge.canned.dnn_network import dnn_model
 from estimator_bridge.canned.heads import MEAN
 from estimator_bridge.canned.linear_network import linear_model
+from estimator_bridge.canned.rnn_network import rnn_model_class
 from estimator_bridge.canned.summaries import summarize_weights
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "dnn_model_fn",
     "dnn_model_fn_v2",
     "linear_model_fn_builder_v2",
+    "rnn_model",
 ]
 
 
@@ -114,3 +116,8 @@ def baseline_model_fn_builder_v2(features, num_outputs: int, weight_column: Any 
     """``baseline._baseline_model_fn_builder_v2``."""
     logits, bias = baseline_model(features, num_outputs, weight_column)
     return [bias], logits
+
+
+def rnn_model(*args, **kwargs):
+    """``rnn.RNNModel``."""
+    return rnn_model_class()(*args, **kwargs)

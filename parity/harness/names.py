@@ -63,16 +63,11 @@ _CANNED = {
         "DNNLinearCombinedRegressor",
     ),
 }
-_NOT_YET = {
-    "canned.kmeans": {"KMeansClustering": f"{_FACE}.experimental.KMeans"},
-    "canned.linear": {"LinearSDCA": f"{_FACE}.experimental.LinearSDCA"},
-    "canned.rnn": {
-        name: f"{_FACE}.experimental.{name}" for name in ("RNNClassifier", "RNNEstimator")
-    },
-}
-_LOGIT_FNS = {
+# What the original has and this library is to have.
+_NOT_YET: dict[str, dict[str, str]] = {}
+_EXPERIMENTAL = {
     "canned.dnn": ("dnn_logit_fn_builder",),
-    "canned.linear": ("linear_logit_fn_builder",),
+    "canned.linear": ("LinearSDCA", "linear_logit_fn_builder"),
 }
 _HEADS = {
     "head.base_head": ("Head",),
@@ -156,12 +151,14 @@ PUBLIC: dict[str, dict[str, str]] = {
         for version, ending in (("", "_v1"), ("_v2", ""))
     },
     **{module: _here(names) for module, names in _HEADS.items()},
+    "canned.kmeans": {"KMeansClustering": f"{_FACE}.experimental.KMeans"},
+    "canned.rnn": _here(("RNNClassifier", "RNNEstimator"), "experimental"),
     # V2 in a module's name of a class was no part of its public name.
     **{
         module: {
             **_v1(names),
             **{f"{name}V2": f"{_FACE}.{name}" for name in names},
-            **_here(_LOGIT_FNS.get(module, ()), "experimental"),
+            **_here(_EXPERIMENTAL.get(module, ()), "experimental"),
             **_NOT_YET.get(module, {}),
         }
         for module, names in _CANNED.items()
@@ -248,6 +245,18 @@ INSIDES: dict[str, dict[str, str]] = {
         "_linear_model_fn_builder_v2": "parity.harness.canned_insides.linear_model_fn_builder_v2",
     },
     "canned.head": {"_Head": f"{_FACE}.heads.AnyV1Head"},
+    "canned.kmeans": {
+        "_parse_features_if_necessary": f"{_FACE}.canned.kmeans_fn.points_of",
+    },
+    "canned.rnn": {
+        "RNNModel": "parity.harness.canned_insides.rnn_model",
+        "USE_DEFAULT": f"{_FACE}.canned.rnn_network.USE_DEFAULT",
+        "_make_rnn_layer": f"{_FACE}.canned.rnn_network.rnn_layer",
+    },
+    "head.sequential_head": {
+        "SequentialHeadWrapper": f"{_FACE}.heads.SequentialHeadWrapper",
+        "_SequentialHead": f"{_FACE}.heads.SequentialHead",
+    },
     "head.base_head": {"call_loss_fn": f"{_FACE}.heads.losses.call_loss_fn"},
     "model_fn": {"_TPUEstimatorSpec": f"{_FACE}.tpu.TPUEstimatorSpec"},
     "early_stopping": {

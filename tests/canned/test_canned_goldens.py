@@ -7,8 +7,8 @@ import shutil
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
+from golden_values import same
 
 from estimator_bridge.legacy.faces import face_v1, face_v2
 
@@ -19,22 +19,6 @@ import canned_cases as cases  # noqa: E402
 
 GOLDEN = json.loads((GOLDENS / "canned.json").read_text())
 FACES = {"v1": face_v1(), "v2": face_v2()}
-
-
-def same(ours, theirs, where):
-    """Asserts that two JSON values are the same, numbers to the accuracy of float32."""
-    if isinstance(theirs, dict):
-        assert sorted(ours) == sorted(theirs), where
-        for key, value in theirs.items():
-            same(ours[key], value, f"{where}/{key}")
-    elif isinstance(theirs, list) and theirs and isinstance(theirs[0], (dict, str)):
-        assert len(ours) == len(theirs), where
-        for number, value in enumerate(theirs):
-            same(ours[number], value, f"{where}/{number}")
-    elif isinstance(theirs, str):
-        assert ours == theirs, where
-    else:
-        np.testing.assert_allclose(ours, theirs, rtol=2e-5, atol=2e-6, err_msg=where)
 
 
 @pytest.mark.parametrize("case", cases.CASES)

@@ -301,7 +301,7 @@ def _scalars(folder: str) -> dict[str, list[float]]:
     return {tag: [number for _, number in sorted(values)] for tag, values in sorted(found.items())}
 
 
-_RACES = ("bias", "fraction_of_zero_weights")
+_RACES = ("bias", "fraction_of_zero_weights", "approximate_duality_gap", "examples_seen")
 
 
 def _plain_values(prediction: dict[str, Any]) -> dict[str, Any]:

@@ -83,8 +83,8 @@ def test_errors_of_the_old_places():
         estimator_bridge.install()
         import tensorflow as tf
         for way in (
-            "tf.estimator.experimental.LinearSDCA",
-            "from tensorflow.compat.v1.estimator.experimental import call_logit_fn, KMeans",
+            "tf.estimator.tpu",
+            "from tensorflow.estimator import inputs",
             "from tensorflow_estimator.python.estimator import no_such_module",
             "tf.estimator.no_such_name",
         ):
@@ -95,8 +95,8 @@ def test_errors_of_the_old_places():
         """
     )
     beginnings = [
-        "MissingNameError estimator_bridge.experimental.LinearSDCA is not there yet.",
-        "MissingImportError estimator_bridge.experimental.KMeans is not there yet.",
+        "MissingNameError tf.estimator.tpu is in tf.compat.v1.estimator alone, as ever",
+        "MissingImportError tf.estimator.inputs is in tf.compat.v1.estimator alone, as ever",
         "ImportError cannot import name 'no_such_module'",
         "AttributeError module 'tf.estimator' has no attribute 'no_such_name'",
     ]

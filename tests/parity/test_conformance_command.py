@@ -21,7 +21,6 @@ SOURCE = """
     import tensorflow as tf
     from tensorflow_estimator.python.estimator import estimator as lib
     from tensorflow_estimator.python.estimator import model_fn
-    from tensorflow_estimator.python.estimator.canned import kmeans
     from tensorflow_estimator.python.estimator.export import export_lib
 
 
@@ -48,7 +47,7 @@ SOURCE = """
             lib._secret_of_the_original()
 
         def test_missing(self):
-            kmeans.KMeansClustering
+            raise AttributeError("missing name estimator_bridge.Thing, for estimator.Thing")
 
         def test_secret_mock(self):
             with tf.compat.v1.test.mock.patch.object(lib, "Estimator"):
@@ -134,9 +133,7 @@ def test_each_test_has_its_outcome_whatever_the_others_do(checkout, tmp_path, ca
         "privates": ["estimator._secret_of_the_original"]
     }
     progress, _, row, *_ = capsys.readouterr().out.splitlines()
-    assert kept["failed"]["BadTest.test_missing"] == {
-        "missing": "estimator_bridge.experimental.KMeans"
-    }
+    assert kept["failed"]["BadTest.test_missing"] == {"missing": "estimator_bridge.Thing"}
     begin, seconds, unit = progress.rsplit(" ", 2)
     assert begin == "[1/1] model_fn_test.py (tf2): 4 passed, 7 failed, 1 skipped;"
     assert (seconds.isdigit(), unit) == (True, "s")

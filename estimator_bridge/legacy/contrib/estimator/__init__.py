@@ -79,10 +79,13 @@ __getattr__ = missing_getattr(
             (
                 "DNNClassifierWithLayerAnnotations",
                 "DNNRegressorWithLayerAnnotations",
-                "RNNClassifier",
-                "RNNEstimator",
             ),
             _MODEL_FN,
+        ),
+        **dict.fromkeys(
+            ("RNNClassifier", "RNNEstimator"),
+            "is not there. Use the one of tf.estimator.experimental, which is made of Keras "
+            "layers (its num_units are units), or write the model as a model_fn for Estimator.",
         ),
         **dict.fromkeys(
             (

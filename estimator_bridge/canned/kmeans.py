@@ -1,0 +1,123 @@
+"""Clustering by k-means: tf.compat.v1.estimator.experimental.KMeans."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from estimator_bridge.canned.columns import as_tuple
+from estimator_bridge.canned.kmeans_fn import ALL_DISTANCES, CLUSTER_INDEX, SCORE, kmeans_fn
+from estimator_bridge.model import RunConfig
+from estimator_bridge.training import EstimatorV1
+
+__all__ = ["KMeans"]
+
+_EUCLIDEAN, _COSINE = "squared_euclidean", "cosine"
+_RANDOM, _PLUS_PLUS = "random", "kmeans_plus_plus"
+
+
+class KMeans(EstimatorV1):
+    """Finds clusters of points.
+
+    An input_fn returns points, or points and None: a tensor [batch, dimensions], or features by
+    key. The score, which is the loss too, is the sum of a batch's distances to the nearest centers.
+
+    Args:
+      num_clusters: how many; not used where initial_clusters is an array.
+      model_dir: see `Estimator`.
+      initial_clusters: the first centers: an array [num_clusters, dimensions]; or RANDOM_INIT,
+        points at random, of as many batches as it takes; or KMEANS_PLUS_PLUS_INIT, points that are
+        far from each other, of one batch with num_clusters points at least; or a function
+        of a list with a batch of points and of how many centers are still to be chosen, which
+        returns up to as many.
+      distance_metric: SQUARED_EUCLIDEAN_DISTANCE or COSINE_DISTANCE.
+      seed: of the first centers.
+      use_mini_batch: whether a step moves centers by a batch. Otherwise a step computes them anew,
+        and a batch is to be all the data.
+      mini_batch_steps_per_iteration: of use_mini_batch: after how many steps the moves count.
+      kmeans_plus_plus_num_retries: how many more points are drawn for each center, of which the
+        best is taken; if negative, TensorFlow chooses.
+      relative_tolerance: training stops where the loss changes by a smaller part from step to step.
+      config: see `Estimator`.
+      feature_columns: dense columns that make points of features by key; by default the features
+        are the coordinates, in the order of their keys.
+
+    Raises:
+      ValueError: initial_clusters or distance_metric is none of these.
+    """
+
+    SQUARED_EUCLIDEAN_DISTANCE = _EUCLIDEAN
+    COSINE_DISTANCE = _COSINE
+    RANDOM_INIT = _RANDOM
+    KMEANS_PLUS_PLUS_INIT = _PLUS_PLUS
+    # A metric of evaluate(), keys of predict(), and the variable of cluster_centers().
+    SCORE = SCORE
+    CLUSTER_INDEX = CLUSTER_INDEX
+    ALL_DISTANCES = ALL_DISTANCES
+    CLUSTER_CENTERS_VAR_NAME = "clusters"
+
+    def __init__(
+        self,
+        num_clusters: int,
+        model_dir: str | os.PathLike[str] | None = None,
+        initial_clusters: Any = RANDOM_INIT,
+        distance_metric: str = SQUARED_EUCLIDEAN_DISTANCE,
+        seed: int | None = None,
+        use_mini_batch: bool = True,
+        mini_batch_steps_per_iteration: int = 1,
+        kmeans_plus_plus_num_retries: int = 2,
+        relative_tolerance: float | None = None,
+        config: RunConfig | None = None,
+        feature_columns: Iterable[Any] | None = None,
+    ):
+        if isinstance(initial_clusters, str):
+            _check("initialization algorithm", initial_clusters, (_RANDOM, _PLUS_PLUS))
+        _check("distance metric", distance_metric, (_EUCLIDEAN, _COSINE))
+        self._distance_metric = distance_metric
+        model_fn = functools.partial(
+            kmeans_fn,
+            num_clusters=num_clusters,
+            initial_clusters=initial_clusters,
+            distance_metric=distance_metric,
+            random_seed=seed,
+            use_mini_batch=use_mini_batch,
+            mini_batch_steps_per_iteration=mini_batch_steps_per_iteration,
+            kmeans_plus_plus_num_retries=kmeans_plus_plus_num_retries,
+            relative_tolerance=relative_tolerance,
+            feature_columns=as_tuple(feature_columns),
+        )
+        super().__init__(model_fn, model_dir, config)
+
+    def predict_cluster_index(self, input_fn: Callable[..., Any]) -> Iterator[Any]:
+        """Yields the number of each point's nearest center."""
+        yield from self._predicted(input_fn, CLUSTER_INDEX)
+
+    def score(self, input_fn: Callable[..., Any]) -> float:
+        """The sum of the distances of the first batch's points to their nearest centers.
+
+        Euclidean distances are squared.
+        """
+        return self.evaluate(input_fn, steps=1)[SCORE]
+
+    def transform(self, input_fn: Callable[..., Any]) -> Iterator[np.ndarray]:
+        """Yields each point's distances to all centers, [num_clusters]; none is squared."""
+        for distances in self._predicted(input_fn, ALL_DISTANCES):
+            is_squared = self._distance_metric == _EUCLIDEAN
+            yield np.sqrt(distances) if is_squared else distances
+
+    def cluster_centers(self) -> np.ndarray:
+        """The centers in the latest checkpoint, [num_clusters, dimensions]."""
+        return self.get_variable_value(self.CLUSTER_CENTERS_VAR_NAME)
+
+    def _predicted(self, input_fn: Callable[..., Any], key: str) -> Iterator[Any]:
+        for prediction in self.predict(input_fn, predict_keys=[key]):
+            yield prediction[key]
+
+
+def _check(what: str, given: Any, known: tuple[str, ...]) -> None:
+    if given not in known:
+        raise ValueError(f"Unsupported {what} '{given}'. Use one of {list(known)}.")

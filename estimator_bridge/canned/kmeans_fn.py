@@ -1,0 +1,126 @@
+"""The model_fn of k-means, and its hooks: for the first clusters, and for the end."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+from absl import logging
+
+from estimator_bridge.export import PredictOutput
+from estimator_bridge.model import EstimatorSpec, RunConfig
+from estimator_bridge.tensorflow_private import KMeansGraph
+
+__all__ = [
+    "ALL_DISTANCES",
+    "CLUSTER_INDEX",
+    "SCORE",
+    "InitializeClustersHook",
+    "LossRelativeChangeHook",
+    "kmeans_fn",
+    "points_of",
+]
+
+_v1 = tf.compat.v1
+_Hook: Any = _v1.train.SessionRunHook
+_SERVING = "serving_default"
+_WAIT_SECONDS = 1.0
+ALL_DISTANCES, CLUSTER_INDEX, SCORE = "all_distances", "cluster_index", "score"
+
+
+def kmeans_fn(
+    features: Any,
+    mode: str,
+    config: RunConfig,
+    *,
+    random_seed: int | None,
+    relative_tolerance: float | None,
+    feature_columns: Any,
+    **clustering: Any,
+) -> EstimatorSpec:
+    """The model of `KMeans`; ``clustering`` are arguments of TensorFlow's clustering graph."""
+    points = points_of(features, feature_columns)
+    if random_seed is None and config.tf_random_seed is None:
+        random_seed = random.randrange(1, 1 << 31)  # k-means++ has no kernel without
+    distances, indices, nearest, is_initialized, init_op, train_op = KMeansGraph(
+        inputs=points, random_seed=random_seed, **clustering
+    ).training_graph()
+    loss = tf.reduce_sum(nearest)
+    _v1.summary.scalar("loss/raw", loss)
+    counted = _v1.assign_add(_v1.train.get_global_step(), 1)
+    with tf.control_dependencies([train_op, counted]):
+        train_op = tf.identity(loss)
+    hooks: list[Any] = [InitializeClustersHook(init_op, is_initialized, config.is_chief)]
+    if relative_tolerance is not None:
+        hooks.append(LossRelativeChangeHook(loss, relative_tolerance))
+    predictions = {ALL_DISTANCES: distances[0], CLUSTER_INDEX: indices[0]}
+    outputs = {key: PredictOutput(value) for key, value in predictions.items()}
+    outputs[_SERVING] = PredictOutput(indices[0])
+    return EstimatorSpec(
+        mode=mode,
+        predictions=predictions,
+        loss=loss,
+        train_op=train_op,
+        eval_metric_ops={SCORE: _v1.metrics.mean(loss)},
+        training_hooks=hooks,
+        export_outputs=outputs,
+    )
+
+
+def points_of(features: Any, feature_columns: Any) -> tf.Tensor:
+    """The points [batch, dimensions] of features.
+
+    Args:
+      features: a tensor, which are the points; or by key, each of shape [batch, n].
+      feature_columns: dense columns that make points of features by key; by default the features
+        are the coordinates, in the order of their keys.
+    """
+    if not isinstance(features, dict):
+        return features
+    if feature_columns:
+        return _v1.feature_column.input_layer(features, feature_columns)
+    return tf.concat([features[key] for key in sorted(features)], axis=1)
+
+
+class InitializeClustersHook(_Hook):
+    """Chooses the first clusters, of as many batches as it takes; workers wait for the chief's."""
+
+    def __init__(self, init_op: Any, is_initialized: Any, is_chief: bool):
+        self._init_op = init_op
+        self._is_initialized = is_initialized
+        self._is_chief = is_chief
+
+    def use_input(self, run: Callable[[Any], Any]) -> None:
+        """Called before the first step; ``run`` computes an operation of the next batch."""
+        while not run(self._is_initialized):
+            try:
+                if self._is_chief:
+                    run(self._init_op)
+                else:
+                    time.sleep(_WAIT_SECONDS)
+            except RuntimeError as error:
+                logging.info(error)
+
+
+class LossRelativeChangeHook(_Hook):
+    """Stops where the loss hardly changes from step to step."""
+
+    def __init__(self, loss: tf.Tensor, tolerance: float):
+        self._loss = loss
+        self._tolerance = tolerance
+        self._before: float | None = None
+
+    def before_run(self, run_context: Any) -> Any:
+        """Asks for the loss."""
+        del run_context
+        return _v1.train.SessionRunArgs(self._loss)
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        """Compares it with that of the step before."""
+        loss = run_values.results
+        if self._before and abs(loss - self._before) / (1 + abs(self._before)) < self._tolerance:
+            run_context.request_stop()
+        self._before = loss

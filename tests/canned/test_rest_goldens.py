@@ -1,0 +1,47 @@
+"""RNN, k-means and SDCA estimators go on from weights as the real tf.estimator does."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from golden_values import same
+
+from estimator_bridge.legacy.faces import face_v1, face_v2
+
+GOLDENS = Path(__file__).parents[1] / "goldens_canned"
+sys.path.insert(0, str(GOLDENS))  # scripts: they run under TF 2.15 too, without this package
+
+import rest_cases as cases  # noqa: E402
+
+GOLDEN = json.loads((GOLDENS / "rest.json").read_text())
+FACES = {"v1": face_v1(), "v2": face_v2()}
+
+
+@pytest.mark.parametrize("case", cases.CASES)
+def test_what_a_user_sees_is_the_originals(case):
+    face = cases.CASES[case][0]
+    golden = dict(GOLDEN[face][case])
+    seen = cases.observe(FACES[face], case, golden.pop("start"))
+    same(seen, golden, case)
+
+
+@pytest.mark.parametrize("case", cases.CASES)
+def test_new_variables_have_the_originals_names_shapes_and_types(case):
+    face = cases.CASES[case][0]
+    wanted = GOLDEN[face][case]["start"]
+    found = cases.start(FACES[face], case)
+    described = [
+        {name: (kind, np.shape(value)) for name, (kind, value) in side.items()}
+        for side in (found, wanted)
+    ]
+    assert described[0] == described[1]
+    if "kmeans" in case:  # its seeds are of its own
+        told = [
+            {k: v for k, v in side.items() if k != cases.RACES.get(case)}
+            for side in (found, wanted)
+        ]
+        same(told[0], told[1], case)
