@@ -67,7 +67,13 @@ def test_a_graph_with_all_kinds_of_attributes_is_written_as_by_text_format():
 
 
 @settings(deadline=None, max_examples=50)
-@given(st.text(max_size=8), st.text(max_size=8), st.binary(max_size=8), st.integers(0, 3))
+@given(
+    st.text(max_size=8),
+    # An attribute has a name; releases of protobuf write an empty key in two ways.
+    st.text(min_size=1, max_size=8),
+    st.binary(max_size=8),
+    st.integers(0, 3),
+)
 def test_a_node_of_any_text_is_written_as_by_text_format(name, key, value, count):
     graph_def = v1.GraphDef(versions={"producer": 9})
     for i in range(count):
