@@ -294,7 +294,8 @@ def xla_context_of_cpus() -> Iterator[None]:
     They have no kernel for an operation in the gradient of tf.slice, and a branch or a loop is
     quicker if its operations become part of the graph around it.
     """
-    set_lowering, update = control_flow_util_v2.maybe_set_lowering_attr, _dynamic_update
+    set_lowering = control_flow_util_v2.maybe_set_lowering_attr
+    update = gen_xla_ops.xla_dynamic_update_slice
 
     def lowered(op: tf.Operation, lower_using_switch_merge: bool | None = None) -> None:
         wanted = lower_using_switch_merge
@@ -308,9 +309,6 @@ def xla_context_of_cpus() -> Iterator[None]:
     finally:
         control_flow_util_v2.maybe_set_lowering_attr = set_lowering
         gen_xla_ops.xla_dynamic_update_slice = update
-
-
-_dynamic_update = gen_xla_ops.xla_dynamic_update_slice
 
 
 def _update_slice(input: Any, update: Any, indices: Any, name: str | None = None) -> tf.Tensor:

@@ -105,10 +105,13 @@ def _sdca_spec(
     check_sdca(optimizer, columns, sparse_combiner)
     model = linear_model(features, columns, head.logits_dimension, "sum", name)
     summarize_weights(model.bias, model.all_weights, head.logits_dimension)
-    train_op_fn = None
+    train_op = None
     if mode == ModeKeys.TRAIN:
         train_op = sdca_train_op(optimizer, head, columns, features, labels, model)
-        train_op_fn = lambda loss: train_op  # noqa: E731
     return head.create_estimator_spec(
-        features=features, mode=mode, labels=labels, logits=model.logits, train_op_fn=train_op_fn
+        features=features,
+        mode=mode,
+        labels=labels,
+        logits=model.logits,
+        train_op_fn=lambda loss: train_op,
     )

@@ -13,7 +13,7 @@ from estimator_bridge.tensorflow_private import dataset_options, eager_mode
 
 __all__ = ["is_repeatable"]
 
-_DRAWS = re.compile(r"(Experimental)?(Shuffle|ShuffleAndRepeat|Random)Dataset(V\d)?")
+_DRAWS = re.compile(r"\w*(Shuffle|ShuffleAndRepeat|Random|Sampling)Dataset(V\d)?")
 # Whether these keep an order says an input of theirs, not an attribute.
 _MAY_BE_SLOPPY = frozenset({"ParallelInterleaveDataset", "ExperimentalParallelInterleaveDataset"})
 _FAIL = 2  # ExternalStatePolicy.FAIL, as the kernel knows it

@@ -48,10 +48,10 @@ class LoopAhead:
 
     def batches(self, iterator: Any) -> Iterator[dict[str, Any]]:
         """The outputs of each batch; an error comes after those of the batches before it."""
-        pace, most = Pace(seconds=_SECONDS), 1.0
+        pace, most = Pace(seconds=_SECONDS), 1
         done, ended, failed = 0, False, False
         while not ended:
-            steps = 1 if failed else min(pace.steps(), int(most))
+            steps = 1 if failed else min(pace.steps(), most)
             started = time.perf_counter()
             with continue_trace(self._program.graph, self._program.execution.shards):
                 try:
@@ -69,7 +69,7 @@ class LoopAhead:
             pace.observe(result.steps, time.perf_counter() - started)
             done, ended = done + result.steps, result.input_ended
             if result.outputs:
-                most = max(1, _BYTES / max(1, sum(map(_size, result.outputs[-1]))))
+                most = max(1, _BYTES // max(1, sum(map(_size, result.outputs[-1]))))
             for values in result.outputs:
                 yield self._fetches.build(values)
 

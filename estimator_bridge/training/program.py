@@ -155,19 +155,11 @@ class Program:
                 **more,
             )
 
+        is_wish = self.wants_xla and "jit_compile" not in options
+        loop = _compiled_if_possible(make) if is_wish else make()
         if os.environ.get(CHECKS_TPU) and self.execution.shards is not None:
-            loop = make()
             self._check_for_tpu(loop)
-            return loop
-        if not self.wants_xla or "jit_compile" in options:
-            return make()
-        try:  # a wish, as it was of a session: what cannot be compiled runs all the same
-            loop = make(jit_compile=True)
-            loop.check_compiles()
-            return loop
-        except NotCompilableError as error:
-            logging.warning("session_config asks for XLA, but a step runs without it. %s", error)
-            return make()
+        return loop
 
     def _check_for_tpu(self, loop: StepLoop) -> None:
         """Lets XLA compile the step, once: loops differ in what they fetch."""
@@ -215,6 +207,17 @@ class Program:
         """Stops the input's threads and frees the variables."""
         self.input_session.close()
         self.session.close()
+
+
+def _compiled_if_possible(make: Callable[..., StepLoop]) -> StepLoop:
+    """A wish, as it was of a session: what XLA cannot compile runs all the same."""
+    try:
+        loop = make(jit_compile=True)
+        loop.check_compiles()
+        return loop
+    except NotCompilableError as error:
+        logging.warning("session_config asks for XLA, but a step runs without it. %s", error)
+        return make()
 
 
 def split_batch_structure(batch: Any) -> tuple[Any, Any]:

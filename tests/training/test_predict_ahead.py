@@ -1,10 +1,13 @@
 """Batches are predicted ahead of the caller only where the caller cannot tell."""
 
+import re
+
 import numpy as np
 import pytest
 import tensorflow as tf
 
 import estimator_bridge as eb
+from estimator_bridge.data.repeatable import _DRAWS
 from estimator_bridge.tensorflow_private import eager_mode
 from estimator_bridge.training.predict_ahead import LoopAhead
 
@@ -227,3 +230,11 @@ def test_a_dataset_that_was_made_outside(make, is_ahead, monkeypatch):
     got = [float(p["y"]) for p in eb.Estimator(doubled).predict(lambda: dataset)]
     assert sorted(got) == [2.0 * row for row in ROWS]
     assert bool(calls) == is_ahead
+
+
+def test_every_dataset_of_tensorflow_that_draws_is_known():
+    operations = [name for name in dir(tf.raw_ops) if re.search(r"Dataset(V\d)?$", name)]
+    draw = [name for name in operations if re.search("Shuffle|Random|Sampling", name)]
+    assert len(draw) > 5
+    assert all(_DRAWS.fullmatch(name) for name in draw)
+    assert not _DRAWS.fullmatch("TensorSliceDataset")
