@@ -3,10 +3,14 @@
 __all__ = [
     "AcceleratorNotFoundError",
     "CheckpointError",
+    "DamagedCheckpointError",
+    "MissingCheckpointError",
     "MissingImportError",
     "MissingNameError",
+    "ModelDirInUseError",
     "NotCompilableError",
     "TooLateError",
+    "UnreadableCheckpointError",
     "WorkerError",
 ]
 
@@ -25,6 +29,38 @@ class NotCompilableError(ValueError):
 
 class CheckpointError(ValueError):
     """A checkpoint is damaged, or belongs to another model."""
+
+
+class _CheckpointFileError(CheckpointError):
+    """Something about a checkpoint's files.
+
+    Args:
+      problem: what was found, naming the checkpoint, without a full stop.
+      advice: what to do about it.
+
+    Attributes:
+      problem: as given.
+    """
+
+    def __init__(self, problem: str, advice: str):
+        super().__init__(f"{problem}. {advice}")
+        self.problem = problem
+
+
+class MissingCheckpointError(_CheckpointFileError):
+    """Files of a checkpoint are not there, or were deleted while it was read."""
+
+
+class DamagedCheckpointError(_CheckpointFileError):
+    """A checkpoint's files are there, and their contents are known to be wrong."""
+
+
+class UnreadableCheckpointError(_CheckpointFileError):
+    """A checkpoint cannot be read now, for a reason that says nothing against its contents."""
+
+
+class ModelDirInUseError(RuntimeError):
+    """Another training is writing into the same model_dir."""
 
 
 class WorkerError(RuntimeError):

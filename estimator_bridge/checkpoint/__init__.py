@@ -6,9 +6,10 @@ from estimator_bridge.checkpoint.check import (
     describe_variables,
 )
 from estimator_bridge.checkpoint.folder import check_writable, checkpoints_in, latest_checkpoint
+from estimator_bridge.checkpoint.lock import is_running, only_training
 from estimator_bridge.checkpoint.overwriting import CheckpointingSession, remove_leftovers
 from estimator_bridge.checkpoint.position import InputPositionError, Positions
-from estimator_bridge.checkpoint.reading import list_variables, load_variable
+from estimator_bridge.checkpoint.reading import list_variables, load_variable, step_of
 from estimator_bridge.checkpoint.restored import restored_variables
 from estimator_bridge.checkpoint.whole import reading
 
@@ -21,10 +22,13 @@ __all__ = [
     "check_writable",
     "checkpoints_in",
     "describe_variables",
+    "is_running",
     "latest_checkpoint",
     "list_variables",
     "load_variable",
+    "only_training",
     "reading",
     "remove_leftovers",
     "restored_variables",
+    "step_of",
 ]

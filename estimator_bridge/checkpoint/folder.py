@@ -5,61 +5,92 @@ from __future__ import annotations
 import os
 import re
 import uuid
+from collections.abc import Collection, Sequence
 
 import tensorflow as tf
 from absl import logging
 
-from estimator_bridge.checkpoint.whole import check_whole, missing_files
-from estimator_bridge.errors import CheckpointError
+from estimator_bridge.checkpoint.whole import PATTERN_CHARACTERS, check_whole, missing_files
+from estimator_bridge.errors import (
+    CheckpointError,
+    DamagedCheckpointError,
+    MissingCheckpointError,
+    UnreadableCheckpointError,
+)
 
 __all__ = ["check_writable", "checkpoints_in", "latest_checkpoint"]
 
-# As tf.train.Saver names them. An input's positions lie beside the models', and are no models.
-_NUMBERED = re.compile(r"(?!input(?:_\w+)?\.ckpt-)(.+)-(\d+)\.index")
+# As tf.train.Saver names them: with an index, or a single file in the format before V2. An input's
+# positions lie beside the models', and are no models.
+_NUMBERED = re.compile(r"(?!input(?:_\w+)?\.ckpt-)(?:(.+)-(\d+)\.index|(.+\.ckpt)-(\d+))")
 
 
-def latest_checkpoint(model_dir: str) -> str | None:
+def latest_checkpoint(model_dir: str, passing_over: Collection[str] = ()) -> str | None:
     """Finds the newest whole checkpoint.
 
     A process may be killed while it writes, and a folder be copied in part. So where the
-    checkpoint that the file `checkpoint` calls the newest is not whole, the newest that is whole
-    is taken, with a warning.
+    checkpoint that the file `checkpoint` calls the newest is not whole, or that file is not there,
+    the newest that is whole is taken, with a warning.
 
     Args:
       model_dir: the folder with the file `checkpoint`, which names its checkpoints.
+      passing_over: checkpoints that were found not to be restorable.
 
     Returns:
       The common beginning of its files' names; None if no checkpoint was written yet.
 
     Raises:
-      CheckpointError: there is the file `checkpoint`, and not one whole checkpoint.
+      CheckpointError: there are traces of checkpoints, and not one whole checkpoint.
+      UnreadableCheckpointError: one cannot be read now, for want of permission for example.
     """
     model_dir = os.fspath(model_dir)
-    state_file = os.path.join(model_dir, "checkpoint")
-    if not tf.io.gfile.exists(state_file):
+    if not tf.io.gfile.isdir(model_dir):
         return None
-    named = checkpoints_in(model_dir)[::-1]
+    state_file = os.path.join(model_dir, "checkpoint")
+    has_state = tf.io.gfile.exists(state_file)
+    named = checkpoints_in(model_dir)[::-1] if has_state else []
+    candidates = list(dict.fromkeys([*named, *_numbered(model_dir)]))
+    if not has_state and not candidates:
+        return None
     problems: list[str] = []
-    for path in dict.fromkeys([*named, *_numbered(model_dir)]):
+    for path in candidates:
         # A folder that was moved holds the files, but not under the absolute path of old.
         for place in dict.fromkeys([path, os.path.join(model_dir, os.path.basename(path))]):
+            if place in passing_over:
+                continue
             problem = _problem(place)
             if problem is None:
-                if not named:
-                    logging.warning("%s is damaged; taking %s", state_file, place)
-                elif path != named[0]:
-                    logging.warning("%s; taking %s", problems[0], place)
+                if not passing_over and path not in named[:1]:
+                    why = problems[0] if named else _what_of_state(state_file, has_state)
+                    logging.warning("%s; taking %s", why, place)
                 return place
             problems.append(problem)
-    if not named:
-        raise CheckpointError(
-            f"{state_file} is damaged: it must be a text file that names the checkpoints beside "
-            "it, and there is none. Bring their files back, or delete it to train from the start."
-        )
+    if passing_over:
+        return None
     raise CheckpointError(
-        f"{state_file} names checkpoints that are not there, or not whole: {', '.join(named)} "
-        f"({problems[0]}). Bring the files back, or delete {state_file} to train from the start."
+        f"{_no_whole_one(state_file, has_state, named, problems)} Bring the files back from a "
+        "copy. To train from the start, use another model_dir, or move these files away."
     )
+
+
+def _what_of_state(state_file: str, has_state: bool) -> str:
+    return f"{state_file} is {'damaged' if has_state else 'not there'}"
+
+
+def _no_whole_one(
+    state_file: str, has_state: bool, named: Sequence[str], problems: Sequence[str]
+) -> str:
+    if named:
+        return (
+            f"{state_file} names checkpoints that are not there, or not whole: {', '.join(named)} "
+            f"({problems[0]})."
+        )
+    if has_state:
+        return (
+            f"{state_file} is damaged: it must be a text file that names the checkpoints beside "
+            "it, and there is none."
+        )
+    return f"{os.path.dirname(state_file)} holds checkpoints, and not a whole one: {problems[0]}."
 
 
 def checkpoints_in(model_dir: str) -> list[str]:
@@ -70,10 +101,21 @@ def checkpoints_in(model_dir: str) -> list[str]:
 
     Returns:
       The common beginnings of their files' names. Files may be missing.
+
+    Raises:
+      UnreadableCheckpointError: the file may not be read.
     """
+    state_file = os.path.join(model_dir, "checkpoint")
     try:
+        with tf.io.gfile.GFile(state_file) as file:
+            file.read(1)
         state = tf.train.get_checkpoint_state(model_dir)
-    except (ValueError, UnicodeDecodeError):  # it was emptied, or is no text
+    except tf.errors.PermissionDeniedError as error:
+        raise UnreadableCheckpointError(
+            f"{state_file}, which names the checkpoints, may not be read: {error.message}",
+            "Give the user that runs this program the right to read it.",
+        ) from error
+    except (ValueError, UnicodeDecodeError, tf.errors.NotFoundError):  # emptied, no text, or gone
         state = None
     if state is None:
         return []
@@ -83,20 +125,22 @@ def checkpoints_in(model_dir: str) -> list[str]:
 
 def _numbered(model_dir: str) -> list[str]:
     """The checkpoints that lie there, that of the highest step first."""
-    found = filter(None, map(_NUMBERED.fullmatch, tf.io.gfile.listdir(model_dir)))
-    ordered = sorted(((int(match[2]), match[1]) for match in found), reverse=True)
+    names = set(tf.io.gfile.listdir(model_dir))
+    found = filter(None, map(_NUMBERED.fullmatch, names))
+    ordered = sorted(
+        ((int(match[2] or match[4]), match[1] or match[3]) for match in found), reverse=True
+    )
     return [os.path.join(model_dir, f"{start}-{step}") for step, start in ordered]
 
 
 def _problem(path: str) -> str | None:
     """Why a checkpoint is not whole; None if it is."""
-    missing = missing_files(path)
-    if missing:
-        return f"{path} is not there (missing {', '.join(missing)})"
     try:
         check_whole(path)
-    except CheckpointError as error:
-        return str(error).rstrip(".")
+    except MissingCheckpointError:
+        return f"{path} is not there (missing {', '.join(missing_files(path))})"
+    except DamagedCheckpointError as error:
+        return error.problem
     return None
 
 
@@ -107,11 +151,19 @@ def check_writable(model_dir: str) -> None:
       model_dir: the folder.
 
     Raises:
+      ValueError: its name has a character that TensorFlow takes for part of a pattern.
       NotADirectoryError: a file of that name, or of one above it, is in the way.
       PermissionError: it may not be written to.
       OSError: it cannot be made or written to for another reason.
     """
     model_dir = os.fspath(model_dir)
+    special = sorted(set(PATTERN_CHARACTERS).intersection(model_dir))
+    if special:
+        raise ValueError(
+            f"model_dir {model_dir!r} has {' and '.join(special)} in its name, which TensorFlow "
+            "takes for a pattern: checkpoints that it writes there it cannot read. Use a folder of "
+            "another name."
+        )
     in_the_way = _file_on_the_way(model_dir)
     if in_the_way:
         raise NotADirectoryError(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Set
 from typing import Any
 
 import tensorflow as tf
@@ -25,8 +26,12 @@ _LEFTOVER = re.compile(
     rf".+-\d+\{_BESIDE}\.(index|data-\d+-of-\d+)|"
     r".+\.tempstate\d+|"  # a shard, or an index, in the middle of being written
     r".+\.tmp[0-9a-f]{32}|"  # `checkpoint` and .meta, likewise
+    rf"checkpoint_input(_\w+)?\{_BESIDE}|"
+    r"\.estimator_bridge-[0-9a-f]{32}|"  # the probe of `check_writable`
     rf"graph\.pbtxt\{_BESIDE}"
 )
+# Files of a checkpoint that are of no use without its index, which is written last.
+_OF_CHECKPOINT = re.compile(r"(.+\.ckpt-\d+)\.(?:data-\d{5}-of-\d{5}|meta)")
 
 
 class CheckpointingSession(LiftedSession):
@@ -77,11 +82,18 @@ def remove_leftovers(folder: str) -> None:
     Args:
       folder: the model_dir of a training that is about to begin; nothing else writes there.
     """
-    for name in tf.io.gfile.listdir(folder):
-        path = os.path.join(folder, name.rstrip("/"))
-        if not _LEFTOVER.fullmatch(name.rstrip("/")):
+    names = {name.rstrip("/") for name in tf.io.gfile.listdir(folder)}
+    for name in names:
+        path = os.path.join(folder, name)
+        if not (_LEFTOVER.fullmatch(name) or _is_without_index(name, names)):
             continue
         if tf.io.gfile.isdir(path):
             tf.io.gfile.rmtree(path)
         else:
             tf.io.gfile.remove(path)
+
+
+def _is_without_index(name: str, names: Set[str]) -> bool:
+    """Whether a file belongs to a checkpoint of which neither the index nor a single file is."""
+    match = _OF_CHECKPOINT.fullmatch(name)
+    return match is not None and names.isdisjoint({f"{match[1]}.index", match[1]})

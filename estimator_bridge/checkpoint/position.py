@@ -9,8 +9,12 @@ from typing import Any
 import tensorflow as tf
 from absl import logging
 
-from estimator_bridge.checkpoint.whole import check_whole, data_files
-from estimator_bridge.errors import CheckpointError
+from estimator_bridge.checkpoint.whole import check_whole, data_files, reading
+from estimator_bridge.errors import (
+    CheckpointError,
+    DamagedCheckpointError,
+    MissingCheckpointError,
+)
 from estimator_bridge.tensorflow_private import eager_mode
 
 __all__ = ["InputPositionError", "Positions"]
@@ -77,13 +81,18 @@ class Positions:
           InputPositionError: it is of another dataset.
         """
         path = self.path(step)
+        problem = None
         try:
-            reader = check_whole(path)
-        except CheckpointError as error:
-            logging.warning("The input's position at step %d was not found: %s", step, error)
-            return False
-        if not reader.has_tensor(_STATE):
-            logging.warning("%s was not written by this library, and cannot be used", path)
+            if not self._is_ours(step):
+                problem = f"{path} was not written by this library"
+        except (MissingCheckpointError, DamagedCheckpointError) as error:
+            problem = error.problem
+        if problem:
+            logging.warning(
+                "The input's position at step %d was not found: %s. The input begins anew.",
+                step,
+                problem,
+            )
             return False
         try:
             with eager_mode():
@@ -94,6 +103,45 @@ class Positions:
                 f"{_reason(error)}. Return the dataset that was used up to step {step}; or delete "
                 f"{path}.*, and the input begins anew."
             ) from error
+        return True
+
+    def damage(self, step: int) -> str | None:
+        """Says why the position of a step cannot be used, where there is one.
+
+        Args:
+          step: the global step.
+
+        Returns:
+          The reason; None where the position is whole, or there is none.
+        """
+        try:
+            self._is_ours(step)
+        except DamagedCheckpointError as error:
+            return error.problem
+        except MissingCheckpointError as error:
+            path = self.path(step)
+            is_there = data_files(path) or tf.io.gfile.exists(path + ".index")
+            return error.problem if is_there else None
+        return None
+
+    def _is_ours(self, step: int) -> bool:
+        """Whether this library wrote the position of a step, which is read whole: it is small.
+
+        Raises:
+          MissingCheckpointError: there is none, or only a part of it.
+          DamagedCheckpointError: its contents are wrong.
+        """
+        path = self.path(step)
+        reader = check_whole(path)
+        if not reader.has_tensor(_STATE):
+            return False
+        with eager_mode(), reading(path):  # the reader itself gives no variants
+            tf.raw_ops.RestoreV2(
+                prefix=path,
+                tensor_names=[_STATE],
+                shape_and_slices=[""],
+                dtypes=[reader.get_variable_to_dtype_map()[_STATE]],
+            )
         return True
 
     def steps(self) -> list[int]:

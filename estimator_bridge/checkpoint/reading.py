@@ -11,7 +11,7 @@ from estimator_bridge.checkpoint.folder import latest_checkpoint
 from estimator_bridge.checkpoint.whole import a_few, open_checkpoint, reading
 from estimator_bridge.errors import CheckpointError
 
-__all__ = ["list_variables", "load_variable"]
+__all__ = ["list_variables", "load_variable", "step_of"]
 
 
 def list_variables(path: str) -> list[tuple[str, list[int]]]:
@@ -55,6 +55,14 @@ def load_variable(path: str, name: str) -> np.ndarray:
         )
     with reading(path):
         return reader.get_tensor(name)
+
+
+def step_of(path: str) -> int:
+    """The global step that a checkpoint holds; 0 where a saver of the user's own left it out."""
+    try:
+        return int(load_variable(path, tf.compat.v1.GraphKeys.GLOBAL_STEP))
+    except CheckpointError:
+        return 0
 
 
 def _resolved(path: str) -> str:

@@ -11,9 +11,25 @@ from collections.abc import Iterable, Iterator
 
 import tensorflow as tf
 
-from estimator_bridge.errors import CheckpointError
+from estimator_bridge.errors import (
+    CheckpointError,
+    DamagedCheckpointError,
+    MissingCheckpointError,
+    UnreadableCheckpointError,
+)
 
-__all__ = ["a_few", "check_whole", "data_files", "missing_files", "open_checkpoint", "reading"]
+__all__ = [
+    "PATTERN_CHARACTERS",
+    "a_few",
+    "check_whole",
+    "data_files",
+    "missing_files",
+    "open_checkpoint",
+    "reading",
+]
+
+# TensorFlow looks for a checkpoint's files by a pattern that it makes of their path, unescaped.
+PATTERN_CHARACTERS = "[]\\"
 
 _PART = re.compile(r"/part_\d+(?=/)")
 
@@ -28,13 +44,16 @@ def open_checkpoint(path: str) -> tf.train.CheckpointReader:
       TensorFlow's reader.
 
     Raises:
-      CheckpointError: files are missing, or its index is damaged.
+      MissingCheckpointError: files are missing.
+      DamagedCheckpointError: its index is damaged.
+      UnreadableCheckpointError: it cannot be read now.
     """
-    missing = missing_files(path)
+    missing = _missing(path)
     if missing:
-        raise CheckpointError(
-            f"There is no whole checkpoint {path}: missing {', '.join(missing)}. A checkpoint is "
-            "named by the common beginning of its files' names, as model_dir/model.ckpt-100."
+        raise MissingCheckpointError(
+            f"There is no whole checkpoint {path}: missing {', '.join(missing)}",
+            "A checkpoint is named by the common beginning of its files' names, as "
+            "model_dir/model.ckpt-100.",
         )
     with reading(path):
         return tf.train.load_checkpoint(path)
@@ -52,7 +71,9 @@ def check_whole(path: str) -> tf.train.CheckpointReader:
       TensorFlow's reader.
 
     Raises:
-      CheckpointError: files are missing, damaged or too short.
+      MissingCheckpointError: files are missing.
+      DamagedCheckpointError: files are damaged or too short.
+      UnreadableCheckpointError: it cannot be read now.
     """
     reader = open_checkpoint(path)
     files = data_files(path)
@@ -108,33 +129,92 @@ def data_files(path: str) -> list[str]:
 
 @contextlib.contextmanager
 def reading(path: str) -> Iterator[None]:
-    """Turns TensorFlow's errors of a damaged checkpoint into ones that name it.
+    """Turns TensorFlow's errors while a checkpoint is read into ones that say what is wrong.
 
     Args:
       path: the checkpoint that is read within.
 
     Raises:
-      CheckpointError: it could not be read. What cannot be put into the graph passes as it is.
+      MissingCheckpointError: its files were deleted meanwhile.
+      DamagedCheckpointError: its contents are wrong.
+      UnreadableCheckpointError: it could not be read for another reason, such as permissions.
+        What cannot be put into the graph passes unchanged.
     """
     try:
         yield
     except (IndexError, tf.errors.OpError) as error:  # IndexError is how the reader says "short"
         if isinstance(error, tf.errors.InvalidArgumentError):
             raise
-        raise damaged(path, _reason(error, path)) from error
+        raise _error_of(path, error) from error
+    except ValueError as error:  # how a v1 Saver says that it found no such files
+        if "is not a valid checkpoint" not in str(error) or isinstance(error, CheckpointError):
+            raise
+        raise _error_of(path, error) from error
 
 
-def damaged(path: str, reason: str) -> CheckpointError:
-    """The error for a checkpoint that cannot be read.
+def damaged(path: str, reason: str) -> DamagedCheckpointError:
+    """The error for a checkpoint whose contents are wrong.
 
     Args:
       path: the checkpoint.
       reason: what is wrong with it.
     """
-    return CheckpointError(
-        f"The checkpoint {path} is damaged: {reason}. It may have been copied in part, or written "
-        "to a full disk. Bring back its files from a copy; or delete them (those whose names "
-        "start so), to go on from the checkpoint before it; or use another model_dir."
+    return DamagedCheckpointError(
+        f"The checkpoint {path} is damaged: {reason}",
+        "It may have been copied in part, or written to a full disk. Bring back its files from a "
+        "copy; or delete them (those whose names start so), to go on from the checkpoint before "
+        "it; or use another model_dir.",
+    )
+
+
+def _error_of(path: str, error: Exception) -> CheckpointError:
+    """The error to raise for one of TensorFlow's, by what can be told of the files now."""
+    if isinstance(error, tf.errors.PermissionDeniedError):
+        return _no_permission(path, error)
+    missing = _missing(path)
+    if missing:
+        return MissingCheckpointError(
+            f"The checkpoint {path} was deleted while it was read: missing {', '.join(missing)}",
+            "A training that goes on deletes its older checkpoints: RunConfig(keep_checkpoint_max"
+            "=...) says how many it keeps.",
+        )
+    if any(character in path for character in PATTERN_CHARACTERS):
+        return UnreadableCheckpointError(
+            f"TensorFlow cannot read the checkpoint {path}: the characters [ ] and \\ are special "
+            "in its patterns of file names",
+            "Rename the folder; the checkpoints in it stay valid.",
+        )
+    if isinstance(error, _OF_THE_SURROUNDINGS):
+        return UnreadableCheckpointError(
+            f"The checkpoint {path} could not be read: {_reason(error, path)}",
+            "Its contents may be in order: check the disk or the network that it is on, and start "
+            "again.",
+        )
+    return damaged(path, _reason(error, path))
+
+
+# Errors that are not about a checkpoint's contents. TensorFlow has no one type for those that are.
+_OF_THE_SURROUNDINGS = (
+    tf.errors.AbortedError,
+    tf.errors.CancelledError,
+    tf.errors.DeadlineExceededError,
+    tf.errors.ResourceExhaustedError,
+    tf.errors.UnauthenticatedError,
+    tf.errors.UnavailableError,
+)
+
+
+def _missing(path: str) -> list[str]:
+    try:
+        return missing_files(path)
+    except tf.errors.PermissionDeniedError as error:
+        raise _no_permission(path, error) from error
+
+
+def _no_permission(path: str, error: tf.errors.OpError) -> UnreadableCheckpointError:
+    return UnreadableCheckpointError(
+        f"The checkpoint {path} may not be read: {_reason(error, path)}",
+        "Give the user that runs this program the right to read the files and to enter the folder.",
     )
 
 

@@ -7,12 +7,23 @@ import re
 import tensorflow as tf
 
 from estimator_bridge.checkpoint import check_checkpoint, describe_variables, reading
-from estimator_bridge.errors import CheckpointError
+from estimator_bridge.errors import (
+    CheckpointError,
+    DamagedCheckpointError,
+    MissingCheckpointError,
+    UnreadableCheckpointError,
+)
 
 __all__ = ["saver_of", "set_values"]
 
 v1 = tf.compat.v1
-_MISMATCHES = (tf.errors.InvalidArgumentError,)
+# Errors that are raised unchanged: of another model, and of files that cannot be read.
+_RAISED_AS_THEY_ARE = (
+    tf.errors.InvalidArgumentError,
+    DamagedCheckpointError,
+    MissingCheckpointError,
+    UnreadableCheckpointError,
+)
 
 
 def saver_of(scaffold: tf.compat.v1.train.Scaffold) -> tf.compat.v1.train.Saver:
@@ -56,7 +67,7 @@ def set_values(
     try:
         _restore(session, scaffold, saver, checkpoint_path)
     except CheckpointError as error:
-        if isinstance(error, _MISMATCHES):
+        if isinstance(error, _RAISED_AS_THEY_ARE):
             raise
         raise CheckpointError(
             "Could not load all requested variables from checkpoint. Please make sure your "

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
+import re
+import socket
 import time
 import uuid
 from collections.abc import Iterator
 
 import tensorflow as tf
 
+from estimator_bridge.checkpoint import is_running
+
 __all__ = ["Version", "new_version"]
+
+# When it was made, by which machine and process.
+_TEMPORARY = re.compile(r"temp-(\d{10})-([0-9a-f]{8})-(\d+)-[0-9a-f]{4}")
+_LONG_AGO_SECS = 24 * 3600
 
 
 class Version:
@@ -43,7 +52,10 @@ def new_version(export_dir_base: str, now: float | None = None) -> Iterator[Vers
     timestamp = int(time.time() if now is None else now)
     is_new = not tf.io.gfile.exists(export_dir_base)
     # A name that no other process has either, as file systems cannot tell who made a folder.
-    version = Version(os.path.join(export_dir_base, f"temp-{timestamp}-{uuid.uuid4().hex[:8]}"))
+    name = f"temp-{timestamp}-{_this_machine()}-{os.getpid()}-{uuid.uuid4().hex[:4]}"
+    version = Version(os.path.join(export_dir_base, name))
+    if not is_new:
+        _remove_abandoned(export_dir_base, timestamp)
     tf.io.gfile.makedirs(version.temporary)
     try:
         yield version
@@ -54,6 +66,23 @@ def new_version(export_dir_base: str, now: float | None = None) -> Iterator[Vers
         if is_new and not tf.io.gfile.listdir(export_dir_base):
             tf.io.gfile.rmtree(export_dir_base)
         raise
+
+
+def _remove_abandoned(base: str, now: int) -> None:
+    """Removes what killed exports left: those of dead processes, and those of long ago."""
+    for name in tf.io.gfile.listdir(base):
+        match = _TEMPORARY.fullmatch(name.rstrip("/"))
+        if match is None:
+            continue
+        made, machine, process = int(match[1]), match[2], int(match[3])
+        is_here = machine == _this_machine()
+        if now - made > _LONG_AGO_SECS or (is_here and not is_running(process)):
+            with contextlib.suppress(tf.errors.NotFoundError):  # another process has been faster
+                tf.io.gfile.rmtree(os.path.join(base, match[0]))
+
+
+def _this_machine() -> str:
+    return hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
 
 
 def _publish(temporary: str, base: str, timestamp: int) -> str:

@@ -17,10 +17,15 @@ from estimator_bridge.checkpoint import (
     latest_checkpoint,
     list_variables,
     load_variable,
+    only_training,
     remove_leftovers,
+    step_of,
 )
 from estimator_bridge.collector import spared
-from estimator_bridge.errors import CheckpointError
+from estimator_bridge.errors import (
+    DamagedCheckpointError,
+    MissingCheckpointError,
+)
 from estimator_bridge.export.saved_model import export_saved_model
 from estimator_bridge.model import (
     ModeKeys,
@@ -144,24 +149,28 @@ class Estimator:
             spared(),
             saved_on_sigterm() as termination,
             with_workers(execution.strategy, termination) as workers,
+            contextlib.ExitStack() as held,
         ):
-            is_chief = workers is None or workers.is_chief
-            if is_chief:
+            writes = (workers is None or workers.is_chief) and self._config.is_chief
+            if workers is None or workers.is_chief:
                 check_writable(self._model_dir)
-            if is_chief and self._config.is_chief:
+            if writes:
+                held.enter_context(only_training(self._model_dir))
                 remove_leftovers(self._model_dir)
             latest = self.latest_checkpoint()
-            step = _step_of(latest) if latest and (workers or max_steps is not None) else None
+            step = step_of(latest) if latest and (workers or max_steps is not None) else None
             if workers:
                 step = meet(workers, step, self._config)
             if max_steps is not None and step is not None and step >= max_steps:
-                logging.info("Skipping training since max_steps has already saved.")
-                return self
+                if workers or not self._was_cut_short(latest):
+                    logging.info("Skipping training since max_steps has already saved.")
+                    return self
+                logging.warning("The last save, %s, was cut short: it is finished now.", latest)
             program = self._trace(execution, input_fn, ModeKeys.TRAIN, latest)
             try:
                 train_program(
                     program, self._model_dir, hooks, listeners, steps, max_steps, latest,
-                    self._rate_tags, termination,
+                    self._rate_tags, termination, self._other_than(),
                 )  # fmt: skip
             finally:
                 program.close()
@@ -196,7 +205,8 @@ class Estimator:
         check_writable(self._model_dir)
         path = self._checkpoint_for(checkpoint_path, "evaluate")
         with self._program(execution, input_fn, ModeKeys.EVAL, path, bool(hooks)) as program:
-            return evaluate_program(program, self.eval_dir(name), hooks, steps, path)
+            other_than = None if checkpoint_path else self._other_than()
+            return evaluate_program(program, self.eval_dir(name), hooks, steps, path, other_than)
 
     def predict(
         self,
@@ -227,7 +237,10 @@ class Estimator:
         execution = self._execution(ModeKeys.PREDICT)
         path = self._checkpoint_for(checkpoint_path, "predict")
         with self._program(execution, input_fn, ModeKeys.PREDICT, path, bool(hooks)) as program:
-            yield from predict_program(program, hooks, keys, path, yield_single_examples)
+            other_than = None if checkpoint_path else self._other_than()
+            yield from predict_program(
+                program, hooks, keys, path, yield_single_examples, other_than
+            )
 
     def export_saved_model(
         self,
@@ -318,6 +331,8 @@ class Estimator:
                 "train() first, or give checkpoint_path."
             )
 
+        other_than = self._other_than() if not checkpoint_path else None
+
         def call_model(features, labels, mode):
             spec = self._export_execution().call_model_fn(
                 self._model_fn, features, labels, mode, self.params
@@ -326,10 +341,18 @@ class Estimator:
                 self._warm_start()
             return spec
 
-        return export_saved_model(
-            os.fsdecode(export_dir_base), call_model, receiver_fns, path, assets_extra, as_text,
-            strip_default_attrs, self._config.tf_random_seed,
-        )  # fmt: skip
+        while True:
+            try:
+                return export_saved_model(
+                    os.fsdecode(export_dir_base), call_model, receiver_fns, path, assets_extra,
+                    as_text, strip_default_attrs, self._config.tf_random_seed,
+                )  # fmt: skip
+            except (MissingCheckpointError, DamagedCheckpointError) as error:
+                other = other_than(path) if other_than and path else None
+                if other is None:
+                    raise
+                logging.warning("%s; taking %s", error.problem, other)
+                path = other
 
     def eval_dir(self, name: str | None = None) -> str:
         """The folder of an evaluation's event files."""
@@ -428,6 +451,29 @@ class Estimator:
             )
         return latest
 
+    def _was_cut_short(self, latest: str | None) -> bool:
+        """Whether a process was killed while it wrote the last files of a training that is over.
+
+        A saver writes a checkpoint's .meta last. Where no training has written graph.pbtxt, the
+        checkpoint has been copied there, perhaps without it.
+        """
+        return bool(
+            latest
+            and self._config.checkpoint_save_graph_def
+            and tf.io.gfile.exists(os.path.join(self._model_dir, "graph.pbtxt"))
+            and not tf.io.gfile.exists(latest + ".meta")
+        )
+
+    def _other_than(self) -> Callable[[str], str | None]:
+        """Gives checkpoints in place of those that turn out, one by one, not to be restorable."""
+        tried: set[str] = set()
+
+        def other_than(path: str) -> str | None:
+            tried.add(path)
+            return latest_checkpoint(self._model_dir, passing_over=tried)
+
+        return other_than
+
     def _program(
         self, execution: Execution, input_fn: Callable, mode: str, path: str | None, hooked: bool
     ) -> contextlib.AbstractContextManager[Program]:
@@ -461,10 +507,3 @@ def _check_receiver_fn(receiver_fn: Any) -> None:
             "An input_receiver_fn must be defined: a function without arguments that returns a "
             f"ServingInputReceiver, got {receiver_fn!r}."
         )
-
-
-def _step_of(checkpoint: str) -> int:
-    try:
-        return int(load_variable(checkpoint, tf.compat.v1.GraphKeys.GLOBAL_STEP))
-    except CheckpointError:  # a saver of the user's own may leave the step out
-        return 0

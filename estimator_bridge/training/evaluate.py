@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from absl import logging
@@ -25,6 +25,7 @@ def evaluate_program(
     hooks: Sequence[Any],
     steps: int | None,
     checkpoint_path: str | None,
+    other_than: Callable[[str], str | None] | None = None,
 ) -> dict[str, Any]:
     """Runs the evaluation step over the input.
 
@@ -34,6 +35,7 @@ def evaluate_program(
       hooks: the caller's.
       steps: how many batches; None for all.
       checkpoint_path: what to evaluate; None for the initial values.
+      other_than: see ``initialize_session``.
 
     Returns:
       The metrics, 'loss' and 'global_step' as numpy values.
@@ -41,14 +43,16 @@ def evaluate_program(
     graph, session = program.graph, program.session
     with continue_trace(graph, program.execution.shards):
         all_hooks = [*hooks, *program.spec.evaluation_hooks]
-        open_session(program.session, program.scaffold, all_hooks, checkpoint_path)
+        evaluated = open_session(
+            program.session, program.scaffold, all_hooks, checkpoint_path, other_than=other_than
+        )
         count = _run(program, all_hooks, steps)
         if not count:
             logging.warning("Evaluation made no steps. Perhaps the input is empty.")
         results = session.run(program.results)
         for hook in all_hooks:
             hook.end(session)
-        write_results(output_dir, results, checkpoint_path)
+        write_results(output_dir, results, evaluated)
     return results
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -15,6 +15,7 @@ from estimator_bridge.checkpoint import (
     reading,
     restored_variables,
 )
+from estimator_bridge.errors import DamagedCheckpointError, MissingCheckpointError
 from estimator_bridge.graph import LiftedSession
 from estimator_bridge.training.readiness import finalize_scaffold, not_ready
 
@@ -53,7 +54,8 @@ def open_session(
     hooks: Sequence[Any],
     checkpoint_path: str | None,
     goes_on: bool = False,
-) -> None:
+    other_than: Callable[[str], str | None] | None = None,
+) -> str | None:
     """Starts a session as MonitoredSession did: hooks begin, the graph is finished, values come.
 
     Args:
@@ -62,14 +64,19 @@ def open_session(
       hooks: in their order.
       checkpoint_path: see ``initialize_session``.
       goes_on: see ``initialize_session``.
+      other_than: see ``initialize_session``.
+
+    Returns:
+      The checkpoint that was restored; None where there was none.
     """
     for hook in hooks:
         hook.begin()
     if not session.graph.finalized:  # a program that is used again has been finished before
         finalize_scaffold(scaffold)
-    initialize_session(session, scaffold, checkpoint_path, goes_on)
+    restored = initialize_session(session, scaffold, checkpoint_path, goes_on, other_than)
     for hook in hooks:
         hook.after_create_session(session, session.queues.coordinator)
+    return restored
 
 
 def initialize_session(
@@ -77,7 +84,8 @@ def initialize_session(
     scaffold: tf.compat.v1.train.Scaffold,
     checkpoint_path: str | None,
     goes_on: bool = False,
-) -> None:
+    other_than: Callable[[str], str | None] | None = None,
+) -> str | None:
     """Brings all variables and tables to their first state, as SessionManager did.
 
     Args:
@@ -86,13 +94,18 @@ def initialize_session(
       checkpoint_path: restored from; None runs the model's own initialisation.
       goes_on: whether the saver is to write into the checkpoint's folder, and so to know of the
         older checkpoints there that it will have to delete.
+      other_than: given a checkpoint that turned out to be damaged, or was deleted meanwhile,
+        returns the one to restore in its place; None where there is no other.
+
+    Returns:
+      The checkpoint that was restored; None where there was none.
 
     Raises:
       CheckpointError: the checkpoint is damaged, or belongs to another model.
       RuntimeError: variables are left without a value.
     """
     if checkpoint_path:
-        _restore(session, scaffold.saver, checkpoint_path)
+        checkpoint_path = _restore_one(session, scaffold.saver, checkpoint_path, other_than)
         if goes_on:
             _recover_last_checkpoints(scaffold.saver, checkpoint_path)
     else:
@@ -107,6 +120,25 @@ def initialize_session(
     problem = not_ready(session, scaffold.ready_op)
     if problem:
         raise _not_ready_error(". ", scaffold, checkpoint_path, problem)
+    return checkpoint_path
+
+
+def _restore_one(
+    session: LiftedSession,
+    saver: Any,
+    path: str,
+    other_than: Callable[[str], str | None] | None,
+) -> str:
+    while True:
+        try:
+            _restore(session, saver, path)
+            return path
+        except (MissingCheckpointError, DamagedCheckpointError) as error:
+            other = other_than(path) if other_than else None
+            if other is None:
+                raise
+            logging.warning("%s; taking %s", error.problem, other)
+            path = other
 
 
 def _restore(session: LiftedSession, saver: Any, path: str) -> None:

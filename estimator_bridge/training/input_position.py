@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import tensorflow as tf
+from absl import logging
 
-from estimator_bridge.checkpoint import Positions
+from estimator_bridge.checkpoint import Positions, step_of
 from estimator_bridge.data import HostDatasets
 from estimator_bridge.tensorflow_private import eager_mode
 
-__all__ = ["CheckpointInputPipelineHook", "follow_savers", "open_input"]
+__all__ = ["CheckpointInputPipelineHook", "follow_savers", "open_input", "with_whole_position"]
 
 _train = tf.compat.v1.train
 _SessionRunHook: Any = _train.SessionRunHook
@@ -131,6 +132,10 @@ class CheckpointInputPipelineHook(_SessionRunHook):
             self._positions.save(self._iterator, step)
             self._last = step
 
+    def damage(self, step: int) -> str | None:
+        """Says why the position of a step cannot be used, where it is damaged."""
+        return self._positions.damage(step)
+
     def tidy(self, step: int) -> None:
         """Deletes the positions of checkpoints that were deleted."""
         if self._iterator is not None:
@@ -163,6 +168,36 @@ def follow_savers(hooks: Iterable[Any]) -> None:
     savers = [hook for hook in hooks if isinstance(hook, _train.CheckpointSaverHook)]
     for hook in _position_hooks(hooks):
         hook.follow(savers)
+
+
+def with_whole_position(
+    checkpoint_path: str, hooks: Iterable[Any], other_than: Callable[[str], str | None]
+) -> str:
+    """Finds the newest checkpoint whose input position is not damaged either.
+
+    A model goes on as if nothing had happened only from a checkpoint and its position together.
+
+    Args:
+      checkpoint_path: the newest whole checkpoint.
+      hooks: all of the run.
+      other_than: see ``initialize_session``.
+
+    Returns:
+      The checkpoint to restore: the one given where no older one is better.
+    """
+    positions = _position_hooks(hooks)
+    path: str | None = checkpoint_path
+    while path and positions:
+        step = step_of(path)
+        problems = [p for hook in positions if (p := hook.damage(step))]
+        if not problems:
+            break
+        older = other_than(path)
+        logging.warning(
+            "%s; %s", problems[0], f"taking {older}" if older else "there is no older checkpoint"
+        )
+        path = older
+    return path or checkpoint_path
 
 
 def open_input(

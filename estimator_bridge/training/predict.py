@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,7 @@ def predict_program(
     predict_keys: Sequence[str] | None,
     checkpoint_path: str | None,
     yield_single_examples: bool,
+    other_than: Callable[[str], str | None] | None = None,
 ) -> Iterator[Any]:
     """Yields predictions, a batch's worth of work at a time.
 
@@ -68,12 +69,15 @@ def predict_program(
       predict_keys: which outputs; None for all.
       checkpoint_path: what to predict with; None for the initial values.
       yield_single_examples: whether to yield examples, or whole batches.
+      other_than: see ``initialize_session``.
     """
     graph, shards = program.graph, program.execution.shards
     outputs = select_outputs(program.traced.outputs, predict_keys)
     given_hooks = [*hooks, *program.spec.prediction_hooks]
     with continue_trace(graph, shards):
-        open_session(program.session, program.scaffold, given_hooks, checkpoint_path)
+        open_session(
+            program.session, program.scaffold, given_hooks, checkpoint_path, other_than=other_than
+        )
     with eager_mode():
         dataset = program.dataset()
         iterator = iter(dataset)

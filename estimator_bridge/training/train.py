@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -17,7 +17,7 @@ from estimator_bridge.training.first_batches import let_hooks_use_input
 from estimator_bridge.training.graph_files import GraphSaverHook
 from estimator_bridge.training.hooked_loop import ENDS, HookedLoop, Stop
 from estimator_bridge.training.initialize import open_session
-from estimator_bridge.training.input_position import follow_savers, open_input
+from estimator_bridge.training.input_position import follow_savers, open_input, with_whole_position
 from estimator_bridge.training.program import Program
 from estimator_bridge.training.reports import LogHook
 from estimator_bridge.training.termination import Termination
@@ -38,6 +38,7 @@ def train_program(
     checkpoint_path: str | None,
     rate_tags: tuple[str, str | None],
     termination: Termination,
+    other_than: Callable[[str], str | None] | None = None,
 ) -> float | None:
     """Runs training steps until enough are done, a hook stops it, or the input ends.
 
@@ -51,6 +52,7 @@ def train_program(
       checkpoint_path: to go on from; None starts anew.
       rate_tags: see ``LogHook``.
       termination: looked at between chunks.
+      other_than: see ``initialize_session``.
 
     Returns:
       The last step's loss; None where no step ran.
@@ -61,7 +63,11 @@ def train_program(
     with continue_trace(graph, shards):
         all_hooks = _all_hooks(program, model_dir, hooks, saving_listeners, rate_tags)
         follow_savers(all_hooks)
-        open_session(program.session, program.scaffold, all_hooks, checkpoint_path, goes_on=True)
+        if checkpoint_path and other_than:
+            checkpoint_path = with_whole_position(checkpoint_path, all_hooks, other_than)
+        checkpoint_path = open_session(
+            program.session, program.scaffold, all_hooks, checkpoint_path, True, other_than
+        )
         if together:
             together.start_alike()
         start = program.global_step
@@ -76,11 +82,11 @@ def train_program(
             hook.end(session)
         if together:
             termination.requested = together.end(termination.requested)
-        if loss is None:
+        if loss is None and (limit is None or start < limit):
             logging.warning(
                 "Training with estimator made no steps. Perhaps input is empty or misspecified."
             )
-        else:
+        elif loss is not None:
             logging.info("Loss for final step: %s.", loss)
     return loss
 

@@ -12,7 +12,7 @@ from estimator_bridge.checkpoint import (
     load_variable,
     remove_leftovers,
 )
-from estimator_bridge.errors import CheckpointError
+from estimator_bridge.errors import CheckpointError, UnreadableCheckpointError
 
 
 def write_state(folder, newest, *others):
@@ -96,7 +96,45 @@ def test_none_of_those_named_is_an_error(model_dir):
     assert "names checkpoints that are not there" in message
     assert "model.ckpt-10" in message
     assert "model.ckpt-5" in message
-    assert f"delete {model_dir}/checkpoint to train from the start" in message
+    assert "To train from the start, use another model_dir" in message
+
+
+def test_checkpoints_without_the_file_that_names_them_are_found(model_dir, caplog):
+    (model_dir / "checkpoint").unlink()
+    assert latest_checkpoint(model_dir) == str(model_dir / "model.ckpt-10")
+    assert f"{model_dir}/checkpoint is not there; taking {model_dir}/model.ckpt-10" in caplog.text
+    edit(f"{model_dir}/model.ckpt-10.data-00000-of-00001", lambda b: b[:-1])
+    assert latest_checkpoint(model_dir) == str(model_dir / "model.ckpt-5")
+    edit(f"{model_dir}/model.ckpt-5.data-00000-of-00001", lambda b: b[:-1])
+    with pytest.raises(CheckpointError, match=r"holds checkpoints, and not a whole one: .*ckpt-10"):
+        latest_checkpoint(model_dir)
+
+
+def test_one_that_may_not_be_read_is_not_called_damaged(model_dir, monkeypatch):
+    """Root may read everything, so the refusal is TensorFlow's own, raised by hand."""
+    refusal = tf.errors.PermissionDeniedError(None, None, f"{model_dir}; Permission denied")
+    listed = tf.io.gfile.listdir
+
+    def refused(path):
+        if path == str(model_dir):
+            raise refusal
+        return listed(path)
+
+    monkeypatch.setattr(tf.io.gfile, "listdir", refused)
+    with pytest.raises(UnreadableCheckpointError, match=r"may not be read: .*denied") as error:
+        load_variable(f"{model_dir}/model.ckpt-10", "dense/kernel")
+    assert "delete" not in str(error.value)
+    assert "the right to read" in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["a[b]", "a\\b"])
+def test_a_folder_whose_name_is_a_pattern_is_refused_before_anything_is_written(tmp_path, name):
+    with pytest.raises(ValueError, match="Use a folder of another name"):
+        check_writable(tmp_path / name)
+    assert not (tmp_path / name).exists()
+    save(tmp_path / name / "model.ckpt-1")
+    with pytest.raises(UnreadableCheckpointError, match="Rename the folder"):
+        load_variable(f"{tmp_path}/{name}/model.ckpt-1", "dense/kernel")
 
 
 STATES = {

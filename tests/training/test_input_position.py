@@ -141,7 +141,31 @@ def test_the_position_is_that_of_the_restored_checkpoint(tmp_path):
     assert train(estimator, shuffled, 3) == whole
 
 
-@pytest.mark.parametrize("damage", ["missing", "cut off", "foreign"])
+def cut_off(file):
+    file.write_bytes(file.read_bytes()[:20])
+
+
+def flip_a_bit(file):
+    contents = bytearray(file.read_bytes())
+    contents[len(contents) // 2] ^= 1
+    file.write_bytes(contents)
+
+
+@pytest.mark.parametrize(
+    ("ending", "harm"),
+    [("index", cut_off), ("data-00000-of-00001", cut_off), ("data-00000-of-00001", flip_a_bit)],
+)
+def test_with_a_damaged_position_the_checkpoint_before_it_counts(tmp_path, caplog, ending, harm):
+    whole = train(make(tmp_path / "whole"), shuffled, 9)
+    estimator = make(tmp_path / "model")
+    train(estimator, shuffled, 8)
+    harm(tmp_path / "model" / f"input.ckpt-8.{ending}")
+    assert train(estimator, shuffled, 3) == whole
+    assert "input.ckpt-8 is damaged" in caplog.text
+    assert f"taking {tmp_path}/model/model.ckpt-6" in caplog.text
+
+
+@pytest.mark.parametrize("damage", ["missing", "foreign", "the only one"])
 def test_without_its_position_the_input_begins_anew(tmp_path, caplog, damage):
     anew = make(tmp_path / "anew")
     for count in (4, 5):
@@ -151,8 +175,10 @@ def test_without_its_position_the_input_begins_anew(tmp_path, caplog, damage):
     index = tmp_path / "model" / "input.ckpt-4.index"
     if damage == "missing":
         index.unlink()
-    elif damage == "cut off":
-        index.write_bytes(index.read_bytes()[:20])
+    elif damage == "the only one":
+        for file in (tmp_path / "model").glob("model.ckpt-[0-3].index"):
+            file.unlink()
+        cut_off(tmp_path / "model" / "input.ckpt-4.data-00000-of-00001")
     else:  # such as TensorFlow's own hook wrote
         index.write_bytes((tmp_path / "model" / "model.ckpt-4.index").read_bytes())
         data = (tmp_path / "model" / "model.ckpt-4.data-00000-of-00001").read_bytes()

@@ -18,6 +18,7 @@ from estimator_bridge.training.continuous.listeners import (
 )
 from estimator_bridge.training.continuous.results import Outcome
 from estimator_bridge.training.continuous.specs import EvalSpec, TrainSpec, check_eval_spec
+from estimator_bridge.training.continuous.unfinished import is_unfinished
 from estimator_bridge.training.estimator import Estimator
 
 __all__ = ["TrainingExecutor"]
@@ -177,12 +178,17 @@ class TrainingExecutor:
 
     def _train_with_evaluations(self, listener: ContinuousEvalListener) -> Outcome:
         spec = check_eval_spec(self._eval_spec)
-        evaluating = EvaluateAfterSaving(
-            self._evaluator(spec), spec.throttle_secs, listener, self._clock
-        )
+        evaluator = self._evaluator(spec)
+        evaluating = EvaluateAfterSaving(evaluator, spec.throttle_secs, listener, self._clock)
         self._train((*self._train_spec.saving_listeners, evaluating))
-        result = evaluating.eval_result
-        return (result.metrics if result else None), evaluating.export_results
+        result, exports = evaluating.eval_result, evaluating.export_results
+        if result is None and is_unfinished(self._estimator, spec, self._train_spec.max_steps):
+            _logging.warning(
+                "Training had ended before, and its last evaluation or export was cut short: they "
+                "are done now."
+            )
+            result, exports = evaluator.evaluate_and_export()
+        return (result.metrics if result else None), exports
 
     def _train(self, saving_listeners: tuple[Any, ...]) -> None:
         self._estimator.train(
