@@ -9,6 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.model import TaskType
+from estimator_bridge.training.continuous import unfinished
 from estimator_bridge.training.continuous.checks import check_hooks
 from estimator_bridge.training.continuous.evaluator import Evaluator
 from estimator_bridge.training.continuous.evaluator_loop import evaluate_until_final
@@ -18,7 +19,6 @@ from estimator_bridge.training.continuous.listeners import (
 )
 from estimator_bridge.training.continuous.results import Outcome
 from estimator_bridge.training.continuous.specs import EvalSpec, TrainSpec, check_eval_spec
-from estimator_bridge.training.continuous.unfinished import is_unfinished
 from estimator_bridge.training.estimator import Estimator
 
 __all__ = ["TrainingExecutor"]
@@ -179,15 +179,20 @@ class TrainingExecutor:
     def _train_with_evaluations(self, listener: ContinuousEvalListener) -> Outcome:
         spec = check_eval_spec(self._eval_spec)
         evaluator = self._evaluator(spec)
-        evaluating = EvaluateAfterSaving(evaluator, spec.throttle_secs, listener, self._clock)
+        folder = self._estimator.model_dir
+        was_unfinished = unfinished.is_unfinished(folder)
+        evaluating = EvaluateAfterSaving(
+            evaluator, spec.throttle_secs, listener, self._clock, lambda: unfinished.begin(folder)
+        )
         self._train((*self._train_spec.saving_listeners, evaluating))
         result, exports = evaluating.eval_result, evaluating.export_results
-        if result is None and is_unfinished(self._estimator, spec, self._train_spec.max_steps):
+        if was_unfinished and not evaluating.has_begun and listener.before_eval():
             _logging.warning(
                 "Training had ended before, and its last evaluation or export was cut short: they "
                 "are done now."
             )
             result, exports = evaluator.evaluate_and_export()
+        unfinished.finish(folder)
         return (result.metrics if result else None), exports
 
     def _train(self, saving_listeners: tuple[Any, ...]) -> None:

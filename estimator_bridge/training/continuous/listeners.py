@@ -47,10 +47,12 @@ class EvaluateAfterSaving(_CheckpointSaverListener):
         checkpoint is evaluated in any case.
       listener: told of evaluations.
       clock: the time in seconds.
+      when_training_begins: called then.
 
     Attributes:
       eval_result: the last evaluation's; None if there was none.
       export_results: what the exporters returned then.
+      has_begun: whether there was anything to train.
     """
 
     def __init__(
@@ -59,11 +61,14 @@ class EvaluateAfterSaving(_CheckpointSaverListener):
         throttle_secs: float,
         listener: ContinuousEvalListener,
         clock: Callable[[], float] = time.monotonic,
+        when_training_begins: Callable[[], None] = lambda: None,
     ):
+        self._when_training_begins = when_training_begins
         self._evaluator = evaluator
         self._throttle_secs = throttle_secs
         self._listener = listener
         self._clock = clock
+        self.has_begun = False
         self._is_first = True
         self._last: tuple[int, float] | None = None  # step and time of the last evaluation
         self.eval_result: EvalResult | None = None
@@ -72,6 +77,8 @@ class EvaluateAfterSaving(_CheckpointSaverListener):
     def begin(self) -> None:
         """Called when training starts."""
         self._is_first, self._last = True, None
+        self.has_begun = True
+        self._when_training_begins()
 
     def after_save(self, session: Any, global_step_value: int) -> bool | None:
         """Called after a checkpoint.

@@ -1,48 +1,36 @@
-"""Finds out whether train_and_evaluate was killed between its last checkpoint and its end."""
+"""A note in model_dir that train_and_evaluate is under way, for the process that follows a kill.
+
+The checkpoints alone do not tell whether the evaluation and the exports after the last of them
+were done. So the note is there from the start of training to the end of the last export.
+"""
 
 from __future__ import annotations
 
 import os
-from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.checkpoint import step_of
-from estimator_bridge.training.continuous.specs import EvalSpec
-from estimator_bridge.training.event_files import read_eval_metrics
-from estimator_bridge.training.exporters import FinalExporter, LatestExporter
-from estimator_bridge.training.exporters.kept import exports_in
+__all__ = ["begin", "finish", "is_unfinished"]
 
-__all__ = ["is_unfinished"]
+_NOTE = ".estimator_bridge.unfinished"
 
 
-def is_unfinished(estimator: Any, spec: EvalSpec, max_steps: int | None) -> bool:
-    """Whether training is over, and its last evaluation or an export after it is missing.
-
-    Only the files tell: the evaluation's event, and an export that is newer than the checkpoint of
-    each exporter that always exports in the end. A BestExporter may have had no reason to, and
-    what exporters of the program's own write is not known.
-
-    Args:
-      estimator: the Estimator.
-      spec: what was to be evaluated and exported.
-      max_steps: where training was to end; None: it does not end by itself.
-    """
-    latest = estimator.latest_checkpoint() if max_steps is not None else None
-    step = step_of(latest) if latest else 0
-    if not latest or max_steps is None or step < max_steps:
-        return False
-    if step not in read_eval_metrics(estimator.eval_dir(spec.name)):
-        return True
-    saved = tf.io.gfile.stat(latest + ".index").mtime_nsec
-    return any(
-        _last_export(os.path.join(estimator.model_dir, "export", exporter.name)) < saved
-        for exporter in spec.exporters
-        if isinstance(exporter, (FinalExporter, LatestExporter))
-    )
+def begin(model_dir: str) -> None:
+    """Leaves the note: training begins."""
+    with tf.io.gfile.GFile(_path(model_dir), "w") as file:
+        file.write("train_and_evaluate has not come to its end here.\n")
 
 
-def _last_export(folder: str) -> int:
-    """When the newest export was written, in nanoseconds since 1970; 0 where there is none."""
-    exports = exports_in(folder)
-    return tf.io.gfile.stat(exports[-1]).mtime_nsec if exports else 0
+def is_unfinished(model_dir: str) -> bool:
+    """Whether the note is there."""
+    return tf.io.gfile.exists(_path(model_dir))
+
+
+def finish(model_dir: str) -> None:
+    """Removes the note: all evaluations and exports are done."""
+    if is_unfinished(model_dir):
+        tf.io.gfile.remove(_path(model_dir))
+
+
+def _path(model_dir: str) -> str:
+    return os.path.join(tf.compat.as_str_any(model_dir), _NOTE)
