@@ -3,6 +3,8 @@
 __all__ = [
     "AcceleratorNotFoundError",
     "CheckpointError",
+    "Interrupted",
+    "InterruptedScript",
     "MissingImportError",
     "MissingNameError",
     "NotCompilableError",
@@ -29,6 +31,22 @@ class CheckpointError(ValueError):
 
 class WorkerError(RuntimeError):
     """Processes that train together cannot meet, or one of them failed."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C ended a call; training has saved a checkpoint before."""
+
+    def _render_traceback_(self) -> list[str]:
+        """One line is what a notebook shows: the place in the library tells a user nothing."""
+        return [f"{type(self).__name__}: {self}"]
+
+
+class InterruptedScript(Interrupted, SystemExit):
+    """The same in a script, which it ends with code 130 and no traceback, unless it is caught."""
+
+    def __init__(self, message: str):
+        super().__init__(message)
+        self.code = 130
 
 
 class MissingNameError(AttributeError):

@@ -9,6 +9,7 @@ from estimator_bridge.training.exporters import (
     FinalExporter,
     LatestExporter,
 )
+from estimator_bridge.training.grace import GracePeriod
 from estimator_bridge.training.input_position import CheckpointInputPipelineHook
 from estimator_bridge.training.reports import ProgressHook, StepReport
 
@@ -20,6 +21,7 @@ __all__ = [
     "EvalSpec",
     "Exporter",
     "FinalExporter",
+    "GracePeriod",
     "LatestExporter",
     "ProgressHook",
     "StepReport",
