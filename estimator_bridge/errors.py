@@ -1,5 +1,7 @@
 """Errors of this library's own, each also of the built-in type that fits it."""
 
+import sys
+
 __all__ = [
     "AcceleratorNotFoundError",
     "CheckpointError",
@@ -10,6 +12,7 @@ __all__ = [
     "NotCompilableError",
     "TooLateError",
     "WorkerError",
+    "interrupted",
 ]
 
 
@@ -47,6 +50,12 @@ class InterruptedScript(Interrupted, SystemExit):
     def __init__(self, message: str):
         super().__init__(message)
         self.code = 130
+
+
+def interrupted(message: str) -> Interrupted:
+    """The exception for Ctrl-C that fits a script, or a notebook or another interactive session."""
+    is_interactive = hasattr(sys, "ps1") or bool(sys.flags.interactive)
+    return Interrupted(message) if is_interactive else InterruptedScript(message)
 
 
 class MissingNameError(AttributeError):

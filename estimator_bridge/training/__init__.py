@@ -12,6 +12,7 @@ from estimator_bridge.training.exporters import (
 from estimator_bridge.training.grace import GracePeriod
 from estimator_bridge.training.input_position import CheckpointInputPipelineHook
 from estimator_bridge.training.reports import ProgressHook, StepReport
+from estimator_bridge.training.watchdog import Watchdog
 
 __all__ = [
     "BestExporter",
@@ -26,5 +27,6 @@ __all__ = [
     "ProgressHook",
     "StepReport",
     "TrainSpec",
+    "Watchdog",
     "train_and_evaluate",
 ]

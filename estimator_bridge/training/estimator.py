@@ -52,6 +52,7 @@ from estimator_bridge.training.termination import (
 )
 from estimator_bridge.training.together import check_cluster, meet, with_workers
 from estimator_bridge.training.train import train_program
+from estimator_bridge.training.watchdog import watched
 
 __all__ = ["Estimator"]
 
@@ -149,6 +150,7 @@ class Estimator:
         with contextlib.ExitStack() as stack:
             stack.enter_context(spared())
             termination = stack.enter_context(ending_on_signals(self._model_dir, grace_of(hooks)))
+            stack.enter_context(watched("Training", hooks, self._model_dir))
             execution = self._execution(ModeKeys.TRAIN)
             workers = stack.enter_context(with_workers(execution.strategy, termination))
             if workers:  # they end together, at the end of a step
@@ -200,7 +202,7 @@ class Estimator:
         """
         self._check_steps("Eval", steps=steps)
         hooks = check_hooks(hooks)
-        with interruptible("Evaluation"):
+        with interruptible("Evaluation"), watched("Evaluation", hooks, self._model_dir):
             execution = self._execution(ModeKeys.EVAL)
             check_writable(self._model_dir)
             path = self._checkpoint_for(checkpoint_path, "evaluate")

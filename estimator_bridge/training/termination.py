@@ -5,9 +5,7 @@ from __future__ import annotations
 import _thread
 import contextlib
 import enum
-import os
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,10 +14,10 @@ from typing import Any
 
 from absl import logging
 
-from estimator_bridge.checkpoint import latest_checkpoint
-from estimator_bridge.errors import CheckpointError, Interrupted, InterruptedScript
+from estimator_bridge.errors import InterruptedScript, interrupted
 from estimator_bridge.training.grace import grace_secs
 from estimator_bridge.training.signal_watch import free_signals, watching
+from estimator_bridge.training.standing import exit_at_once, standing_checkpoint
 
 __all__ = [
     "Stage",
@@ -33,7 +31,6 @@ __all__ = [
 # `timeout` and other wrappers signal a process and then its group, so one request comes twice.
 _SAME_SECS = 0.5
 _UNWIND_SECS = 5.0  # for the main thread to leave where there is nothing to save
-_LOOK_SECS = 2.0  # for the folder's checkpoints, which may be on a disk that does not answer
 _state = SimpleNamespace(current=None)  # the Termination of the main thread's training
 
 
@@ -69,7 +66,6 @@ class Termination:
         self._secs, self._may_extend = grace_secs(secs)
         self._stage = Stage.NOTHING_TO_SAVE
         self._signum: int = signal.SIGTERM
-        self._is_interactive = hasattr(sys, "ps1") or bool(sys.flags.interactive)
         # What follows belongs to the watcher's thread: it alone counts signals.
         self._since: float | None = None  # when the grace period began
         self._asked_at = 0.0
@@ -140,34 +136,19 @@ class Termination:
         if self._signum == signal.SIGTERM:
             self.raised = SystemExit(self._code)
         else:
-            kind = Interrupted if self._is_interactive else InterruptedScript
-            self.raised = kind(f"{self._what} was stopped by Ctrl-C. {self.standing()}")
+            self.raised = interrupted(f"{self._what} was stopped by Ctrl-C. {self.standing()}")
         raise self.raised
 
     def log_end(self) -> None:
         """Says that the call ends, unless the exception itself is shown."""
-        if not (self._is_interactive and isinstance(self.raised, Interrupted)):
+        if not _shows(self.raised):
             logging.warning("%s was ended by %s. %s", self._what, self._name, self.standing())
 
     def standing(self) -> str:
         """Says which checkpoint there is to go on from."""
         if self._model_dir is None:
             return "It has no results."
-        found: list[str] = []
-        looking = threading.Thread(target=lambda: found.append(self._newest()), daemon=True)
-        looking.start()
-        looking.join(_LOOK_SECS)
-        return found[0] if found else f"The newest checkpoint in {self._model_dir} stands."
-
-    def _newest(self) -> str:
-        assert self._model_dir is not None
-        try:
-            path = latest_checkpoint(self._model_dir)
-        except (CheckpointError, OSError) as error:
-            return f"No checkpoint stands: {error}"
-        if path is None:
-            return f"No checkpoint was written to {self._model_dir} yet."
-        return f"The checkpoint {path} stands; started again, training goes on from there."
+        return standing_checkpoint(self._model_dir)
 
     @property
     def _name(self) -> str:
@@ -198,29 +179,18 @@ class Termination:
         )
 
     def _end_now(self, why: str) -> None:
-        if self._is_interactive and self._signum == signal.SIGINT:
+        if self._signum == signal.SIGINT and _shows(interrupted("")):
             # A notebook's kernel must live on. The handler raises once the main thread runs Python.
             self._is_urgent, self._since = True, time.monotonic()
             _thread.interrupt_main()
             return
-        said = f"estimator_bridge: {self._what} ends at once, {why}. {self.standing()}\n"
-        # Not by logging: the main thread may hold its lock.
-        os.write(2, said.encode(errors="replace"))
-        _flush()
-        os._exit(self._code)
+        said = f"estimator_bridge: {self._what} ends at once, {why}. {self.standing()}"
+        exit_at_once(said, self._code)
 
 
-def _flush() -> None:
-    """Writes out what was printed, unless the main thread is stuck in the midst of printing."""
-
-    def flush() -> None:
-        for stream in (sys.stdout, sys.stderr):
-            with contextlib.suppress(Exception):
-                stream.flush()
-
-    flushing = threading.Thread(target=flush, daemon=True)
-    flushing.start()
-    flushing.join(1.0)
+def _shows(error: BaseException | None) -> bool:
+    """Whether an interactive session shows an exception: a script ends by it without a word."""
+    return isinstance(error, KeyboardInterrupt) and not isinstance(error, InterruptedScript)
 
 
 @contextlib.contextmanager

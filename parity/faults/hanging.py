@@ -22,6 +22,8 @@ else:
 __all__ = ["AT_STEP", "PROGRAMS"]
 
 _v1 = tf.compat.v1
+_Hook: Any = _v1.train.SessionRunHook
+_Listener: Any = _v1.train.CheckpointSaverListener
 AT_STEP = 5  # the first that never ends; the last checkpoint is of step 4
 _LONG = 3600.0
 Ready = Callable[[], None]
@@ -49,7 +51,7 @@ def _ones(count: int | None = None):
     return tf.data.Dataset.from_tensors(tf.ones([4])).repeat(count)
 
 
-class _AtStep(_v1.train.SessionRunHook):
+class _AtStep(_Hook):
     """Calls a function after so many steps."""
 
     def __init__(self, function: Callable[[], Any], steps: int = AT_STEP):
@@ -111,8 +113,10 @@ def _gil(folder: str, ready: Ready) -> None:
     """A hook calls C code that keeps Python's lock (the GIL)."""
 
     def hang() -> None:
+        lock = ctypes.create_string_buffer(128)  # a mutex that nobody holds
         ready()
-        ctypes.PyDLL(None).sleep(int(_LONG))
+        for _ in range(2):
+            ctypes.PyDLL(None).pthread_mutex_lock(lock)
 
     _estimator(folder).train(_ones, hooks=[_AtStep(hang)])
 
@@ -131,7 +135,7 @@ def _write(folder: str, ready: Ready) -> None:
     """A write of TensorFlow's while a checkpoint is saved."""
     pipe = os.path.join(folder, "pipe")  # which nobody reads
 
-    class Writes(_v1.train.CheckpointSaverListener):
+    class Writes(_Listener):
         def before_save(self, session, global_step_value):
             if global_step_value > AT_STEP - 1:
                 os.mkfifo(pipe)
@@ -176,13 +180,13 @@ def _compilation(folder: str, ready: Ready) -> None:
         @tf.function(jit_compile=True)
         def large(value):
             matrix = tf.eye(4) * value
-            for _ in range(1500):
+            for _ in range(50):
                 matrix = tf.sort(tf.linalg.inv(matrix + tf.eye(4)) + value, axis=-1)
             return tf.reduce_sum(matrix)
 
         return loss + 0.0 * large(tf.stop_gradient(loss))
 
-    class Ready(_v1.train.SessionRunHook):
+    class Ready(_Hook):
         def before_run(self, run_context):
             ready()
 
@@ -216,8 +220,8 @@ def _tpu(folder: str, ready: Ready) -> None:
     config = api.tpu.RunConfig(
         model_dir=folder, master=f"grpc://127.0.0.1:{server.getsockname()[1]}"
     )
-    estimator = api.tpu.TPUEstimator(_model_fn, config=config, train_batch_size=4)
     ready()
+    estimator = api.tpu.TPUEstimator(_model_fn, config=config, params={}, train_batch_size=4)
     estimator.train(lambda params: _ones(), steps=3)
 
 

@@ -67,7 +67,8 @@ def _case(name: str) -> dict[str, Any]:
         process = Forked(lambda ready: program(model_dir, ready), Path(folder, "log"))
         if not process.wait_until_ready(_TO_READY):
             process.wait(0)
-            raise RuntimeError(f"{name} did not get to where it hangs:\n{process.output}")
+            said = f"did not get to where it hangs:\n{process.output[-2000:]}"
+            return {"secs": 0, "code": 0, "step": None, "lines": 0, "held": False, "output": said}
         time.sleep(1.0)  # now the main thread is inside of TensorFlow, where it waits for Python
         started = time.monotonic()
         first, *more = _SENT[sent]
