@@ -76,7 +76,7 @@ class _Watcher:
         os.close(self.writing)
 
 
-_state = SimpleNamespace(watcher=None)
+_state = SimpleNamespace(watcher=None, mask=None)
 _restore: dict[int, Any] = {}  # the handlers to put back, by signal; empty while none are set
 
 
@@ -122,16 +122,32 @@ def _put_back() -> None:
         signal.signal(signum, handler)
 
 
-def _after_fork() -> None:
-    """A forked process is no trainer: a signal to it must neither be kept nor reach its parent."""
+# A forked process is no trainer: a signal to it must neither be kept from it nor reach its parent
+# through the pipe. What is sent to it before its handlers are put back waits until they are.
+def _before_fork() -> None:
+    if _restore:
+        _state.mask = signal.pthread_sigmask(signal.SIG_BLOCK, list(_restore))
+
+
+def _after_fork_in_parent() -> None:
+    mask, _state.mask = _state.mask, None
+    if mask is not None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+def _after_fork_in_child() -> None:
     watcher, _state.watcher = _state.watcher, None
-    if watcher is None:
-        return
-    if watcher.watched is not None:
-        signal.set_wakeup_fd(-1)
-        _put_back()
-    watcher.forget_parent()
+    if watcher is not None:
+        if _restore:
+            signal.set_wakeup_fd(-1)
+            _put_back()
+        watcher.forget_parent()
+    _after_fork_in_parent()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    os.register_at_fork(
+        before=_before_fork,
+        after_in_parent=_after_fork_in_parent,
+        after_in_child=_after_fork_in_child,
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import _thread
 import contextlib
 import enum
 import signal
@@ -182,7 +181,8 @@ class Termination:
         if self._signum == signal.SIGINT and _shows(interrupted("")):
             # A notebook's kernel must live on. The handler raises once the main thread runs Python.
             self._is_urgent, self._since = True, time.monotonic()
-            _thread.interrupt_main()
+            signal.siginterrupt(signal.SIGINT, True)
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
             return
         said = f"estimator_bridge: {self._what} ends at once, {why}. {self.standing()}"
         exit_at_once(said, self._code)

@@ -49,15 +49,19 @@ def waiting_for(thread: int, is_first: bool) -> str:
     in_python = [said for frames in stacks.values() if (said := _called_by_tensorflow(frames))]
     if in_python:
         return in_python[0]
-    for frame in own:
+    in_program = ""  # the innermost place in the user's code that this library has called
+    for index, frame in enumerate(own):
         file = frame.f_code.co_filename
         if not file.startswith(_OWN):
             continue
+        in_program = in_program or _where(own[:index])
         place = _PLACES.get(os.path.relpath(file, _OWN))
         if place:
-            return place + _where(own)
+            return place + in_program
         if file.endswith(os.path.join("runtime", "loop.py")):
             break
+    if in_program:
+        return "the program's own code" + in_program
     if is_first:
         return "the first step, which TensorFlow compiles, or for the first batch of its input"
     return "a step, or for the next batch of its input, inside of TensorFlow"

@@ -3,7 +3,8 @@
     python -m parity.faults KIND [--original PYTHON] [--json FILE] [CASE ...]
 
 KIND is `signals`. With PYTHON, that of an environment with TensorFlow 2.15, each case is also done
-to the real tf.estimator, where it can run it. The command fails where a case did not hold here.
+to the real tf.estimator, where it can run it. The command fails where a case did not hold here,
+except for those that docs/reliability.md names.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     original = _of_original(given.original, given.kind, given.cases) if given.original else {}
     print("\n".join(kind.table(here, original)))
-    return 0 if all(case["held"] for case in here.values()) else 1
+    return 0 if all(case["held"] or case["known"] for case in here.values()) else 1
 
 
 def _of_original(python: str, kind: str, cases: Sequence[str]) -> dict:

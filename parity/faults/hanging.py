@@ -217,11 +217,10 @@ def _train_and_evaluate(folder: str, ready: Ready) -> None:
 def _tpu(folder: str, ready: Ready) -> None:
     """A TPU's address takes the connection, and says nothing."""
     server = socket.create_server(("127.0.0.1", 0))
-    config = api.tpu.RunConfig(
-        model_dir=folder, master=f"grpc://127.0.0.1:{server.getsockname()[1]}"
-    )
+    tpu = _v1.estimator.tpu if IS_ORIGINAL else eb.tpu
+    config = tpu.RunConfig(model_dir=folder, master=f"grpc://127.0.0.1:{server.getsockname()[1]}")
     ready()
-    estimator = api.tpu.TPUEstimator(_model_fn, config=config, params={}, train_batch_size=4)
+    estimator = tpu.TPUEstimator(_model_fn, config=config, params={}, train_batch_size=4)
     estimator.train(lambda params: _ones(), steps=3)
 
 

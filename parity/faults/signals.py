@@ -31,6 +31,8 @@ _PLACES = (
 NAMES = [f"{place}:{sent}" for place in _PLACES for sent in _SENT]
 # Where nothing was trained before.
 _NO_CHECKPOINT = ("tpu", "worker")
+# C code that keeps Python's lock: no Python code, in whatever thread, can end the process then.
+_KNOWN_TO_HANG = ("gil",)
 _FIRST_EVALUATION = 2  # in train_and_evaluate: the step of the checkpoint that it evaluates
 
 
@@ -43,7 +45,7 @@ def run(names: Sequence[str]) -> dict[str, Any]:
     Returns:
       By case: `secs` from the first signal to the end, the exit `code` as a shell has it (None:
       nothing but SIGKILL ended it), the `step` of the whole checkpoint that stands, the `lines` of
-      a traceback, whether it `held`, and the last of the `output`.
+      a traceback, whether it `held` or is `known` not to, and the last of the `output`.
     """
     # The threads only fork and wait, one fork after the other: TensorFlow has run nothing.
     from parity.faults import hanging
@@ -68,7 +70,15 @@ def _case(name: str) -> dict[str, Any]:
         if not process.wait_until_ready(_TO_READY):
             process.wait(0)
             said = f"did not get to where it hangs:\n{process.output[-2000:]}"
-            return {"secs": 0, "code": 0, "step": None, "lines": 0, "held": False, "output": said}
+            return {
+                "secs": 0,
+                "code": 0,
+                "step": None,
+                "lines": 0,
+                "held": False,
+                "known": False,
+                "output": said,
+            }
         time.sleep(1.0)  # now the main thread is inside of TensorFlow, where it waits for Python
         started = time.monotonic()
         first, *more = _SENT[sent]
@@ -84,9 +94,10 @@ def _case(name: str) -> dict[str, Any]:
         least = _FIRST_EVALUATION if place == "train_and_evaluate" else hanging.AT_STEP - 1
         stands = step is None if place in _NO_CHECKPOINT else (step or 0) >= least
         held = code == 128 + first and stands and not lines
+        is_known = place in _KNOWN_TO_HANG and code is None and stands
         return {
             "secs": round(secs, 1), "code": code, "step": step, "lines": lines, "held": held,
-            "output": process.output[-2000:],
+            "known": is_known, "output": process.output[-2000:],
         }  # fmt: skip
 
 
