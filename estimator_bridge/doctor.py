@@ -9,6 +9,7 @@ import platform
 from collections.abc import Callable, Iterable, Mapping
 
 from estimator_bridge.compatibility import check_versions, installed_versions
+from estimator_bridge.redaction import redacted
 from estimator_bridge.tpu_presence import NAMES_A_TPU, find_tpu
 from estimator_bridge.version import __version__
 
@@ -50,7 +51,7 @@ def examine(write: Write = print, environ: Mapping[str, str] | None = None) -> i
     else:
         devices = []
         write("Devices\n  not looked for: TensorFlow is not loaded with the problem below\n")
-    set_here = [(name, environ[name]) for name in _ENVIRONMENT if environ.get(name)]
+    set_here = [(name, redacted(environ[name])) for name in _ENVIRONMENT if environ.get(name)]
     _section(write, "Environment", set_here or [("none of", ", ".join(_ENVIRONMENT))])
     tpu = find_tpu(environ, [kind for kind, _ in devices])
     _section(write, "What --use_tpu --tpu=... would do here", explain_tpu_values(tpu))

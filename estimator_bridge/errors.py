@@ -1,9 +1,13 @@
 """Errors of this library's own, each also of the built-in type that fits it."""
 
+import sys
+
 __all__ = [
     "AcceleratorNotFoundError",
     "CheckpointError",
     "DamagedCheckpointError",
+    "Interrupted",
+    "InterruptedScript",
     "MissingCheckpointError",
     "MissingImportError",
     "MissingNameError",
@@ -12,6 +16,7 @@ __all__ = [
     "TooLateError",
     "UnreadableCheckpointError",
     "WorkerError",
+    "interrupted",
 ]
 
 
@@ -65,6 +70,28 @@ class ModelDirInUseError(RuntimeError):
 
 class WorkerError(RuntimeError):
     """Processes that train together cannot meet, or one of them failed."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C ended a call; training has saved a checkpoint before."""
+
+    def _render_traceback_(self) -> list[str]:
+        """One line is what a notebook shows: the place in the library tells a user nothing."""
+        return [f"{type(self).__name__}: {self}"]
+
+
+class InterruptedScript(Interrupted, SystemExit):
+    """The same in a script, which it ends with code 130 and no traceback, unless it is caught."""
+
+    def __init__(self, message: str):
+        super().__init__(message)
+        self.code = 130
+
+
+def interrupted(message: str) -> Interrupted:
+    """The exception for Ctrl-C that fits a script, or a notebook or another interactive session."""
+    is_interactive = hasattr(sys, "ps1") or bool(sys.flags.interactive)
+    return Interrupted(message) if is_interactive else InterruptedScript(message)
 
 
 class MissingNameError(AttributeError):

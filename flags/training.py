@@ -69,6 +69,14 @@ def define_training_flags(
     }
     for name, (default, text) in integers.items():
         absl_flags.DEFINE_integer(name, default, text, flag_values=flag_values)
+    seconds = {
+        "grace_secs": "Seconds that training may take to save and end after SIGTERM or Ctrl-C. By "
+        "default, 30; 0 ends it at once.",
+        "watchdog_secs": "Write what is waited for, and all threads' stacks, when no step ends for "
+        "so many seconds. By default, one line after 600; 0 never does.",
+    }
+    for name, text in seconds.items():
+        absl_flags.DEFINE_float(name, None, text, flag_values=flag_values)
     absl_flags.DEFINE_float(
         "learning_rate", learning_rate, "The optimizer's learning rate.", flag_values=flag_values
     )

@@ -21,6 +21,7 @@ _POSITIVE = (
     "iterations_per_loop",
     "num_shards",
 )
+_SECONDS = ("grace_secs", "watchdog_secs")
 _OPTIONAL = ("eval_steps", "num_shards")
 _BATCH_SIZES = ("train_batch_size", "eval_batch_size", "predict_batch_size")
 
@@ -67,6 +68,10 @@ def _numbers(flag_values: absl_flags.FlagValues) -> Iterator[str]:
         elif value is not None and value < 1:
             hint = "; leave the flag out for the default" if name in _OPTIONAL else ""
             yield f"--{name}={value}: want a number of 1 or more{hint}"
+    for name in _SECONDS:
+        secs = flag_values[name].value
+        if secs is not None and not (math.isfinite(secs) and secs >= 0):
+            yield f"--{name}={secs}: want a number of seconds, 0 or more"
     rate = flag_values.learning_rate
     if rate is None or not math.isfinite(rate) or rate <= 0:
         yield f"--learning_rate={rate}: want a number above 0, as 0.001"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Set
 from typing import Any
 
@@ -35,12 +36,27 @@ _OF_CHECKPOINT = re.compile(r"(.+\.ckpt-\d+)\.(?:data-\d{5}-of-\d{5}|meta)")
 
 
 class CheckpointingSession(LiftedSession):
-    """A session in which a saver replaces a checkpoint only when the new one is whole."""
+    """A session in which a saver replaces a checkpoint only when the new one is whole.
+
+    Attributes:
+      slowest_save_secs: how long the slowest checkpoint of this session has taken.
+    """
+
+    slowest_save_secs = 0.0
 
     def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
         """Computes fetches; see ``LiftedSession.run``."""
         prefix = self._saved_prefix(fetches, feed_dict)
-        if prefix is None or not tf.io.gfile.exists(prefix + ".index"):
+        if prefix is None:
+            return super().run(fetches, feed_dict, options, run_metadata)
+        started = time.monotonic()
+        try:
+            return self._save(prefix, fetches, feed_dict, options, run_metadata)
+        finally:
+            self.slowest_save_secs = max(self.slowest_save_secs, time.monotonic() - started)
+
+    def _save(self, prefix, fetches, feed_dict, options, run_metadata):
+        if not tf.io.gfile.exists(prefix + ".index"):
             return super().run(fetches, feed_dict, options, run_metadata)
         beside = prefix + _BESIDE
         super().run(fetches, dict.fromkeys(feed_dict, beside), options, run_metadata)

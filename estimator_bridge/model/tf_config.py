@@ -6,6 +6,8 @@ import json
 import os
 from typing import Any
 
+from estimator_bridge.redaction import redacted
+
 __all__ = ["read_tf_config"]
 
 
@@ -22,9 +24,12 @@ def read_tf_config() -> dict[str, Any]:
     try:
         tf_config = json.loads(text)
     except json.JSONDecodeError as error:
-        raise ValueError(f"TF_CONFIG must be JSON, got {text!r}: {error}") from error
+        raise ValueError(
+            f"TF_CONFIG must be JSON, got {redacted(text)!r}: {error}"
+        ) from None  # the other error holds the whole text
     if not isinstance(tf_config, dict):
         raise ValueError(
-            f"TF_CONFIG must be a JSON object with the keys 'cluster' and 'task', got {text!r}."
+            f"TF_CONFIG must be a JSON object with the keys 'cluster' and 'task', got "
+            f"{redacted(text)!r}."
         )
     return tf_config

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 import tensorflow as tf
 
 from estimator_bridge.errors import AcceleratorNotFoundError, TooLateError
+from estimator_bridge.redaction import redacted
+from estimator_bridge.runtime.deadlines import problem_at
 from estimator_bridge.tensorflow_private import eager_mode
 from estimator_bridge.tpu_presence import CORES, default_tpu_name, find_tpu
 
@@ -176,7 +178,7 @@ def bounded_waits() -> Iterator[None]:
 
 
 def check_reachable(master: str) -> None:
-    """Tries to connect to a TPU's address: TensorFlow itself would go on trying for ever.
+    """Asks a TPU's address for an answer: TensorFlow itself would wait for it without an end.
 
     Args:
       master: 'grpc://host:port'; anything else names no address and is not tried.
@@ -187,15 +189,15 @@ def check_reachable(master: str) -> None:
     address = _ADDRESS.fullmatch(master)
     if not address:
         return
-    try:
-        socket.create_connection((address["host"], int(address["port"])), _PATIENCE).close()
-    except OSError as error:
-        raise _not_found(master, error) from error
+    problem = problem_at(address["host"], int(address["port"]), _PATIENCE)
+    if problem:
+        raise _not_found(master, problem)
 
 
 def _not_found(tpu, reason) -> AcceleratorNotFoundError:
     return AcceleratorNotFoundError(
-        f"No TPU {tpu!r} was found: {str(reason).strip() or type(reason).__name__}\n"
+        f"No TPU {redacted(str(tpu))!r} was found: "
+        f"{redacted(str(reason).strip()) or type(reason).__name__}\n"
         f"Check the name, zone and project, and that this machine can reach it. {ON_CORES}"
     )
 

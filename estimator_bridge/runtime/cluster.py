@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import time
 from collections.abc import Sequence
 
@@ -10,7 +9,8 @@ import tensorflow as tf
 from absl import logging
 
 from estimator_bridge.errors import WorkerError
-from estimator_bridge.runtime.workers import workers_of
+from estimator_bridge.runtime.deadlines import interruptible_wait, problem_at, within
+from estimator_bridge.runtime.workers import Workers, workers_of
 from estimator_bridge.tensorflow_private import (
     bound_wait_for_workers,
     communication_options,
@@ -22,6 +22,10 @@ from estimator_bridge.tensorflow_private import (
 __all__ = ["connect_workers", "multi_worker_strategy", "not_answering"]
 
 _PAUSE = 0.2  # seconds between two looks for a worker
+_TELL_SECS = 60.0  # between two log lines that say who is missing
+_SLACK_SECS = 30.0  # after TensorFlow's own deadline
+_LOOPBACK = ("127.", "localhost", "[::1]", "::1")
+_told_of: set[str] = set()  # ports
 _connected: dict[tf.distribute.Strategy, tf.distribute.Strategy] = {}
 
 
@@ -49,13 +53,15 @@ def multi_worker_strategy(
     if resolver.task_type == "evaluator":  # no part of the cluster that trains
         nobody = tf.train.ClusterSpec({})
         resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(nobody)
-    with eager_mode():
+    with eager_mode(), interruptible_wait(f"the workers {', '.join(addresses)}"):
         try:
             if resolver.task_type in ("chief", "worker"):
                 bound_wait_for_workers(resolver.cluster_spec(), timeout_secs)
                 if place == f"{'chief' if 'chief' in jobs else 'worker'} 0":
                     _wait_for(addresses[1:], timeout_secs, place)
-            return tf.distribute.MultiWorkerMirroredStrategy(resolver, communication)
+            return _made(resolver, communication, timeout_secs + _SLACK_SECS, addresses)
+        except TimeoutError as error:
+            raise _not_all_came(place, timeout_secs, not_answering(addresses)) from error
         except RuntimeError as error:
             if "program startup" not in str(error):
                 raise
@@ -65,6 +71,14 @@ def multi_worker_strategy(
             ) from error
         except tf.errors.OpError as error:
             raise _not_all_came(place, timeout_secs, not_answering(addresses)) from error
+
+
+def _made(resolver, communication, secs: float, addresses: Sequence[str]):
+    def make() -> tf.distribute.Strategy:
+        with eager_mode():  # which is a thread's own
+            return tf.distribute.MultiWorkerMirroredStrategy(resolver, communication)
+
+    return within(secs, make, f"the workers {', '.join(addresses)} to meet")
 
 
 def connect_workers(
@@ -91,6 +105,7 @@ def connect_workers(
         return strategy
     if protocol not in (None, "grpc"):
         logging.warning("RunConfig(protocol=%r): workers talk 'grpc', which is used.", protocol)
+    _tell_of_open_port(workers)
     if server_runs(strategy):
         return strategy
     if strategy not in _connected:
@@ -109,11 +124,32 @@ def _wait_for(addresses: Sequence[str], timeout_secs: float, place: str) -> None
 
     Theirs listen before they look for the first worker's, and they go on looking.
     """
-    end = time.monotonic() + timeout_secs
+    started = told = time.monotonic()
     while silent := not_answering(addresses):
-        if time.monotonic() >= end:
+        now = time.monotonic()
+        if now >= started + timeout_secs:
             raise _not_all_came(place, timeout_secs, silent)
+        if now >= told + _TELL_SECS:
+            told = now
+            logging.warning(
+                "%s has waited %.0f s, of %g s at most, for other workers. No TensorFlow server "
+                "answers at %s.",
+                place, now - started, timeout_secs, ", ".join(silent),
+            )  # fmt: skip
         time.sleep(_PAUSE)
+
+
+def _tell_of_open_port(workers: Workers) -> None:
+    """Warns of the port that TensorFlow opens to the network where TF_CONFIG says it should not."""
+    host, _, port = workers.addresses[workers.index].rpartition(":")
+    if host.startswith(_LOOPBACK) and port not in _told_of:
+        _told_of.add(port)
+        logging.warning(
+            "TF_CONFIG names %s for this process, but TensorFlow's server listens on port %s of "
+            "ALL addresses of this machine, without any authentication: whoever reaches it can run "
+            "code here. Close the port to the network (docs/workers.md).",
+            host, port,
+        )  # fmt: skip
 
 
 def _not_all_came(place: str, timeout_secs: float, silent: Sequence[str]) -> WorkerError:
@@ -126,12 +162,15 @@ def _not_all_came(place: str, timeout_secs: float, silent: Sequence[str]) -> Wor
 
 
 def not_answering(addresses, timeout_secs: float = 2.0) -> list[str]:
-    """Those of the addresses ('host:port') where nothing listens."""
+    """Those of the addresses ('host:port') where no TensorFlow server answers."""
     silent = []
     for address in addresses:
         host, _, port = address.rpartition(":")
         try:
-            socket.create_connection((host.strip("[]"), int(port)), timeout_secs).close()
-        except (OSError, ValueError):
+            number = int(port)
+        except ValueError:
+            silent.append(address)
+            continue
+        if problem_at(host.strip("[]"), number, timeout_secs):
             silent.append(address)
     return silent

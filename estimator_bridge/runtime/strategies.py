@@ -6,6 +6,7 @@ import tensorflow as tf
 from absl import logging
 
 from estimator_bridge.errors import AcceleratorNotFoundError
+from estimator_bridge.redaction import redacted
 from estimator_bridge.runtime.accelerators import (
     ON_CORES,
     EmulatedClusterResolver,
@@ -19,6 +20,7 @@ from estimator_bridge.runtime.accelerators import (
     parse_local,
     tpu_present,
 )
+from estimator_bridge.runtime.deadlines import connect_secs, interruptible_wait, within
 from estimator_bridge.runtime.topology import assign_cores, check_cores_per_replica
 from estimator_bridge.tensorflow_private import eager_mode
 
@@ -123,9 +125,10 @@ def _on_gpus(count: int) -> tf.distribute.Strategy:
 
 
 def _on_tpu(cluster, cores_per_replica: int | None) -> tf.distribute.Strategy:
-    address = _address(cluster)
-    if address not in _topologies:
-        _topologies[address] = _initialize(cluster, address)
+    with interruptible_wait("the TPU"):
+        address = _address(cluster)
+        if address not in _topologies:
+            _topologies[address] = _initialize(cluster, address)
     if cores_per_replica is None:
         return tf.distribute.TPUStrategy(cluster)
     assignment = assign_cores(_topologies[address], cores_per_replica)
@@ -138,7 +141,7 @@ def _address(cluster) -> str:
             return cluster.master()
     except Exception as error:  # whatever the TPU API, its client or the network raise
         raise AcceleratorNotFoundError(
-            f"The TPU's address could not be found out: {error}\n"
+            f"The TPU's address could not be found out: {redacted(str(error))}\n"
             f"Check its name, zone and project, and that it is running. {ON_CORES}"
         ) from error
 
@@ -146,12 +149,26 @@ def _address(cluster) -> str:
 def _initialize(cluster, address: str) -> tf.tpu.experimental.Topology:
     """Connects to all hosts of a TPU, and starts it."""
     check_reachable(address)
+    secs = connect_secs()
+
+    def initialize() -> tf.tpu.experimental.Topology:
+        with eager_mode():  # which is a thread's own
+            tf.config.experimental_connect_to_cluster(cluster)
+            return tf.tpu.experimental.initialize_tpu_system(cluster)
+
     try:
-        tf.config.experimental_connect_to_cluster(cluster)
-        return tf.tpu.experimental.initialize_tpu_system(cluster)
+        return within(secs, initialize, f"the TPU at {redacted(address) or 'local'!r} to start")
+    except TimeoutError as error:
+        raise AcceleratorNotFoundError(
+            f"The TPU at {redacted(address)!r} answers, but did not start within "
+            f"{secs:g} s (ESTIMATOR_BRIDGE_CONNECT_SECS). Check that all of its hosts are healthy, "
+            "that no other program uses it, and that its TensorFlow version is that of this "
+            f"machine ({tf.__version__}). {ON_CORES}"
+        ) from error
     except (tf.errors.OpError, RuntimeError, ValueError) as error:
         raise AcceleratorNotFoundError(
-            f"The TPU at {address or 'local'!r} could not be initialised: {error}\n"
+            f"The TPU at {redacted(address) or 'local'!r} could not be initialised: "
+            f"{redacted(str(error))}\n"
             "Check that it is running and that its TensorFlow version is that of this machine "
             f"({tf.__version__}). {ON_CORES}"
         ) from error

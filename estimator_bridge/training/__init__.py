@@ -9,8 +9,10 @@ from estimator_bridge.training.exporters import (
     FinalExporter,
     LatestExporter,
 )
+from estimator_bridge.training.grace import GracePeriod
 from estimator_bridge.training.input_position import CheckpointInputPipelineHook
 from estimator_bridge.training.reports import ProgressHook, StepReport
+from estimator_bridge.training.watchdog import Watchdog
 
 __all__ = [
     "BestExporter",
@@ -20,9 +22,11 @@ __all__ = [
     "EvalSpec",
     "Exporter",
     "FinalExporter",
+    "GracePeriod",
     "LatestExporter",
     "ProgressHook",
     "StepReport",
     "TrainSpec",
+    "Watchdog",
     "train_and_evaluate",
 ]

@@ -44,14 +44,20 @@ from estimator_bridge.training.configuration import config_with_folder
 from estimator_bridge.training.distribution import DistributedExecution, strategy_for
 from estimator_bridge.training.evaluate import evaluate_program
 from estimator_bridge.training.execution import Execution
+from estimator_bridge.training.grace import grace_of
 from estimator_bridge.training.kept_programs import KeptPrograms
 from estimator_bridge.training.model_call import call_model_fn, check_model_fn
 from estimator_bridge.training.predict import predict_program
 from estimator_bridge.training.program import Program, trace_program
 from estimator_bridge.training.session_options import apply_session_config
-from estimator_bridge.training.termination import saved_on_sigterm
+from estimator_bridge.training.termination import (
+    Stage,
+    ending_on_signals,
+    interruptible,
+)
 from estimator_bridge.training.together import check_cluster, meet, with_workers
 from estimator_bridge.training.train import train_program
+from estimator_bridge.training.watchdog import watched
 
 __all__ = ["Estimator"]
 
@@ -140,22 +146,25 @@ class Estimator:
           ValueError: both or neither sensible of steps and max_steps, wrong arguments, or a
             process that is an evaluator or a parameter server.
           tf.compat.v1.train.NanLossDuringTrainingError: the loss became NaN.
+          Interrupted: Ctrl-C; in a script, where nobody catches it, the exit code is 130.
+          SystemExit: SIGTERM, with code 143; in both cases after a checkpoint.
         """
         check_trains(self._config)
         self._check_steps("Train", steps=steps, max_steps=max_steps)
         hooks, listeners = check_hooks(hooks), check_listeners(saving_listeners)
-        execution = self._execution(ModeKeys.TRAIN)
-        with (
-            spared(),
-            saved_on_sigterm() as termination,
-            with_workers(execution.strategy, termination) as workers,
-            contextlib.ExitStack() as held,
-        ):
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(spared())
+            termination = stack.enter_context(ending_on_signals(self._model_dir, grace_of(hooks)))
+            stack.enter_context(watched("Training", hooks, self._model_dir))
+            execution = self._execution(ModeKeys.TRAIN)
+            workers = stack.enter_context(with_workers(execution.strategy, termination))
+            if workers:  # they end together, at the end of a step
+                termination.stage = Stage.STEPS
             writes = (workers is None or workers.is_chief) and self._config.is_chief
             if workers is None or workers.is_chief:
                 check_writable(self._model_dir)
             if writes:
-                held.enter_context(only_training(self._model_dir))
+                stack.enter_context(only_training(self._model_dir))
                 remove_leftovers(self._model_dir)
             latest = self.latest_checkpoint()
             step = step_of(latest) if latest and (workers or max_steps is not None) else None
@@ -201,12 +210,15 @@ class Estimator:
         """
         self._check_steps("Eval", steps=steps)
         hooks = check_hooks(hooks)
-        execution = self._execution(ModeKeys.EVAL)
-        check_writable(self._model_dir)
-        path = self._checkpoint_for(checkpoint_path, "evaluate")
-        with self._program(execution, input_fn, ModeKeys.EVAL, path, bool(hooks)) as program:
-            other_than = None if checkpoint_path else self._other_than()
-            return evaluate_program(program, self.eval_dir(name), hooks, steps, path, other_than)
+        with interruptible("Evaluation"), watched("Evaluation", hooks, self._model_dir):
+            execution = self._execution(ModeKeys.EVAL)
+            check_writable(self._model_dir)
+            path = self._checkpoint_for(checkpoint_path, "evaluate")
+            with self._program(execution, input_fn, ModeKeys.EVAL, path, bool(hooks)) as program:
+                other_than = None if checkpoint_path else self._other_than()
+                return evaluate_program(
+                    program, self.eval_dir(name), hooks, steps, path, other_than
+                )
 
     def predict(
         self,
@@ -234,7 +246,8 @@ class Estimator:
         """
         hooks = check_hooks(hooks)
         keys = [predict_keys] if isinstance(predict_keys, str) else predict_keys
-        execution = self._execution(ModeKeys.PREDICT)
+        with interruptible("Prediction"):
+            execution = self._execution(ModeKeys.PREDICT)
         path = self._checkpoint_for(checkpoint_path, "predict")
         with self._program(execution, input_fn, ModeKeys.PREDICT, path, bool(hooks)) as program:
             other_than = None if checkpoint_path else self._other_than()
@@ -480,7 +493,8 @@ class Estimator:
         """A program to evaluate or predict with: the last call's, where it was for the like."""
 
         def trace() -> Program:
-            return self._trace(execution, input_fn, mode, path)
+            with interruptible("Prediction"):  # of an evaluation, all is
+                return self._trace(execution, input_fn, mode, path)
 
         may_keep = bool(path) and not hooked
         return self._kept.use(mode, trace, input_fn, self.params, may_keep)

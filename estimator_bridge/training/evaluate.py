@@ -15,6 +15,7 @@ from estimator_bridge.training.hooked_loop import ENDS, HookedLoop
 from estimator_bridge.training.initialize import open_session
 from estimator_bridge.training.metrics import write_results
 from estimator_bridge.training.program import Program
+from estimator_bridge.training.termination import end_if_asked
 
 __all__ = ["evaluate_program"]
 
@@ -71,6 +72,7 @@ def _run(program: Program, hooks: list[Any], steps: int | None) -> int:
     )
     done, step = 0, program.global_step
     while not (loop.stop or program.is_stopped) and (steps is None or done < steps):
+        end_if_asked()
         most = math.inf if steps is None else steps - done
         try:
             result = loop.run(iterator, step, most, done, None)

@@ -18,6 +18,7 @@ from estimator_bridge.training.cadence import due, skip
 from estimator_bridge.training.pace import Pace
 from estimator_bridge.training.step_call import StepCall
 from estimator_bridge.training.together import Together
+from estimator_bridge.training.watchdog import moved
 
 __all__ = ["ENDS", "HookedLoop", "NanLossError", "Stop"]
 
@@ -153,6 +154,7 @@ class HookedLoop:
         if self._together:
             self._together.settle()
         self._pace.observe(result.steps, time.perf_counter() - started)
+        moved()
         for hook in self._hooks:
             if hook not in called:
                 skip(hook, result.steps, step + result.steps)

@@ -15,6 +15,7 @@ from estimator_bridge.training.initialize import open_session
 from estimator_bridge.training.pace import Pace
 from estimator_bridge.training.predict_ahead import loop_ahead
 from estimator_bridge.training.program import Program
+from estimator_bridge.training.termination import interruptible
 
 __all__ = ["predict_program", "select_outputs"]
 
@@ -74,11 +75,11 @@ def predict_program(
     graph, shards = program.graph, program.execution.shards
     outputs = select_outputs(program.traced.outputs, predict_keys)
     given_hooks = [*hooks, *program.spec.prediction_hooks]
-    with continue_trace(graph, shards):
+    with interruptible("Prediction"), continue_trace(graph, shards):
         open_session(
             program.session, program.scaffold, given_hooks, checkpoint_path, other_than=other_than
         )
-    with eager_mode():
+    with interruptible("Prediction"), eager_mode():
         dataset = program.dataset()
         iterator = iter(dataset)
     ahead = None if given_hooks else loop_ahead(program, outputs, dataset, iterator)
@@ -87,12 +88,22 @@ def predict_program(
         if ahead is None
         else ahead.batches(iterator)
     )
-    for values in batches:
+    for values in _interruptible(batches):
         yield from _examples(values, yield_single_examples)
     program.check_input()
     with continue_trace(graph, shards):
         for hook in given_hooks:
             hook.end(program.session)
+
+
+def _interruptible(batches: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The same, each computed so that Ctrl-C ends it; not while the caller has control."""
+    while True:
+        with interruptible("Prediction"):
+            values = next(batches, None)
+        if values is None:
+            return
+        yield values
 
 
 def _step_by_step(

@@ -1,57 +1,269 @@
-"""SIGTERM, by which machines are taken away: training saves what it has, and the process ends."""
+"""SIGTERM and Ctrl-C: training saves what it has, and ends; where it cannot, it ends at once."""
 
 from __future__ import annotations
 
 import contextlib
+import enum
 import signal
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 from absl import logging
 
-__all__ = ["Termination", "saved_on_sigterm"]
+from estimator_bridge.errors import InterruptedScript, interrupted
+from estimator_bridge.training.grace import grace_secs
+from estimator_bridge.training.signal_watch import free_signals, watching
+from estimator_bridge.training.standing import exit_at_once, standing_checkpoint
 
-# What a shell says of a process that SIGTERM ended; cluster managers start such a task again.
-_EXIT_CODE = 128 + signal.SIGTERM
+__all__ = [
+    "Stage",
+    "Termination",
+    "asked_to_end",
+    "end_if_asked",
+    "ending_on_signals",
+    "interruptible",
+]
+
+# `timeout` and other wrappers signal a process and then its group, so one request comes twice.
+_SAME_SECS = 0.5
+_UNWIND_SECS = 5.0  # for the main thread to leave where there is nothing to save
+_state = SimpleNamespace(current=None)  # the Termination of the main thread's training
+
+
+class Stage(enum.Enum):
+    """How far a call has come, which decides what a signal does."""
+
+    NOTHING_TO_SAVE = "before the first step"
+    STEPS = "before the steps in flight were done"
+    LAST_CHECKPOINT = "before the last checkpoint was written"
 
 
 class Termination:
-    """Whether the process was asked to end.
+    """Whether the process was asked to end, and what becomes of that.
+
+    Args:
+      what: the call, for messages: 'Training'.
+      model_dir: whose checkpoints messages name; None: the call writes none.
+      secs: the grace period; None: that of the environment.
 
     Attributes:
-      requested: that it was, or that another worker of this run was.
+      requested: that it was asked to, or that another worker of this run was.
+      slowest_save: returns the seconds that the slowest checkpoint of this run has taken.
+      raised: the exception by which the call ends, once it is raised.
     """
 
-    def __init__(self) -> None:
+    def __init__(
+        self, what: str = "Training", model_dir: str | None = None, secs: float | None = None
+    ):
         self.requested = False
+        self.slowest_save: Callable[[], float] = lambda: 0.0
+        self.raised: BaseException | None = None
+        self._what, self._model_dir = what, model_dir
+        self._secs, self._may_extend = grace_secs(secs)
+        self._stage = Stage.NOTHING_TO_SAVE
+        self._signum: int = signal.SIGTERM
+        # What follows belongs to the watcher's thread: it alone counts signals.
+        self._since: float | None = None  # when the grace period began
+        self._asked_at = 0.0
+        self._is_urgent = self._gave_up = False
 
-    def request(self, signum: int, frame: Any) -> None:
-        """Takes the signal."""
-        del signum, frame
-        logging.warning("SIGTERM: training saves a checkpoint after the steps in flight, and ends.")
+    @property
+    def stage(self) -> Stage:
+        """How far the call has come; each stage has the grace period."""
+        return self._stage
+
+    @stage.setter
+    def stage(self, stage: Stage) -> None:
+        self._stage = stage
+        if self._since is not None:
+            self._since = time.monotonic()
+
+    def handle(self, signum: int, frame: Any) -> None:
+        """Takes a signal, in the main thread.
+
+        Raises:
+          Interrupted: at Ctrl-C, where there is nothing to save, or in a notebook at the second.
+          SystemExit: at SIGTERM, where there is nothing to save.
+        """
+        del frame
+        self._ask(signum)
+        if self._stage is Stage.NOTHING_TO_SAVE or self._is_urgent:
+            self.end()
+
+    def told(self, signum: int) -> None:
+        """Takes a signal, in the watcher's thread, which no work of the main thread delays."""
+        self._ask(signum)
+        now = time.monotonic()
+        if self._since is None:
+            self._asked_at = self._since = now
+            if self._stage is not Stage.NOTHING_TO_SAVE:
+                logging.warning("%s", self._promise())
+        elif not self._is_urgent and now - self._asked_at > _SAME_SECS:
+            self._end_now(f"at a second {signal.Signals(signum).name}")
+
+    def secs_left(self) -> float | None:
+        """How many seconds of the grace period are left; None: it has not begun."""
+        if self._since is None or self._gave_up:
+            return None
+        return self._since + self._allowed() - time.monotonic()
+
+    def expired(self) -> None:
+        """Ends the process, which has not come further within the grace period."""
+        if not self._is_urgent:
+            secs = time.monotonic() - self._asked_at
+            where = f", {self._stage.value}" if self._model_dir else ""
+            self._end_now(f"{secs:.0f} s after {self._name}{where}")
+            return
+        self._gave_up = True
+        logging.warning(
+            "%s cannot be stopped here: Python's main thread is inside of TensorFlow and does not "
+            "come back. Restart the kernel. %s",
+            self._what,
+            self.standing(),
+        )
+
+    def end(self) -> None:
+        """Raises what ends the call.
+
+        Raises:
+          Interrupted: after Ctrl-C: in a script one that is a SystemExit, too, with code 130.
+          SystemExit: after SIGTERM, with code 143.
+        """
+        if self._signum == signal.SIGTERM:
+            self.raised = SystemExit(self._code)
+        else:
+            self.raised = interrupted(f"{self._what} was stopped by Ctrl-C. {self.standing()}")
+        raise self.raised
+
+    def log_end(self) -> None:
+        """Says that the call ends, unless the exception itself is shown."""
+        if not _shows(self.raised):
+            logging.warning("%s was ended by %s. %s", self._what, self._name, self.standing())
+
+    def standing(self) -> str:
+        """Says which checkpoint there is to go on from."""
+        if self._model_dir is None:
+            return "It has no results."
+        return standing_checkpoint(self._model_dir)
+
+    @property
+    def _name(self) -> str:
+        return "SIGTERM" if self._signum == signal.SIGTERM else "Ctrl-C (SIGINT)"
+
+    @property
+    def _code(self) -> int:
+        """What a shell says of a process that the signal ended; cluster managers start it again."""
+        return 128 + self._signum
+
+    def _ask(self, signum: int) -> None:
+        if not self.requested:
+            self._signum = signum
         self.requested = True
+
+    def _allowed(self) -> float:
+        if self._is_urgent:
+            return _UNWIND_SECS
+        if self._stage is Stage.NOTHING_TO_SAVE and self._model_dir is not None:
+            return min(_UNWIND_SECS, self._secs)
+        return max(self._secs, 2 * self.slowest_save()) if self._may_extend else self._secs
+
+    def _promise(self) -> str:
+        again = signal.Signals(self._signum).name
+        return (
+            f"{self._name}: {self._what.lower()} saves a checkpoint after the steps in flight, and "
+            f"ends; at once at a second {again}, or if nothing moves on for {self._allowed():g} s."
+        )
+
+    def _end_now(self, why: str) -> None:
+        if self._signum == signal.SIGINT and _shows(interrupted("")):
+            # A notebook's kernel must live on. The handler raises once the main thread runs Python.
+            self._is_urgent, self._since = True, time.monotonic()
+            signal.siginterrupt(signal.SIGINT, True)
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+            return
+        said = f"estimator_bridge: {self._what} ends at once, {why}. {self.standing()}"
+        exit_at_once(said, self._code)
+
+
+def _shows(error: BaseException | None) -> bool:
+    """Whether an interactive session shows an exception: a script ends by it without a word."""
+    return isinstance(error, KeyboardInterrupt) and not isinstance(error, InterruptedScript)
 
 
 @contextlib.contextmanager
-def saved_on_sigterm() -> Iterator[Termination]:
+def ending_on_signals(model_dir: str, secs: float | None = None) -> Iterator[Termination]:
     """Around a call of train(), which is to look at what this yields between its chunks.
 
     A handler that the program has set is left alone, and only the main thread can have one.
 
+    Args:
+      model_dir: where training saves.
+      secs: the grace period; None: that of the environment.
+
     Raises:
-      SystemExit: after it, where the process was asked to end: with code 143.
+      Interrupted: after it, where Ctrl-C asked the process to end.
+      SystemExit: after it, where SIGTERM did, with code 143.
     """
-    termination = Termination()
-    is_main = threading.current_thread() is threading.main_thread()
-    is_free = is_main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-    if is_free:
-        signal.signal(signal.SIGTERM, termination.request)
+    termination, outer = Termination("Training", model_dir, secs), _state.current
+    handlers = dict.fromkeys(free_signals(signal.SIGTERM, signal.SIGINT), termination.handle)
+    if handlers:
+        _state.current = termination
     try:
-        yield termination
+        with watching(handlers, termination, restart=True):
+            yield termination
+    except BaseException:
+        if termination.raised is None:
+            raise
     finally:
-        if is_free:
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        _state.current = outer
     if termination.requested:
-        logging.warning("Training was ended by SIGTERM. Started again, it goes on from there.")
-        raise SystemExit(_EXIT_CODE)
+        termination.log_end()
+        try:
+            termination.end()
+        except BaseException as error:
+            raise error.with_traceback(None) from None
+
+
+@contextlib.contextmanager
+def interruptible(what: str) -> Iterator[None]:
+    """Around a part of evaluate() or predict(): the second Ctrl-C ends it, whatever it waits for.
+
+    SIGTERM is left to the system: there is nothing to save.
+
+    Args:
+      what: 'Evaluation' or 'Prediction'.
+
+    Raises:
+      Interrupted: at Ctrl-C.
+    """
+    free = free_signals(signal.SIGINT)
+    if not free:
+        yield
+        return
+    termination = Termination(what)
+    try:
+        with watching(dict.fromkeys(free, termination.handle), termination, restart=False):
+            yield
+    except BaseException:
+        if termination.raised is None:
+            raise
+        termination.log_end()
+        raise termination.raised.with_traceback(None) from None
+
+
+def asked_to_end() -> bool:
+    """Whether the training that the main thread is in was asked to end."""
+    return _state.current is not None and _state.current.requested
+
+
+def end_if_asked() -> None:
+    """Ends what training calls between its steps, such as an evaluation, if training is to end.
+
+    Raises:
+      BaseException: the one by which training ends.
+    """
+    if asked_to_end() and threading.current_thread() is threading.main_thread():
+        _state.current.end()

@@ -20,7 +20,7 @@ from estimator_bridge.training.initialize import open_session
 from estimator_bridge.training.input_position import follow_savers, open_input, with_whole_position
 from estimator_bridge.training.program import Program
 from estimator_bridge.training.reports import LogHook
-from estimator_bridge.training.termination import Termination
+from estimator_bridge.training.termination import Stage, Termination
 from estimator_bridge.training.together import Together
 
 __all__ = ["train_program"]
@@ -60,6 +60,7 @@ def train_program(
     graph, session, shards = program.graph, program.session, program.execution.shards
     workers = workers_of(program.execution.strategy)
     together = Together(workers, session) if workers else None
+    termination.slowest_save = lambda: session.slowest_save_secs
     with continue_trace(graph, shards):
         all_hooks = _all_hooks(program, model_dir, hooks, saving_listeners, rate_tags)
         follow_savers(all_hooks)
@@ -77,7 +78,9 @@ def train_program(
             together.check_limit(limit)
         iterator = open_input(program.dataset(), all_hooks, start, checkpoint_path is not None)
         let_hooks_use_input(program, all_hooks, iterator)
+        termination.stage = Stage.STEPS
         loss = _run(program, all_hooks, iterator, start, limit, together, termination)
+        termination.stage = Stage.LAST_CHECKPOINT
         for hook in all_hooks:
             hook.end(session)
         if together:

@@ -106,9 +106,13 @@ class Job:
             training=True,
             batch_size=self._flags.train_batch_size,
         )
-        progress = eb.training.ProgressHook(self._console.report, every_secs=0.5)
+        hooks = [eb.training.ProgressHook(self._console.report, every_secs=0.5)]
+        if self._flags.grace_secs is not None:
+            hooks.append(eb.training.GracePeriod(self._flags.grace_secs))
+        if self._flags.watchdog_secs is not None:
+            hooks.append(eb.training.Watchdog(self._flags.watchdog_secs, stacks=True))
         try:
-            self._estimator.train(train_input_fn, max_steps=total, hooks=[progress])
+            self._estimator.train(train_input_fn, max_steps=total, hooks=hooks)
         except tf.compat.v1.train.NanLossDuringTrainingError as error:
             rate = self._flags.learning_rate
             raise UserError(f"{error}\nThis run has --learning_rate={rate}.") from error

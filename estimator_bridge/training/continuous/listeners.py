@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from estimator_bridge.training.continuous.evaluator import Evaluator
 from estimator_bridge.training.continuous.results import EvalResult, EvalStatus
+from estimator_bridge.training.termination import asked_to_end
 
 __all__ = ["ContinuousEvalListener", "EvaluateAfterSaving"]
 
@@ -90,6 +91,8 @@ class EvaluateAfterSaving(_CheckpointSaverListener):
         if self._is_first:
             self._is_first = False
             return None
+        if asked_to_end():
+            return None
         if not self._listener.before_eval():
             _logging.info("Training stops, as before_eval of the evaluation listener asks for.")
             return True
@@ -111,7 +114,9 @@ class EvaluateAfterSaving(_CheckpointSaverListener):
         """Called after the last checkpoint: evaluates it, unless that has been done."""
         del session
         evaluated = self._last is not None and self._last[0] == global_step_value
-        if not evaluated and self._listener.before_eval():
+        if asked_to_end():
+            _logging.info("The last checkpoint is not evaluated: the process was asked to end.")
+        elif not evaluated and self._listener.before_eval():
             self._evaluate(global_step_value)
 
     def _seconds_to_wait(self) -> float:

@@ -1,0 +1,139 @@
+"""Calls of TensorFlow that wait for other machines without an end, given one."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+from absl import logging
+
+from estimator_bridge.errors import Interrupted, interrupted
+
+__all__ = ["connect_secs", "interruptible_wait", "problem_at", "within"]
+
+_VARIABLE = "ESTIMATOR_BRIDGE_CONNECT_SECS"
+_DEFAULT_SECS = 600.0  # large TPU slices take minutes to start
+_TELL_SECS = 60.0
+# What a client of HTTP/2, and so of gRPC, says first: the preface, and SETTINGS without any.
+_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\4\0\0\0\0\0"
+_FRAME_HEADER, _TYPE_AT, _SETTINGS = 9, 3, 4
+
+_Result = TypeVar("_Result")
+
+
+def connect_secs() -> float:
+    """How long to wait for a TPU to be connected to and started.
+
+    Raises:
+      ValueError: the environment variable ESTIMATOR_BRIDGE_CONNECT_SECS holds no number > 0.
+    """
+    said = os.environ.get(_VARIABLE) or str(_DEFAULT_SECS)
+    try:
+        secs = float(said)
+    except ValueError:
+        secs = math.nan
+    if not (secs > 0 and math.isfinite(secs)):
+        raise ValueError(
+            f"The environment variable {_VARIABLE} must be a number of seconds > 0, got {said!r}."
+        )
+    return secs
+
+
+def within(secs: float, call: Callable[[], _Result], what: str) -> _Result:
+    """Makes a call that may hang inside of TensorFlow, in a thread of its own.
+
+    So the main thread waits in Python, where signals reach it.
+
+    Args:
+      secs: how long to wait. The thread of a call that takes longer is left behind.
+      call: takes and uses nothing that belongs to one thread.
+      what: is waited for; each minute a log line says so.
+
+    Returns:
+      What the call returns.
+
+    Raises:
+      TimeoutError: the call did not return in that time.
+      Exception: whatever the call raises.
+    """
+    results: list[_Result] = []
+    errors: list[BaseException] = []
+    done = threading.Event()
+
+    def run() -> None:
+        try:
+            results.append(call())
+        except BaseException as error:
+            errors.append(error)
+        finally:
+            done.set()
+
+    started = time.monotonic()
+    threading.Thread(target=run, name=f"estimator_bridge: {what}", daemon=True).start()
+    while not done.wait(min(_TELL_SECS, max(0.0, started + secs - time.monotonic()))):
+        waited = time.monotonic() - started
+        if waited >= secs:
+            raise TimeoutError(f"{what}: no result within {secs:g} s")
+        logging.warning("Waiting for %.0f s, of %g s at most: %s", waited, secs, what)
+    if errors:
+        raise errors[0]
+    return results[0]
+
+
+@contextlib.contextmanager
+def interruptible_wait(what: str) -> Iterator[None]:
+    """Makes one line of Ctrl-C, where Python raises KeyboardInterrupt within.
+
+    Args:
+      what: is waited for.
+
+    Raises:
+      Interrupted: at Ctrl-C.
+    """
+    try:
+        yield
+    except Interrupted:
+        raise
+    except KeyboardInterrupt:
+        error = interrupted(f"The wait for {what} was stopped by Ctrl-C.")
+        if isinstance(error, SystemExit):  # of which Python shows nothing
+            logging.warning("%s", error)
+        raise error from None
+
+
+def problem_at(host: str, port: int, secs: float) -> str | None:
+    """Says why no gRPC server answers at an address; None if one does.
+
+    A connection alone proves little: a firewall, a proxy or a process that hangs accepts it too. A
+    server of HTTP/2 answers a client's preface with a frame of settings.
+
+    Args:
+      host: a name or an IP address.
+      port: its port.
+      secs: how long to wait for the connection and the answer together.
+    """
+    end = time.monotonic() + secs
+    answer = b""
+    try:
+        with contextlib.closing(socket.create_connection((host, port), secs)) as connection:
+            connection.sendall(_PREFACE)
+            while len(answer) < _FRAME_HEADER:
+                connection.settimeout(max(0.01, end - time.monotonic()))
+                received = connection.recv(_FRAME_HEADER - len(answer))
+                if not received:
+                    break
+                answer += received
+    except socket.timeout:
+        if not answer:
+            return f"timed out: no answer of a gRPC server within {secs:g} s"
+    except OSError as error:
+        return str(error) or type(error).__name__
+    if len(answer) == _FRAME_HEADER and answer[_TYPE_AT] == _SETTINGS:
+        return None
+    return f"what answers is no gRPC server: it sent {answer!r}"

@@ -1,0 +1,165 @@
+"""Says when nothing has moved for long, and what is waited for. It ends no program unless asked.
+
+Steps pay nothing for it: after each chunk of steps `moved` notes the time, and a thread that sleeps
+compares it now and then. What is waited for is read from Python's stacks at that moment.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import faulthandler
+import math
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import tensorflow as tf
+from absl import logging
+
+from estimator_bridge.training.standing import exit_at_once, standing_checkpoint
+from estimator_bridge.training.waiting_for import waiting_for
+
+__all__ = ["Watchdog", "moved", "watched"]
+
+_VARIABLE = "ESTIMATOR_BRIDGE_WATCHDOG"
+_EXIT_CODE = 75  # EX_TEMPFAIL: to be started again
+_SessionRunHook: Any = tf.compat.v1.train.SessionRunHook
+_WANTED = "seconds, then 'stacks' and 'end' as wanted, such as '300,stacks,end'; 0 turns it off"
+
+
+class Watchdog(_SessionRunHook):
+    """Says what training or an evaluation waits for when nothing has moved for a time.
+
+    Pass it to train() or evaluate() among the hooks. It takes precedence over the environment
+    variable ESTIMATOR_BRIDGE_WATCHDOG ('300,stacks,end'). Without either, one line is logged after
+    600 seconds. Each further line comes after twice the time.
+
+    Args:
+      secs: after how many seconds without the end of a call of the compiled loop; 0: never.
+      stacks: whether to write the stacks of all Python threads to stderr, too.
+      end: whether to end the process then, with exit code 75. The newest checkpoint stands.
+
+    Raises:
+      ValueError: secs is no number >= 0.
+    """
+
+    def __init__(self, secs: float = 600.0, stacks: bool = False, end: bool = False):
+        self.settings = _Settings(_seconds(secs, "Watchdog(secs)"), stacks, end)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Settings:
+    secs: float = 600.0
+    stacks: bool = False
+    end: bool = False
+
+
+class _Beat:
+    """When a thread's training last moved."""
+
+    def __init__(self) -> None:
+        self.at = time.monotonic()
+        self.chunks = 0
+
+
+_beats: dict[int, _Beat] = {}  # by thread
+
+
+def moved() -> None:
+    """Notes that a chunk of steps is done in this thread."""
+    beat = _beats.get(threading.get_ident())
+    if beat is not None:
+        beat.at = time.monotonic()
+        beat.chunks += 1
+
+
+@contextlib.contextmanager
+def watched(what: str, hooks: Sequence[Any], model_dir: str) -> Iterator[None]:
+    """Watches a call of train() or evaluate() in this thread; one within another counts as it.
+
+    Args:
+      what: 'Training' or 'Evaluation'.
+      hooks: of the call; there may be a Watchdog among them.
+      model_dir: whose checkpoint stands if the process is ended.
+    """
+    settings = _settings(hooks)
+    thread = threading.get_ident()
+    if thread in _beats or not settings.secs:
+        yield
+        return
+    beat, done = _Beat(), threading.Event()
+    _beats[thread] = beat
+    threading.Thread(
+        target=_watch,
+        args=(what, settings, model_dir, thread, beat, done),
+        name="estimator_bridge watchdog",
+        daemon=True,
+    ).start()
+    try:
+        yield
+    finally:
+        done.set()
+        del _beats[thread]
+
+
+def _watch(
+    what: str,
+    settings: _Settings,
+    model_dir: str,
+    thread: int,
+    beat: _Beat,
+    done: threading.Event,
+) -> None:
+    seen, patience = beat.at, settings.secs
+    while not done.wait(max(0.01, beat.at + patience - time.monotonic())):
+        if beat.at != seen:
+            seen, patience = beat.at, settings.secs
+        elif time.monotonic() >= seen + patience:
+            _tell(what, settings, thread, beat)
+            patience *= 2
+            if settings.end:
+                said = f"estimator_bridge: {what} ends, by the watchdog."
+                exit_at_once(f"{said} {standing_checkpoint(model_dir)}", _EXIT_CODE)
+
+
+def _tell(what: str, settings: _Settings, thread: int, beat: _Beat) -> None:
+    since = "since it began" if not beat.chunks else f"after {beat.chunks} calls of the loop"
+    logging.warning(
+        "%s: nothing has moved for %.0f s, %s. It waits for %s. %s",
+        what,
+        time.monotonic() - beat.at,
+        since,
+        waiting_for(thread, is_first=not beat.chunks),
+        "All threads' stacks follow."
+        if settings.stacks
+        else f"{_VARIABLE}={settings.secs:g},stacks shows all threads' stacks.",
+    )
+    if settings.stacks:
+        with contextlib.suppress(Exception):  # a notebook's stderr has no file
+            faulthandler.dump_traceback(sys.__stderr__ or sys.stderr, all_threads=True)
+
+
+def _settings(hooks: Sequence[Any]) -> _Settings:
+    given = next((hook.settings for hook in hooks if isinstance(hook, Watchdog)), None)
+    said = os.environ.get(_VARIABLE)
+    if given or not said:
+        return given or _Settings()
+    secs, *words = [part.strip() for part in said.split(",")]
+    if set(words) - {"stacks", "end"}:
+        raise ValueError(f"The environment variable {_VARIABLE} must be {_WANTED}; got {said!r}.")
+    name = f"The environment variable {_VARIABLE}"
+    return _Settings(_seconds(secs, name), "stacks" in words, "end" in words)
+
+
+def _seconds(value: Any, name: str) -> float:
+    try:
+        secs = float(value)
+    except (TypeError, ValueError):
+        secs = math.nan
+    if not (secs >= 0 and math.isfinite(secs)):
+        raise ValueError(f"{name} must be a number of seconds >= 0 ({_WANTED}); got {value!r}.")
+    return secs

@@ -1,0 +1,56 @@
+"""Does faults of a kind to training programs, and prints a table of what becomes of them.
+
+    python -m parity.faults KIND [--original PYTHON] [--json FILE] [CASE ...]
+
+KIND is `signals`. With PYTHON, that of an environment with TensorFlow 2.15, each case is also done
+to the real tf.estimator, where it can run it. The command fails where a case did not hold here,
+except for those that docs/reliability.md names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from parity.faults import signals
+
+# Each has NAMES, `run(names)`, which returns a dict of JSON by case, and `table(here, original)`.
+KINDS = {"signals": signals}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the command; returns its exit code."""
+    parser = argparse.ArgumentParser(prog="python -m parity.faults", description=__doc__)
+    parser.add_argument("kind", choices=KINDS)
+    parser.add_argument("cases", nargs="*", metavar="CASE")
+    parser.add_argument("--original", metavar="PYTHON")
+    parser.add_argument("--json", metavar="FILE", help="write the results instead of the table")
+    given = parser.parse_intermixed_args(argv)
+    kind = KINDS[given.kind]
+    unknown = set(given.cases) - set(kind.NAMES)
+    if unknown:
+        parser.error(f"no such case: {sorted(unknown)[0]}; there are {', '.join(kind.NAMES)}")
+    here = kind.run(given.cases or kind.NAMES)
+    if given.json:
+        Path(given.json).write_text(json.dumps(here, indent=1))
+        return 0
+    original = _of_original(given.original, given.kind, given.cases) if given.original else {}
+    print("\n".join(kind.table(here, original)))
+    return 0 if all(case["held"] or case["known"] for case in here.values()) else 1
+
+
+def _of_original(python: str, kind: str, cases: Sequence[str]) -> dict:
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder, "results.json")
+        command = [python, "-m", "parity.faults", kind, "--json", str(out), *cases]
+        subprocess.run(command, check=True)
+        return json.loads(out.read_text())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,130 @@
+"""SIGTERM and SIGINT, sent to programs that hang in different places."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import tempfile
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+__all__ = ["NAMES", "run", "table"]
+
+GRACE_SECS = 2.0
+_TO_READY = 120.0
+# After the grace period: a look at the folder, and what a busy machine takes.
+_SLACK = 8.0
+_SENT = {
+    "SIGTERM": [signal.SIGTERM],
+    "SIGTERM-twice": [signal.SIGTERM, signal.SIGTERM],
+    "SIGINT": [signal.SIGINT],
+    "SIGINT-twice": [signal.SIGINT, signal.SIGINT],
+}
+_PLACES = (
+    "steps", "generator", "input", "py_function", "step", "hook", "gil", "model_fn", "compilation",
+    "write", "evaluation", "prediction", "train_and_evaluate", "tpu", "worker",
+)  # fmt: skip
+NAMES = [f"{place}:{sent}" for place in _PLACES for sent in _SENT]
+# Where nothing was trained before.
+_NO_CHECKPOINT = ("tpu", "worker")
+# C code that keeps Python's lock: no Python code, in whatever thread, can end the process then.
+_KNOWN_TO_HANG = ("gil",)
+_FIRST_EVALUATION = 2  # in train_and_evaluate: the step of the checkpoint that it evaluates
+
+
+def run(names: Sequence[str]) -> dict[str, Any]:
+    """Does these cases, a few at a time.
+
+    Args:
+      names: of NAMES: 'PLACE:SIGNALS'.
+
+    Returns:
+      By case: `secs` from the first signal to the end, the exit `code` as a shell has it (None:
+      nothing but SIGKILL ended it), the `step` of the whole checkpoint that stands, the `lines` of
+      a traceback, whether it `held` or is `known` not to, and the last of the `output`.
+    """
+    # The threads only fork and wait, one fork after the other: TensorFlow has run nothing.
+    from parity.faults import hanging
+
+    assert set(_PLACES) == set(hanging.PROGRAMS)
+    with ThreadPoolExecutor(3) as pool:
+        return dict(zip(names, pool.map(_case, names)))
+
+
+def _case(name: str) -> dict[str, Any]:
+    from parity.environment import tf
+    from parity.faults import hanging
+    from parity.faults.forks import Forked
+
+    place, _, sent = name.partition(":")
+    os.environ["ESTIMATOR_BRIDGE_GRACE_SECS"] = str(GRACE_SECS)
+    with tempfile.TemporaryDirectory() as folder:
+        model_dir = os.path.join(folder, "model")
+        os.mkdir(model_dir)
+        program = hanging.PROGRAMS[place]
+        process = Forked(lambda ready: program(model_dir, ready), Path(folder, "log"))
+        if not process.wait_until_ready(_TO_READY):
+            process.wait(0)
+            said = f"did not get to where it hangs:\n{process.output[-2000:]}"
+            return {
+                "secs": 0,
+                "code": 0,
+                "step": None,
+                "lines": 0,
+                "held": False,
+                "known": False,
+                "output": said,
+            }
+        time.sleep(1.0)  # now the main thread is inside of TensorFlow, where it waits for Python
+        started = time.monotonic()
+        first, *more = _SENT[sent]
+        process.send(first)
+        for signum in more:
+            time.sleep(0.8)
+            process.send(signum)
+        code = process.wait(GRACE_SECS + _SLACK)
+        secs = time.monotonic() - started
+        newest = tf.train.latest_checkpoint(model_dir)
+        step = int(tf.train.load_variable(newest, "global_step")) if newest else None
+        lines = len(re.findall(r"^  File ", process.output, re.MULTILINE))
+        least = _FIRST_EVALUATION if place == "train_and_evaluate" else hanging.AT_STEP - 1
+        stands = step is None if place in _NO_CHECKPOINT else (step or 0) >= least
+        held = code == 128 + first and stands and not lines
+        is_known = place in _KNOWN_TO_HANG and code is None and stands
+        return {
+            "secs": round(secs, 1), "code": code, "step": step, "lines": lines, "held": held,
+            "known": is_known, "output": process.output[-2000:],
+        }  # fmt: skip
+
+
+def table(here: Mapping[str, Any], original: Mapping[str, Any]) -> Iterable[str]:
+    """The lines of a table in Markdown: a row a place, with the four ways to signal it."""
+    yield "| hangs in | " + " | ".join(_SENT) + " | checkpoint stands | the original |"
+    yield "|" + "---|" * (len(_SENT) + 3)
+    for place in _PLACES:
+        cases = {sent: here.get(f"{place}:{sent}") for sent in _SENT}
+        done = [case for case in cases.values() if case]
+        if not done:
+            continue
+        theirs = {sent: original.get(f"{place}:{sent}") for sent in _SENT}
+        stood = sum(case["held"] for case in done)
+        yield (
+            f"| {place} | "
+            + " | ".join(_told(case) for case in cases.values())
+            + f" | {stood} of {len(done)} | "
+            + "; ".join(f"{sent} {_told(case)}" for sent, case in theirs.items() if case)
+            + " |"
+        )
+
+
+def _told(case: Mapping[str, Any] | None) -> str:
+    if not case:
+        return ""
+    if case["code"] is None:
+        return "hangs"
+    lines = f", traceback of {case['lines']} frames" if case["lines"] else ""
+    return f"{case['code']} in {case['secs']:g} s{lines}"

@@ -1,0 +1,90 @@
+"""A wait for a TPU or a worker has an end, which says what was tried and for how long."""
+
+import contextlib
+import socket
+import threading
+import time
+
+import pytest
+import tensorflow as tf
+
+from estimator_bridge import runtime
+from estimator_bridge.errors import AcceleratorNotFoundError, WorkerError
+from estimator_bridge.runtime import accelerators, cluster, deadlines, strategies
+
+SETTINGS = b"\0\0\0\4\0\0\0\0\0"
+
+
+@contextlib.contextmanager
+def server(answer):
+    """Takes connections, sends each the same bytes, and nothing more."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve():
+            kept = []
+            with contextlib.suppress(OSError):
+                while True:
+                    connection, _ = listening.accept()
+                    connection.sendall(answer)
+                    kept.append(connection)
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield listening.getsockname()
+
+
+def test_a_server_of_tensorflow_answers():
+    address = tf.distribute.Server.create_local_server().target.removeprefix("grpc://")
+    host, _, port = address.rpartition(":")
+    assert deadlines.problem_at(host, int(port), 10) is None
+    assert cluster.not_answering([address]) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (b"", r"timed out: no answer of a gRPC server within 0\.3 s"),
+        (b"HTTP/1.1 400 Bad Request\r\n", r"no gRPC server: it sent b'HTTP/1.1 '"),
+    ],
+)
+def test_a_tpu_address_that_is_none_is_an_error_in_time(answer, told, monkeypatch):
+    monkeypatch.setattr(accelerators, "_PATIENCE", 0.3)
+    with server(answer) as (host, port):
+        started = time.monotonic()
+        with pytest.raises(AcceleratorNotFoundError, match=told):
+            runtime.tpu_strategy(master=f"grpc://{host}:{port}")
+        assert time.monotonic() - started < 5
+        assert cluster.not_answering([f"{host}:{port}"], 0.3) == [f"{host}:{port}"]
+
+
+def test_a_tpu_that_answers_and_does_not_start_is_an_error_in_time(monkeypatch, caplog):
+    monkeypatch.setenv("ESTIMATOR_BRIDGE_CONNECT_SECS", "0.5")
+    monkeypatch.setattr(deadlines, "_TELL_SECS", 0.2)
+    hangs = threading.Event()
+    monkeypatch.setattr(
+        strategies.tf.config, "experimental_connect_to_cluster", lambda cluster: hangs.wait(20)
+    )
+    with server(SETTINGS) as (host, port):
+        address = f"grpc://{host}:{port}"
+        started = time.monotonic()
+        with pytest.raises(AcceleratorNotFoundError) as told:
+            runtime.tpu_strategy(master=address)
+        assert time.monotonic() - started < 5
+    hangs.set()
+    assert f"The TPU at '{address}' answers, but did not start within 0.5 s" in str(told.value)
+    assert f"Waiting for 0 s, of 0.5 s at most: the TPU at '{address}' to start" in caplog.text
+
+
+def test_a_deadline_that_is_no_time(monkeypatch):
+    monkeypatch.setenv("ESTIMATOR_BRIDGE_CONNECT_SECS", "0")
+    with pytest.raises(ValueError, match=r"CONNECT_SECS must be a number of seconds > 0, got '0'"):
+        deadlines.connect_secs()
+
+
+def test_workers_that_listen_and_say_nothing_are_named(monkeypatch, caplog):
+    monkeypatch.setattr(cluster, "_TELL_SECS", 0.1)
+    not_answering = cluster.not_answering
+    monkeypatch.setattr(cluster, "not_answering", lambda addresses: not_answering(addresses, 0.2))
+    with server(b"") as (host, port):
+        with pytest.raises(WorkerError, match=rf"Nothing answers at {host}:{port}\."):
+            cluster._wait_for([f"{host}:{port}"], 0.5, "chief 0")
+        assert f"No TensorFlow server answers at {host}:{port}" in caplog.text

@@ -1,0 +1,113 @@
+"""A training that does not move says what it waits for."""
+
+import os
+import threading
+import time
+
+import pytest
+from absl import logging
+
+import estimator_bridge as eb
+from estimator_bridge.training.waiting_for import waiting_for
+
+import tensorflow as tf  # isort: skip
+
+v1 = tf.compat.v1
+NAP = 1.0
+
+
+def model_fn(features, labels, mode):
+    step = v1.train.get_global_step()
+    train_op = v1.assign_add(step, 1)
+    return eb.EstimatorSpec(mode, loss=tf.reduce_mean(features), train_op=train_op)
+
+
+def ones():
+    return tf.data.Dataset.from_tensors([1.0]).repeat()
+
+
+class Hangs(v1.train.SessionRunHook):
+    def before_run(self, run_context):
+        pass
+
+    def after_run(self, run_context, run_values):
+        time.sleep(NAP)
+
+
+@pytest.fixture
+def said(caplog):
+    caplog.set_level(logging.WARNING)
+    return lambda: [text for text in caplog.messages if "nothing has moved" in text]
+
+
+def test_what_is_waited_for_is_named(tmp_path, said):
+    def slow_model_fn(features, labels, mode):
+        time.sleep(NAP)
+        return model_fn(features, labels, mode)
+
+    def examples():
+        yield [1.0]
+        yield [1.0]
+        time.sleep(NAP)
+        yield [1.0]
+
+    def slow_input():
+        return tf.data.Dataset.from_generator(examples, tf.float32, [1])
+
+    watchdog = eb.training.Watchdog(NAP / 3)
+    estimator = eb.Estimator(slow_model_fn, str(tmp_path))
+    estimator.train(slow_input, hooks=[watchdog])
+    estimator.train(ones, steps=1, hooks=[watchdog, Hangs()])
+    text = "\n".join(said())
+    assert f"It waits for model_fn, in slow_model_fn ({__file__}:" in text
+    assert f"It waits for the input: a generator, in examples ({__file__}:" in text
+    assert f"It waits for a hook, in after_run ({__file__}:" in text
+
+
+def test_the_environment_sets_it_and_stacks_are_written(tmp_path, said, monkeypatch, capfd):
+    monkeypatch.setenv("ESTIMATOR_BRIDGE_WATCHDOG", f"{NAP / 3}, stacks")
+    eb.Estimator(model_fn, str(tmp_path)).train(ones, steps=1, hooks=[Hangs()])
+    assert said()
+    written = capfd.readouterr().err
+    assert "most recent call first" in written
+    assert "in after_run" in written
+    monkeypatch.setenv("ESTIMATOR_BRIDGE_WATCHDOG", "300,stack")
+    with pytest.raises(
+        ValueError, match="ESTIMATOR_BRIDGE_WATCHDOG must be seconds, then 'stacks'"
+    ):
+        eb.Estimator(model_fn, str(tmp_path)).train(ones, steps=1)
+
+
+def test_steps_that_end_in_time_are_not_spoken_of(tmp_path, said):
+    before = set(threading.enumerate())
+    estimator = eb.Estimator(model_fn, str(tmp_path))
+    estimator.train(ones, steps=3)
+    estimator.evaluate(ones, steps=3)
+    assert said() == []
+    time.sleep(0.1)
+    left = {thread.name for thread in set(threading.enumerate()) - before}
+    assert "estimator_bridge watchdog" not in left
+
+
+def test_the_process_can_be_ended(tmp_path):
+    watchdog = eb.training.Watchdog(NAP / 3, end=True)
+    child = os.fork()  # nothing of TensorFlow runs in the child but what it ends in
+    if not child:
+        from estimator_bridge.training.watchdog import watched
+
+        with watched("Training", [watchdog], str(tmp_path)):
+            time.sleep(60)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 75
+
+
+def test_a_thread_without_anything_of_note_is_in_a_step():
+    done = threading.Event()
+    thread = threading.Thread(target=done.wait)
+    thread.start()
+    try:
+        assert waiting_for(thread.ident, is_first=False).startswith("a step, or for the next batch")
+        assert waiting_for(thread.ident, is_first=True).startswith("the first step")
+    finally:
+        done.set()
+        thread.join()
