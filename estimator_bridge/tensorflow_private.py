@@ -65,6 +65,10 @@ from tensorflow.python.ops.resource_variable_ops import (
     UninitializedVariable,
 )
 
+# What libraries import of Estimator's module of exports: TensorFlow kept it, without a public
+# name.
+from tensorflow.python.saved_model import model_utils as saved_model_utils
+
 # The columns of TPU embeddings, to know them again; the public API has only what makes them.
 from tensorflow.python.tpu import feature_column_v2 as tpu_feature_columns
 
@@ -89,8 +93,9 @@ from tensorflow.python.training.training_util import (
     _get_or_create_global_step_read as global_step_read,
 )
 
+# The arguments of a function as Estimator saw them, which libraries import from its module util.
 # tf.contrib.framework.nest: the public tf.nest has five of its functions.
-from tensorflow.python.util import nest
+from tensorflow.python.util import function_utils, nest
 
 
 @contextlib.contextmanager
@@ -109,6 +114,14 @@ def import_below_control_edges() -> Iterator[None]:
         yield
     finally:
         tf.compat.v1.enable_tensor_equality()
+
+
+def restore_variable_v1() -> None:
+    """Puts VariableV1 where libraries import it from: it has moved to a module of its own."""
+    from tensorflow.python.ops import variables
+
+    if not hasattr(variables, "VariableV1"):
+        variables.VariableV1 = tf.compat.v1.Variable
 
 
 def flat_call(function: Any) -> Callable[..., list[tf.Tensor]]:
@@ -393,6 +406,7 @@ __all__ = [
     "eager_mode",
     "existing_global_step_read",
     "flat_call",
+    "function_utils",
     "get_tpu_context",
     "global_step_read",
     "host_address",
@@ -408,6 +422,8 @@ __all__ = [
     "operations_made_otherwise",
     "read_profile",
     "reset_eager_context",
+    "restore_variable_v1",
+    "saved_model_utils",
     "server_runs",
     "tpu_feature_columns",
     "tpu_metadata",

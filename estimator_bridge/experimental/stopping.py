@@ -11,13 +11,13 @@ from absl import logging
 
 from estimator_bridge.training.cadence import NOW, Due
 
-__all__ = ["CheckForStoppingHook", "StopOnPredicateHook"]
+__all__ = ["CheckForStoppingHook", "StopOnPredicateHook", "stop_variable"]
 
 _v1 = tf.compat.v1
 _SessionRunHook: Any = _v1.train.SessionRunHook
 
 
-def _stop_variable() -> tf.Variable:
+def stop_variable() -> tf.Variable:
     """The variable of the default graph by which the chief tells workers to stop."""
     with _v1.variable_scope("signal_early_stopping", values=[], reuse=_v1.AUTO_REUSE):
         return _v1.get_variable(
@@ -72,7 +72,7 @@ class StopOnPredicateHook(_SessionRunHook):
         """Finds the global step, and makes the variable that workers look at."""
         self._last = None
         self._global_step = _v1.train.get_global_step()
-        self._stop_var = _stop_variable()
+        self._stop_var = stop_variable()
         self._stop_op = _v1.assign(self._stop_var, True)
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
@@ -108,7 +108,7 @@ class CheckForStoppingHook(_SessionRunHook):
 
     def begin(self) -> None:
         """Finds or makes the variable that the chief sets."""
-        self._stop_var = _stop_variable()
+        self._stop_var = stop_variable()
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         """Looks at the variable."""

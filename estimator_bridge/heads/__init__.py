@@ -39,6 +39,7 @@ from estimator_bridge.heads.v1_factories import (
     poisson_regression_head,
     regression_head,
 )
+from estimator_bridge.heads.v1_single import V1BinaryHead, V1MultiClassHead, V1RegressionHead
 
 __all__ = [
     "AnyV1Head",
@@ -55,7 +56,10 @@ __all__ = [
     "RegressionHead",
     "SequentialHead",
     "SequentialHeadWrapper",
+    "V1BinaryHead",
     "V1Head",
+    "V1MultiClassHead",
+    "V1RegressionHead",
     "binary_classification_head",
     "binary_or_multi_class_head_v1",
     "classifier_parse_example_spec",

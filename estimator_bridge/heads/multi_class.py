@@ -66,6 +66,7 @@ class MultiClassHead(SingleHead):
         check_reduction(loss_reduction)
         n_classes = check_n_classes(n_classes)
         super().__init__(n_classes, 1, weight_column, loss_reduction, loss_fn, name)
+        self._n_classes = n_classes  # by this name, for subclasses of libraries
         self._label_vocabulary = check_vocabulary(label_vocabulary, n_classes)
 
     def processed_labels(self, labels: Any, logits: tf.Tensor) -> tf.Tensor:

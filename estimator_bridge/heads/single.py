@@ -128,7 +128,17 @@ class SingleHead(Head):
           ValueError: one is missing or of a wrong shape, or weights are not numeric.
         """
         logits = check_logits(logits, self.logits_dimension)
-        labels = self.processed_labels(labels, logits)
+        labels = self._processed_labels(logits, labels)
+        losses, weights = self._unweighted_loss_and_weights(logits, labels, features)
+        return Batch(labels, logits, losses, weights)
+
+    # The next two have the original's names, as libraries' subclasses call and replace them.
+    def _processed_labels(self, logits: tf.Tensor, labels: Any) -> tf.Tensor:
+        return self.processed_labels(labels, logits)
+
+    def _unweighted_loss_and_weights(
+        self, logits: tf.Tensor, labels: tf.Tensor, features: Mapping[str, Any] | None
+    ) -> tuple[tf.Tensor, tf.Tensor | None]:
         if self._loss_fn:
             losses = call_loss_fn(
                 self._loss_fn, labels, logits, features, self._loss_dimension, self._loss_reduction
@@ -136,7 +146,7 @@ class SingleHead(Head):
         else:
             losses = self.own_losses(labels, logits)
         weights = example_weights(features, self._weight_column, logits, self._weighs_logits)
-        return Batch(labels, logits, losses, weights)
+        return losses, weights
 
     def loss(
         self,

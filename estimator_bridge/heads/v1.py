@@ -110,13 +110,17 @@ class V1Head(AnyV1Head):
       ValueError: loss_reduction is none of them, or NONE.
     """
 
+    # Whether the losses of a batch may stay as they are: loss_reduction NONE.
+    may_keep_losses = False
+
     def __init__(
         self,
         head: SingleHead,
         loss_reduction: str = _Reduction.SUM,
         prediction_keys: Sequence[str] | None = None,
     ):
-        check_reduction(loss_reduction, set(_Reduction.all()) - {_Reduction.NONE})
+        refused = () if self.may_keep_losses else (_Reduction.NONE,)
+        check_reduction(loss_reduction, set(_Reduction.all()).difference(refused))
         self.head = head
         head.must = "must"
         self.name = head.name

@@ -5,8 +5,7 @@ Programs that had model functions of their own took them from the canned estimat
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -26,11 +25,48 @@ __all__ = [
 ]
 
 _SUM = tf.compat.v1.losses.Reduction.SUM
-summed_binary_classification_head = functools.partial(
-    binary_classification_head, loss_reduction=_SUM
-)
-summed_multi_class_head = functools.partial(multi_class_head, loss_reduction=_SUM)
-summed_regression_head = functools.partial(regression_head, loss_reduction=_SUM)
+
+
+def summed_binary_classification_head(
+    weight_column: Any = None,
+    thresholds: Iterable[float] | None = None,
+    label_vocabulary: Sequence[str] | None = None,
+    loss_reduction: str = _SUM,
+    loss_fn: Callable[..., tf.Tensor] | None = None,
+    name: str | None = None,
+) -> V1Head:
+    """Makes the V1 head of two classes; see `binary_classification_head`."""
+    return binary_classification_head(
+        weight_column, thresholds, label_vocabulary, loss_reduction, loss_fn, name
+    )
+
+
+def summed_multi_class_head(
+    n_classes: int,
+    weight_column: Any = None,
+    label_vocabulary: Sequence[str] | None = None,
+    loss_reduction: str = _SUM,
+    loss_fn: Callable[..., tf.Tensor] | None = None,
+    name: str | None = None,
+) -> V1Head:
+    """Makes the V1 head of three or more classes; see `multi_class_head`."""
+    return multi_class_head(
+        n_classes, weight_column, label_vocabulary, loss_reduction, loss_fn, name
+    )
+
+
+def summed_regression_head(
+    weight_column: Any = None,
+    label_dimension: int = 1,
+    loss_reduction: str = _SUM,
+    loss_fn: Callable[..., tf.Tensor] | None = None,
+    inverse_link_fn: Callable[[tf.Tensor], tf.Tensor] | None = None,
+    name: str | None = None,
+) -> V1Head:
+    """Makes the V1 head of a regression; see `regression_head`."""
+    return regression_head(
+        weight_column, label_dimension, loss_reduction, loss_fn, inverse_link_fn, name
+    )
 
 
 def binary_or_multi_class_head_v1(

@@ -7,17 +7,13 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.heads.binary_class import BinaryClassHead
+from estimator_bridge.heads.arguments import check_reduction
 from estimator_bridge.heads.keys import PredictionKeys
-from estimator_bridge.heads.multi_class import MultiClassHead
 from estimator_bridge.heads.multi_label import MultiLabelHead
-from estimator_bridge.heads.regression import (
-    LogisticRegressionHead,
-    PoissonRegressionHead,
-    RegressionHead,
-)
+from estimator_bridge.heads.regression import LogisticRegressionHead, PoissonRegressionHead
 from estimator_bridge.heads.v1 import AnyV1Head, V1Head
 from estimator_bridge.heads.v1_multi import V1MultiHead
+from estimator_bridge.heads.v1_single import V1BinaryHead, V1MultiClassHead, V1RegressionHead
 
 __all__ = [
     "binary_classification_head",
@@ -29,7 +25,8 @@ __all__ = [
     "regression_head",
 ]
 
-_MEAN = tf.compat.v1.losses.Reduction.SUM_OVER_BATCH_SIZE
+_Reduction = tf.compat.v1.losses.Reduction
+_MEAN = _Reduction.SUM_OVER_BATCH_SIZE
 
 
 def binary_classification_head(
@@ -56,8 +53,9 @@ def binary_classification_head(
     Raises:
       ValueError: an argument is not valid.
     """
-    head = BinaryClassHead(weight_column, thresholds, label_vocabulary, loss_fn=loss_fn, name=name)
-    return V1Head(head, loss_reduction)
+    return V1BinaryHead(
+        weight_column, thresholds, label_vocabulary, _checked(loss_reduction), loss_fn, name
+    )
 
 
 def multi_class_head(
@@ -84,8 +82,9 @@ def multi_class_head(
     Raises:
       ValueError: an argument is not valid.
     """
-    head = MultiClassHead(n_classes, weight_column, label_vocabulary, loss_fn=loss_fn, name=name)
-    return V1Head(head, loss_reduction)
+    return V1MultiClassHead(
+        n_classes, weight_column, label_vocabulary, _checked(loss_reduction), loss_fn, name
+    )
 
 
 def multi_label_head(
@@ -152,14 +151,9 @@ def regression_head(
     Raises:
       ValueError: an argument is not valid.
     """
-    head = RegressionHead(
-        label_dimension,
-        weight_column,
-        loss_fn=loss_fn,
-        inverse_link_fn=inverse_link_fn,
-        name=name,
+    return V1RegressionHead(
+        label_dimension, weight_column, _checked(loss_reduction), loss_fn, inverse_link_fn, name
     )
-    return V1Head(head, loss_reduction)
 
 
 def poisson_regression_head(
@@ -225,3 +219,7 @@ def multi_head(
       ValueError: there are no heads, one has no name, or there are not as many weights.
     """
     return V1MultiHead(heads, head_weights)
+
+
+def _checked(loss_reduction: str) -> str:
+    return check_reduction(loss_reduction, set(_Reduction.all()) - {_Reduction.NONE})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.abc
 import importlib.machinery
 import re
@@ -13,7 +14,7 @@ from typing import Any
 
 from estimator_bridge.legacy.faces import face_v1, face_v2
 from estimator_bridge.legacy.lazy_module import LazyModule
-from estimator_bridge.legacy.old_paths import OLD_MODULES
+from estimator_bridge.legacy.old_paths import OLD_MODULES, below
 from estimator_bridge.legacy.tf1.contrib_paths import find_contrib
 from estimator_bridge.legacy.tpu_functions import lead_tpu_functions_here
 
@@ -30,6 +31,7 @@ def install() -> None:
     These are ``tf.estimator``, ``tf.compat.v1.estimator`` and ``tf.compat.v2.estimator``, as
     attributes and for ``from tensorflow.compat.v1 import estimator`` and the like; the package
     ``tensorflow_estimator`` with the paths of its modules; and ``tensorflow.python.estimator``.
+    What libraries import there, private names too, is in docs/library_names.md.
     And ``tf.distribute.cluster_resolver.TPUClusterResolver`` is the one of `estimator_bridge.tpu`,
     ``tf.compat.v1.tpu.experimental`` has AdagradParameters and its like again, the functions of
     ``tf.compat.v1.tpu`` that need a TPU are those of `estimator_bridge.tpu`, and ``from
@@ -52,6 +54,7 @@ def install() -> None:
         )
     from estimator_bridge import embedding_parameters
     from estimator_bridge.legacy.resolver import TPUClusterResolver
+    from estimator_bridge.tensorflow_private import restore_variable_v1
 
     for name, namespace in _namespaces():
         namespace.estimator = v1 if name.endswith("v1") else v2  # type: ignore[attr-defined]
@@ -66,6 +69,7 @@ def install() -> None:
     for place, face in places.items():
         sys.modules[f"{place}.estimator"] = face
     find_contrib()
+    restore_variable_v1()
     if not any(isinstance(finder, _OldPaths) for finder in sys.meta_path):
         _forget_the_original()
         sys.meta_path.insert(0, _OldPaths())
@@ -99,14 +103,15 @@ class _OldPaths(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     ) -> importlib.machinery.ModuleSpec | None:
         """The spec of a stand-in; None for a module that is none of the original's."""
         del path, target
-        if fullname not in OLD_MODULES and not _submodule(fullname):
+        known = fullname in OLD_MODULES or _submodule(fullname) or _of_contrib(fullname)
+        if not known:
             return None
         return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
         """Makes the stand-in."""
         if spec.name in OLD_MODULES:
-            return LazyModule(spec.name, *OLD_MODULES[spec.name])
+            return LazyModule(spec.name, *OLD_MODULES[spec.name], submodules=below(spec.name))
         return None
 
     def exec_module(self, module: ModuleType) -> None:
@@ -115,6 +120,9 @@ class _OldPaths(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if submodule:
             face = sys.modules[module.__name__.rpartition(".")[0]]
             sys.modules[module.__name__] = getattr(face, submodule)
+        contrib = _of_contrib(module.__name__)
+        if contrib:
+            sys.modules[module.__name__] = contrib
 
 
 def _submodule(name: str) -> str | None:
@@ -123,3 +131,14 @@ def _submodule(name: str) -> str | None:
     face = sys.modules.get(place)
     is_there = last in _SUBMODULES and last in getattr(face, "__all__", ())
     return last if is_there and face in (face_v1(), face_v2()) else None
+
+
+def _of_contrib(name: str) -> ModuleType | None:
+    """The module of tf.contrib that tensorflow_estimator had too; None for another name."""
+    top, _, below_top = name.partition(".")
+    if top != "tensorflow_estimator" or below_top.split(".")[0] != "contrib":
+        return None
+    try:
+        return importlib.import_module(f"tensorflow.{below_top}")
+    except ModuleNotFoundError:
+        return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -20,6 +20,7 @@ class LazyModule(ModuleType):
       targets: by name in it, what that is, as "package.module.object" or "package.module".
       missing: names that it lacks, and what there is to say of each.
       shown: how users call it; by default by its full name.
+      submodules: modules below it, which are its attributes too.
     """
 
     def __init__(
@@ -28,15 +29,19 @@ class LazyModule(ModuleType):
         targets: Mapping[str, str],
         missing: Mapping[str, str],
         shown: str | None = None,
+        submodules: Collection[str] = (),
     ):
         super().__init__(name, f"Stands in for a module of tf.estimator: {', '.join(targets)}.")
         self.__all__ = [target for target in targets if not target.startswith("_")]
         self.__path__: list[str] = []  # a package, so that what it lacks is looked for by finders
         self._targets = dict(targets)
+        self._submodules = frozenset(submodules)
         self._fail = missing_getattr(name, missing, shown)
 
     def __getattr__(self, name: str) -> Any:
         if name not in self._targets:
+            if name in self._submodules:
+                return importlib.import_module(f"{self.__name__}.{name}")
             return self._fail(name)
         found = _load(self._targets[name])
         setattr(self, name, found)

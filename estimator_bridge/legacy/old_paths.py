@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
+from typing import Any
 
 from estimator_bridge.legacy.faces import CANNED_NAMES, PARSE_EXAMPLE_SPECS, V1_NAMES
+from estimator_bridge.legacy.library.names import GONE_MODULES, GONE_NAMES, LIBRARY_NAMES
 from estimator_bridge.legacy.missing import MISSING
 
-__all__ = ["OLD_MODULES"]
+__all__ = ["OLD_MODULES", "below"]
 
 _FACE = "estimator_bridge"
 _CANNED = {
@@ -65,21 +68,6 @@ _INPUTS = _here("inputs", "numpy_input_fn", "pandas_input_fn")
 
 # By the path below tensorflow_estimator.python.estimator: what a module has, and what it lacks.
 _BELOW: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
-    # Privates that model functions with heads lean on.
-    "canned.head": (
-        {
-            "_Head": f"{_FACE}.heads.AnyV1Head",
-            "_binary_logistic_head_with_sigmoid_cross_entropy_loss": (
-                f"{_FACE}.heads.summed_binary_classification_head"
-            ),
-            "_binary_logistic_or_multi_class_head": f"{_FACE}.heads.binary_or_multi_class_head_v1",
-            "_multi_class_head_with_softmax_cross_entropy_loss": (
-                f"{_FACE}.heads.summed_multi_class_head"
-            ),
-            "_regression_head": f"{_FACE}.heads.summed_regression_head",
-        },
-        {},
-    ),
     "canned.kmeans": ({"KMeansClustering": f"{_FACE}.experimental.KMeans"}, {}),
     "canned.metric_keys": (_here("heads", "MetricKeys"), {}),
     "canned.parsing_utils": (
@@ -94,10 +82,6 @@ _BELOW: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
             **_V1_ESTIMATOR,
             "EstimatorV2": f"{_FACE}.Estimator",
             **_here("", "VocabInfo", "WarmStartSettings"),
-            # A private that TPU programs lean on to find where they stopped.
-            "_load_global_step_from_checkpoint_dir": (
-                f"{_FACE}.experimental.checkpoint_step.global_step_of_folder"
-            ),
         },
         {},
     ),
@@ -165,6 +149,10 @@ _BELOW: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
 for _name, _names in _CANNED.items():
     _more = _here("experimental", "LinearSDCA") if _name == "linear" else {}
     _BELOW[f"canned.{_name}"] = ({**_canned(*_names), **_more}, {})
+for _name, _library in LIBRARY_NAMES.items():
+    _public, _missing = _BELOW.get(_name, ({}, {}))
+    _BELOW[_name] = ({**_public, **_library}, {**_missing, **GONE_NAMES.get(_name, {})})
+_BELOW["keras"] = _BELOW["keras_lib"]  # as it was called until TensorFlow 2.5
 
 
 def _all_modules() -> dict[str, tuple[Mapping[str, str], Mapping[str, str]]]:
@@ -176,16 +164,58 @@ def _all_modules() -> dict[str, tuple[Mapping[str, str], Mapping[str, str]]]:
         f"{top}.python": ({}, {}),
     }
     for place in places:
-        found[place] = ({}, {})
-        for below, content in _BELOW.items():
-            folder, _, _ = below.rpartition(".")
-            if folder:
-                found.setdefault(f"{place}.{folder}", ({}, {}))
-            found[f"{place}.{below}"] = content
+        for path, content in _BELOW.items():
+            found[f"{place}.{path}"] = content
+            parts = path.split(".")
+            for depth in range(len(parts)):
+                found.setdefault(".".join([place, *parts[:depth]]), ({}, {}))
+        for path, advice in GONE_MODULES.items():
+            folder, _, module = f"{place}.{path}".rpartition(".")
+            names, missing = found.get(folder, ({}, {}))
+            found[folder] = (names, {**missing, module: advice})
+    mnist = "tensorflow.examples.tutorials.mnist"
+    found[f"{mnist}.input_data"] = ({"read_data_sets": f"{_FACE}.legacy.mnist.read_data_sets"}, {})
+    found.update(
+        {name: ({}, {}) for name in ("tensorflow.examples", mnist[: -len(".mnist")], mnist)}
+    )
     for module in ("tpu_config", "tpu_context", "tpu_estimator"):
         found[f"tensorflow.python.tpu.{module}"] = _BELOW[f"tpu.{module}"]
-    return found
+    return {name: (names, _Lacking(name, names, gone)) for name, (names, gone) in found.items()}
+
+
+class _Lacking(dict[str, str]):
+    """What there is to say of each name that a module lacks; Python's own names are none.
+
+    Args:
+      module: its full name.
+      names: what it has.
+      gone: what there is to say of names that libraries import.
+    """
+
+    def __init__(self, module: str, names: Mapping[str, str], gone: Mapping[str, str]):
+        super().__init__(gone)
+        self._module, self._names = module, names
+
+    def __contains__(self, name: Any) -> bool:
+        return not (name.startswith("__") and name.endswith("__"))
+
+    def __missing__(self, name: str) -> str:
+        there = [*self._names, *below(self._module)]
+        near = difflib.get_close_matches(name, there, n=1)
+        return (
+            "is not supported: it is a private name of TensorFlow's Estimator, or there never was "
+            "one." + (f" The name most like it is {near[0]}." if near else "") + " "
+            "docs/library_names.md lists what estimator_bridge has of Estimator's modules."
+        )
 
 
 # By full name: what a module has, and what it lacks.
 OLD_MODULES = _all_modules()
+_SUBMODULES: dict[str, list[str]] = {}
+for _name in OLD_MODULES:
+    _SUBMODULES.setdefault(_name.rpartition(".")[0], []).append(_name.rpartition(".")[2])
+
+
+def below(module: str) -> list[str]:
+    """The names of the modules right below one of OLD_MODULES."""
+    return _SUBMODULES.get(module, [])

@@ -102,7 +102,7 @@ class TPUEstimator(EstimatorV1):
             ModeKeys.PREDICT: predict_batch_size,
         }
         for mode, size in self._batch_sizes.items():
-            if size is not None:
+            if use_tpu and size is not None:  # without a TPU the original looked at none
                 check_positive_integer(size, _BATCH_SIZE_ARGUMENT[mode])
         self._use_tpu, self._eval_on_tpu = use_tpu, eval_on_tpu
         self._batch_axis = batch_axis

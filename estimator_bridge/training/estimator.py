@@ -46,7 +46,9 @@ from estimator_bridge.training.evaluate import evaluate_program
 from estimator_bridge.training.execution import Execution
 from estimator_bridge.training.grace import grace_of
 from estimator_bridge.training.kept_programs import KeptPrograms
+from estimator_bridge.training.members import check_uncalled
 from estimator_bridge.training.model_call import call_model_fn, check_model_fn
+from estimator_bridge.training.original_methods import OriginalMethods
 from estimator_bridge.training.predict import predict_program
 from estimator_bridge.training.program import Program, trace_program
 from estimator_bridge.training.session_options import apply_session_config
@@ -62,7 +64,7 @@ from estimator_bridge.training.watchdog import watched
 __all__ = ["Estimator"]
 
 
-class Estimator:
+class Estimator(OriginalMethods):
     """Trains, evaluates, predicts with and exports the model that a model_fn describes.
 
     Args:
@@ -89,7 +91,8 @@ class Estimator:
         params: Mapping[str, Any] | None = None,
         warm_start_from: Any = None,
     ):
-        self._refuse_overridden_members()
+        type(self)._assert_members_are_not_overridden(self)
+        check_uncalled(self)
         apply_session_config(getattr(config, "session_config", None))
         self._config = config_with_folder(config, model_dir)
         self._model_dir: str = self._config.model_dir
@@ -498,21 +501,6 @@ class Estimator:
 
         may_keep = bool(path) and not hooked
         return self._kept.use(mode, trace, input_fn, self.params, may_keep)
-
-    def _refuse_overridden_members(self) -> None:
-        members = {m for m in Estimator.__dict__ if not m.startswith("_")}
-        overridden = sorted(
-            member
-            for kind in type(self).__mro__
-            if not kind.__module__.startswith("estimator_bridge.")
-            for member in members & set(kind.__dict__)
-        )
-        if overridden:
-            raise ValueError(
-                "Subclasses of Estimator cannot override members of Estimator. "
-                f"{type(self).__name__} does override {overridden}. Wrap the estimator in a class "
-                "of your own, or change its model_fn instead."
-            )
 
 
 def _check_receiver_fn(receiver_fn: Any) -> None:

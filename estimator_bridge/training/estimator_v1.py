@@ -8,6 +8,7 @@ from typing import Any
 
 from estimator_bridge.model import ModeKeys
 from estimator_bridge.training.estimator import Estimator
+from estimator_bridge.training.members import check_members
 
 __all__ = ["EstimatorV1"]
 
@@ -43,3 +44,6 @@ class EstimatorV1(Estimator):
             export_dir_base, receiver_fns, assets_extra, as_text, checkpoint_path,
             strip_default_attrs,
         )  # fmt: skip
+
+    def _assert_members_are_not_overridden(self) -> None:
+        check_members(EstimatorV1, self)

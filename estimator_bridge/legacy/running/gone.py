@@ -12,8 +12,8 @@ _TABLE = "`estimator-bridge run --list-supported` shows what is there."
 # By the beginning of a name.
 _ADVICE = {
     "tensorflow.examples": (
-        "The examples are no part of TensorFlow any more: tf.keras.datasets.mnist.load_data() has "
-        "the MNIST digits."
+        "The examples are no part of TensorFlow any more, but for "
+        "tensorflow.examples.tutorials.mnist.input_data."
     ),
     "tensorflow.models": "The models are no part of TensorFlow: put their folder on PYTHONPATH.",
     "tensorflow.python.estimator": "See tf.estimator for a public name of it.",

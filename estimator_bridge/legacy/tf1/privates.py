@@ -76,7 +76,10 @@ _NAMESPACES = {
 
 
 # Functions that were public under another name: theirs below tf.compat.v1.
-_NAMES = {"ops.variable_scope.variable": "Variable"}
+_NAMES = {
+    "ops.variable_scope.variable": "Variable",
+    "ops.variables.VariableV1": "Variable",
+}
 
 
 def moved_module(name: str) -> ModuleType | None:

@@ -18,14 +18,14 @@ from estimator_bridge.training.exporters.kept import (
     exports_in,
 )
 
-__all__ = ["BestExporter"]
+__all__ = ["BestExporter", "check_compare_fn", "loss_smaller"]
 
 _LOSS = "loss"
 _ARGUMENTS = ("best_eval_result", "current_eval_result")
 _Metrics = Mapping[str, Any]
 
 
-def _loss_smaller(best_eval_result: _Metrics, current_eval_result: _Metrics) -> bool:
+def loss_smaller(best_eval_result: _Metrics, current_eval_result: _Metrics) -> bool:
     """Whether the current loss is smaller than the best.
 
     Raises:
@@ -68,12 +68,12 @@ class BestExporter(Exporter):
         name: str = "best_exporter",
         serving_input_receiver_fn: Callable[[], Any] | None = None,
         event_file_pattern: str | None = "eval/*.tfevents.*",
-        compare_fn: Callable[..., bool] = _loss_smaller,
+        compare_fn: Callable[..., bool] = loss_smaller,
         assets_extra: Mapping[str, str] | None = None,
         as_text: bool = False,
         exports_to_keep: int | None = 5,
     ):
-        self._compare_fn = _checked(compare_fn)
+        self._compare_fn = check_compare_fn(compare_fn)
         # export_saved_model refuses a serving_input_receiver_fn that is None.
         receiver_fn: Any = serving_input_receiver_fn
         self._exporter = SavedModelExporter(name, receiver_fn, assets_extra, as_text)
@@ -131,7 +131,15 @@ class BestExporter(Exporter):
         return best is None or self._compare_fn(best_eval_result=best, current_eval_result=current)
 
 
-def _checked(compare_fn: Callable[..., bool] | None) -> Callable[..., bool]:
+def check_compare_fn(compare_fn: Callable[..., bool] | None) -> Callable[..., bool]:
+    """Checks what a function that compares two evaluations can be called with.
+
+    Returns:
+      The function.
+
+    Raises:
+      ValueError: it is None, or takes other arguments than best_eval_result, current_eval_result.
+    """
     if compare_fn is None:
         raise ValueError("`compare_fn` must not be None. Leave it out to compare losses.")
     named = fn_args(compare_fn)

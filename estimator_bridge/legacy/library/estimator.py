@@ -1,0 +1,122 @@
+"""Functions of ``estimator``: what an Estimator does with its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.experimental.checkpoint_step import global_step_of_folder
+from estimator_bridge.training.arguments import check_hooks, check_listeners
+from estimator_bridge.training.configuration import config_with_folder
+from estimator_bridge.training.members import check_members
+from estimator_bridge.training.model_call import check_model_fn
+
+__all__ = [
+    "VALID_MODEL_FN_ARGS",
+    "UsageGauge",
+    "api_gauge",
+    "assert_members_are_not_overridden",
+    "check_checkpoint_available",
+    "check_hooks_type",
+    "check_listeners_type",
+    "extract_metric_update_ops",
+    "load_global_step_from_checkpoint_dir",
+    "maybe_overwrite_model_dir_and_session_config",
+    "verify_model_fn_args",
+]
+
+VALID_MODEL_FN_ARGS = {"features", "labels", "mode", "params", "self", "config"}
+
+
+def maybe_overwrite_model_dir_and_session_config(config: Any, model_dir: Any) -> Any:
+    """A configuration with a folder and a session_config; see `config_with_folder`."""
+    return config_with_folder(config, model_dir)
+
+
+def check_hooks_type(hooks: Any) -> list[Any]:
+    """The hooks as a list; see `check_hooks`."""
+    return check_hooks(hooks)
+
+
+def check_listeners_type(saving_listeners: Any) -> list[Any]:
+    """The listeners as a list; see `check_listeners`."""
+    return check_listeners(saving_listeners)
+
+
+def verify_model_fn_args(model_fn: Callable[..., Any], params: Any) -> None:
+    """Checks what a model_fn can be called with.
+
+    Raises:
+      ValueError: it takes no features, has unknown arguments, or there are params that it does
+        not take.
+    """
+    check_model_fn(model_fn, params)
+
+
+def assert_members_are_not_overridden(cls: type, obj: Any) -> None:
+    """Checks that an estimator's class leaves the members of another as they are.
+
+    Raises:
+      ValueError: it replaces one.
+    """
+    check_members(cls, obj)
+
+
+def check_checkpoint_available(model_dir: str) -> None:
+    """Checks that a folder has a checkpoint.
+
+    Raises:
+      ValueError: it has none.
+    """
+    if not tf.train.latest_checkpoint(model_dir):
+        raise ValueError(
+            f"Could not find trained model in model_dir: {model_dir}. It has no checkpoint: call "
+            "train() first, or name the folder that train() wrote to."
+        )
+
+
+def load_global_step_from_checkpoint_dir(checkpoint_dir: str) -> Any:
+    """The global step of a folder's latest checkpoint; 0 for none. TPU programs go on from it."""
+    return global_step_of_folder(checkpoint_dir)
+
+
+def extract_metric_update_ops(
+    eval_dict: Mapping[str, tuple[Any, Any]], distribution: Any = None
+) -> tuple[tf.Operation | None, dict[str, Any]]:
+    """Divides metrics into one operation that updates all, and their values by name."""
+    pairs = sorted(eval_dict.items())
+    group = distribution.group if distribution else lambda update: update
+    updates = [group(update) for _, (_, update) in pairs]
+    values = {name: value for name, (value, _) in pairs}
+    return (tf.group(*updates) if updates else None), values
+
+
+class UsageGauge:
+    """Counts which estimators a program makes, where the original did; nobody reads it."""
+
+    def __init__(self) -> None:
+        self._cells: dict[tuple[str, ...], UsageCell] = {}
+
+    def get_cell(self, *labels: str) -> UsageCell:
+        """The cell of some labels."""
+        return self._cells.setdefault(labels, UsageCell())
+
+
+class UsageCell:
+    """A value."""
+
+    def __init__(self) -> None:
+        self._value: Any = None
+
+    def set(self, value: Any) -> None:
+        """Sets the value."""
+        self._value = value
+
+    def value(self) -> Any:
+        """The value that was set."""
+        return self._value
+
+
+api_gauge = UsageGauge()

@@ -1,0 +1,24 @@
+"""Functions of ``export.export_lib``: a SavedModel's signatures, tags and folders."""
+
+from __future__ import annotations
+
+from estimator_bridge.tensorflow_private import saved_model_utils
+
+__all__ = [
+    "EXPORT_TAG_MAP",
+    "SIGNATURE_KEY_MAP",
+    "build_all_signature_defs",
+    "export_outputs_for_mode",
+    "get_export_outputs",
+    "get_temp_export_dir",
+    "get_timestamped_export_dir",
+]
+
+# TensorFlow has them still, and they are those that the original had.
+EXPORT_TAG_MAP = saved_model_utils.EXPORT_TAG_MAP
+SIGNATURE_KEY_MAP = saved_model_utils.SIGNATURE_KEY_MAP
+build_all_signature_defs = saved_model_utils.build_all_signature_defs
+export_outputs_for_mode = saved_model_utils.export_outputs_for_mode
+get_export_outputs = saved_model_utils.get_export_outputs
+get_temp_export_dir = saved_model_utils.get_temp_export_dir
+get_timestamped_export_dir = saved_model_utils.get_timestamped_export_dir

@@ -1,0 +1,215 @@
+"""``tensorflow.examples.tutorials.mnist.input_data``: the MNIST digits as batches of arrays."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import struct
+import urllib.error
+import urllib.request
+from typing import Any, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+from absl import logging
+
+__all__ = ["DataSet", "DataSets", "read_data_sets"]
+
+_SOURCE = "https://storage.googleapis.com/cvdf-datasets/mnist/"
+_FILES = {
+    "train": ("train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz"),
+    "test": ("t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"),
+}
+# What a file of each kind begins with.
+_IMAGES, _LABELS = 2051, 2049
+_N_CLASSES = 10
+_TIMEOUT_SECS = 60
+
+
+class DataSet:
+    """Images and labels, and a place among them.
+
+    Args:
+      images: uint8 [examples, rows, columns, 1].
+      labels: [examples], or [examples, 10].
+      fake_data: whether all images are made up.
+      one_hot: whether made-up labels are.
+      dtype: uint8 leaves the images as they are, float32 divides them by 255.
+      reshape: whether images become rows of pixels.
+      seed: of the shuffling, with the graph's. As in the original, it sets NumPy's own generator.
+
+    Raises:
+      TypeError: dtype is another.
+      ValueError: there are not as many labels as images.
+    """
+
+    def __init__(
+        self,
+        images: Any,
+        labels: Any,
+        fake_data: bool = False,
+        one_hot: bool = False,
+        dtype: Any = tf.float32,
+        reshape: bool = True,
+        seed: int | None = None,
+    ):
+        of_graph, of_op = tf.compat.v1.get_seed(seed)
+        np.random.seed(of_graph if seed is None else of_op)
+        dtype = tf.as_dtype(dtype)
+        if dtype not in (tf.uint8, tf.float32):
+            raise TypeError(f"Invalid image dtype {dtype!r}, expected uint8 or float32.")
+        self.one_hot = one_hot
+        if not fake_data:
+            if len(images) != len(labels):
+                raise ValueError(f"There are {len(images)} images and {len(labels)} labels.")
+            if reshape:
+                images = images.reshape(len(images), -1)
+            if dtype == tf.float32:
+                images = images.astype(np.float32) * np.float32(1.0 / 255.0)
+        self._images, self._labels = images, labels
+        self._num_examples = 10000 if fake_data else len(images)
+        self._epochs_completed = 0
+        self._next = 0
+
+    @property
+    def images(self) -> Any:
+        """The images, in the order of the current epoch."""
+        return self._images
+
+    @property
+    def labels(self) -> Any:
+        """Their labels."""
+        return self._labels
+
+    @property
+    def num_examples(self) -> int:
+        """How many there are."""
+        return self._num_examples
+
+    @property
+    def epochs_completed(self) -> int:
+        """How often all have been given out."""
+        return self._epochs_completed
+
+    def next_batch(self, batch_size: int, fake_data: bool = False, shuffle: bool = True) -> Any:
+        """The next images and labels; a batch may reach into the next epoch.
+
+        Args:
+          batch_size: how many.
+          fake_data: whether to make them up.
+          shuffle: whether each epoch has an order of its own.
+
+        Returns:
+          The images and the labels.
+        """
+        if fake_data:
+            label = [1] + [0] * (_N_CLASSES - 1) if self.one_hot else 0
+            return [[1] * 784] * batch_size, [label] * batch_size
+        start, self._next = self._next, self._next + batch_size
+        if shuffle and start == 0 and self._epochs_completed == 0:
+            self._shuffle()
+        if self._next <= self._num_examples:
+            return self._images[start : self._next], self._labels[start : self._next]
+        rest = self._images[start:], self._labels[start:]
+        self._epochs_completed += 1
+        if shuffle:
+            self._shuffle()
+        self._next -= self._num_examples
+        images, labels = self._images[: self._next], self._labels[: self._next]
+        return np.concatenate([rest[0], images]), np.concatenate([rest[1], labels])
+
+    def _shuffle(self) -> None:
+        order = np.arange(self._num_examples)
+        np.random.shuffle(order)
+        self._images, self._labels = self._images[order], self._labels[order]
+
+
+class DataSets(NamedTuple):
+    """What there is to train, to choose by, and to test with."""
+
+    train: DataSet
+    validation: DataSet
+    test: DataSet
+
+
+def read_data_sets(
+    train_dir: str,
+    fake_data: bool = False,
+    one_hot: bool = False,
+    dtype: Any = tf.float32,
+    reshape: bool = True,
+    validation_size: int = 5000,
+    seed: int | None = None,
+    source_url: str = _SOURCE,
+) -> DataSets:
+    """Reads the four files of MNIST.
+
+    Args:
+      train_dir: their folder; what is missing is downloaded to it.
+      fake_data: whether to read nothing, and make images up.
+      one_hot: whether labels are [examples, 10].
+      dtype: see `DataSet`.
+      reshape: see `DataSet`.
+      validation_size: how many of the training images are set apart.
+      seed: see `DataSet`.
+      source_url: where to download from, with a slash at the end.
+
+    Returns:
+      The three sets.
+
+    Raises:
+      ValueError: validation_size is out of range, or a file is not one of MNIST's.
+      FileNotFoundError: a file is neither there nor to be had.
+    """
+    if fake_data:
+        made_up = (DataSet([], [], True, one_hot, dtype, seed=seed) for _ in DataSets._fields)
+        return DataSets(*made_up)
+    found = {}
+    source = source_url or _SOURCE
+    for part, (image_file, label_file) in _FILES.items():
+        numbers = _read(_local(label_file, train_dir, source), _LABELS)
+        if one_hot:
+            numbers = np.eye(_N_CLASSES)[numbers]
+        pictures = _read(_local(image_file, train_dir, source), _IMAGES)
+        found[part] = pictures[..., np.newaxis], numbers
+    images, labels = found["train"]
+    if not 0 <= validation_size <= len(images):
+        raise ValueError(
+            f"Validation size should be between 0 and {len(images)}. Received: {validation_size}."
+        )
+    parts = [
+        (images[validation_size:], labels[validation_size:]),
+        (images[:validation_size], labels[:validation_size]),
+        found["test"],
+    ]
+    return DataSets(*(DataSet(*part, False, False, dtype, reshape, seed) for part in parts))
+
+
+def _local(name: str, folder: str, source: str) -> str:
+    path = os.path.join(folder, name)
+    if tf.io.gfile.exists(path):
+        return path
+    tf.io.gfile.makedirs(folder)
+    try:
+        with urllib.request.urlopen(source + name, timeout=_TIMEOUT_SECS) as answer:
+            content = answer.read()
+    except (urllib.error.URLError, OSError) as error:
+        raise FileNotFoundError(
+            f"{path} is not there, and {source + name} cannot be downloaded ({error}). Put MNIST's "
+            f"four files ({', '.join(sum(_FILES.values(), ()))}) in {folder!r}."
+        ) from error
+    with tf.io.gfile.GFile(path + ".part", "wb") as file:
+        file.write(content)
+    tf.io.gfile.rename(path + ".part", path, overwrite=True)
+    logging.info("Downloaded %s, %d bytes.", path, len(content))
+    return path
+
+
+def _read(path: str, kind: int) -> np.ndarray:
+    with tf.io.gfile.GFile(path, "rb") as file:
+        content = gzip.decompress(file.read())
+    dimensions = 3 if kind == _IMAGES else 1
+    found, *shape = struct.unpack(f">{1 + dimensions}I", content[: 4 * (1 + dimensions)])
+    if found != kind:
+        raise ValueError(f"Invalid magic number {found} in MNIST file: {path}. Expected {kind}.")
+    return np.frombuffer(content, np.uint8, offset=4 * (1 + dimensions)).reshape(shape)
