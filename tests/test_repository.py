@@ -28,6 +28,7 @@ FOUNDATION = {
     "embedding_parameters",
     "errors",
     "legacy_keras",
+    "quiet_start",
     "tensorflow_private",
     "tpu_presence",
     "version",
@@ -43,6 +44,7 @@ FLOORS = [
 ]
 FACE = {
     "",
+    "__main__",
     "cli",
     "doctor",
     "experimental",

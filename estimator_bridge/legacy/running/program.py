@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import importlib.machinery
+import importlib.util
 import io
 import os
 import sys
@@ -12,17 +14,24 @@ from types import CodeType, ModuleType
 from typing import Any, NamedTuple
 
 from estimator_bridge.legacy.running.bridges import mend_standard_library
-from estimator_bridge.legacy.running.dialects import Dialect
+from estimator_bridge.legacy.running.dialect_choice import DialectChoice
+from estimator_bridge.legacy.running.dialects import Dialect, speaks_tensorflow
+from estimator_bridge.legacy.running.exec_hook import python_exec, watch_exec
 from estimator_bridge.legacy.running.finder import ProgramFinder
 from estimator_bridge.legacy.running.importing import builtins_for
+from estimator_bridge.legacy.running.notebooks import Notebook, is_notebook, read_notebook
 from estimator_bridge.legacy.running.sources import (
+    FOREIGN,
+    STANDARD,
     default_graph_reason,
-    main_dialect,
+    is_installed,
+    module_verdict,
+    program_files,
     program_verdict,
 )
 from estimator_bridge.legacy.running.spawned import tell_spawned_processes
 
-__all__ = ["Main", "find_module", "find_script", "prepare_main", "run_main"]
+__all__ = ["Main", "code_of", "find_module", "find_script", "prepare_main", "run_main"]
 
 
 class Main(NamedTuple):
@@ -33,19 +42,22 @@ class Main(NamedTuple):
       path: its file, absolute.
       folder: what the program's absolute imports start from.
       spec: for `-m`, how it was found; None for a script.
+      notebook: what it is, where it is a notebook.
     """
 
     name: str
     path: str
     folder: str
     spec: importlib.machinery.ModuleSpec | None = None
+    notebook: Notebook | None = None
 
 
 def find_script(path: str) -> Main:
-    """Finds a script, or the ``__main__.py`` of a folder.
+    """Finds a script, a notebook, or the ``__main__.py`` of a folder.
 
     Raises:
       FileNotFoundError: there is no such file.
+      NotebookError: it is named like a notebook, and cannot be run as one.
     """
     if os.path.isdir(path):
         inner = os.path.join(path, "__main__.py")
@@ -56,7 +68,9 @@ def find_script(path: str) -> Main:
         dotted = path.replace(".", os.sep) + ".py"
         hint = f" Did you mean the module, `-m {path}`?" if os.path.isfile(dotted) else ""
         raise FileNotFoundError(f"there is no file {path!r}.{hint}")
-    return Main(path, os.path.abspath(path), os.path.dirname(os.path.realpath(path)))
+    notebook = read_notebook(path) if is_notebook(path) else None
+    folder = os.path.dirname(os.path.realpath(path))
+    return Main(path, os.path.abspath(path), folder, notebook=notebook)
 
 
 def find_module(name: str) -> Main:
@@ -85,15 +99,38 @@ def find_module(name: str) -> Main:
 
 
 def _spec(name: str) -> importlib.machinery.ModuleSpec | None:
-    path: Sequence[str] | None = None
+    """The spec of a module whose packages are not imported.
+
+    Each is looked for by the last part of its name: a folder without an ``__init__.py`` asks
+    sys.modules for its parent when it is looked for by the whole of it.
+    """
+    path: list[str] | None = None
     spec = None
-    parts = name.split(".")
-    for depth in range(1, len(parts) + 1):
-        spec = importlib.machinery.PathFinder.find_spec(".".join(parts[:depth]), path)
+    for part in name.split("."):
+        spec = importlib.machinery.PathFinder.find_spec(part, path)
         if spec is None:
             return None
-        path = spec.submodule_search_locations or []
-    return spec
+        path = list(spec.submodule_search_locations or [])
+    if spec is None or spec.loader is None or not spec.origin:
+        return spec
+    return importlib.util.spec_from_file_location(
+        name, spec.origin, submodule_search_locations=path or None
+    )
+
+
+def _is_tool(main: Main) -> bool:
+    """Whether a module is no program of TensorFlow itself, but runs one, as pytest and pdb do."""
+    if main.spec is None or not is_installed(main.path):
+        return False
+    top = main.spec.name.partition(".")[0]
+    if top in STANDARD or top in FOREIGN:
+        return True
+    inside = os.path.join(main.folder, top, "")
+    return not any(
+        speaks_tensorflow(source)
+        for file, source in program_files(main.path, [main.folder])
+        if file.startswith(inside)
+    )
 
 
 def run_main(
@@ -108,56 +145,107 @@ def run_main(
       verbose: say which dialect that is, and why.
     """
     sys.argv = [main.name, *arguments]
-    verdict = program_verdict(main.path, main.folder)
-    dialect = main_dialect(verdict, forced)
-    graphs = ""
-    if dialect is Dialect.TF2 and forced is None:
-        graphs = default_graph_reason(main.path, main.folder)
-    if verbose:
-        why = "as was asked for" if forced else verdict.reason
-        print(f"estimator-bridge: a program of {dialect.value} ({why})", file=sys.stderr)
-        if graphs:
-            print(f"estimator-bridge: with TF1's behaviour ({graphs})", file=sys.stderr)
-    told: dict[str, Any] = {
-        "path": main.path,
-        "module": main.spec.name if main.spec else None,
-        "dialect": dialect.value,
-        "forced": forced.value if forced else None,
-        "graphs": bool(graphs),
-    }
+    told: dict[str, Any] = {"path": main.path, "module": main.spec.name if main.spec else None}
+    told.update(_judge(main, forced, verbose))
+    codes = main.notebook.compiled() if main.notebook else [code_of(main.path)]
     tell_spawned_processes(**told)
-    code, values = prepare_main(**told)
+    values = prepare_main(**told, verbose=verbose)
     module = ModuleType("__main__")
     vars(module).update(values, __spec__=main.spec)
+    if main.notebook:
+        del module.__file__, vars(module)["__cached__"]  # Jupyter's have none
+        vars(module).update(__loader__=None, display=_display)
+        _say(main.notebook.passed_over())
     sys.modules["__main__"] = module
-    exec(code, vars(module))
+    for code in codes:
+        python_exec(code, vars(module))
+
+
+def _say(text: str) -> None:
+    if text:
+        print(f"estimator-bridge: {text}", file=sys.stderr, flush=True)
+
+
+def _display(*shown: Any, **unused_options: Any) -> None:
+    """What a notebook's `display` comes to on a terminal."""
+    for value in shown:
+        print(value)
+
+
+def _judge(main: Main, forced: Dialect | None, verbose: bool) -> dict[str, Any]:
+    """What `prepare_main` is to know of a program's dialect."""
+    dialect, why, graphs = forced, "as was asked for", ""
+    is_tool = _is_tool(main)
+    if forced is None and not is_tool:
+        dialect, why = program_verdict(main.path, main.folder)
+        if dialect is None and main.notebook and main.notebook.tensorflow:
+            dialect = Dialect.TF1 if main.notebook.tensorflow == "1" else Dialect.TF2
+            why = f"%tensorflow_version {main.notebook.tensorflow}.x"
+        if dialect is not Dialect.TF1:
+            graphs = default_graph_reason(main.path, main.folder)
+        if main.notebook:
+            why, graphs = (_placed(main, reason) for reason in (why, graphs))
+    if verbose:
+        if is_tool and forced is None:
+            said = "a tool, so each file that it runs is judged by itself"
+        else:
+            said = f"a program of {(dialect or Dialect.TF2).value} ({why})"
+        _say(said)
+        _say(f"with TF1's behaviour ({graphs})" if graphs else "")
+    return {
+        "dialect": dialect.value if dialect else None,
+        "forced": forced.value if forced else None,
+        "graphs": bool(graphs),
+        "is_tool": is_tool,
+    }
+
+
+def _placed(main: Main, reason: str) -> str:
+    """A reason that names a line of the notebook's source, with the cell in its place."""
+    is_of_it = reason.startswith(f"{os.path.basename(main.path)}: ")
+    return main.notebook.placed(reason) if main.notebook and is_of_it else reason
 
 
 def prepare_main(
-    path: str, module: str | None, dialect: str, forced: str | None, graphs: bool
-) -> tuple[CodeType, dict[str, Any]]:
+    path: str,
+    module: str | None,
+    dialect: str | None,
+    forced: str | None,
+    graphs: bool,
+    is_tool: bool,
+    verbose: bool = False,
+) -> dict[str, Any]:
     """Gets this process ready for the program's modules.
 
     Args:
       path: the main module's file.
       module: its name, where it is run by `-m`.
-      dialect: that of modules in doubt.
+      dialect: that of modules in doubt; None where the program did not tell.
       forced: that of all modules, or None.
       graphs: whether a program of TF2 gets graphs and sessions at its top level.
+      is_tool: whether the main module only runs the program; it gets Python's own builtins.
+      verbose: say what files that a tool runs are judged to be.
 
     Returns:
-      The main module's code, and what its namespace is to have.
+      What the main module's namespace is to have.
     """
-    finder = ProgramFinder(Dialect(dialect), Dialect(forced) if forced else None, graphs)
-    if module:
+    choice = DialectChoice(
+        Dialect(dialect) if dialect else None,
+        Dialect(forced) if forced else None,
+        graphs=graphs,
+        verbose=verbose,
+    )
+    finder = ProgramFinder(choice)
+    if module and not is_tool:
         finder.packages.add(module.partition(".")[0])
     mend_standard_library()
     sys.meta_path.insert(0, finder)
+    _watch_exec(finder, choice)
     package = module.rpartition(".")[0] if module else None
     if package:
         importlib.import_module(package)
-    return _code(path), {
-        "__builtins__": builtins_for(finder.dialect_of(path)),
+    return {
+        "__builtins__": builtins if is_tool else builtins_for(choice.dialect_of(path)),
         "__cached__": None,
         "__doc__": None,
         "__file__": path,
@@ -166,6 +254,26 @@ def prepare_main(
     }
 
 
-def _code(path: str) -> CodeType:
+def _watch_exec(finder: ProgramFinder, choice: DialectChoice) -> None:
+    """Gives files that a tool, a launcher or the program itself executes imports of their own."""
+
+    def of_file(path: str, name: str, is_main: bool, owner: str | None) -> dict[str, Any] | None:
+        if not finder.is_of_program(name.partition(".")[0], path):
+            return None
+        if owner and (module_verdict(owner).dialect or not module_verdict(path).dialect):
+            return None  # it runs as a part of the module that executes it
+        return builtins_for(choice.enter(path, as_main=is_main))
+
+    def of_text(text: bytes, owner: str | None) -> dict[str, Any] | None:
+        if owner and module_verdict(owner).dialect:
+            return None
+        dialect = choice.enter_text(text)
+        return builtins_for(dialect) if dialect else None
+
+    watch_exec(of_file, of_text)
+
+
+def code_of(path: str) -> CodeType:
+    """Compiles a file."""
     with io.open_code(path) as file:
         return compile(file.read(), path, "exec", dont_inherit=True)
