@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from estimator_bridge.compatibility import check_versions
 from estimator_bridge.legacy.running import command
 from estimator_bridge.version import __version__
 
@@ -73,8 +74,17 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
         "on\ntoday's TensorFlow, as `python SCRIPT` ran it then.",
     )
     command.add_arguments(run)
-    run.set_defaults(run=command.run, command="run")
+    run.set_defaults(run=_run, command="run")
     return parser, {"doctor": doctor, "run": run}
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    try:
+        check_versions()
+    except ImportError as error:
+        print(f"estimator-bridge: {error}", file=sys.stderr)
+        return 1
+    return command.run(arguments)
 
 
 def _doctor(_: argparse.Namespace) -> int:

@@ -3,12 +3,15 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from estimator_bridge import doctor
 from estimator_bridge.cli import main, parse
 from estimator_bridge.version import __version__
+
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def test_help_names_the_commands(capsys):
@@ -71,6 +74,31 @@ def test_doctor_as_a_command_says_nothing_but_its_report():
     assert "/physical_device:CPU:0" in done.stdout
     for value in ("auto", "NAME", "emulated:8", "''"):
         assert f"\n  {value} " in done.stdout
+
+
+def test_without_tensorflow_the_command_says_what_to_install(tmp_path):
+    """In a Python without any package, where every other import of this library is an error."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
+
+    def call(*arguments):
+        return subprocess.run(
+            [tmp_path / "bare" / "bin" / "python", *arguments],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            check=False,
+        )
+
+    done = call("-m", "estimator_bridge", "doctor")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "to fix  estimator_bridge needs TensorFlow 2.16 to 2.21, and found none" in done.stdout
+    done = call("-m", "estimator_bridge", "run", "any.py")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("estimator-bridge: estimator_bridge needs TensorFlow 2.16 to")
+    assert len(done.stderr.splitlines()) == 1
+    assert call("-m", "estimator_bridge", "--help").returncode == 0
+    done = call("-c", "import estimator_bridge")
+    assert "ImportError: estimator_bridge needs TensorFlow" in done.stderr
 
 
 def report(environ):

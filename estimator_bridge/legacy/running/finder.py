@@ -25,9 +25,10 @@ from estimator_bridge.quiet_start import quietly
 
 __all__ = ["ProgramFinder"]
 
-# Packages that are installed beside this library's, and the folder that they are in. A folder of
-# such a name that the program has is the program's, though Python would put a folder without an
-# __init__.py behind every package of that name.
+# Packages that stand beside this library's in its repository, which an editable installation puts
+# on the path, and the folder that they are in. A folder of such a name that the program has is the
+# program's, though Python would put a folder without an __init__.py behind every package of that
+# name.
 _BESIDE = frozenset({"flags", "models"})
 _PACKAGE = os.path.join(os.path.dirname(os.path.realpath(estimator_bridge.__file__)), "")
 _HERE = os.path.dirname(os.path.dirname(_PACKAGE))
