@@ -11,6 +11,7 @@ python train.py --flagfile=flags.txt     # flags from a file, one a line
 from __future__ import annotations
 
 import logging as std_logging
+import os
 import sys
 import warnings
 
@@ -47,8 +48,9 @@ def main(_: list[str]) -> int:
     # TensorFlow takes seconds to import, so this waits until the flags are known to be right.
     from estimator_bridge.quiet_start import quietly, settle_devices
 
-    std_logging.getLogger("tensorflow").setLevel(std_logging.ERROR)
-    warnings.filterwarnings("ignore", category=UserWarning, module=r"tf_keras\.")
+    if "TF_CPP_MIN_LOG_LEVEL" not in os.environ:  # else the user has said how much to show
+        std_logging.getLogger("tensorflow").setLevel(std_logging.ERROR)
+        warnings.filterwarnings("ignore", category=UserWarning, module=r"tf_keras\.")
     with quietly():
         import estimator_bridge as eb
 

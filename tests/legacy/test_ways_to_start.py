@@ -155,6 +155,20 @@ def test_each_script_that_a_launcher_runs_is_judged_by_its_own_source(tmp_path):
     assert "old.py is of TF1 (old.py: tf.placeholder in line 3)" in done.stderr
 
 
+def test_a_script_of_tf1_gets_graphs_where_its_launcher_has_loaded_tensorflow(tmp_path):
+    launcher = """
+    import runpy
+    import tensorflow as tf
+    three = tf.constant(3)
+    print(tf.__version__[:2], tf.executing_eagerly())
+    runpy.run_path("old.py", run_name="__main__")
+    print(tf.__version__[:2], tf.executing_eagerly())
+    """
+    done = run(tmp_path, "launcher.py", launcher=launcher, old=TF1)
+    assert done.stdout.splitlines() == ["2. True", "1.15.5 False 3", "2. False"], done.stderr
+    assert done.stderr == ""
+
+
 def test_pytest_rewrites_assertions_and_each_test_module_gets_its_tensorflow(tmp_path):
     test_old = """
     import tensorflow as tf

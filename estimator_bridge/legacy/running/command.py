@@ -126,7 +126,8 @@ def run(arguments: argparse.Namespace) -> int:
         os.environ[CORES] = str(arguments.cores)
     if arguments.tpu:
         os.environ["TPU_NAME"] = arguments.tpu
-    from estimator_bridge.legacy.running.program import find_module, find_script, run_main
+    from estimator_bridge.legacy.running.main_module import find_module, find_script
+    from estimator_bridge.legacy.running.program import run_main
     from estimator_bridge.legacy.running.tracebacks import show_program_only
 
     name, *own = program

@@ -5,132 +5,29 @@ from __future__ import annotations
 import builtins
 import importlib
 import importlib.machinery
-import importlib.util
 import io
 import os
 import sys
 from collections.abc import Sequence
 from types import CodeType, ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 from estimator_bridge.legacy.running.bridges import mend_standard_library
 from estimator_bridge.legacy.running.dialect_choice import DialectChoice
-from estimator_bridge.legacy.running.dialects import Dialect, speaks_tensorflow
+from estimator_bridge.legacy.running.dialects import Dialect
 from estimator_bridge.legacy.running.exec_hook import python_exec, watch_exec
 from estimator_bridge.legacy.running.finder import ProgramFinder
 from estimator_bridge.legacy.running.importing import builtins_for
-from estimator_bridge.legacy.running.notebooks import Notebook, is_notebook, read_notebook
+from estimator_bridge.legacy.running.main_module import Main, is_tool
 from estimator_bridge.legacy.running.sources import (
-    FOREIGN,
-    STANDARD,
     default_graph_reason,
     is_installed,
     module_verdict,
-    program_files,
     program_verdict,
 )
 from estimator_bridge.legacy.running.spawned import tell_spawned_processes
 
-__all__ = ["Main", "code_of", "find_module", "find_script", "prepare_main", "run_main"]
-
-
-class Main(NamedTuple):
-    """What is to run as ``__main__``.
-
-    Attributes:
-      name: how it was named: the first of sys.argv.
-      path: its file, absolute.
-      folder: what the program's absolute imports start from.
-      spec: for `-m`, how it was found; None for a script.
-      notebook: what it is, where it is a notebook.
-    """
-
-    name: str
-    path: str
-    folder: str
-    spec: importlib.machinery.ModuleSpec | None = None
-    notebook: Notebook | None = None
-
-
-def find_script(path: str) -> Main:
-    """Finds a script, a notebook, or the ``__main__.py`` of a folder.
-
-    Raises:
-      FileNotFoundError: there is no such file.
-      NotebookError: it is named like a notebook, and cannot be run as one.
-    """
-    if os.path.isdir(path):
-        inner = os.path.join(path, "__main__.py")
-        if not os.path.isfile(inner):
-            raise FileNotFoundError(f"{path!r} is a folder without a __main__.py")
-        return Main(path, os.path.abspath(inner), path)
-    if not os.path.isfile(path):
-        dotted = path.replace(".", os.sep) + ".py"
-        hint = f" Did you mean the module, `-m {path}`?" if os.path.isfile(dotted) else ""
-        raise FileNotFoundError(f"there is no file {path!r}.{hint}")
-    notebook = read_notebook(path) if is_notebook(path) else None
-    folder = os.path.dirname(os.path.realpath(path))
-    return Main(path, os.path.abspath(path), folder, notebook=notebook)
-
-
-def find_module(name: str) -> Main:
-    """Finds a module for `-m`; that of a package is its ``__main__``.
-
-    The packages around it are not imported, but looked for: they are to be imported as parts of
-    the program.
-
-    Raises:
-      ModuleNotFoundError: there is no such module, or it has no source.
-    """
-    spec = _spec(name)
-    if spec is not None and spec.submodule_search_locations is not None:
-        name += ".__main__"
-        spec = _spec(name)
-    if spec is None or not spec.origin or not spec.origin.endswith(".py"):
-        raise ModuleNotFoundError(
-            f"No module named {name}, with a source file, below {sys.path[0] or os.getcwd()!r} or "
-            "in the installed packages",
-            name=name,
-        )
-    folder = spec.origin
-    for _ in name.split("."):
-        folder = os.path.dirname(folder)
-    return Main(spec.origin, spec.origin, folder, spec)
-
-
-def _spec(name: str) -> importlib.machinery.ModuleSpec | None:
-    """The spec of a module whose packages are not imported.
-
-    Each is looked for by the last part of its name: a folder without an ``__init__.py`` asks
-    sys.modules for its parent when it is looked for by the whole of it.
-    """
-    path: list[str] | None = None
-    spec = None
-    for part in name.split("."):
-        spec = importlib.machinery.PathFinder.find_spec(part, path)
-        if spec is None:
-            return None
-        path = list(spec.submodule_search_locations or [])
-    if spec is None or spec.loader is None or not spec.origin:
-        return spec
-    return importlib.util.spec_from_file_location(
-        name, spec.origin, submodule_search_locations=path or None
-    )
-
-
-def _is_tool(main: Main) -> bool:
-    """Whether a module is no program of TensorFlow itself, but runs one, as pytest and pdb do."""
-    if main.spec is None or not is_installed(main.path):
-        return False
-    top = main.spec.name.partition(".")[0]
-    if top in STANDARD or top in FOREIGN:
-        return True
-    inside = os.path.join(main.folder, top, "")
-    return not any(
-        speaks_tensorflow(source)
-        for file, source in program_files(main.path, [main.folder])
-        if file.startswith(inside)
-    )
+__all__ = ["code_of", "prepare_main", "run_main"]
 
 
 def run_main(
@@ -175,8 +72,8 @@ def _display(*shown: Any, **unused_options: Any) -> None:
 def _judge(main: Main, forced: Dialect | None, verbose: bool) -> dict[str, Any]:
     """What `prepare_main` is to know of a program's dialect."""
     dialect, why, graphs = forced, "as was asked for", ""
-    is_tool = _is_tool(main)
-    if forced is None and not is_tool:
+    runs_others = is_tool(main)
+    if forced is None and not runs_others:
         dialect, why = program_verdict(main.path, main.folder)
         if dialect is None and main.notebook and main.notebook.tensorflow:
             dialect = Dialect.TF1 if main.notebook.tensorflow == "1" else Dialect.TF2
@@ -186,7 +83,7 @@ def _judge(main: Main, forced: Dialect | None, verbose: bool) -> dict[str, Any]:
         if main.notebook:
             why, graphs = (_placed(main, reason) for reason in (why, graphs))
     if verbose:
-        if is_tool and forced is None:
+        if runs_others and forced is None:
             said = "a tool, so each file that it runs is judged by itself"
         else:
             said = f"a program of {(dialect or Dialect.TF2).value} ({why})"
@@ -196,7 +93,7 @@ def _judge(main: Main, forced: Dialect | None, verbose: bool) -> dict[str, Any]:
         "dialect": dialect.value if dialect else None,
         "forced": forced.value if forced else None,
         "graphs": bool(graphs),
-        "is_tool": is_tool,
+        "is_tool": runs_others,
     }
 
 
@@ -257,15 +154,18 @@ def prepare_main(
 def _watch_exec(finder: ProgramFinder, choice: DialectChoice) -> None:
     """Gives files that a tool, a launcher or the program itself executes imports of their own."""
 
+    def tells(owner: str) -> bool:
+        return is_installed(owner) or module_verdict(owner).dialect is not None
+
     def of_file(path: str, name: str, is_main: bool, owner: str | None) -> dict[str, Any] | None:
         if not finder.is_of_program(name.partition(".")[0], path):
             return None
-        if owner and (module_verdict(owner).dialect or not module_verdict(path).dialect):
+        if owner and (tells(owner) or not module_verdict(path).dialect):
             return None  # it runs as a part of the module that executes it
         return builtins_for(choice.enter(path, as_main=is_main))
 
     def of_text(text: bytes, owner: str | None) -> dict[str, Any] | None:
-        if owner and module_verdict(owner).dialect:
+        if owner and tells(owner):
             return None
         dialect = choice.enter_text(text)
         return builtins_for(dialect) if dialect else None
