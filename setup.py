@@ -1,24 +1,40 @@
 """Packaging of estimator_bridge; linters and type checker are configured in pyproject.toml."""
 
+import re
 import runpy
 from pathlib import Path
 
 from setuptools import find_packages, setup
 
 ROOT = Path(__file__).resolve().parent
+PYTHONS = [f"3.{minor}" for minor in range(9, 14)]  # as TensorFlow 2.16 to 2.21 have it
+
+
+def long_description() -> str:
+    """The README for a package index, where links to the repository's files lead nowhere."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    return re.sub(r"\[([^\]]+)\]\((?!https?:)([^)\s]+)\)", _link_as_text, text)
+
+
+def _link_as_text(link: re.Match) -> str:
+    text, file = link[1], link[2].partition("#")[0]
+    return text if text == file or not file else f"{text} ({file})"
+
 
 setup(
     name="estimator-bridge",
     version=runpy.run_path(str(ROOT / "estimator_bridge" / "version.py"))["__version__"],
     description="Runs tf.estimator and TPUEstimator programs on today's TensorFlow",
-    long_description=(ROOT / "README.md").read_text(encoding="utf-8"),
+    long_description=long_description(),
     long_description_content_type="text/markdown",
+    author="The estimator_bridge authors",
     license="Apache-2.0",
-    packages=find_packages(
-        include=["estimator_bridge", "estimator_bridge.*", "models", "models.*", "flags", "flags.*"]
-    ),
+    license_files=["LICENSE"],
+    keywords=["tensorflow", "estimator", "tpuestimator", "tf.contrib", "tpu", "migration"],
+    # Not train.py, models and flags: other distributions, and users, have packages of these names.
+    packages=find_packages(include=["estimator_bridge", "estimator_bridge.*"]),
     package_data={"estimator_bridge": ["py.typed"]},
-    python_requires=">=3.9,<3.14",  # as TensorFlow 2.16 to 2.21 have it
+    python_requires=f">={PYTHONS[0]},<3.14",
     # Not tensorflow-cpu: tf-keras itself asks for `tensorflow`, and the two overwrite each other.
     # Each tf-keras asks for TensorFlow of its own minor version, so pip keeps the pair together.
     install_requires=[
@@ -28,7 +44,7 @@ setup(
         "tf-keras>=2.16,<2.22",
     ],
     extras_require={
-        "models": ["matplotlib", "rich", "scikit-learn"],
+        "models": ["matplotlib", "rich", "scikit-learn"],  # what train.py needs
         "tests": [
             "hypothesis",
             "mypy>=1.11",
@@ -37,14 +53,21 @@ setup(
             "pytest-xdist",
             "ruff>=0.17,<0.18",
             "scipy",
+            "setuptools>=68",
+            "wheel",
         ],
         "tools": ["PyYAML", "libcst"],
     },
     entry_points={"console_scripts": ["estimator-bridge=estimator_bridge.cli:main"]},
     classifiers=[
+        "Development Status :: 4 - Beta",
         "Intended Audience :: Developers",
+        "Intended Audience :: Science/Research",
         "Operating System :: POSIX :: Linux",
         "Programming Language :: Python :: 3",
+        "Programming Language :: Python :: 3 :: Only",
+        *(f"Programming Language :: Python :: {version}" for version in PYTHONS),
         "Topic :: Scientific/Engineering :: Artificial Intelligence",
+        "Typing :: Typed",
     ],
 )

@@ -1,7 +1,8 @@
-"""Trains a classifier of handwritten digits on whatever accelerator there is.
+"""Trains a classifier of handwritten digits on a TPU, a GPU or this CPU.
 
-python train.py --use_tpu                # the TPU that is there, else 8 emulated CPU cores
+python train.py --use_tpu                # an attached TPU, else 8 emulated CPU cores
 python train.py --tpu=my-tpu             # that TPU, and no other
+python train.py --tpu=gpu:2              # two GPUs of this machine
 python train.py --nouse_tpu              # a plain Estimator of the same model
 python train.py --data_dir=mnist         # full MNIST, where its four IDX files are
 python train.py --flagfile=flags.txt     # flags from a file, one a line
@@ -9,14 +10,21 @@ python train.py --flagfile=flags.txt     # flags from a file, one a line
 
 from __future__ import annotations
 
+import logging as std_logging
+import os
 import sys
+import warnings
+
+from models.requirements import say_what_is_missing
+
+if say_what_is_missing():  # before an import fails, now or after the training
+    sys.exit(1)
 
 from absl import app, logging
 from absl import flags as absl_flags
 
 import flags
 from models.errors import UserError
-from models.quiet import quiet_start
 
 _FAILED, _USAGE_ERROR, _INTERRUPTED = 1, 2, 130
 
@@ -38,8 +46,15 @@ def main(_: list[str]) -> int:
         # The console tells what the library would log; --verbosity=0 shows both.
         logging.set_verbosity(logging.WARNING)
     # TensorFlow takes seconds to import, so this waits until the flags are known to be right.
-    with quiet_start():
+    from estimator_bridge.quiet_start import quietly, settle_devices
+
+    if "TF_CPP_MIN_LOG_LEVEL" not in os.environ:  # else the user has said how much to show
+        std_logging.getLogger("tensorflow").setLevel(std_logging.ERROR)
+        warnings.filterwarnings("ignore", category=UserWarning, module=r"tf_keras\.")
+    with quietly():
         import estimator_bridge as eb
+
+        settle_devices()
         from models.console import Console
         from models.mnist import job
     mendable = (UserError, OSError, eb.errors.AcceleratorNotFoundError, eb.errors.CheckpointError)

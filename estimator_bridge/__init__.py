@@ -8,16 +8,18 @@ settings for TensorFlow, made before it imports it, count.
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 from estimator_bridge.collector import spare_tensorflow_import
-from estimator_bridge.compatibility import check_versions
+from estimator_bridge.compatibility import check_versions, is_the_command
 from estimator_bridge.legacy.missing import MISSING, missing_getattr
 from estimator_bridge.legacy_keras import use_legacy_keras
 from estimator_bridge.version import __version__
 
 # Before TensorFlow is imported: its search paths are fixed while it is imported.
-check_versions()
+if not is_the_command(getattr(sys, "argv", [])):
+    check_versions()
 use_legacy_keras()
 spare_tensorflow_import()
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 
+from estimator_bridge.compatibility import check_versions
 from estimator_bridge.legacy.running import command
 from estimator_bridge.version import __version__
 
@@ -35,7 +35,12 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
     Raises:
         SystemExit: wrong usage, or a call for help.
     """
-    return _parser()[0].parse_args(argv)
+    parser, commands = _parser()
+    arguments, unknown = parser.parse_known_args(argv)
+    if unknown:  # said with the usage of the command that was called
+        shown = commands.get(arguments.command, parser)
+        shown.error(f"unrecognized arguments: {' '.join(unknown)}")
+    return arguments
 
 
 def help_of(name: str) -> str:
@@ -51,30 +56,38 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
         epilog="`estimator-bridge COMMAND --help` explains one command.",
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
-    parser.set_defaults(run=None)
+    parser.set_defaults(run=None, command=None)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     doctor = commands.add_parser(
         "doctor",
-        help="show versions, devices and TPUs, and what the flag --tpu would do here",
-        description="Shows the versions of what estimator_bridge stands on, the devices that "
-        "TensorFlow sees, the environment variables that name a TPU or a cluster, and what each "
-        "value of the flag --tpu would do on this machine. Connects to nothing. "
-        "Ends with exit code 1 if something has to be mended first.",
+        help="check this installation: versions, devices, what --tpu would do",
+        description="Shows the versions of estimator_bridge and of the packages that it needs, the "
+        "devices that TensorFlow sees, the environment variables that name a TPU or a cluster, and "
+        "what each value of a program's flag --tpu would do on this machine. Connects to nothing. "
+        "The exit code is 1 if something has to be fixed first.",
     )
-    doctor.set_defaults(run=_doctor)
+    doctor.set_defaults(run=_doctor, command="doctor")
     run = commands.add_parser(
         "run",
-        help="run an old script or module, unmodified",
-        description="Runs a tf.estimator or TPUEstimator program of TF1's time on today's "
-        "TensorFlow, as `python SCRIPT` would have run it then.",
+        help="run an old script, module or notebook, unmodified",
+        description="Runs a tf.estimator or TPUEstimator program that was written for TensorFlow 1 "
+        "on\ntoday's TensorFlow, as `python SCRIPT` ran it then.",
     )
     command.add_arguments(run)
-    run.set_defaults(run=command.run)
+    run.set_defaults(run=_run, command="run")
     return parser, {"doctor": doctor, "run": run}
 
 
+def _run(arguments: argparse.Namespace) -> int:
+    try:
+        check_versions()
+    except ImportError as error:
+        print(f"estimator-bridge: {error}", file=sys.stderr)
+        return 1
+    return command.run(arguments)
+
+
 def _doctor(_: argparse.Namespace) -> int:
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # the report is the news, not the start-up
     from estimator_bridge.doctor import examine
 
     return examine()

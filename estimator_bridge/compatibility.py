@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
+import os
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 __all__ = [
     "FIRST_UNTESTED_TENSORFLOW",
     "OLDEST_TENSORFLOW",
     "check_versions",
     "installed_versions",
+    "is_the_command",
 ]
 
 OLDEST_TENSORFLOW = (2, 16)
@@ -33,6 +35,16 @@ _TENSORFLOW = (  # TensorFlow's names on the package index: all of them install 
     "tf-nightly-cpu",
 )
 _TF_KERAS = ("tf-keras", "tf-keras-nightly")
+
+
+def is_the_command(argv: Sequence[str]) -> bool:
+    """Whether a process is the command `estimator-bridge`, which reports a wrong version itself.
+
+    Args:
+        argv: the process's arguments, while this package is imported. For `python -m` the first
+            one is "-m" then.
+    """
+    return bool(argv) and os.path.basename(argv[0]).partition(".")[0] in ("estimator-bridge", "-m")
 
 
 def installed_versions() -> dict[str, str]:

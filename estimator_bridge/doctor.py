@@ -9,6 +9,7 @@ import platform
 from collections.abc import Callable, Iterable, Mapping
 
 from estimator_bridge.compatibility import check_versions, installed_versions
+from estimator_bridge.quiet_start import quietly
 from estimator_bridge.redaction import redacted
 from estimator_bridge.tpu_presence import NAMES_A_TPU, find_tpu
 from estimator_bridge.version import __version__
@@ -42,21 +43,21 @@ def examine(write: Write = print, environ: Mapping[str, str] | None = None) -> i
     _section(write, "Versions", _versions())
     problems = _problems()
     if not problems:
-        import tensorflow as tf  # after the versions: where it fails to load, they tell why
+        with quietly():  # after the versions: where TensorFlow fails to load, they tell why
+            import tensorflow as tf
 
-        devices = [
-            (device.device_type, device.name) for device in tf.config.list_physical_devices()
-        ]
+            found = tf.config.list_physical_devices()
+        devices = [(device.device_type, device.name) for device in found]
         _section(write, "Devices", devices)
     else:
         devices = []
-        write("Devices\n  not looked for: TensorFlow is not loaded with the problem below\n")
+        write("Devices\n  not listed: TensorFlow was not loaded because of the problem below\n")
     set_here = [(name, redacted(environ[name])) for name in _ENVIRONMENT if environ.get(name)]
-    _section(write, "Environment", set_here or [("none of", ", ".join(_ENVIRONMENT))])
+    _section(write, "Environment", set_here or [("none set", f"of {', '.join(_ENVIRONMENT)}")])
     tpu = find_tpu(environ, [kind for kind, _ in devices])
-    _section(write, "What --use_tpu --tpu=... would do here", explain_tpu_values(tpu))
-    remarks = [("to mend", problem) for problem in problems] + [
-        ("to know", note) for note in [*_notes(), *_pod_notes(environ), *_cluster_notes(environ)]
+    _section(write, "What the flags --use_tpu --tpu=VALUE would do here", explain_tpu_values(tpu))
+    remarks = [("to fix", problem) for problem in problems] + [
+        ("note", note) for note in [*_notes(), *_pod_notes(environ), *_cluster_notes(environ)]
     ]
     _section(write, "Problems", remarks or [("none", "")])
     return 1 if problems else 0
@@ -78,10 +79,13 @@ def explain_tpu_values(tpu: str | None) -> list[tuple[str, str]]:
     )
     return [
         ("auto", automatic),
-        ("NAME", "connects to the TPU of that name or address; if it is not there, stops: no CPU"),
-        ("local", "the chips of this machine alone, also where it is one host of a pod"),
-        ("emulated:8", "8 TPU cores played by this CPU: the same steps and numbers, for tests"),
-        ("gpu:2", "the same program on two GPUs of this machine, which have to be there"),
+        (
+            "NAME",
+            "connects to the TPU of that name or address; an error, never the CPU, if it is absent",
+        ),
+        ("local", "only the TPU chips of this machine, even if it is one host of a pod"),
+        ("emulated:8", "8 TPU cores emulated on this CPU: the same steps and numbers, for tests"),
+        ("gpu:2", "the same program on two GPUs of this machine; an error if it has fewer"),
         ("''", "no TPU: this machine's own devices, as with --nouse_tpu"),
     ]
 

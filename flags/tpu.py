@@ -58,9 +58,9 @@ def define_tpu_flags(
     absl_flags.DEFINE_string(
         "tpu",
         "auto",
-        "The TPU to use: its name or grpc:// address (never replaced by anything else), "
-        "'emulated:N' for N emulated CPU cores, or 'auto': the TPU that is there, else "
-        f"{EMULATED_CORES} emulated CPU cores.",
+        "The TPU to use: its name or grpc:// address (never replaced by anything else), 'local' "
+        "for the chips of this machine, 'emulated:N' for N emulated CPU cores, 'gpu:N' for N GPUs "
+        f"of this machine, or 'auto': an attached TPU, else {EMULATED_CORES} emulated CPU cores.",
         flag_values=flag_values,
     )
     absl_flags.DEFINE_string(
@@ -78,7 +78,7 @@ def define_tpu_flags(
     absl_flags.DEFINE_integer(
         "iterations_per_loop",
         iterations_per_loop,
-        "Training steps in one call of the compiled loop, between two looks of the host.",
+        "Training steps in one call of the compiled loop, between host callbacks.",
         flag_values=flag_values,
     )
 

@@ -1,13 +1,17 @@
 """The command line: its help, its exit codes, and what doctor tells."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from estimator_bridge import doctor
-from estimator_bridge.cli import main
+from estimator_bridge.cli import main, parse
 from estimator_bridge.version import __version__
+
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def test_help_names_the_commands(capsys):
@@ -35,17 +39,66 @@ def test_version(capsys):
     assert capsys.readouterr().out == f"estimator-bridge {__version__}\n"
 
 
-def test_doctor_as_a_command():
+@pytest.mark.parametrize(
+    ("arguments", "usage"),
+    [
+        (["--nosuch"], "usage: estimator-bridge [-h]"),
+        (["doctor", "--nosuch"], "usage: estimator-bridge doctor [-h]"),
+        (["run", "--nosuch", "script.py"], "usage: estimator-bridge run [OPTIONS] SCRIPT"),
+    ],
+)
+def test_an_unknown_option_shows_the_usage_of_its_command(capsys, arguments, usage):
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    assert stopped.value.code == 2
+    told = capsys.readouterr().err
+    assert told.startswith(usage)
+    assert "error: unrecognized arguments: --nosuch" in told
+
+
+def test_what_stands_behind_a_script_is_its_own():
+    arguments = parse(["run", "-v", "script.py", "--nosuch", "-m"])
+    assert arguments.program == ["script.py", "--nosuch", "-m"]
+
+
+def test_doctor_as_a_command_says_nothing_but_its_report():
+    environ = {name: v for name, v in os.environ.items() if name != "TF_CPP_MIN_LOG_LEVEL"}
     done = subprocess.run(
-        [sys.executable, "-m", "estimator_bridge.cli", "doctor"],
+        [sys.executable, "-m", "estimator_bridge", "doctor"],
         capture_output=True,
         text=True,
+        env=environ,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
+    assert (done.returncode, done.stderr) == (0, "")
     assert "/physical_device:CPU:0" in done.stdout
     for value in ("auto", "NAME", "emulated:8", "''"):
         assert f"\n  {value} " in done.stdout
+
+
+def test_without_tensorflow_the_command_says_what_to_install(tmp_path):
+    """In a Python without any package, where every other import of this library is an error."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
+
+    def call(*arguments):
+        return subprocess.run(
+            [tmp_path / "bare" / "bin" / "python", *arguments],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            check=False,
+        )
+
+    done = call("-m", "estimator_bridge", "doctor")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "to fix  estimator_bridge needs TensorFlow 2.16 to 2.21, and found none" in done.stdout
+    done = call("-m", "estimator_bridge", "run", "any.py")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("estimator-bridge: estimator_bridge needs TensorFlow 2.16 to")
+    assert len(done.stderr.splitlines()) == 1
+    assert call("-m", "estimator_bridge", "--help").returncode == 0
+    done = call("-c", "import estimator_bridge")
+    assert "ImportError: estimator_bridge needs TensorFlow" in done.stderr
 
 
 def report(environ):
@@ -72,7 +125,7 @@ def test_doctor_tells_of_a_pod():
     code, text = report(pod)
     assert code == 0
     assert "worker 1 of a pod of 2 hosts" in text
-    assert "local       the chips of this machine alone" in text
+    assert "local       only the TPU chips of this machine" in text
     _, alone = report({**pod, "TPU_WORKER_HOSTNAMES": "10.0.0.2"})
     assert "worker 1 of" not in alone
 
@@ -105,7 +158,7 @@ def test_doctor_shows_a_problem_and_fails_without_loading_tensorflow(monkeypatch
     monkeypatch.setattr(doctor, "check_versions", broken)
     code, text = report({})
     assert code == 1
-    assert "to mend  tensorflow 2.21.0 with tf-keras 2.16.0" in text
+    assert "to fix  tensorflow 2.21.0 with tf-keras 2.16.0" in text
     assert "physical_device" not in text
 
 

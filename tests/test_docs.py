@@ -91,8 +91,9 @@ def check_command(words):
         assert stopped.value.code == 0, words
     elif program == "pip":
         assert arguments[0] == "install", words
-        names = {re.split(r"[<>=~]", a)[0] for a in arguments[1:]} - {"--upgrade"}
-        assert names <= {"tensorboard", "tensorflow", "tf-keras", "path/to/this/repository"}, words
+        names = {re.split(r"[<>=~]", a)[0] for a in arguments[1:]} - {"--upgrade", "-e"}
+        known = {"tensorboard", "tensorflow", "tf-keras", "path/to/this/repository", ".[models]"}
+        assert names <= known, words
     elif program == "tensorboard":
         assert arguments[0].startswith("--logdir"), words
     elif arguments[:1] == ["-m"]:

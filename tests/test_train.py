@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from models.mnist.digits import split_digits
+from models.requirements import say_what_is_missing
 
 ROOT = Path(__file__).resolve().parent.parent
 TINY = (
@@ -113,6 +114,39 @@ def test_wrong_flags_are_refused_before_tensorflow_is_imported(tmp_path):
     assert "divisible by number of replicas 8" in message
     assert "Unknown command line flag 'lr'" in failed(train(tmp_path, "--lr=1"), 2)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_missing_packages_are_named_before_anything_starts(tmp_path):
+    """In a Python without any package, from the repository's folder or from another one."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
+    done = subprocess.run(
+        [tmp_path / "bare" / "bin" / "python", ROOT / "train.py", "--use_tpu"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    told = failed(done, 1)
+    assert told.startswith("train.py: absl-py, numpy, tensorflow, tf-keras, matplotlib, rich, scik")
+    assert "pip install -e '.[models]'" in told
+    assert "pip install 'estimator-bridge[models]'" in told
+    assert len(told.splitlines()) == 1
+
+
+@pytest.mark.parametrize("module", ["matplotlib", "sklearn", "rich"])
+def test_each_package_of_the_extra_is_looked_for(module):
+    said = []
+    assert say_what_is_missing(lambda name: None if name == module else object(), said.append)
+    package = {"sklearn": "scikit-learn"}.get(module, module)
+    assert said[0].startswith(f"train.py: {package} not installed here.")
+    assert not say_what_is_missing(lambda name: object(), said.append)
+    assert len(said) == 1
+
+
+def test_help_names_every_kind_of_accelerator(tmp_path):
+    done = train(tmp_path, "--help")
+    for value in ("'auto'", "'local'", "'emulated:N'", "'gpu:N'"):
+        assert value in " ".join(done.stdout.split())
 
 
 def test_a_named_tpu_that_is_not_there_is_not_replaced(tmp_path):

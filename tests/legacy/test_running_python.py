@@ -99,6 +99,22 @@ def test_a_module_of_a_package(tmp_path):
     assert same_as_python(tmp_path, "-m", "pkg").stdout.endswith("pkg\n")
 
 
+def test_a_module_below_folders_that_are_no_packages(tmp_path):
+    tool = "from . import near\nprint(__name__, __package__, __spec__.name, near.__name__)\n"
+    write(tmp_path, pkg__near="")
+    deep = tmp_path / "pkg" / "folder"
+    deep.mkdir()
+    (deep / "near.py").write_text("")
+    (deep / "tool.py").write_text(tool)
+    (deep / "__main__.py").write_text(tool)
+    expected = "__main__ pkg.folder pkg.folder{} pkg.folder.near\n"
+    assert same_as_python(tmp_path, "-m", "pkg.folder.tool").stdout == expected.format(".tool")
+    done = same_as_python(tmp_path, "-m", "pkg.folder")
+    assert done.stdout == expected.format(".__main__")
+    wrong = run(tmp_path, "-m", "pkg.folder.none")
+    assert (wrong.returncode, "No module named pkg.folder.none" in wrong.stderr) == (1, True)
+
+
 def test_folders_of_the_program_come_before_packages_beside_this_library(tmp_path):
     program = """
     import flags, models.net

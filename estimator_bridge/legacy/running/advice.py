@@ -96,6 +96,8 @@ def advice_on(error: BaseException) -> str | None:
         if match:
             name = next(filter(None, match.groups()), "")
             file = getattr(error, "filename", None) or "This"
+            if advice is _CONVERT and ".ipynb, cell" in file:
+                return f"{file}, is Python 2 source: write it as Python 3 has it."
             filled = advice.replace("FILE", file) if file != "This" else advice
             return filled.format(name, _REPLACED.get(name, ""), file=file)
     return None

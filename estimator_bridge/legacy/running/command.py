@@ -7,13 +7,16 @@ import os
 import sys
 
 from estimator_bridge.legacy.running.dialects import Dialect
+from estimator_bridge.legacy.running.notebooks import NotebookError
 from estimator_bridge.tpu_presence import CHECKS_TPU, CORES
 
 __all__ = ["add_arguments", "run"]
 
 _EPILOG = """\
-The program's own arguments come after it, and are its own:
+Options of the command come before SCRIPT. What comes after it is passed to the program:
   estimator-bridge run --cores 2 run_classifier.py --task_name=MRPC --use_tpu=true
+  estimator-bridge run -m pytest tests/
+  estimator-bridge run --tf1 notebook.ipynb
 """
 
 
@@ -22,25 +25,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = _EPILOG
     parser.usage = (
-        "%(prog)s [--cores N [--check-tpu]] [--tpu NAME] [--tf1 | --tf2] [-v] SCRIPT "
-        "[arguments of its own]\n"
-        "       %(prog)s [...] -m MODULE [arguments of its own]\n"
+        "%(prog)s [OPTIONS] SCRIPT [ARGUMENTS OF THE PROGRAM]\n"
+        "       %(prog)s [OPTIONS] -m MODULE [ARGUMENTS OF THE PROGRAM]\n"
         "       %(prog)s --list-supported"
     )
     parser.add_argument(
         "--cores",
         type=_count,
         metavar="N",
-        help="give a program that asks for a TPU, by whatever name, N emulated cores of this CPU",
+        help="run on N TPU cores emulated on this CPU whenever the program asks for a TPU, "
+        "whatever its name",
     )
     parser.add_argument(
         "--check-tpu",
         action="store_true",
-        help="with --cores: before a step runs, let XLA compile it as for a TPU; what it cannot "
-        "compile is an error that names the program's line",
+        help="with --cores: before a step runs, have XLA compile it as for a TPU; an operation "
+        "that it cannot compile is an error that names the program's line",
     )
     parser.add_argument(
-        "--tpu", metavar="NAME", help="the TPU of a program that asks for one and names none"
+        "--tpu", metavar="NAME", help="the TPU for a program that asks for one without naming it"
     )
     dialect = parser.add_mutually_exclusive_group()
     dialect.add_argument(
@@ -48,28 +51,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="dialect",
         action="store_const",
         const=Dialect.TF1,
-        help="the program means TF1 by `import tensorflow`; by default its source tells",
+        help="`import tensorflow` means TensorFlow 1 in all of the program's modules; by default "
+        "each module's source decides",
     )
     dialect.add_argument(
         "--tf2",
         dest="dialect",
         action="store_const",
         const=Dialect.TF2,
-        help="it means TF2, as programs do that say tensorflow.compat.v1",
+        help="it means TensorFlow 2, as in programs that import tensorflow.compat.v1",
     )
     parser.add_argument(
         "--list-supported",
         action="store_true",
-        help="list what of TF1's names outside of today's TensorFlow is there",
+        help="list the supported names of tf.contrib and of old TensorFlow 1 modules",
     )
     parser.add_argument(
         "-v", "--verbose", action="store_true",
-        help="say which dialect was seen, and show this library's frames in tracebacks",
+        help="say which TensorFlow the program was written for and why, and keep this library's "
+        "frames in tracebacks",
     )  # fmt: skip
     parser.add_argument(
-        "-m", dest="is_module", action="store_true", help="SCRIPT is a module's name"
+        "-m",
+        dest="is_module",
+        action="store_true",
+        help="SCRIPT is the name of a module, as with `python -m`",
     )
-    parser.add_argument("program", nargs=argparse.REMAINDER, metavar="SCRIPT", help="what to run")
+    parser.add_argument(
+        "program",
+        nargs=argparse.REMAINDER,
+        metavar="SCRIPT",
+        help="a Python file, a folder with a __main__.py, or a notebook (.ipynb)",
+    )
 
 
 def _count(text: str) -> int:
@@ -86,8 +99,8 @@ def run(arguments: argparse.Namespace) -> int:
     """
     program = arguments.program[1:] if arguments.program[:1] == ["--"] else arguments.program
     if arguments.list_supported:
-        from estimator_bridge.legacy.running.start import quietly
         from estimator_bridge.legacy.running.supported import table
+        from estimator_bridge.quiet_start import quietly
 
         with quietly():
             lines = table()
@@ -95,8 +108,8 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     if not program:
         print(
-            "estimator-bridge run: name the script, or -m and the module, that is to run "
-            "(`estimator-bridge run --help`)",
+            "estimator-bridge run: name the script to run, or -m and a module "
+            "(`estimator-bridge run --help` explains the options)",
             file=sys.stderr,
         )
         return 2
@@ -113,7 +126,8 @@ def run(arguments: argparse.Namespace) -> int:
         os.environ[CORES] = str(arguments.cores)
     if arguments.tpu:
         os.environ["TPU_NAME"] = arguments.tpu
-    from estimator_bridge.legacy.running.program import find_module, find_script, run_main
+    from estimator_bridge.legacy.running.main_module import find_module, find_script
+    from estimator_bridge.legacy.running.program import run_main
     from estimator_bridge.legacy.running.tracebacks import show_program_only
 
     name, *own = program
@@ -124,10 +138,10 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             main = find_script(name)
             _put_first(main.folder)
-    except (FileNotFoundError, ModuleNotFoundError) as error:
+    except (FileNotFoundError, ModuleNotFoundError, NotebookError) as error:
         print(f"estimator-bridge run: {error}", file=sys.stderr)
-        return 2 if isinstance(error, FileNotFoundError) else 1
-    show_program_only(whole=arguments.verbose)
+        return 1 if isinstance(error, ModuleNotFoundError) else 2
+    show_program_only(whole=arguments.verbose, has_cells=main.notebook is not None)
     run_main(main, own, arguments.dialect, arguments.verbose)
     return 0
 

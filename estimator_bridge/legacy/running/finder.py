@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 import estimator_bridge
+from estimator_bridge.legacy.running.dialect_choice import DialectChoice
 from estimator_bridge.legacy.running.dialects import Dialect
 from estimator_bridge.legacy.running.importing import builtins_for
 from estimator_bridge.legacy.running.sources import (
@@ -19,35 +20,31 @@ from estimator_bridge.legacy.running.sources import (
     mentions_tensorflow,
     module_verdict,
 )
-from estimator_bridge.legacy.running.start import get_ready, quietly
+from estimator_bridge.legacy.running.start import get_ready
+from estimator_bridge.quiet_start import quietly
 
 __all__ = ["ProgramFinder"]
 
-# Packages that are installed beside this library's, and the folder that they are in. A folder of
-# such a name that the program has is the program's, though Python would put a folder without an
-# __init__.py behind every package of that name.
+# Packages that stand beside this library's in its repository, which an editable installation puts
+# on the path, and the folder that they are in. A folder of such a name that the program has is the
+# program's, though Python would put a folder without an __init__.py behind every package of that
+# name.
 _BESIDE = frozenset({"flags", "models"})
-_HERE = os.path.dirname(os.path.dirname(os.path.realpath(estimator_bridge.__file__)))
+_PACKAGE = os.path.join(os.path.dirname(os.path.realpath(estimator_bridge.__file__)), "")
+_HERE = os.path.dirname(os.path.dirname(_PACKAGE))
 
 
 class ProgramFinder(importlib.abc.MetaPathFinder):
     """Stands first among Python's finders while a program runs.
 
     Args:
-      main: the dialect of modules in doubt.
-      forced: the dialect of all of the program's modules, whatever they look like.
-      graphs: whether the program's top level gets graphs and sessions; those of TF1 always do.
+      choice: decides about the dialects of the program's files.
     """
 
-    def __init__(self, main: Dialect, forced: Dialect | None = None, graphs: bool = False):
-        self.main, self.forced = main, forced
-        self.graphs = graphs or main is Dialect.TF1
+    def __init__(self, choice: DialectChoice):
+        self._choice = choice
         # Installed packages that are of the program.
         self.packages: set[str] = set()
-
-    def dialect_of(self, path: str) -> Dialect:
-        """The dialect of one of the program's files."""
-        return self.forced or module_verdict(path).dialect or self.main
 
     def find_spec(
         self, fullname: str, path: Any = None, target: Any = None
@@ -62,10 +59,21 @@ class ProgramFinder(importlib.abc.MetaPathFinder):
         if spec is None or type(spec.loader) is not importlib.machinery.SourceFileLoader:
             return spec
         file = spec.loader.path
-        if is_installed(file) and not self._speaks_tf1(top, file):
+        if not self.is_of_program(top, file):
             return spec
-        spec.loader = _ProgramLoader(fullname, file, self.dialect_of(file))
+        spec.loader = _ProgramLoader(fullname, file, self._choice)
         return spec
+
+    def is_of_program(self, top: str, file: str) -> bool:
+        """Whether a file is one of the program's, or of an installed package that is itself one.
+
+        Args:
+          top: the name of the package, or module, at the top.
+          file: the file.
+        """
+        if is_installed(file):
+            return self._speaks_tf1(top, file)
+        return not os.path.realpath(file).startswith(_PACKAGE)
 
     def _python_finds(
         self, fullname: str, path: Any, target: Any
@@ -94,28 +102,28 @@ class ProgramFinder(importlib.abc.MetaPathFinder):
     def _tensorflow(self, path: Any, target: Any) -> importlib.machinery.ModuleSpec | None:
         spec = self._python_finds("tensorflow", path, target)
         if spec is not None and spec.loader is not None:
-            spec.loader = _TensorFlowLoader(spec.loader, self.graphs)
+            spec.loader = _TensorFlowLoader(spec.loader, self._choice)
         return spec
 
 
 class _ProgramLoader(importlib.machinery.SourceFileLoader):
     """Loads a module of the program, with builtins of its dialect."""
 
-    def __init__(self, fullname: str, path: str, dialect: Dialect):
+    def __init__(self, fullname: str, path: str, choice: DialectChoice):
         super().__init__(fullname, path)
-        self._dialect = dialect
+        self._choice = choice
 
     def exec_module(self, module: ModuleType) -> None:
         """Runs the module's code."""
-        vars(module)["__builtins__"] = builtins_for(self._dialect)
+        vars(module)["__builtins__"] = builtins_for(self._choice.enter(self.path))
         super().exec_module(module)
 
 
 class _TensorFlowLoader(importlib.abc.Loader):
     """Loads TensorFlow as its own loader does, then gets it ready."""
 
-    def __init__(self, loader: Any, graphs: bool):
-        self._loader, self._graphs = loader, graphs
+    def __init__(self, loader: Any, choice: DialectChoice):
+        self._loader, self._choice = loader, choice
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._loader, name)
@@ -129,4 +137,4 @@ class _TensorFlowLoader(importlib.abc.Loader):
         with quietly():
             self._loader.exec_module(module)
             module.__spec__.loader = module.__loader__ = self._loader  # type: ignore[union-attr]
-            get_ready(self._graphs)
+            get_ready(self._choice.graphs)

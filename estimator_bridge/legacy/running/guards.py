@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import linecache
 
 __all__ = ["is_guarded"]
 
@@ -23,9 +24,8 @@ def is_guarded(path: str, line: int) -> bool:
 @functools.lru_cache(maxsize=256)
 def _guarded_lines(path: str) -> tuple[tuple[int, int], ...]:
     try:
-        with open(path, "rb") as file:
-            tree = ast.parse(file.read())
-    except (OSError, SyntaxError, ValueError):
+        tree = ast.parse("".join(linecache.getlines(path)))  # a notebook's cell is no file
+    except (SyntaxError, ValueError):
         return ()
     return tuple(
         (node.body[0].lineno, node.body[-1].end_lineno or node.body[-1].lineno)

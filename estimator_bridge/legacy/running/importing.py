@@ -21,7 +21,7 @@ from estimator_bridge.legacy.running.guards import is_guarded
 from estimator_bridge.legacy.running.placeholders import Placeholder
 from estimator_bridge.legacy.tf1.privates import moved_module, with_old_names
 
-__all__ = ["builtins_for"]
+__all__ = ["are_of_program", "builtins_for"]
 
 _ROOT = "tensorflow"
 # What TF1's tf has no attributes for, or whose attributes are not all: files of TensorFlow.
@@ -40,6 +40,11 @@ def builtins_for(dialect: Dialect) -> dict[str, Any]:
 
 
 _builtins: dict[Dialect, dict[str, Any]] = {}
+
+
+def are_of_program(found: dict[str, Any]) -> bool:
+    """Whether builtins, as a frame has them, are those of a module of the program."""
+    return any(found is given for given in _builtins.values())
 
 
 def _import_function(dialect: Dialect) -> Callable[..., Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import importlib.machinery
 import io
@@ -9,91 +10,24 @@ import os
 import sys
 from collections.abc import Sequence
 from types import CodeType, ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 from estimator_bridge.legacy.running.bridges import mend_standard_library
+from estimator_bridge.legacy.running.dialect_choice import DialectChoice
 from estimator_bridge.legacy.running.dialects import Dialect
+from estimator_bridge.legacy.running.exec_hook import python_exec, watch_exec
 from estimator_bridge.legacy.running.finder import ProgramFinder
 from estimator_bridge.legacy.running.importing import builtins_for
+from estimator_bridge.legacy.running.main_module import Main, is_tool
 from estimator_bridge.legacy.running.sources import (
     default_graph_reason,
-    main_dialect,
+    is_installed,
+    module_verdict,
     program_verdict,
 )
 from estimator_bridge.legacy.running.spawned import tell_spawned_processes
 
-__all__ = ["Main", "find_module", "find_script", "prepare_main", "run_main"]
-
-
-class Main(NamedTuple):
-    """What is to run as ``__main__``.
-
-    Attributes:
-      name: how it was named: the first of sys.argv.
-      path: its file, absolute.
-      folder: what the program's absolute imports start from.
-      spec: for `-m`, how it was found; None for a script.
-    """
-
-    name: str
-    path: str
-    folder: str
-    spec: importlib.machinery.ModuleSpec | None = None
-
-
-def find_script(path: str) -> Main:
-    """Finds a script, or the ``__main__.py`` of a folder.
-
-    Raises:
-      FileNotFoundError: there is no such file.
-    """
-    if os.path.isdir(path):
-        inner = os.path.join(path, "__main__.py")
-        if not os.path.isfile(inner):
-            raise FileNotFoundError(f"{path!r} is a folder without a __main__.py")
-        return Main(path, os.path.abspath(inner), path)
-    if not os.path.isfile(path):
-        dotted = path.replace(".", os.sep) + ".py"
-        hint = f" Did you mean the module, `-m {path}`?" if os.path.isfile(dotted) else ""
-        raise FileNotFoundError(f"there is no file {path!r}.{hint}")
-    return Main(path, os.path.abspath(path), os.path.dirname(os.path.realpath(path)))
-
-
-def find_module(name: str) -> Main:
-    """Finds a module for `-m`; that of a package is its ``__main__``.
-
-    The packages around it are not imported, but looked for: they are to be imported as parts of
-    the program.
-
-    Raises:
-      ModuleNotFoundError: there is no such module, or it has no source.
-    """
-    spec = _spec(name)
-    if spec is not None and spec.submodule_search_locations is not None:
-        name += ".__main__"
-        spec = _spec(name)
-    if spec is None or not spec.origin or not spec.origin.endswith(".py"):
-        raise ModuleNotFoundError(
-            f"No module named {name}, with a source file, below {sys.path[0] or os.getcwd()!r} or "
-            "in the installed packages",
-            name=name,
-        )
-    folder = spec.origin
-    for _ in name.split("."):
-        folder = os.path.dirname(folder)
-    return Main(spec.origin, spec.origin, folder, spec)
-
-
-def _spec(name: str) -> importlib.machinery.ModuleSpec | None:
-    path: Sequence[str] | None = None
-    spec = None
-    parts = name.split(".")
-    for depth in range(1, len(parts) + 1):
-        spec = importlib.machinery.PathFinder.find_spec(".".join(parts[:depth]), path)
-        if spec is None:
-            return None
-        path = spec.submodule_search_locations or []
-    return spec
+__all__ = ["code_of", "prepare_main", "run_main"]
 
 
 def run_main(
@@ -108,56 +42,107 @@ def run_main(
       verbose: say which dialect that is, and why.
     """
     sys.argv = [main.name, *arguments]
-    verdict = program_verdict(main.path, main.folder)
-    dialect = main_dialect(verdict, forced)
-    graphs = ""
-    if dialect is Dialect.TF2 and forced is None:
-        graphs = default_graph_reason(main.path, main.folder)
-    if verbose:
-        why = "as was asked for" if forced else verdict.reason
-        print(f"estimator-bridge: a program of {dialect.value} ({why})", file=sys.stderr)
-        if graphs:
-            print(f"estimator-bridge: with TF1's behaviour ({graphs})", file=sys.stderr)
-    told: dict[str, Any] = {
-        "path": main.path,
-        "module": main.spec.name if main.spec else None,
-        "dialect": dialect.value,
-        "forced": forced.value if forced else None,
-        "graphs": bool(graphs),
-    }
+    told: dict[str, Any] = {"path": main.path, "module": main.spec.name if main.spec else None}
+    told.update(_judge(main, forced, verbose))
+    codes = main.notebook.compiled() if main.notebook else [code_of(main.path)]
     tell_spawned_processes(**told)
-    code, values = prepare_main(**told)
+    values = prepare_main(**told, verbose=verbose)
     module = ModuleType("__main__")
     vars(module).update(values, __spec__=main.spec)
+    if main.notebook:
+        del module.__file__, vars(module)["__cached__"]  # Jupyter's have none
+        vars(module).update(__loader__=None, display=_display)
+        _say(main.notebook.passed_over())
     sys.modules["__main__"] = module
-    exec(code, vars(module))
+    for code in codes:
+        python_exec(code, vars(module))
+
+
+def _say(text: str) -> None:
+    if text:
+        print(f"estimator-bridge: {text}", file=sys.stderr, flush=True)
+
+
+def _display(*shown: Any, **unused_options: Any) -> None:
+    """What a notebook's `display` comes to on a terminal."""
+    for value in shown:
+        print(value)
+
+
+def _judge(main: Main, forced: Dialect | None, verbose: bool) -> dict[str, Any]:
+    """What `prepare_main` is to know of a program's dialect."""
+    dialect, why, graphs = forced, "as was asked for", ""
+    runs_others = is_tool(main)
+    if forced is None and not runs_others:
+        dialect, why = program_verdict(main.path, main.folder)
+        if dialect is None and main.notebook and main.notebook.tensorflow:
+            dialect = Dialect.TF1 if main.notebook.tensorflow == "1" else Dialect.TF2
+            why = f"%tensorflow_version {main.notebook.tensorflow}.x"
+        if dialect is not Dialect.TF1:
+            graphs = default_graph_reason(main.path, main.folder)
+        if main.notebook:
+            why, graphs = (_placed(main, reason) for reason in (why, graphs))
+    if verbose:
+        if runs_others and forced is None:
+            said = "a tool, so each file that it runs is judged by itself"
+        else:
+            said = f"a program of {(dialect or Dialect.TF2).value} ({why})"
+        _say(said)
+        _say(f"with TF1's behaviour ({graphs})" if graphs else "")
+    return {
+        "dialect": dialect.value if dialect else None,
+        "forced": forced.value if forced else None,
+        "graphs": bool(graphs),
+        "is_tool": runs_others,
+    }
+
+
+def _placed(main: Main, reason: str) -> str:
+    """A reason that names a line of the notebook's source, with the cell in its place."""
+    is_of_it = reason.startswith(f"{os.path.basename(main.path)}: ")
+    return main.notebook.placed(reason) if main.notebook and is_of_it else reason
 
 
 def prepare_main(
-    path: str, module: str | None, dialect: str, forced: str | None, graphs: bool
-) -> tuple[CodeType, dict[str, Any]]:
+    path: str,
+    module: str | None,
+    dialect: str | None,
+    forced: str | None,
+    graphs: bool,
+    is_tool: bool,
+    verbose: bool = False,
+) -> dict[str, Any]:
     """Gets this process ready for the program's modules.
 
     Args:
       path: the main module's file.
       module: its name, where it is run by `-m`.
-      dialect: that of modules in doubt.
+      dialect: that of modules in doubt; None where the program did not tell.
       forced: that of all modules, or None.
       graphs: whether a program of TF2 gets graphs and sessions at its top level.
+      is_tool: whether the main module only runs the program; it gets Python's own builtins.
+      verbose: say what files that a tool runs are judged to be.
 
     Returns:
-      The main module's code, and what its namespace is to have.
+      What the main module's namespace is to have.
     """
-    finder = ProgramFinder(Dialect(dialect), Dialect(forced) if forced else None, graphs)
-    if module:
+    choice = DialectChoice(
+        Dialect(dialect) if dialect else None,
+        Dialect(forced) if forced else None,
+        graphs=graphs,
+        verbose=verbose,
+    )
+    finder = ProgramFinder(choice)
+    if module and not is_tool:
         finder.packages.add(module.partition(".")[0])
     mend_standard_library()
     sys.meta_path.insert(0, finder)
+    _watch_exec(finder, choice)
     package = module.rpartition(".")[0] if module else None
     if package:
         importlib.import_module(package)
-    return _code(path), {
-        "__builtins__": builtins_for(finder.dialect_of(path)),
+    return {
+        "__builtins__": builtins if is_tool else builtins_for(choice.dialect_of(path)),
         "__cached__": None,
         "__doc__": None,
         "__file__": path,
@@ -166,6 +151,29 @@ def prepare_main(
     }
 
 
-def _code(path: str) -> CodeType:
+def _watch_exec(finder: ProgramFinder, choice: DialectChoice) -> None:
+    """Gives files that a tool, a launcher or the program itself executes imports of their own."""
+
+    def tells(owner: str) -> bool:
+        return is_installed(owner) or module_verdict(owner).dialect is not None
+
+    def of_file(path: str, name: str, is_main: bool, owner: str | None) -> dict[str, Any] | None:
+        if not finder.is_of_program(name.partition(".")[0], path):
+            return None
+        if owner and (tells(owner) or not module_verdict(path).dialect):
+            return None  # it runs as a part of the module that executes it
+        return builtins_for(choice.enter(path, as_main=is_main))
+
+    def of_text(text: bytes, owner: str | None) -> dict[str, Any] | None:
+        if owner and tells(owner):
+            return None
+        dialect = choice.enter_text(text)
+        return builtins_for(dialect) if dialect else None
+
+    watch_exec(of_file, of_text)
+
+
+def code_of(path: str) -> CodeType:
+    """Compiles a file."""
     with io.open_code(path) as file:
         return compile(file.read(), path, "exec", dont_inherit=True)

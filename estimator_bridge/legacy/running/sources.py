@@ -7,20 +7,26 @@ import os
 import site
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from estimator_bridge.legacy.running.default_graph import signs_of
-from estimator_bridge.legacy.running.dialects import Dialect, Verdict, judge, speaks_tensorflow
+from estimator_bridge.legacy.running.dialects import Verdict, judge, speaks_tensorflow
+from estimator_bridge.legacy.running.notebooks import (
+    NotebookError,
+    is_notebook,
+    read_notebook,
+)
 
 __all__ = [
     "FOREIGN",
     "STANDARD",
     "default_graph_reason",
     "is_installed",
-    "main_dialect",
     "mentions_tensorflow",
     "module_verdict",
+    "program_files",
     "program_verdict",
+    "source_of",
 ]
 
 # Packages that know which TensorFlow they run on, whatever their source looks like.
@@ -67,39 +73,39 @@ def module_verdict(path: str) -> Verdict:
     Returns:
       As `judge` does; without a dialect for a file that cannot be read.
     """
-    return judge(_read(path))
+    return judge(source_of(path))
 
 
-def program_verdict(path: str, folder: str) -> Verdict:
-    """Judges a program by its main file, then by what that imports from the program's folder.
+def program_verdict(path: str, *folders: str) -> Verdict:
+    """Judges a program by its main file, then by what that imports from the program's folders.
 
     Args:
       path: the main file.
-      folder: where its imports are looked for.
+      *folders: where its imports are looked for.
 
     Returns:
       The verdict of the nearest file that is in no doubt; its reason names the file.
     """
-    for file, source in _program(path, folder, _MOST_FILES):
+    for file, source in program_files(path, folders):
         verdict = judge(source)
         if verdict.dialect is not None:
             return Verdict(verdict.dialect, f"{os.path.basename(file)}: {verdict.reason}")
     return Verdict(None, "no module of it uses a name that tells")
 
 
-def default_graph_reason(path: str, folder: str) -> str:
+def default_graph_reason(path: str, *folders: str) -> str:
     """What says that a program of tensorflow.compat.v1 counts on TensorFlow 1's ways.
 
     Args:
       path: the main file.
-      folder: where its imports are looked for.
+      *folders: where its imports are looked for.
 
     Returns:
       The nearest sign of it, with its file and line; "" where there is none, and where some module
       of the program chooses for itself.
     """
     reason = ""
-    for file, source in _program(path, folder, _NEAREST_FILES):
+    for file, source in program_files(path, folders, _NEAREST_FILES):
         signs = signs_of(source)
         if signs.chosen:
             return ""
@@ -108,14 +114,16 @@ def default_graph_reason(path: str, folder: str) -> str:
     return reason
 
 
-def _program(path: str, folder: str, most: int) -> Iterator[tuple[str, bytes]]:
+def program_files(
+    path: str, folders: Sequence[str], most: int = _MOST_FILES
+) -> Iterator[tuple[str, bytes]]:
     """A program's files and their sources, the main one first, then what each imports."""
     waiting, seen = [path], {path}
     while waiting and len(seen) <= most:
         file = waiting.pop(0)
-        source = _read(file)
+        source = source_of(file)
         yield file, source
-        for found in _local_imports(source, folder, os.path.dirname(file)):
+        for found in _local_imports(source, folders, os.path.dirname(file)):
             if found not in seen:
                 seen.add(found)
                 waiting.append(found)
@@ -123,41 +131,47 @@ def _program(path: str, folder: str, most: int) -> Iterator[tuple[str, bytes]]:
 
 def mentions_tensorflow(path: str) -> bool:
     """Whether a file may import TensorFlow."""
-    return speaks_tensorflow(_read(path))
+    return speaks_tensorflow(source_of(path))
 
 
-def _read(path: str) -> bytes:
+def source_of(path: str) -> bytes:
+    """The source of a file, of a notebook its cells'; none for one that cannot be read."""
     try:
+        if is_notebook(path):
+            return read_notebook(path).source.encode()
         with open(path, "rb") as file:
             return file.read()
-    except OSError:
+    except (OSError, NotebookError):
         return b""
 
 
-def _local_imports(source: bytes, folder: str, package: str) -> Iterator[str]:
-    """The files in the program's folder that a source imports, as far as their paths tell."""
+def _local_imports(source: bytes, folders: Sequence[str], package: str) -> Iterator[str]:
+    """The files in the program's folders that a source imports, as far as their paths tell."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError):
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            names, base = [alias.name for alias in node.names], folder
+            names, bases = [alias.name for alias in node.names], folders
         elif isinstance(node, ast.ImportFrom):
             names = [".".join(filter(None, (node.module, alias.name))) for alias in node.names]
             names += [node.module] if node.module else []
-            base = folder
+            bases = folders
             if node.level:
-                base = os.path.normpath(os.path.join(package, *[os.pardir] * (node.level - 1)))
+                above = [os.pardir] * (node.level - 1)
+                bases = [os.path.normpath(os.path.join(package, *above))]
         else:
             continue
         for name in names:
-            stem = os.path.join(base, *name.split("."))
-            for candidate in (f"{stem}.py", os.path.join(stem, "__init__.py")):
-                if os.path.isfile(candidate):
-                    yield candidate
+            if bases is not folders or name.partition(".")[0] not in FOREIGN:
+                yield from _files_of(name, bases)
 
 
-def main_dialect(verdict: Verdict, forced: Dialect | None) -> Dialect:
-    """The dialect of a program's modules that are in doubt."""
-    return forced or verdict.dialect or Dialect.TF2
+def _files_of(name: str, folders: Sequence[str]) -> Iterator[str]:
+    for folder in folders:
+        stem = os.path.join(folder, *name.split("."))
+        found = [f for f in (f"{stem}.py", os.path.join(stem, "__init__.py")) if os.path.isfile(f)]
+        if found:
+            yield from found
+            return

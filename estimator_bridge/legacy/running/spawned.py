@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from typing import Any
 
 __all__ = ["run_again", "tell_spawned_processes"]
@@ -24,25 +25,36 @@ def tell_spawned_processes(**program: Any) -> None:
     """
     from multiprocessing import spawn
 
-    os.environ[_PROGRAM] = json.dumps(program)
     of_python = spawn.get_preparation_data
 
     def get_preparation_data(name: str) -> dict[str, Any]:
         data = of_python(name)
-        if any(data.pop(key, None) for key in _MAIN):
+        module, path = (data.pop(key, None) for key in _MAIN)
+        if module or path:
+            os.environ[_PROGRAM] = json.dumps(_main_of(program, module, path))
             data["init_main_from_name"] = __name__
         return data
 
     spawn.get_preparation_data = get_preparation_data
 
 
+def _main_of(program: dict[str, Any], module: str | None, path: str | None) -> dict[str, Any]:
+    """What to run: a tool or a launcher may have put another ``__main__`` in its own place."""
+    if module:
+        path = sys.modules["__main__"].__spec__.origin  # type: ignore[union-attr]
+    if path is None or os.path.realpath(path) == os.path.realpath(program["path"]):
+        return program
+    judged_anew = {"dialect": program["forced"], "graphs": False, "is_tool": False}
+    return {**program, **judged_anew, "path": path, "module": module}
+
+
 def run_again(namespace: dict[str, Any]) -> None:
     """Runs the program's main module in the namespace of the one that stands for it."""
-    from estimator_bridge.legacy.running.program import prepare_main
+    from estimator_bridge.legacy.running.program import code_of, prepare_main
 
-    code, values = prepare_main(**json.loads(os.environ[_PROGRAM]))
-    namespace.update(values)
-    exec(code, namespace)
+    program = json.loads(os.environ[_PROGRAM])
+    namespace.update(prepare_main(**program))
+    exec(code_of(program["path"]), namespace)
 
 
 if __name__ == "__mp_main__":

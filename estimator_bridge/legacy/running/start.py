@@ -4,25 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
-import sys
-import tempfile
 import warnings
 from collections.abc import Iterator
 from typing import Any
 
+from estimator_bridge.quiet_start import settle_devices
 from estimator_bridge.tpu_presence import CORES
 
-__all__ = ["get_ready", "quietly"]
-
-# What TensorFlow's libraries say of themselves while they are loaded, whatever the level asked for.
-_CHATTER = re.compile(
-    r"WARNING: All log messages before absl::InitializeLog\(\)|"
-    r".*(oneDNN custom operations are on|Could not find cuda drivers|cuda_platform\.cc|"
-    r"This TensorFlow binary is optimized|Unable to register cu|TF-TRT Warning|"
-    r"computation_placer\.cc)|"
-    r"To enable the following instructions:"
-)
+__all__ = ["get_ready", "start_graphs"]
 
 
 def get_ready(graphs: bool) -> None:
@@ -32,8 +21,6 @@ def get_ready(graphs: bool) -> None:
       graphs: whether the program's top level gets graphs, sessions, reference variables and
         `Dimension`, as in TF1. What an Estimator traces is the library's affair.
     """
-    import tensorflow.compat.v1 as tf1
-
     from estimator_bridge.legacy.install import install
     from estimator_bridge.legacy.running.bridges.batch_norm import let_moments_take_no_mask
     from estimator_bridge.legacy.running.bridges.dimensions import let_dimensions_be_whole_floats
@@ -43,7 +30,6 @@ def get_ready(graphs: bool) -> None:
     )
     from estimator_bridge.legacy.running.bridges.summaries import write_without_tensorboard
     from estimator_bridge.legacy.running.logs import log_as_tf1_did
-    from estimator_bridge.legacy.tf1.truth import let_variables_be_true
 
     install()
     let_sessions_be_on_cores()
@@ -52,14 +38,24 @@ def get_ready(graphs: bool) -> None:
     let_moments_take_no_mask()
     let_dimensions_be_whole_floats()
     if graphs:
-        with _without_warnings(tf1.logging):
-            tf1.disable_v2_behavior()
-        let_variables_be_true()
+        start_graphs()
     log_as_tf1_did()
+    settle_devices()
     if os.environ.get(CORES):
         _split_the_cpu(int(os.environ[CORES]))
     # The program will not be rewritten, so there is no use in telling what is deprecated.
     warnings.filterwarnings("ignore", message=r"`tf\.\S+` is deprecated")
+
+
+def start_graphs() -> None:
+    """Gives the program's top level TF1's behaviour, also where TensorFlow is loaded already."""
+    import tensorflow.compat.v1 as tf1
+
+    from estimator_bridge.legacy.tf1.truth import let_variables_be_true
+
+    with _without_warnings(tf1.logging):
+        tf1.disable_v2_behavior()
+    let_variables_be_true()
 
 
 def _split_the_cpu(cores: int) -> None:
@@ -83,27 +79,3 @@ def _without_warnings(tf_logging: Any) -> Iterator[None]:
         yield
     finally:
         tf_logging.set_verbosity(before)
-
-
-@contextlib.contextmanager
-def quietly() -> Iterator[None]:
-    """Keeps TensorFlow's chatter from stderr while it is loaded; all else comes through."""
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    try:
-        stderr = os.dup(2)
-    except OSError:  # closed
-        yield
-        return
-    with tempfile.TemporaryFile() as said:
-        sys.stderr.flush()
-        os.dup2(said.fileno(), 2)
-        try:
-            yield
-        finally:
-            sys.stderr.flush()
-            os.dup2(stderr, 2)
-            os.close(stderr)
-            said.seek(0)
-            for line in said.read().decode(errors="replace").splitlines():
-                if line and not _CHATTER.match(line):
-                    print(line, file=sys.stderr)

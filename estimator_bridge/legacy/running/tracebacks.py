@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from traceback import print_exception
 from types import TracebackType
 
 from estimator_bridge import errors
@@ -15,13 +16,15 @@ _OURS = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
 _MACHINERY = ("<frozen importlib", "<frozen runpy")
 
 
-def show_program_only(whole: bool = False) -> None:
+def show_program_only(whole: bool = False, has_cells: bool = False) -> None:
     """Makes Python show an error that ends the program as if it had run the program itself.
 
     Args:
       whole: keep this library's frames, too.
+      has_cells: the program is a notebook. Its cells' lines are in Python's line cache, which the
+        interpreter itself does not read before Python 3.13.
     """
-    show = sys.excepthook
+    show = print_exception if has_cells else sys.excepthook
 
     def show_program(
         kind: type[BaseException], error: BaseException, traceback: TracebackType | None

@@ -1,0 +1,8 @@
+"""`python -m estimator_bridge`: the command, also where its script is not on the path."""
+
+import sys
+
+from estimator_bridge.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,92 @@
+"""`exec` while a program runs: a file that is executed as a module gets imports of its dialect.
+
+All that runs a file by hand does it by compiling and executing it: runpy, cProfile, pdb, coverage,
+launchers, and pytest, which first rewrites the assertions. Only `import` goes by the finder.
+"""
+
+from __future__ import annotations
+
+import builtins
+import os
+import sys
+from types import CodeType, FrameType
+from typing import Any, Callable
+
+__all__ = ["python_exec", "watch_exec"]
+
+# Give the builtins for a namespace that is about to run a file, or a text; None leaves what it has.
+OfFile = Callable[[str, str, bool, "str | None"], "dict[str, Any] | None"]
+OfText = Callable[[bytes, "str | None"], "dict[str, Any] | None"]
+
+python_exec = builtins.exec
+
+
+def watch_exec(of_file: OfFile, of_text: OfText) -> None:
+    """Puts the hook into Python's builtins.
+
+    Args:
+      of_file: takes a file's path, the name of its module, whether it runs as ``__main__``, and
+        the file that the namespace belongs to, where that is another one.
+      of_text: takes source that is executed as text, and such a file.
+    """
+    _Watched.of_file, _Watched.of_text = staticmethod(of_file), staticmethod(of_text)
+    builtins.exec = _Watched
+
+
+class _Watched:
+    """Stands for `exec`.
+
+    A class, not a function, so that no frame of it is on the stack while the code runs: to call it
+    calls ``__new__``, which returns, and then ``__init__``, which is Python's own `exec`. So
+    tracebacks, debuggers, profilers and code that looks at its caller see what they always saw.
+    """
+
+    of_file: OfFile
+    of_text: OfText
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> _Watched:
+        frame = sys._getframe(1)
+        if args and frame.f_globals.get("__name__") != "importlib._bootstrap":  # the finder's
+            given = args[1] if len(args) > 1 else kwargs.get("globals")
+            debugger = sys.gettrace()
+            sys.settrace(None)  # what is done here is nothing that a user traces
+            try:
+                cls._prepare(args[0], given, frame)
+            finally:
+                sys.settrace(debugger)
+        return object.__new__(cls)
+
+    __init__ = python_exec
+
+    @classmethod
+    def _prepare(cls, code: Any, given: Any, frame: FrameType) -> None:
+        namespace = frame.f_globals if given is None else given
+        if not isinstance(namespace, dict):
+            return
+        chosen = None
+        if isinstance(code, (str, bytes)):
+            text = code.encode(errors="replace") if isinstance(code, str) else code
+            if b"tensorflow" in text:
+                owner = namespace.get("__file__") if namespace is frame.f_globals else None
+                chosen = cls.of_text(text, owner)
+        elif isinstance(code, CodeType) and code.co_name == "<module>":
+            path = code.co_filename
+            if os.path.isfile(path):
+                name = getattr(namespace.get("__spec__"), "name", None) or namespace.get("__name__")
+                is_main = namespace.get("__name__") in ("__main__", "__mp_main__")
+                chosen = cls.of_file(path, str(name), is_main, _other_owner(path, namespace))
+        if chosen is not None:
+            namespace["__builtins__"] = chosen
+
+
+_Watched.__name__ = _Watched.__qualname__ = "exec"
+_Watched.__module__ = "builtins"
+_Watched.__doc__ = python_exec.__doc__
+
+
+def _other_owner(path: str, namespace: dict[str, Any]) -> str | None:
+    """The file that a namespace belongs to; None where that is the file about to run."""
+    file = namespace.get("__file__")
+    if "__builtins__" not in namespace or file is None:
+        return None
+    return None if os.path.realpath(file) == os.path.realpath(path) else file

@@ -1,0 +1,108 @@
+"""A notebook's lines that are not Python: magics, shell commands, calls for help."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from typing import NamedTuple
+
+__all__ = ["PlainCell", "plain_python"]
+
+# Cell magics whose cell is Python that the notebook goes on with, and such line magics.
+_AROUND_A_CELL = {"capture", "prun", "time"}
+_AROUND_A_STATEMENT = {"prun", "time"}
+_LINE = re.compile(r"[%!?]|[%\w.]+\?{1,2}\s*$")
+_ASSIGNED = re.compile(r"(?P<target>[\w.,\s\[\]]+?=\s*)(?P<line>[%!].+)$", re.S)
+_OPTIONS = re.compile(r"\s*(-[lsTD]\s*\S+\s+|-\w+\s+)*")  # %prun's -l 10, for one
+_TENSORFLOW = re.compile(r"%tensorflow_version\s+(\d)")
+
+
+class PlainCell(NamedTuple):
+    """A cell as Python has it.
+
+    Attributes:
+      source: the Python, each line where it stands in the cell.
+      passed_over: the lines that are not run, as they stand in the cell.
+      tensorflow: what `%tensorflow_version` asks for: "1", "2", or "" where it is not there.
+    """
+
+    source: str
+    passed_over: tuple[str, ...] = ()
+    tensorflow: str = ""
+
+
+def plain_python(source: str) -> PlainCell:
+    """Takes what only a notebook runs out of a cell.
+
+    Args:
+      source: the cell.
+
+    Returns:
+      The rest of it. A statement behind `%time`, and a cell below `%%time`, stay.
+    """
+    lines = source.split("\n")
+    passed = []
+    first = next((i for i, line in enumerate(lines) if line.strip()), 0)
+    if lines[first].startswith("%%"):
+        shown = lines[first].strip()
+        if re.split(r"\W", shown[2:])[0] not in _AROUND_A_CELL:
+            return PlainCell("", (f"{shown} (the whole cell)",))
+        passed.append(f"{shown} (its cell is run)")
+        lines[first] = ""
+    if _is_python("\n".join(lines)):
+        return PlainCell("\n".join(lines), tuple(passed))
+    number, tensorflow = first, ""
+    while number < len(lines):
+        end = number + 1
+        bare = lines[number].lstrip()
+        assigned = _ASSIGNED.match(bare)
+        if (assigned or _LINE.match(bare)) and not _goes_on(lines[:number]):
+            while lines[end - 1].endswith("\\") and end < len(lines):
+                end += 1
+            whole = "\n".join([bare, *lines[number + 1 : end]])
+            version = _TENSORFLOW.match(bare)
+            tensorflow = version[1] if version else tensorflow
+            kept = _statement_of(whole)
+            passed.append(bare if kept is None else f"{bare} (its statement is run)")
+            indent = lines[number][: len(lines[number]) - len(bare)]
+            replaced = f"{indent}{'pass' if kept is None else kept}".split("\n")
+            lines[number:end] = replaced + [""] * (end - number - len(replaced))
+        number = end
+    return PlainCell("\n".join(lines), tuple(passed), tensorflow)
+
+
+def _statement_of(line: str) -> str | None:
+    """The Python behind a magic that runs a statement, with what it is assigned to."""
+    assigned = _ASSIGNED.match(line)
+    target, line = (assigned["target"], assigned["line"]) if assigned else ("", line)
+    name, _, rest = line[1:].partition(" ")
+    if not line.startswith("%") or name not in _AROUND_A_STATEMENT:
+        return None
+    statement = rest[_OPTIONS.match(rest).end() :]  # type: ignore[union-attr]
+    return target + statement if statement.strip() else None
+
+
+def _is_python(source: str) -> bool:
+    try:
+        ast.parse(source)
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+def _goes_on(lines: list[str]) -> bool:
+    """Whether what stands in these lines goes on in the next: a bracket, a string, a backslash."""
+    if not lines:
+        return False
+    if lines[-1].endswith("\\"):
+        return True
+    try:
+        for _ in tokenize.generate_tokens(io.StringIO("\n".join([*lines, ""])).readline):
+            pass
+    except tokenize.TokenError:
+        return True
+    except SyntaxError:
+        pass
+    return False
