@@ -7,7 +7,7 @@ RUN := $(VENV)/bin/python
 # The last TensorFlow with an Estimator of its own, to be measured against.
 ORIGINAL := .venv-original
 
-.PHONY: help train test lint bench parity clean
+.PHONY: help train test lint bench parity differential clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 
@@ -17,6 +17,7 @@ help:
 	@echo 'make lint    linters and type checker alone'
 	@echo 'make bench   measure everything beside TensorFlow 2.15, tf_keras and loops by hand'
 	@echo 'make parity  compare programs number by number with TensorFlow 2.15'
+	@echo 'make differential  compare hundreds of small behaviours with TensorFlow 2.15'
 	@echo 'make clean   remove the virtual environment, caches and build folders'
 	@echo 'PYTHON=python3.12 picks the Python of a new $(VENV)'
 
@@ -44,6 +45,10 @@ bench: $(VENV)/with-models $(ORIGINAL)/with-tensorflow
 parity: $(VENV)/with-models $(ORIGINAL)/with-tensorflow
 	@echo '== The same programs under TensorFlow 2.15 and here'
 	@$(RUN) -m parity.compare --original $(ORIGINAL)/bin/python --report
+
+differential: $(VENV)/with-models $(ORIGINAL)/with-tensorflow
+	@echo '== Small behaviours under TensorFlow 2.15 and here'
+	@$(RUN) -m parity.differential --original $(ORIGINAL)/bin/python --report
 
 # A stamp for each set of extras: newer than setup.py means that they are installed.
 $(VENV)/with-models: EXTRAS := models

@@ -2,84 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
-import selectors
-import shutil
-import signal
-import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from parity.harness.outcomes import FAILED, WHOLE_FILE, FileResult, Outcome
 from parity.harness.privates import private_names
 from parity.harness.test_files import TestFile
+from parity.harness.worker_process import WorkerProcess
 
 __all__ = ["run_file"]
 
-_HERE = Path(__file__).resolve().parents[2]
 _LOADING = 180.0  # seconds for TensorFlow's import on a busy machine
 
 Watch = Callable[[Outcome], None]
-
-
-class _Worker:
-    """One process, from its start to its end."""
-
-    def __init__(self, command: list[str], skipped: list[str]):
-        reading, writing = os.pipe()
-        self._scratch = tempfile.mkdtemp(prefix="conformance-")
-        self._log = Path(self._scratch, "printed")
-        with self._log.open("wb") as log:
-            self.process = subprocess.Popen(
-                [*command, "--report", str(writing)],
-                stdin=subprocess.PIPE,
-                stdout=log,
-                stderr=log,
-                pass_fds=[writing],
-                cwd=self._scratch,
-                env=_environment(self._scratch),
-                start_new_session=True,  # its own children go with it
-            )
-        os.close(writing)
-        assert self.process.stdin
-        self.process.stdin.write(json.dumps(skipped).encode())
-        self.process.stdin.close()
-        self._pipe = os.fdopen(reading, "rb", buffering=0)
-        self._pending = b""
-
-    def events(self, limit: Callable[[], float]) -> Iterator[dict[str, Any] | None]:
-        """Yields what the worker says; None where it was silent for longer than `limit()`."""
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._pipe, selectors.EVENT_READ)
-            while True:
-                if not selector.select(limit()):
-                    yield None
-                    return
-                piece = os.read(self._pipe.fileno(), 1 << 16)
-                if not piece:
-                    return
-                *lines, self._pending = (self._pending + piece).split(b"\n")
-                yield from (json.loads(line) for line in lines)
-
-    def last_words(self, lines: int = 15) -> str:
-        """The end of what it printed."""
-        text = self._log.read_text(encoding="utf-8", errors="replace")
-        return "\n".join(text.splitlines()[-lines:])
-
-    def stop(self) -> int:
-        """Ends it and what it started; returns its exit status."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        status = self.process.wait()
-        self._pipe.close()
-        shutil.rmtree(self._scratch, ignore_errors=True)
-        return status
 
 
 class _Run:
@@ -105,7 +42,7 @@ class _Run:
         self._watch(self.outcomes[name])
 
     def _one_process(self) -> None:
-        worker = _Worker(self._command, sorted(self.outcomes))
+        worker = WorkerProcess(self._command, sorted(self.outcomes))
         running, complaint, is_done = "", "", False
         loaded, heard = False, time.monotonic()
 
@@ -186,16 +123,3 @@ def run_file(
     run = _Run(file, command, time_limit, watch)
     run.finish()
     return FileResult(file.name, mode, list(run.outcomes.values()))
-
-
-def _environment(scratch: str) -> dict[str, str]:
-    """This process's, without what would reach into a test, and with folders that go away."""
-    inherited = {k: v for k, v in os.environ.items() if k != "TF_CONFIG"}
-    return {
-        **inherited,
-        "PYTHONPATH": os.pathsep.join(filter(None, [str(_HERE), os.environ.get("PYTHONPATH")])),
-        "TF_CPP_MIN_LOG_LEVEL": "3",
-        "CUDA_VISIBLE_DEVICES": "",
-        "TEST_TMPDIR": scratch,
-        "TMPDIR": scratch,
-    }

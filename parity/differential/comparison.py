@@ -1,0 +1,65 @@
+"""Compares two outcomes of a case, number by number."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from parity.differential.outcome import ERROR, REMARK
+
+__all__ = ["differences"]
+
+RELATIVE, ABSOLUTE = 2e-5, 2e-6  # what two builds of TensorFlow differ by in a few float32 steps
+
+
+def differences(original: Any, here: Any, place: str = "") -> list[str]:
+    """Compares two outcomes.
+
+    Numbers may differ by ``RELATIVE`` or ``ABSOLUTE``; an error's class here may be a subclass of
+    the original's; remarks are not compared.
+
+    Args:
+      original: the outcome under TensorFlow's own Estimator.
+      here: the outcome here.
+      place: where in the outcome these are.
+
+    Returns:
+      A line for each difference; none if they agree.
+    """
+    if isinstance(original, dict) and isinstance(here, dict):
+        return _of_dicts(original, here, place)
+    if isinstance(original, list) and isinstance(here, list):
+        if len(original) != len(here):
+            return [f"{place}: {_short(original)}, here {_short(here)}"]
+        pairs = enumerate(zip(original, here))
+        return [line for i, (x, y) in pairs for line in differences(x, y, f"{place}[{i}]")]
+    return [] if _same(original, here) else [f"{place}: {_short(original)}, here {_short(here)}"]
+
+
+def _of_dicts(original: dict, here: dict, place: str) -> list[str]:
+    found = []
+    for key in sorted({*original, *here}):
+        if key not in original:
+            found.append(f"{place}/{key}: only here: {_short(here[key])}")
+        elif key not in here:
+            found.append(f"{place}/{key}: only in the original: {_short(original[key])}")
+        else:
+            found += differences(original[key], here[key], f"{place}/{key}")
+    return found
+
+
+def _same(original: Any, here: Any) -> bool:
+    if isinstance(original, str) and isinstance(here, str):
+        if original.startswith(ERROR) and here.startswith(ERROR):
+            classes = here[len(ERROR) :].split(" < ")
+            return original[len(ERROR) :].split(" < ")[0] in classes
+        return original.split(REMARK)[0] == here.split(REMARK)[0]
+    numbers = [isinstance(x, (int, float)) and not isinstance(x, bool) for x in (original, here)]
+    if all(numbers):
+        return math.isclose(original, here, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+    return type(original) is type(here) and original == here
+
+
+def _short(value: Any) -> str:
+    return json.dumps(value)[:500]

@@ -1,0 +1,94 @@
+"""One process that works on tests or cases, reports as it goes, and can be stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import selectors
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+__all__ = ["WorkerProcess"]
+
+_HERE = Path(__file__).resolve().parents[2]
+
+
+class WorkerProcess:
+    """A process that reports JSON lines through a pipe, from its start to its end.
+
+    Args:
+      command: its program and arguments; ``--report FD`` is added.
+      told: what it reads from its standard input, as JSON.
+
+    Attributes:
+      process: the process; it leads a session of its own, with whatever it starts.
+    """
+
+    def __init__(self, command: list[str], told: Any):
+        reading, writing = os.pipe()
+        self._scratch = tempfile.mkdtemp(prefix="parity-")
+        self._log = Path(self._scratch, "printed")
+        with self._log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [*command, "--report", str(writing)],
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                pass_fds=[writing],
+                cwd=self._scratch,
+                env=_environment(self._scratch),
+                start_new_session=True,  # its own children go with it
+            )
+        os.close(writing)
+        assert self.process.stdin
+        self.process.stdin.write(json.dumps(told).encode())
+        self.process.stdin.close()
+        self._pipe = os.fdopen(reading, "rb", buffering=0)
+        self._pending = b""
+
+    def events(self, limit: Callable[[], float]) -> Iterator[dict[str, Any] | None]:
+        """Yields what the worker says; None where it was silent for longer than `limit()`."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._pipe, selectors.EVENT_READ)
+            while True:
+                if not selector.select(limit()):
+                    yield None
+                    return
+                piece = os.read(self._pipe.fileno(), 1 << 16)
+                if not piece:
+                    return
+                *lines, self._pending = (self._pending + piece).split(b"\n")
+                yield from (json.loads(line) for line in lines)
+
+    def last_words(self, lines: int = 15) -> str:
+        """The end of what it printed."""
+        text = self._log.read_text(encoding="utf-8", errors="replace")
+        return "\n".join(text.splitlines()[-lines:])
+
+    def stop(self) -> int:
+        """Ends it and what it started; returns its exit status."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        status = self.process.wait()
+        self._pipe.close()
+        shutil.rmtree(self._scratch, ignore_errors=True)
+        return status
+
+
+def _environment(scratch: str) -> dict[str, str]:
+    """This process's, without what would reach into a test, and with folders that go away."""
+    inherited = {k: v for k, v in os.environ.items() if k != "TF_CONFIG"}
+    return {
+        **inherited,
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(_HERE), os.environ.get("PYTHONPATH")])),
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+        "CUDA_VISIBLE_DEVICES": "",
+        "TEST_TMPDIR": scratch,
+        "TMPDIR": scratch,
+    }
