@@ -12,6 +12,7 @@ from estimator_bridge.graph.replica_local import ReplicaLocal, replica_locals
 from estimator_bridge.graph.resources import Resources, host_device
 from estimator_bridge.graph.session import LiftedSession
 from estimator_bridge.graph.snapshot import Snapshot
+from estimator_bridge.graph.state_cut import StateCut, cut_before_state
 from estimator_bridge.graph.trace import continue_trace, for_tpu, is_on_tpu, trace_graph
 
 __all__ = [
@@ -22,7 +23,9 @@ __all__ = [
     "ReplicaLocal",
     "Resources",
     "Snapshot",
+    "StateCut",
     "continue_trace",
+    "cut_before_state",
     "diverging_variables",
     "for_tpu",
     "host_device",

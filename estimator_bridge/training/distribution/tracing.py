@@ -34,6 +34,12 @@ class TracingStrategy(_Strategy):
     def __init__(self, real: tf.distribute.Strategy):
         super().__init__(_TracingExtended(self, real))
 
+    @contextlib.contextmanager
+    def training_scope(self) -> Iterator[None]:
+        """The scope, in which v1 optimizers divide a loss that is a mean by the replicas."""
+        with self.scope(), self._scale_loss_for_estimator_enabled():
+            yield
+
     def replica_context(self) -> tf.distribute.ReplicaContext:
         """A context in which what is traced is one replica's affair."""
         return _TracingReplicaContext(self)
