@@ -6,6 +6,7 @@ tf.function, ``LiftedSession`` runs parts of it as tf.compat.v1.Session would.
 
 from estimator_bridge.graph.collectives import REPLICA_ID
 from estimator_bridge.graph.divergence import diverging_variables
+from estimator_bridge.graph.keras_classes import graph_classes
 from estimator_bridge.graph.lift import JoinFn, Lifted
 from estimator_bridge.graph.op_errors import with_user_line
 from estimator_bridge.graph.replica_local import ReplicaLocal, replica_locals
@@ -28,6 +29,7 @@ __all__ = [
     "cut_before_state",
     "diverging_variables",
     "for_tpu",
+    "graph_classes",
     "host_device",
     "is_on_tpu",
     "replica_locals",

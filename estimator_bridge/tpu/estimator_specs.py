@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.graph import StateCut, cut_before_state
+from estimator_bridge.graph import Snapshot, StateCut, cut_before_state
 from estimator_bridge.model import EstimatorSpec, ModeKeys, TPUEstimatorSpec
 from estimator_bridge.model.cross_shard import cross_replica_sum
 from estimator_bridge.tensorflow_private import last_loss_reduction
@@ -96,7 +96,7 @@ def check_joined_by_strategy(operation: str, replicas: int, is_whole: bool) -> N
             "large. Give the loss a mean reduction, or leave per_host_input_for_training out."
         )
     check_joined(graph, [operation], replicas)
-    if not any(op.type == "CrossReplicaSum" for op in graph.get_operations()):
+    if not any(node.op == "CrossReplicaSum" for node in Snapshot.of(graph).nodes.values()):
         raise NotImplementedError(
             "This estimator cannot train on several cores: its training step adds up nothing over "
             f"the {replicas} replicas. It is no model of TensorFlow's or Keras' optimizers, as "

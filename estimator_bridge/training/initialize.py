@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ from estimator_bridge.checkpoint import (
     reading,
     restored_variables,
 )
-from estimator_bridge.graph import LiftedSession
+from estimator_bridge.graph import LiftedSession, graph_classes
 from estimator_bridge.training.readiness import finalize_scaffold, not_ready
 
 __all__ = ["initialize_session", "open_session", "prepare_saver", "with_default_local_init"]
@@ -63,10 +64,12 @@ def open_session(
       checkpoint_path: see ``initialize_session``.
       goes_on: see ``initialize_session``.
     """
-    for hook in hooks:
-        hook.begin()
-    if not session.graph.finalized:  # a program that is used again has been finished before
-        finalize_scaffold(scaffold)
+    is_finished = session.graph.finalized  # by an earlier use of the program
+    with contextlib.nullcontext() if is_finished else graph_classes(session.graph):
+        for hook in hooks:
+            hook.begin()
+        if not is_finished:
+            finalize_scaffold(scaffold)
     initialize_session(session, scaffold, checkpoint_path, goes_on)
     for hook in hooks:
         hook.after_create_session(session, session.queues.coordinator)

@@ -29,10 +29,12 @@ class TracingStrategy(_Strategy):
 
     Args:
       real: the strategy that runs the graph.
+      partitions: whether variables may be partitioned, as without a strategy; then those of a
+        checkpoint have the same names.
     """
 
-    def __init__(self, real: tf.distribute.Strategy):
-        super().__init__(_TracingExtended(self, real))
+    def __init__(self, real: tf.distribute.Strategy, partitions: bool = False):
+        super().__init__(_TracingExtended(self, real, partitions))
 
     @contextlib.contextmanager
     def training_scope(self) -> Iterator[None]:
@@ -67,8 +69,9 @@ class _TracingReplicaContext(_ReplicaContext):
 
 
 class _TracingExtended(_Extended):
-    def __init__(self, strategy: TracingStrategy, real: tf.distribute.Strategy):
+    def __init__(self, strategy: TracingStrategy, real: tf.distribute.Strategy, partitions: bool):
         super().__init__(strategy)
+        self._partitions = partitions
         self._real = real.extended
         self._replicas = real.num_replicas_in_sync
         self._cluster_resolver = real.cluster_resolver
@@ -116,6 +119,9 @@ class _TracingExtended(_Extended):
         return replica_id_in_sync_group
 
     # Variables.
+
+    def _allow_variable_partition(self) -> bool:
+        return self._partitions
 
     def _create_variable(self, next_creator, **kwargs):
         kwargs.pop("colocate_with", None)
