@@ -386,6 +386,14 @@ def xla_op_types() -> list[str]:
     return pywrap_xla_ops.get_cpu_kernel_names()
 
 
+def last_loss_reduction(graph: tf.Graph) -> str | None:
+    """How the last loss that TensorFlow or tf_keras reduced in a graph was reduced.
+
+    TensorFlow's optimizers read it where they run under a strategy.
+    """
+    return getattr(graph, "_last_loss_reduction", None)
+
+
 __all__ = [
     "BaseResourceVariable",
     "IndexedSlicesValue",
@@ -412,6 +420,7 @@ __all__ = [
     "host_address",
     "import_below_control_edges",
     "keras_seed_source",
+    "last_loss_reduction",
     "last_meta_graph",
     "lookup_ops",
     "loops_keep_what_gradients_need",

@@ -6,12 +6,14 @@ tf.function, ``LiftedSession`` runs parts of it as tf.compat.v1.Session would.
 
 from estimator_bridge.graph.collectives import REPLICA_ID
 from estimator_bridge.graph.divergence import diverging_variables
+from estimator_bridge.graph.keras_classes import graph_classes
 from estimator_bridge.graph.lift import JoinFn, Lifted
 from estimator_bridge.graph.op_errors import with_user_line
 from estimator_bridge.graph.replica_local import ReplicaLocal, replica_locals
 from estimator_bridge.graph.resources import Resources, host_device
 from estimator_bridge.graph.session import LiftedSession
 from estimator_bridge.graph.snapshot import Snapshot
+from estimator_bridge.graph.state_cut import StateCut, cut_before_state
 from estimator_bridge.graph.trace import continue_trace, for_tpu, is_on_tpu, trace_graph
 
 __all__ = [
@@ -22,9 +24,12 @@ __all__ = [
     "ReplicaLocal",
     "Resources",
     "Snapshot",
+    "StateCut",
     "continue_trace",
+    "cut_before_state",
     "diverging_variables",
     "for_tpu",
+    "graph_classes",
     "host_device",
     "is_on_tpu",
     "replica_locals",

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import tensorflow as tf
 
+from estimator_bridge.graph.keras_classes import graph_classes
 from estimator_bridge.tensorflow_private import (
     get_tpu_context,
     keras_seed_source,
@@ -32,7 +33,7 @@ def trace_graph(seed: int | None = None, shards: int | None = None) -> Iterator[
       The graph.
     """
     graph = tf.Graph()
-    with continue_trace(graph, shards), _keras_seeds(seed):
+    with continue_trace(graph, shards), _keras_seeds(seed), graph_classes(graph):
         tf.compat.v1.set_random_seed(seed)
         yield graph
 

@@ -9,8 +9,20 @@ import tensorflow as tf
 
 from estimator_bridge.heads.arguments import call_loss_fn_arguments
 from estimator_bridge.heads.shapes import check_losses
+from estimator_bridge.model.cross_shard import cross_replica_sum, number_of_parts
 
-__all__ = ["call_loss_fn", "keras_reduced", "regularized", "total_regularization", "v1_reduced"]
+__all__ = [
+    "call_loss_fn",
+    "is_sum",
+    "keras_reduced",
+    "regularized",
+    "total_regularization",
+    "v1_reduced",
+    "whole_loss",
+]
+
+
+_Reduction = tf.compat.v1.losses.Reduction
 
 
 def call_loss_fn(
@@ -43,20 +55,43 @@ def call_loss_fn(
         return check_losses(losses, logits, dimension)
 
 
+def is_sum(reduction: str | None) -> bool:
+    """Whether a loss is a sum, by either version's name for it."""
+    return reduction in ("sum", _Reduction.SUM)
+
+
+def whole_loss(loss: tf.Tensor, reduction: str | None) -> tf.Tensor:
+    """A replica's loss for a metric, which takes the mean over a TPU's cores."""
+    return loss * number_of_parts() if is_sum(reduction) and number_of_parts() > 1 else loss
+
+
 def keras_reduced(losses: tf.Tensor, weights: tf.Tensor | None, reduction: str) -> tf.Tensor:
     """Reduces losses as tf_keras does: a mean divides by the number of losses, not of weights."""
     import tf_keras
 
     # It also tells v1 optimizers under a strategy whether the loss is a mean.
     weighed = tf_keras.__internal__.losses.compute_weighted_loss
-    return weighed(losses, sample_weight=weights, reduction=reduction)
+    loss = weighed(losses, sample_weight=weights, reduction=reduction)
+    return loss if is_sum(reduction) else _part_of_mean(loss, lambda: _size(losses))
 
 
 def v1_reduced(losses: tf.Tensor, weights: tf.Tensor | None, reduction: str) -> tf.Tensor:
     """Reduces losses as ``tf.compat.v1.losses`` does, and adds the result to its collection."""
-    return tf.compat.v1.losses.compute_weighted_loss(
+    loss = tf.compat.v1.losses.compute_weighted_loss(
         losses, weights=1.0 if weights is None else weights, reduction=reduction
     )
+    if is_sum(reduction):
+        return loss
+
+    def divisor() -> tf.Tensor | None:
+        if weights is None or reduction == _Reduction.SUM_OVER_BATCH_SIZE:
+            return _size(losses)
+        each = weights * tf.ones_like(losses)
+        if reduction == _Reduction.MEAN:
+            return tf.reduce_sum(each)
+        return tf.math.count_nonzero(each, dtype=tf.int32)
+
+    return _part_of_mean(loss, divisor)
 
 
 def total_regularization(losses: Sequence[tf.Tensor] | None) -> tf.Tensor | None:
@@ -64,6 +99,37 @@ def total_regularization(losses: Sequence[tf.Tensor] | None) -> tf.Tensor | None
     return tf.add_n(list(losses)) if losses else None
 
 
-def regularized(loss: tf.Tensor, regularization: tf.Tensor | None) -> tf.Tensor:
-    """A loss with what regularization adds to it."""
-    return loss if regularization is None else loss + regularization
+def regularized(
+    loss: tf.Tensor, regularization: tf.Tensor | None, reduction: str | None
+) -> tf.Tensor:
+    """A loss with what regularization adds to it.
+
+    On the cores of a TPU each replica has a loss of its part of the batch. Sums are added up over
+    the replicas, so each then has its share of the regularization; of means, the mean is taken.
+    """
+    if regularization is None:
+        return loss
+    if is_sum(reduction) and number_of_parts() > 1:
+        regularization /= number_of_parts()
+    return loss + regularization
+
+
+def _size(losses: tf.Tensor) -> tf.Tensor | None:
+    """How many losses a replica has; None where all replicas have as many."""
+    return None if losses.shape.is_fully_defined() else tf.size(losses)
+
+
+def _part_of_mean(loss: tf.Tensor, divisor: Callable[[], tf.Tensor | None]) -> tf.Tensor:
+    """A replica's loss, such that the mean over a TPU's cores is the mean of the global batch.
+
+    Args:
+      loss: the mean over the replica's part of the batch.
+      divisor: returns by what its sum was divided; None where that is the same on all replicas.
+        Called on several cores alone: elsewhere the graph stays as the original's.
+    """
+    parts = number_of_parts()
+    own = divisor() if parts > 1 else None
+    if own is None:
+        return loss
+    own = tf.cast(own, loss.dtype)
+    return loss * parts * tf.math.divide_no_nan(own, cross_replica_sum(own))

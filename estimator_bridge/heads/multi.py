@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from estimator_bridge.heads.base import Head
 from estimator_bridge.heads.keys import MetricKeys
-from estimator_bridge.heads.losses import regularized, total_regularization
+from estimator_bridge.heads.losses import regularized, total_regularization, whole_loss
 from estimator_bridge.heads.measures import keras_metric
 from estimator_bridge.heads.objectives import (
     check_heads,
@@ -84,7 +84,7 @@ class MultiHead(Head):
             for head in self._heads
         ]
         merged = merged_losses(losses, self._head_weights)
-        return regularized(merged, total_regularization(regularization_losses))
+        return regularized(merged, total_regularization(regularization_losses), self.loss_reduction)
 
     def predictions(self, logits: Any, keys: Sequence[str] | None = None) -> dict[Any, tf.Tensor]:
         """All predictions of all heads, by (head name, key); see `Head`."""
@@ -125,6 +125,7 @@ class MultiHead(Head):
         for head in self._heads:
             its_logits, its_labels = dealt[head.name], labels[head.name]
             loss = head.loss(logits=its_logits, labels=its_labels, features=features)
+            loss = whole_loss(loss, head.loss_reduction)
             eval_metrics[f"{MetricKeys.LOSS}/{head.name}"].update_state(loss)
             own = head.update_metrics(head.metrics(), features, its_logits, its_labels)
             eval_metrics.update(own or {})

@@ -8,11 +8,14 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.heads.keys import DEFAULT_SIGNATURE, PREDICT_SIGNATURE
+from estimator_bridge.heads.losses import is_sum
 from estimator_bridge.model import EstimatorSpec, ExportOutput, PredictOutput
+from estimator_bridge.model.cross_shard import number_of_parts
 
 __all__ = [
     "check_heads",
     "check_labels_by_head",
+    "common_reduction",
     "logits_by_head",
     "merged_losses",
     "merged_outputs",
@@ -42,6 +45,22 @@ def check_heads(heads: Any, head_weights: Any) -> tuple[tuple[Any, ...], tuple[f
                 "metrics are told apart by it: name='clicks'."
             )
     return tuple(heads), tuple(head_weights or ())
+
+
+def common_reduction(heads: Sequence[Any]) -> str | None:
+    """How the losses of all heads become one; None where a V1 head of the user's own does not say.
+
+    Raises:
+      ValueError: a TPU's cores divide the batch, and some losses are sums and others means.
+    """
+    found = {head.name: getattr(head, "loss_reduction", None) for head in heads}
+    if len({is_sum(reduction) for reduction in found.values()}) > 1 and number_of_parts() > 1:
+        raise ValueError(
+            f"The loss_reduction must be the same for different heads on a TPU. Given: {found}: "
+            "sums are added up over the cores, and of means the mean is taken. Give all heads "
+            "tf.compat.v1.losses.Reduction.SUM, or none."
+        )
+    return next(iter(found.values()))
 
 
 def logits_by_head(logits: Any, heads: Sequence[Any]) -> Mapping[str, Any]:

@@ -161,7 +161,9 @@ class SingleHead(Head):
         with tf.name_scope("losses"):
             batch = self.batch(labels, logits, features)
             loss = keras_reduced(batch.losses, batch.weights, self._loss_reduction)
-            return regularized(loss, total_regularization(regularization_losses))
+            return regularized(
+                loss, total_regularization(regularization_losses), self._loss_reduction
+            )
 
     def metrics(self, regularization_losses: Sequence[tf.Tensor] | None = None) -> dict[str, Any]:
         """Makes the head's tf_keras metrics, by name; see `Head`."""

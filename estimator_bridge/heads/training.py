@@ -8,6 +8,12 @@ from typing import Any
 import tensorflow as tf
 from absl import logging
 
+from estimator_bridge.heads.losses import is_sum
+from estimator_bridge.model.cross_shard import (
+    CrossShardOptimizer,
+    number_of_parts,
+    number_of_shards,
+)
 from estimator_bridge.model.keras_optimizer import as_graph_optimizer
 
 __all__ = ["keras_train_op", "v1_train_op", "write_summaries"]
@@ -52,11 +58,11 @@ def keras_train_op(
             replicas = tf.distribute.get_strategy().num_replicas_in_sync
             if loss_reduction in _MEAN and replicas > 1:
                 loss = loss * (1.0 / replicas)
-            train_op = _minimized(loss, optimizer, trainable_variables)
+            train_op = _minimized(loss, loss_reduction, optimizer, trainable_variables)
         return tf.group(train_op, *update_ops) if update_ops else train_op
 
 
-def _minimized(loss: tf.Tensor, optimizer: Any, variables: Any) -> Any:
+def _minimized(loss: tf.Tensor, reduction: str, optimizer: Any, variables: Any) -> Any:
     import tf_keras
 
     kinds = (tf_keras.optimizers.legacy.Optimizer, tf_keras.optimizers.Optimizer)
@@ -79,7 +85,9 @@ def _minimized(loss: tf.Tensor, optimizer: Any, variables: Any) -> Any:
             "trainable_variables."
         )
     _check_list("trainable_variables", variables)
-    if hasattr(optimizer, "get_updates"):  # what legacy optimizers have, and users' own
+    step = tf.compat.v1.train.get_global_step()
+    is_legacy = hasattr(optimizer, "get_updates")
+    if is_legacy:  # what legacy optimizers have, and users' own
         if getattr(optimizer, "_iterations", optimizer) is None:
             logging.warning(
                 "%s counts its steps in a variable of its own, so the global step stays where it "
@@ -87,16 +95,22 @@ def _minimized(loss: tf.Tensor, optimizer: Any, variables: Any) -> Any:
                 "optimizer.iterations = tf.compat.v1.train.get_global_step().",
                 type(optimizer).__name__,
             )
+    if _is_on_cores():
+        joining = _joining(optimizer, reduction)
+        return joining.minimize(loss, None if is_legacy else step, list(variables))
+    if is_legacy:
         return optimizer.get_updates(loss, list(variables))[0]
     gradients = tf.gradients(loss, list(variables))
-    step = tf.compat.v1.train.get_global_step()
     return as_graph_optimizer(optimizer).apply_gradients(
         list(zip(gradients, variables)), global_step=step
     )
 
 
 def v1_train_op(
-    loss: tf.Tensor, optimizer: Any, train_op_fn: Callable[[tf.Tensor], Any] | None
+    loss: tf.Tensor,
+    optimizer: Any,
+    train_op_fn: Callable[[tf.Tensor], Any] | None,
+    loss_reduction: str | None = None,
 ) -> Any:
     """The training operation of a V1 head, with the operations in the collection UPDATE_OPS.
 
@@ -105,6 +119,7 @@ def v1_train_op(
       optimizer: a ``tf.compat.v1.train`` optimizer, a CrossShardOptimizer, a tf_keras optimizer,
         or None.
       train_op_fn: called with the loss in place of an optimizer.
+      loss_reduction: how the loss was made of the batch's losses; None where nobody knows.
 
     Returns:
       The operation, which counts the global step if an optimizer was given.
@@ -118,7 +133,9 @@ def v1_train_op(
         raise ValueError("train_op_fn and optimizer cannot both be set. Pass one of them.")
     else:
         step = tf.compat.v1.train.get_global_step()
-        train_op = _v1_optimizer(optimizer).minimize(loss, global_step=step)
+        made = _v1_optimizer(optimizer)
+        made = _joining(made, loss_reduction) if _is_on_cores() else made
+        train_op = made.minimize(loss, global_step=step)
     update_ops = tf.compat.v1.get_collection(tf.compat.v1.GraphKeys.UPDATE_OPS)
     return tf.group(train_op, *update_ops) if update_ops else train_op
 
@@ -135,6 +152,35 @@ def _v1_optimizer(optimizer: Any) -> Any:
     # Whatever else has a v1 optimizer's minimize will do.
     has_its_minimize = not hasattr(optimizer, "iterations") and hasattr(optimizer, "minimize")
     return optimizer if has_its_minimize else as_graph_optimizer(optimizer)
+
+
+def _is_on_cores() -> bool:
+    """Whether gradients have to be added up here; under a strategy, optimizers do it themselves."""
+    return number_of_shards() is not None and not tf.distribute.has_strategy()
+
+
+def _joining(optimizer: Any, reduction: str | None) -> Any:
+    """The optimizer, with gradients added up over a TPU's cores."""
+    adds_up = is_sum(reduction) and number_of_parts() > 1
+    kinds = tf.compat.v1.losses.Reduction
+    wanted = kinds.SUM if adds_up else kinds.MEAN
+    if not isinstance(optimizer, (CrossShardOptimizer, tf.compat.v1.tpu.CrossShardOptimizer)):
+        own_minimize = hasattr(optimizer, "minimize") and not hasattr(optimizer, "iterations")
+        if own_minimize and not isinstance(optimizer, tf.compat.v1.train.Optimizer):
+            return optimizer  # a class of the user's, which may add up by itself
+        return CrossShardOptimizer(optimizer, reduction=wanted)
+    given = optimizer._reduction
+    if given != wanted and number_of_parts() > 1:
+        logging.warning(
+            "The head's loss is a %s over a core's part of the batch, and CrossShardOptimizer has "
+            "reduction=%r: gradients are %s what one core would compute of the global batch. Pass "
+            "reduction=%r, or the optimizer alone, which the head wraps.",
+            "sum" if adds_up else "mean",
+            given,
+            f"1/{number_of_parts()} of" if adds_up else f"{number_of_parts()} times",
+            wanted,
+        )
+    return optimizer
 
 
 def _only_fn(train_op_fn: Callable[[tf.Tensor], Any] | None) -> Callable[[tf.Tensor], Any]:

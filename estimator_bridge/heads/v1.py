@@ -38,6 +38,12 @@ class AnyV1Head:
 
     name: Any
     logits_dimension: Any
+    _loss_reduction: str | None = None
+
+    @property
+    def loss_reduction(self) -> str | None:
+        """How the losses of a batch become one; None where a subclass does not say."""
+        return self._loss_reduction
 
     def create_loss(self, features: Any, mode: str, logits: Any, labels: Any) -> LossSpec:
         """The loss of a batch, with what it was made of."""
@@ -166,7 +172,7 @@ class V1Head(AnyV1Head):
                 return TPUEstimatorSpec(mode, predictions=predictions, export_outputs=outputs)
             training_loss, batch = self._loss(features, logits, labels)
             regularization = total_regularization(regularization_losses)
-            loss = regularized(training_loss, regularization)
+            loss = regularized(training_loss, regularization, self._loss_reduction)
             if mode == ModeKeys.EVAL:
                 return TPUEstimatorSpec(
                     mode,
@@ -174,7 +180,7 @@ class V1Head(AnyV1Head):
                     loss=loss,
                     eval_metrics=self._eval_metrics(batch, regularization),
                 )
-            train_op = v1_train_op(loss, optimizer, train_op_fn)
+            train_op = v1_train_op(loss, optimizer, train_op_fn, self._loss_reduction)
             mean = self._mean(training_loss, batch)
         summaries = {
             MetricKeys.LOSS: loss,

@@ -8,10 +8,11 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.heads.keys import MetricKeys
-from estimator_bridge.heads.losses import regularized, total_regularization
+from estimator_bridge.heads.losses import regularized, total_regularization, whole_loss
 from estimator_bridge.heads.objectives import (
     check_heads,
     check_labels_by_head,
+    common_reduction,
     logits_by_head,
     merged_losses,
     merged_outputs,
@@ -39,6 +40,11 @@ class V1MultiHead(AnyV1Head):
         self.heads, self._head_weights = check_heads(heads, head_weights)
         self.name = "_".join(head.name for head in self.heads)
         self.logits_dimension = sum(head.logits_dimension for head in self.heads)
+
+    @property
+    def loss_reduction(self) -> str | None:
+        """How the losses of a batch become one: that of the heads."""
+        return common_reduction(self.heads)
 
     def create_loss(self, features: Any, mode: str, logits: Any, labels: Any) -> LossSpec:
         """The loss of a batch.
@@ -102,22 +108,27 @@ class V1MultiHead(AnyV1Head):
             outputs = merged_outputs(names, specs)
             return EstimatorSpec(mode, predictions=predictions, export_outputs=outputs)
         merged = merged_losses([spec.loss for spec in specs], self._head_weights)
-        loss = regularized(merged, total_regularization(regularization_losses))
+        reduction = common_reduction(self.heads)
+        loss = regularized(merged, total_regularization(regularization_losses), reduction)
         if mode == ModeKeys.EVAL:
             return EstimatorSpec(
-                mode, predictions=predictions, loss=loss, eval_metric_ops=_metrics(names, specs)
+                mode,
+                predictions=predictions,
+                loss=loss,
+                eval_metric_ops=_metrics(self.heads, specs),
             )
-        train_op = v1_train_op(loss, optimizer, train_op_fn)
+        train_op = v1_train_op(loss, optimizer, train_op_fn, reduction)
         write_summaries({MetricKeys.LOSS: loss})
         return EstimatorSpec(mode, predictions=predictions, loss=loss, train_op=train_op)
 
 
-def _metrics(names: Sequence[str], specs: Sequence[EstimatorSpec]) -> dict[str, Any]:
+def _metrics(heads: Sequence[AnyV1Head], specs: Sequence[EstimatorSpec]) -> dict[str, Any]:
     """The heads' metrics, and the mean of the loss of each."""
     found = {}
     with tf.name_scope("merge_eval"):
-        for name, spec in zip(names, specs):
-            key = f"{MetricKeys.LOSS}/{name}"
-            found[key] = tf.compat.v1.metrics.mean(spec.loss, name=key)
+        for head, spec in zip(heads, specs):
+            key = f"{MetricKeys.LOSS}/{head.name}"
+            loss = whole_loss(spec.loss, getattr(head, "loss_reduction", None))
+            found[key] = tf.compat.v1.metrics.mean(loss, name=key)
             found.update(spec.eval_metric_ops)
     return found

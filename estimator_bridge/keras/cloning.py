@@ -71,17 +71,20 @@ class CompiledModel:
         self.is_functional = bool(model._is_graph_network)
         self._custom_objects = dict(custom_objects or {})
         if not getattr(compiled, "optimizer", None):
-            self._optimizer: _Optimizer | None = None  # it can be copied all the same, to predict
+            self._optimizers: list[_Optimizer] = []  # it can be copied all the same, to predict
             return
         # Asked now: in a graph, the model may have other methods.
         given = compiled._get_compile_args()
         self._compiled = {key: value for key, value in given.items() if key != "optimizer"}
-        self._optimizer = _Optimizer(compiled.optimizer)
+        # WideDeepModel has two. tf_keras wraps a list so that checkpoints see it.
+        optimizer = compiled.optimizer
+        several = isinstance(optimizer, (list, tuple))
+        self._optimizers = [_Optimizer(each) for each in (optimizer if several else [optimizer])]
 
     @property
     def is_compiled(self) -> bool:
         """Whether it is known how to train it."""
-        return self._optimizer is not None
+        return bool(self._optimizers)
 
     def check_compiled(self) -> None:
         """Checks that it is known how to train the model.
@@ -108,7 +111,7 @@ class CompiledModel:
           inputs: tensors, a list or a dict; None makes placeholders.
           targets: one tensor an output; None makes placeholders.
           sample_weights: one tensor or None for each output.
-          adapt_optimizer: is given the optimizer, which counts in the global step, and returns
+          adapt_optimizer: is given each optimizer, which counts in the global step, and returns
             the one to use.
 
         Returns:
@@ -117,10 +120,11 @@ class CompiledModel:
         import tf_keras
 
         copy = self.copy(inputs)
-        assert self._optimizer is not None  # see ``is_compiled``
-        optimizer = self._optimizer.again(tf.compat.v1.train.get_or_create_global_step())
+        step = tf.compat.v1.train.get_or_create_global_step()
+        optimizers = [optimizer.again(step) for optimizer in self._optimizers]
         if adapt_optimizer:
-            optimizer = adapt_optimizer(optimizer)
+            optimizers = [adapt_optimizer(optimizer) for optimizer in optimizers]
+        optimizer = optimizers[0] if len(optimizers) == 1 else optimizers
         given = {**self._compiled, "optimizer": optimizer}
         for key in ("metrics", "weighted_metrics"):
             given[key] = tf.nest.map_structure(_metric_again, given.get(key))

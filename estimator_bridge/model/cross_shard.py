@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import contextlib
+import contextvars
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -11,14 +13,40 @@ from estimator_bridge.model.keras_optimizer import as_graph_optimizer
 from estimator_bridge.model.tensorflows_own import own_tpu_function
 from estimator_bridge.tensorflow_private import get_tpu_context
 
-__all__ = ["CrossShardOptimizer", "cross_replica_sum", "number_of_shards"]
+__all__ = [
+    "CrossShardOptimizer",
+    "cross_replica_sum",
+    "each_sees_all",
+    "number_of_parts",
+    "number_of_shards",
+]
 
 _Reduction = tf.compat.v1.losses.Reduction
+_each_sees_all: contextvars.ContextVar[bool] = contextvars.ContextVar("_each_sees_all")
 
 
 def number_of_shards() -> int | None:
     """The number of replicas that the model is being built for; None outside of TPU mode."""
     return get_tpu_context().number_of_shards
+
+
+def number_of_parts() -> int:
+    """Into how many parts the global batch is divided for the model that is being built.
+
+    The number of replicas in TPU mode; 1 outside of it, and where each replica is given the whole
+    batch (``each_sees_all``).
+    """
+    return 1 if _each_sees_all.get(False) else number_of_shards() or 1
+
+
+@contextlib.contextmanager
+def each_sees_all(is_so: bool) -> Iterator[None]:
+    """Says whether each replica of the model that is being built is given the whole batch."""
+    token = _each_sees_all.set(is_so)
+    try:
+        yield
+    finally:
+        _each_sees_all.reset(token)
 
 
 def cross_replica_sum(

@@ -10,7 +10,14 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.errors import NotCompilableError
-from estimator_bridge.graph import JoinFn, Lifted, LiftedSession, Snapshot, host_device
+from estimator_bridge.graph import (
+    JoinFn,
+    Lifted,
+    LiftedSession,
+    Snapshot,
+    StateCut,
+    host_device,
+)
 from estimator_bridge.graph.compilable import find_obstacles, lowering_error, not_compilable
 from estimator_bridge.runtime.hosts import Host, split_over_hosts
 from estimator_bridge.runtime.replicas import (
@@ -37,12 +44,14 @@ class HostStage:
       operations: what to run, '^name' each.
       first_replica_only: whether the first replica's values are taken instead of all.
       every_n_steps: whether only every so many steps of a loop, from its first on.
+      counted: what the host runs after that, once for each replica with the replica's own values.
     """
 
     inputs: dict[str, str]
     operations: tuple[str, ...]
     first_replica_only: bool = False
     every_n_steps: int = 1
+    counted: StateCut | None = None
 
 
 class ReplicaStep:
@@ -93,7 +102,9 @@ class ReplicaStep:
         self._fed, self._is_ready = list(fed), False
         self._elements, self._hosts, self._partitions = elements, hosts, partitions
         self._gathered = list(dict.fromkeys(host.inputs.values())) if host else []
-        self._tensors = list(dict.fromkeys([*tensors, *self._gathered]))
+        self._counted = host.counted if host else None
+        counted = self._counted.inputs if self._counted else ()
+        self._tensors = list(dict.fromkeys([*tensors, *self._gathered, *counted]))
         snapshot, owners = Snapshot.of(session.graph), self._resources.owners
         handles = {f"{name}:0" for name in owners}
         self._lifted = Lifted(
@@ -112,7 +123,7 @@ class ReplicaStep:
                 raise not_compilable(obstacles)
         self._resources.prepare(self._lifted.given)
         self._workers = workers_of(strategy)
-        self._host_lifted = None
+        self._host_lifted = self._counted_lifted = None
         self._loop_start: tf.Variable | None = None
         if host and host.every_n_steps > 1:
             with eager_mode(), tf.device(host_device()):
@@ -121,13 +132,18 @@ class ReplicaStep:
             offered = {*handles, *host.inputs, *fed}
             self._host_lifted = Lifted(snapshot, host.operations, offered, owners)
             self._resources.prepare(self._host_lifted.given)
+        if self._counted:
+            _check_counted_once(self._counted, self._lifted.names)
+            offered = {*handles, *self._counted.inputs, *self._counted.checks, *fed}
+            self._counted_lifted = Lifted(snapshot, self._counted.operations, offered, owners)
+            self._resources.prepare(self._counted_lifted.given)
 
     @property
     def is_random(self) -> bool:
         """Whether the position, in the random streams or in a loop, makes a difference."""
-        host = self._host_lifted.random_names if self._host_lifted else ()
+        parts = (self._lifted, self._host_lifted, self._counted_lifted)
         is_counted = self._loop_start is not None
-        return bool(self._lifted.random_names or host) or is_counted
+        return is_counted or any(part.random_names for part in parts if part)
 
     @property
     def sums(self) -> list[str]:
@@ -144,8 +160,9 @@ class ReplicaStep:
             return
         with eager_mode(), tf.device(host_device()):
             self._resources.check_values(self._lifted.reads_first)
-            if self._host_lifted:
-                self._resources.check_values(self._host_lifted.reads_first)
+            for part in (self._host_lifted, self._counted_lifted):
+                if part:
+                    self._resources.check_values(part.reads_first)
         self._is_ready = True
 
     @property
@@ -156,7 +173,8 @@ class ReplicaStep:
     @property
     def host_names(self) -> list[str]:
         """The nodes that the host computes."""
-        return self._host_lifted.names if self._host_lifted else []
+        parts = (self._host_lifted, self._counted_lifted)
+        return [name for part in parts if part for name in part.names]
 
     @property
     def variables(self) -> set[str]:
@@ -247,6 +265,8 @@ class ReplicaStep:
         values = dict(zip(self._tensors, results))
         if self._host and self._host_lifted:
             values.update(self._run_host(self._host, self._host_lifted, values, draw, fed))
+        if self._host and self._counted and self._counted_lifted:
+            self._count(self._counted, self._counted_lifted, values, draw, fed)
         return values
 
     def _parts(self, flat: list) -> list:
@@ -294,3 +314,40 @@ class ReplicaStep:
                 is_due = tf.equal(number % host.every_n_steps, 0)
                 tf.cond(is_due, run, lambda: tf.constant(False))
         return inputs
+
+    def _count(self, counted: StateCut, lifted: Lifted, values: dict, draw, fed) -> None:
+        """Runs the host's counting part for one replica after the other."""
+        is_one = self._host is not None and self._host.first_replica_only
+        count = 1 if is_one else self._strategy.num_replicas_in_sync
+        parts = [self._strategy.experimental_local_results(values[ref]) for ref in counted.inputs]
+        with tf.device(host_device()):
+
+            def run(*replica):
+                given = {
+                    **self._resources.handles(lifted.given),
+                    **dict.fromkeys(counted.checks, tf.constant(True)),
+                    **dict(zip(counted.inputs, replica)),
+                    **dict(zip(self._fed, fed)),
+                }
+                lifted(given, lambda sums: [value for value, _ in sums], draw=draw)
+                return tf.constant(True)
+
+            run = tf.function(run, autograph=False) if count > 1 else run  # one body for all
+            for i in range(count):
+                run(*(part[i] for part in parts))
+
+
+def _check_counted_once(counted: StateCut, names: Sequence[str]) -> None:
+    """Checks that the replicas compute nothing of what the host counts.
+
+    Raises:
+      NotImplementedError: they do, as a hook fetches it.
+    """
+    twice = sorted(counted.nodes.intersection(names))
+    if twice:
+        raise NotImplementedError(
+            f"A hook fetches {twice[-1]!r} in an evaluation on cores, which belongs to a metric of "
+            "eval_metric_ops: the host updates metrics after each step, and a fetch would count "
+            "the examples twice. Let the hook fetch what the metric is computed from, or read the "
+            "results of evaluate()."
+        )

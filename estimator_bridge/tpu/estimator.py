@@ -15,7 +15,7 @@ from estimator_bridge.tpu.cpu_execution import CPUExecution, DistributedCPUExecu
 from estimator_bridge.tpu.embedding_spec import EmbeddingConfigSpec
 from estimator_bridge.tpu.evaluation_master import EvaluationMaster
 from estimator_bridge.tpu.execution import TPUExecution
-from estimator_bridge.training import EstimatorV1
+from estimator_bridge.training import Estimator, EstimatorV1
 from estimator_bridge.training.distribution import strategy_for
 from estimator_bridge.training.execution import Execution
 from estimator_bridge.training.params import shown_params
@@ -64,6 +64,8 @@ class TPUEstimator(EstimatorV1):
 
     _config: TPURunConfig
     _rate_tags = ("global_step/sec", "examples/sec")
+    # Whether model_fn leaves it to its optimizers to add up the replicas' gradients.
+    _joins_by_strategy = False
 
     def __init__(
         self,
@@ -115,6 +117,78 @@ class TPUEstimator(EstimatorV1):
         self._evaluation_master: EvaluationMaster | None = None
         if use_tpu and eval_on_tpu:
             self._evaluation_master = EvaluationMaster(config, self._strategy)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Estimator,
+        config: TPURunConfig | None = None,
+        *,
+        train_batch_size: int | None = None,
+        eval_batch_size: int | None = None,
+        predict_batch_size: int | None = None,
+        use_tpu: bool = True,
+        batch_axis: Any = None,
+        eval_on_tpu: bool = True,
+    ) -> TPUEstimator:
+        """Puts an Estimator on the cores of a TPU, such as a canned one.
+
+        ::
+
+            regressor = eb.DNNRegressor([64, 32], columns, model_dir="runs/dnn")
+            config = eb.tpu.RunConfig(master="emulated:8")
+            on_cores = eb.tpu.TPUEstimator.from_estimator(regressor, config, train_batch_size=512)
+            on_cores.train(input_fn, max_steps=1000)
+
+        The model stays as it is, without a CrossShardOptimizer: TensorFlow's and Keras' optimizers
+        add up the gradients of the cores, as under a ``tf.distribute`` strategy. An input_fn may
+        take params, with 'batch_size', or no arguments; then its batches have to be of these sizes.
+
+        Args:
+          estimator: its model_fn, params and warm start are used.
+          config: a tpu.RunConfig; by default the estimator's, if that is one. Where it has no
+            model_dir, that of the estimator is used.
+          train_batch_size: the global batch in training; by default params['batch_size'] cannot
+            be told, and training is refused.
+          eval_batch_size: the global batch in evaluation; by default that of training.
+          predict_batch_size: the global batch in prediction; by default that of training.
+          use_tpu: see the class.
+          batch_axis: see the class.
+          eval_on_tpu: see the class.
+
+        Returns:
+          The estimator on cores, which reads and writes the same checkpoints.
+
+        Raises:
+          TypeError: it is no Estimator.
+          ValueError: it is a TPUEstimator already, or there is no tpu.RunConfig.
+        """
+        if not isinstance(estimator, Estimator):
+            raise TypeError(
+                "from_estimator takes an Estimator, canned or with a model_fn of its own, got "
+                f"{type(estimator).__name__}."
+            )
+        if isinstance(estimator, TPUEstimator):
+            raise ValueError(
+                "from_estimator takes an Estimator, got a TPUEstimator, which runs on cores already."
+            )
+        made = estimator.config if config is None else config
+        model_dir = getattr(config, "model_dir", None) or estimator.model_dir
+        on_cores = cls(
+            estimator._model_fn,
+            model_dir,
+            made,
+            estimator.params or None,
+            use_tpu=use_tpu,
+            train_batch_size=train_batch_size,
+            eval_batch_size=eval_batch_size or train_batch_size,
+            predict_batch_size=predict_batch_size or train_batch_size,
+            batch_axis=batch_axis,
+            eval_on_tpu=eval_on_tpu,
+            warm_start_from=estimator._warm_start_settings,
+        )
+        on_cores._joins_by_strategy = True
+        return on_cores
 
     def _check_embeddings(self, spec: Any) -> None:
         if not isinstance(spec, EmbeddingConfigSpec):
@@ -218,6 +292,7 @@ class TPUEstimator(EstimatorV1):
             self._batch_axis,
             is_sliced,
             self._embeddings,
+            self._joins_by_strategy,
         )
         execution.check_hosts(mode)
         return execution

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -16,9 +15,8 @@ from estimator_bridge.data.static_shapes import (
     pad_batches,
     replica_spec,
 )
-from estimator_bridge.graph import LiftedSession, for_tpu
+from estimator_bridge.graph import LiftedSession, continue_trace, for_tpu
 from estimator_bridge.model import (
-    MODE_NAMES,
     EstimatorSpec,
     InputPipelineConfig,
     ModeKeys,
@@ -29,20 +27,29 @@ from estimator_bridge.model import (
     fn_args,
     parse_iterations_per_loop,
 )
+from estimator_bridge.model.cross_shard import each_sees_all
 from estimator_bridge.model.host_calls import SummaryWritersHook
 from estimator_bridge.runtime import HostStage
 from estimator_bridge.runtime.hosts import is_here
 from estimator_bridge.tensorflow_private import cores_per_replica, eager_mode
 from estimator_bridge.tpu.embedding_spec import EmbeddingConfigSpec
 from estimator_bridge.tpu.embedding_tables import EmbeddingTables
+from estimator_bridge.tpu.estimator_specs import (
+    as_tpu_spec,
+    check_joined_by_strategy,
+    cut_metrics,
+    last_loss_is_sum,
+    whole_loss,
+)
 from estimator_bridge.tpu.host_stage import Gathered, check_loss, check_padded
 from estimator_bridge.tpu.layout import Feeding, Layout
 from estimator_bridge.tpu.partition import flat_partitions
 from estimator_bridge.tpu.refused_ops import check_ops
 from estimator_bridge.tpu.sharded_input import HostInputs, PerCoreInput, ShardedInput
 from estimator_bridge.tpu.short_step import ShortStep
+from estimator_bridge.training.distribution.tracing import TracingStrategy
 from estimator_bridge.training.execution import Execution, TracedModel, reference
-from estimator_bridge.training.metrics import add_loss_metric
+from estimator_bridge.training.metrics import LOSS, add_loss_metric
 from estimator_bridge.training.model_call import call_model_fn
 from estimator_bridge.training.pace import Pace
 from estimator_bridge.training.params import with_params
@@ -64,6 +71,8 @@ class TPUExecution(Execution):
         host's batch is split, so it has no say where each batch is a replica's.
       is_sliced: whether input_fn makes the whole batch whatever per_host_input_for_training says.
       embeddings: the TPU embeddings' EmbeddingConfigSpec, or None.
+      joins_by_strategy: whether model_fn is one for an Estimator, which leaves it to TensorFlow's
+        optimizers to add up gradients, as under a strategy; its input_fn may do without params.
     """
 
     config: TPURunConfig
@@ -78,9 +87,11 @@ class TPUExecution(Execution):
         batch_axis: Any = None,
         is_sliced: bool = False,
         embeddings: EmbeddingConfigSpec | None = None,
+        joins_by_strategy: bool = False,
     ):
         super().__init__(strategy, config)
         self._embeddings = embeddings
+        self._tracing = TracingStrategy(strategy, partitions=True) if joins_by_strategy else None
         self.shards = self._replicas = strategy.num_replicas_in_sync
         self._model_fn, self._params = model_fn, params
         self._batch_size, self._batch_axis = batch_size, batch_axis
@@ -95,13 +106,19 @@ class TPUExecution(Execution):
         self._valid_size: tf.Tensor | None = None
         self._short_steps: dict[int, ShortStep] = {}
 
+    def scope(self, mode: str) -> contextlib.AbstractContextManager:
+        """That of a strategy, where it is to join what the replicas train."""
+        if self._tracing and mode == ModeKeys.TRAIN:
+            return self._tracing.training_scope()
+        return super().scope(mode)
+
     def check_hosts(self, mode: str) -> None:
         """Checks that the hosts can feed this mode; see ``Layout.check``."""
         self._layout.check(mode, self._pipeline, self._is_sliced)
 
     def call_input_fn(self, input_fn, graph, mode, params) -> GraphInput:
         """Calls input_fn with params['batch_size'], 'use_tpu' and 'context'."""
-        if "params" not in fn_args(input_fn):
+        if "params" not in fn_args(input_fn) and not self._tracing:
             raise ValueError(
                 f"input_fn ({describe_fn(input_fn)}) does not include params argument, required by "
                 'TPUEstimator to pass batch size as params["batch_size"]. Write '
@@ -212,20 +229,16 @@ class TPUExecution(Execution):
         graph = tf.compat.v1.get_default_graph()
         tables = EmbeddingTables(self._embeddings, graph) if self._embeddings else None
         watched = tables.watched() if tables else contextlib.nullcontext()
-        with watched, for_tpu(self.strategy):
+        in_replica = contextlib.nullcontext()
+        if self._tracing and mode == ModeKeys.TRAIN:
+            in_replica = self._tracing.replica_context()
+        with watched, in_replica, for_tpu(self.strategy), each_sees_all(self._is_whole):
             spec = call_model_fn(model_fn, features, labels, mode, given, self.config)
         check_ops(graph)
         if mode == ModeKeys.TRAIN:
             if tables:
                 spec = spec._replace(train_op=tf.group(spec.train_op, *tables.train()))
             return self._trace_training(spec)
-        if not isinstance(spec, TPUEstimatorSpec):
-            raise RuntimeError(
-                # The original's words, the missing space too: they are what users search for.
-                f"estimator_spec used by TPU {MODE_NAMES[mode]} must have type`TPUEstimatorSpec`. "
-                f"Got {type(spec).__name__}. Return estimator_bridge.tpu.TPUEstimatorSpec, with "
-                "eval_metrics=(metric_fn, tensors) in the place of eval_metric_ops."
-            )
         if mode == ModeKeys.EVAL:
             return self._trace_evaluation(spec)
         return self._trace_prediction(spec)
@@ -255,6 +268,8 @@ class TPUExecution(Execution):
                 self._params,
                 shared=program.session.resources,
             )
+            with continue_trace(short.graph, self.shards):  # tables are each trace's own
+                short.session.run(tf.compat.v1.tables_initializer())
             self._short_steps[size] = ShortStep(program, short)
         return self._short_steps[size]
 
@@ -289,44 +304,45 @@ class TPUExecution(Execution):
         axes = self.batch_axes(graph_input)
         return [0] * len(axes) if self._is_whole else axes
 
-    def _trace_training(self, spec: Any) -> TracedModel:
-        if isinstance(spec, EstimatorSpec):
-            if spec.training_chief_hooks:
-                raise ValueError(
-                    "training_chief_hooks returned by EstimatorSpec is not supported in "
-                    "TPUEstimator. Put them into training_hooks."
-                )
-            spec = TPUEstimatorSpec(
-                spec.mode,
-                loss=spec.loss,
-                train_op=spec.train_op,
-                training_hooks=spec.training_hooks,
-                scaffold_fn=functools.partial(_same, spec.scaffold) if spec.scaffold else None,
-            )
+    def _trace_training(self, given: EstimatorSpec | TPUEstimatorSpec) -> TracedModel:
+        spec = as_tpu_spec(given)
         check_loss(spec.loss)
-        self._require_cross_shard_optimizer()
+        loss = spec.loss
+        if isinstance(given, EstimatorSpec) and not self._is_whole:
+            loss = whole_loss(loss, self._replicas)
+        operation = reference(spec.train_op)
+        if self._tracing:
+            check_joined_by_strategy(operation, self._replicas, self._is_whole)
+        else:
+            self._require_cross_shard_optimizer()
         gathered = Gathered(self._replicas)
         host, hooks = self._host_call(spec, gathered)
         whole = EstimatorSpec(
             spec.mode,
-            loss=spec.loss,
+            loss=loss,
             train_op=spec.train_op,
             training_hooks=(*spec.training_hooks, *hooks),
             scaffold=spec.scaffold_fn() if spec.scaffold_fn else None,
         )
         every = self.config.tpu_config.experimental_host_call_every_n_steps
         stage = HostStage(gathered.inputs, tuple(host), every_n_steps=every) if host else None
-        return TracedModel(whole, [reference(spec.train_op)], spec.loss.name, host=stage)
+        return TracedModel(whole, [operation], loss.name, host=stage)
 
-    def _trace_evaluation(self, spec: TPUEstimatorSpec) -> TracedModel:
+    def _trace_evaluation(self, given: EstimatorSpec | TPUEstimatorSpec) -> TracedModel:
+        spec = as_tpu_spec(given)
         check_loss(spec.loss)
         gathered = Gathered(self._told_apart)
         operations, hooks = self._host_call(spec, gathered)
-        metrics = {}
-        if spec.eval_metrics:
+        metrics, counted, checks = {}, None, []
+        if isinstance(given, EstimatorSpec):
+            metrics = given.eval_metric_ops
+            counted = cut_metrics(given)
+            checks = list(counted.checks)
+        elif spec.eval_metrics:
             function, tensors = spec.eval_metrics
             metrics = call_host_fn(function, gathered.structure("eval_metrics[1]", tensors))
         losses = gathered.tensor("loss", tf.reshape(spec.loss, [1]))
+        is_sum = isinstance(given, EstimatorSpec) and last_loss_is_sum()
         whole = EstimatorSpec(
             spec.mode,
             loss=spec.loss,
@@ -334,25 +350,30 @@ class TPUExecution(Execution):
             evaluation_hooks=(*spec.evaluation_hooks, *hooks),
             scaffold=spec.scaffold_fn() if spec.scaffold_fn else None,
         )
-        whole = add_loss_metric(whole, tf.reduce_mean(losses))
-        updates = [update for _, update in whole.eval_metric_ops.values()]
+        whole = add_loss_metric(whole, (tf.reduce_sum if is_sum else tf.reduce_mean)(losses))
+        own = {LOSS} if counted else whole.eval_metric_ops.keys()
+        updates = [whole.eval_metric_ops[name][1] for name in whole.eval_metric_ops if name in own]
         operations += [reference(update) for update in tf.nest.flatten(updates)]
-        stage = HostStage(gathered.inputs, tuple(operations), self._is_whole)
-        return TracedModel(whole, [], None, host=stage)
+        stage = HostStage(gathered.inputs, tuple(operations), self._is_whole, counted=counted)
+        return TracedModel(whole, checks, None, host=stage)
 
-    def _trace_prediction(self, spec: TPUEstimatorSpec) -> TracedModel:
-        if not isinstance(spec.predictions, Mapping):
+    def _trace_prediction(self, given: EstimatorSpec | TPUEstimatorSpec) -> TracedModel:
+        spec = as_tpu_spec(given)
+        predictions = spec.predictions
+        if isinstance(given, EstimatorSpec) and not isinstance(predictions, Mapping):
+            predictions = {"": predictions}
+        if not isinstance(predictions, Mapping):
             raise TypeError(
                 "TPUEstimatorSpec.predictions must be dict of Tensors, got "
-                f"{type(spec.predictions).__name__}. Return {{'predictions': tensor}}."
+                f"{type(predictions).__name__}. Return {{'predictions': tensor}}."
             )
         gathered = Gathered(self._told_apart)
         outputs = {
             key: gathered.tensor(f"predictions[{key!r}]", tensor)
-            for key, tensor in spec.predictions.items()
+            for key, tensor in predictions.items()
         }
         if self._valid_size is not None:
-            check_padded(spec.predictions, self._batch_size // self._told_apart)
+            check_padded(predictions, self._batch_size // self._told_apart)
         operations, hooks = self._host_call(spec, gathered)
         whole = EstimatorSpec(
             spec.mode,
@@ -400,13 +421,10 @@ class _ShortBatch(TPUExecution):
             size,
             is_sliced=True,  # the batch is put together already
             embeddings=whole._embeddings,
+            joins_by_strategy=whole._tracing is not None,
         )
         if whole._is_whole or size % self._replicas:
             self._is_whole = True
-
-
-def _same(scaffold: Any) -> Any:
-    return scaffold
 
 
 def _size_last(size: tf.Tensor, batch: Any) -> tuple[Any, tf.Tensor]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,7 +17,7 @@ from estimator_bridge.checkpoint import (
     restored_variables,
 )
 from estimator_bridge.errors import DamagedCheckpointError, MissingCheckpointError
-from estimator_bridge.graph import LiftedSession
+from estimator_bridge.graph import LiftedSession, graph_classes
 from estimator_bridge.training.readiness import finalize_scaffold, not_ready
 
 __all__ = ["initialize_session", "open_session", "prepare_saver", "with_default_local_init"]
@@ -69,10 +70,12 @@ def open_session(
     Returns:
       The checkpoint that was restored; None where there was none.
     """
-    for hook in hooks:
-        hook.begin()
-    if not session.graph.finalized:  # a program that is used again has been finished before
-        finalize_scaffold(scaffold)
+    is_finished = session.graph.finalized  # by an earlier use of the program
+    with contextlib.nullcontext() if is_finished else graph_classes(session.graph):
+        for hook in hooks:
+            hook.begin()
+        if not is_finished:
+            finalize_scaffold(scaffold)
     restored = initialize_session(session, scaffold, checkpoint_path, goes_on, other_than)
     for hook in hooks:
         hook.after_create_session(session, session.queues.coordinator)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import tensorflow as tf
@@ -43,15 +43,10 @@ class DistributedExecution(Execution):
         self._tracing = TracingStrategy(self.strategy)
         self.elements = local_replicas(self.strategy)
 
-    @contextlib.contextmanager
-    def scope(self, mode: str) -> Iterator[None]:
+    def scope(self, mode: str) -> contextlib.AbstractContextManager:
         """The strategy's scope, outside of the replicas."""
-        with contextlib.ExitStack() as stack:
-            stack.enter_context(self._tracing.scope())
-            if mode == ModeKeys.TRAIN:
-                # As under the original, v1 optimizers divide the loss by the number of replicas.
-                stack.enter_context(self._tracing._scale_loss_for_estimator_enabled())
-            yield
+        is_training = mode == ModeKeys.TRAIN
+        return self._tracing.training_scope() if is_training else self._tracing.scope()
 
     def call_input_fn(
         self, input_fn: Callable, graph: tf.Graph, mode: str, params: Mapping[str, Any]

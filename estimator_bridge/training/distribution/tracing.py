@@ -29,10 +29,18 @@ class TracingStrategy(_Strategy):
 
     Args:
       real: the strategy that runs the graph.
+      partitions: whether variables may be partitioned, as without a strategy; then those of a
+        checkpoint have the same names.
     """
 
-    def __init__(self, real: tf.distribute.Strategy):
-        super().__init__(_TracingExtended(self, real))
+    def __init__(self, real: tf.distribute.Strategy, partitions: bool = False):
+        super().__init__(_TracingExtended(self, real, partitions))
+
+    @contextlib.contextmanager
+    def training_scope(self) -> Iterator[None]:
+        """The scope, in which v1 optimizers divide a loss that is a mean by the replicas."""
+        with self.scope(), self._scale_loss_for_estimator_enabled():
+            yield
 
     def replica_context(self) -> tf.distribute.ReplicaContext:
         """A context in which what is traced is one replica's affair."""
@@ -61,8 +69,9 @@ class _TracingReplicaContext(_ReplicaContext):
 
 
 class _TracingExtended(_Extended):
-    def __init__(self, strategy: TracingStrategy, real: tf.distribute.Strategy):
+    def __init__(self, strategy: TracingStrategy, real: tf.distribute.Strategy, partitions: bool):
         super().__init__(strategy)
+        self._partitions = partitions
         self._real = real.extended
         self._replicas = real.num_replicas_in_sync
         self._cluster_resolver = real.cluster_resolver
@@ -110,6 +119,9 @@ class _TracingExtended(_Extended):
         return replica_id_in_sync_group
 
     # Variables.
+
+    def _allow_variable_partition(self) -> bool:
+        return self._partitions
 
     def _create_variable(self, next_creator, **kwargs):
         kwargs.pop("colocate_with", None)

@@ -1,0 +1,173 @@
+"""The part of a step that keeps count of what it sees, cut off from what computes it.
+
+Streaming metrics read and write variables of their own. On several replicas each copy would hold a
+part of the count, and only sums could be put together again. So the cut leaves on the replicas what
+knows nothing of those variables. The rest runs on the host, once for each replica's values, one
+after the other: exactly what one replica does that sees the parts as batches.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+
+import tensorflow as tf
+
+from estimator_bridge.graph.effects import Effects
+from estimator_bridge.graph.needed import in_order, needed_nodes
+from estimator_bridge.graph.op_kinds import MEETINGS, V1_CONTROL_FLOW
+from estimator_bridge.graph.plan import touched_resources
+from estimator_bridge.graph.randomness import is_seeded
+from estimator_bridge.graph.resources import Resources
+from estimator_bridge.graph.snapshot import Snapshot, node_name, tensor_ref
+from estimator_bridge.graph.user_line import line_of_node
+
+__all__ = ["StateCut", "cut_before_state"]
+
+# Python functions run on the host anyway.
+_OF_HOST = frozenset({"EagerPyFunc", "PyFunc", "PyFuncStateless"})
+_PLACEHOLDERS = frozenset({"Placeholder", "PlaceholderV2", "PlaceholderWithDefault"})
+
+
+@dataclasses.dataclass(frozen=True)
+class StateCut:
+    """Where the operations of a step are cut.
+
+    Attributes:
+      operations: what the host runs, '^name' each.
+      inputs: tensors of a replica that the host's part reads, by reference.
+      checks: operations of a replica that the host's part waits for, such as assertions, '^name'
+        each. They stay on the replicas.
+      nodes: names of the host's nodes that see the state, which no replica may compute.
+    """
+
+    operations: tuple[str, ...]
+    inputs: tuple[str, ...]
+    checks: tuple[str, ...]
+    nodes: frozenset[str]
+
+
+def cut_before_state(
+    graph: tf.Graph, operations: Sequence[str], elsewhere: Iterable[str] = ()
+) -> StateCut:
+    """Finds what of some operations must run in one place.
+
+    That is all that writes, or follows from, a resource that the operations change; and what a
+    device cannot hand over: tensors of unknown shape, strings, and constants, which need not be.
+
+    Args:
+      graph: the traced graph.
+      operations: '^name' each.
+      elsewhere: references that the replicas compute in any case; a Python function that they
+        need stays with them.
+
+    Returns:
+      The cut. Where nothing changes, all of it is on the replicas, as `checks`.
+
+    Raises:
+      NotImplementedError: the part that sees the state has v1 control flow or a sum over replicas.
+    """
+    snapshot, owners = Snapshot.of(graph), Resources.owners_in(graph)
+    inputs, _ = needed_nodes(snapshot, operations, set(), owners)
+    order = in_order(snapshot, inputs)
+    stateful = _seeing_state(
+        snapshot, inputs, order, owners, _computed(snapshot, elsewhere, owners)
+    )
+    _check(graph, snapshot, stateful)
+    on_host = set(stateful)
+    fixed = _fixed(snapshot, inputs, order)
+    tensors: dict[str, None] = {}
+    checks: dict[str, None] = {}
+    for name in reversed(order):  # a node's inputs come later
+        if name not in on_host:
+            continue
+        for ref in map(tensor_ref, inputs[name]):
+            source = node_name(ref)
+            if source in on_host or source in owners:
+                continue
+            if ref.startswith("^"):
+                checks[ref] = None
+            elif source in fixed or _must_move(graph, snapshot, ref):
+                on_host.add(source)
+            else:
+                tensors[ref] = None
+    run_by_host = [ref for ref in operations if node_name(ref) in on_host]
+    checks.update((ref, None) for ref in operations if node_name(ref) not in on_host)
+    return StateCut(
+        tuple(run_by_host),
+        tuple(ref for ref in tensors if node_name(ref) not in on_host),
+        tuple(ref for ref in checks if node_name(ref) not in on_host),
+        frozenset(stateful),
+    )
+
+
+def _computed(snapshot: Snapshot, refs: Iterable[str], owners: set[str]) -> set[str]:
+    return set(needed_nodes(snapshot, refs, set(), owners)[0])
+
+
+def _seeing_state(
+    snapshot: Snapshot,
+    inputs: dict[str, list[str]],
+    order: list[str],
+    owners: set[str],
+    elsewhere: set[str],
+) -> set[str]:
+    """The nodes that touch a resource which one of them changes, and all that follows."""
+    touched = touched_resources(snapshot, order, inputs, owners)
+    effects, nodes = Effects.of(snapshot), snapshot.nodes
+    changed = {
+        owner
+        for name in order
+        if effects.changes_state(nodes[name]) and name not in owners
+        for owner in touched.get(name, ())
+    }
+    found: set[str] = set()
+    for name in order:
+        is_of_host = nodes[name].op in _OF_HOST and name not in elsewhere
+        follows = any(node_name(ref) in found for ref in inputs[name])
+        if name not in owners and (touched.get(name, set()) & changed or follows or is_of_host):
+            found.add(name)
+    return found
+
+
+def _fixed(snapshot: Snapshot, inputs: dict[str, list[str]], order: list[str]) -> set[str]:
+    """The nodes whose value is the same in each step: constants, and what is made of them."""
+    effects = Effects.of(snapshot)
+    found: set[str] = set()
+    for name in order:
+        node = snapshot.nodes[name]
+        is_source = node.op in _PLACEHOLDERS or is_seeded(node) or effects.changes_state(node)
+        takes = [ref for ref in inputs[name] if not ref.startswith("^")]
+        if node.op == "Const" or (
+            takes and not is_source and all(node_name(ref) in found for ref in takes)
+        ):
+            found.add(name)
+    return found
+
+
+def _must_move(graph: tf.Graph, snapshot: Snapshot, ref: str) -> bool:
+    """Whether a tensor has to be computed where it is used."""
+    node = snapshot.nodes[node_name(ref)]
+    if node.op in _PLACEHOLDERS or is_seeded(node):
+        return False  # given to the replica, or drawn by it
+    try:
+        tensor = graph.get_tensor_by_name(ref)
+    except (KeyError, ValueError):  # a node that the snapshot has added
+        return False
+    kinds = (tf.string, tf.variant, tf.resource)
+    return tensor.dtype in kinds or not tensor.shape.is_fully_defined()
+
+
+def _check(graph: tf.Graph, snapshot: Snapshot, names: set[str]) -> None:
+    for name in sorted(names):
+        op = snapshot.nodes[name].op
+        if op not in V1_CONTROL_FLOW and op not in MEETINGS:
+            continue
+        what = "TF1's own control flow" if op in V1_CONTROL_FLOW else "an exchange between replicas"
+        line = line_of_node(graph, name)
+        raise NotImplementedError(
+            f"A metric of eval_metric_ops depends on {what}: {name!r} ({op})"
+            f"{f', made by {line}' if line else ''} reads the metric's variables, which the host "
+            "updates with each replica's values in turn. Return a TPUEstimatorSpec with "
+            "eval_metrics=(metric_fn, tensors): metric_fn is given the whole batch."
+        )

@@ -1,0 +1,108 @@
+"""What an EstimatorSpec, of a head or of a model_fn for Estimator, means on several cores."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.graph import Snapshot, StateCut, cut_before_state
+from estimator_bridge.model import EstimatorSpec, ModeKeys, TPUEstimatorSpec
+from estimator_bridge.model.cross_shard import cross_replica_sum
+from estimator_bridge.tensorflow_private import last_loss_reduction
+from estimator_bridge.training.distribution.joined import check_joined
+from estimator_bridge.training.execution import reference
+
+__all__ = [
+    "as_tpu_spec",
+    "check_joined_by_strategy",
+    "cut_metrics",
+    "last_loss_is_sum",
+    "whole_loss",
+]
+
+_SUMS = ("sum", tf.compat.v1.losses.Reduction.SUM)
+
+
+def as_tpu_spec(spec: EstimatorSpec | TPUEstimatorSpec) -> TPUEstimatorSpec:
+    """The spec, or a TPUEstimatorSpec of the same, but for the metrics.
+
+    Raises:
+      ValueError: it has training_chief_hooks.
+    """
+    if isinstance(spec, TPUEstimatorSpec):
+        return spec
+    if spec.training_chief_hooks:
+        raise ValueError(
+            "training_chief_hooks returned by EstimatorSpec is not supported in "
+            "TPUEstimator. Put them into training_hooks."
+        )
+    return TPUEstimatorSpec(
+        spec.mode,
+        predictions=spec.predictions if spec.mode == ModeKeys.PREDICT else None,
+        loss=spec.loss,
+        train_op=spec.train_op,
+        export_outputs=spec.export_outputs if spec.mode == ModeKeys.PREDICT else None,
+        scaffold_fn=functools.partial(_same, spec.scaffold) if spec.scaffold else None,
+        training_hooks=spec.training_hooks,
+        evaluation_hooks=spec.evaluation_hooks,
+        prediction_hooks=spec.prediction_hooks,
+    )
+
+
+def last_loss_is_sum() -> bool:
+    """Whether the graph's loss is a sum over the batch, as TensorFlow's losses note it there.
+
+    TensorFlow's optimizers go by the same note under a strategy. A loss that the program reduced
+    by itself is taken for a mean.
+    """
+    return last_loss_reduction(tf.compat.v1.get_default_graph()) in _SUMS
+
+
+def whole_loss(loss: tf.Tensor, replicas: int) -> tf.Tensor:
+    """The loss of the global batch as training reports it, where each replica has a sum."""
+    if replicas > 1 and last_loss_is_sum():
+        return cross_replica_sum(loss, name="loss_of_all_replicas")
+    return loss
+
+
+def cut_metrics(spec: EstimatorSpec) -> StateCut:
+    """What of a spec's metrics the host computes, from each replica's values in turn."""
+    updates = tf.nest.flatten([update for _, update in spec.eval_metric_ops.values()])
+    operations = list(dict.fromkeys(reference(update) for update in updates))
+    return cut_before_state(spec.loss.graph, operations, [spec.loss.name])
+
+
+def check_joined_by_strategy(operation: str, replicas: int, is_whole: bool) -> None:
+    """Checks a training step whose optimizer was left to add up the replicas' gradients.
+
+    Args:
+      operation: the step, '^name'.
+      replicas: how many there are.
+      is_whole: whether each is given the whole batch.
+
+    Raises:
+      ValueError: it would train the replicas apart, or each example several times.
+      NotImplementedError: it adds up nothing.
+    """
+    graph = tf.compat.v1.get_default_graph()
+    if replicas == 1:
+        return
+    if is_whole and last_loss_is_sum():
+        raise ValueError(
+            "The loss is a sum over the batch, and BROADCAST gives each of the "
+            f"{replicas} replicas the whole batch, so gradients would be {replicas} times too "
+            "large. Give the loss a mean reduction, or leave per_host_input_for_training out."
+        )
+    check_joined(graph, [operation], replicas)
+    if not any(node.op == "CrossReplicaSum" for node in Snapshot.of(graph).nodes.values()):
+        raise NotImplementedError(
+            "This estimator cannot train on several cores: its training step adds up nothing over "
+            f"the {replicas} replicas. It is no model of TensorFlow's or Keras' optimizers, as "
+            "KMeansClustering and LinearSDCA are none. Train it on one core (the estimator itself)."
+        )
+
+
+def _same(scaffold: Any) -> Any:
+    return scaffold
