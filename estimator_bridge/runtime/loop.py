@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.graph import REPLICA_ID, LiftedSession, Snapshot, host_device, with_user_line
+from estimator_bridge.graph import (
+    REPLICA_ID,
+    DividedIterators,
+    LiftedSession,
+    Snapshot,
+    host_device,
+    with_user_line,
+)
 from estimator_bridge.graph.counters import counts_up
 from estimator_bridge.graph.far_files import read_by
 from estimator_bridge.runtime.compiled_loop import CompiledLoop
@@ -69,6 +76,8 @@ class StepLoop:
       fetches: as given.
       fed: as given.
       has_effects: whether the fetches change state.
+      draws_more: whether the fetches need parts of the input that a step without them leaves alone:
+        then, too, they are for calls of one step only.
       sums: the CrossReplicaSum nodes that a step computes.
     """
 
@@ -99,6 +108,9 @@ class StepLoop:
         of_host = host.inputs if host else {}
         operations = [*operations, *(f"^{name}" for name in sums)]
         base = [*operations, *([loss] if loss else []), *of_host.values()]
+        self._drawn, self.draws_more = _parts_drawn(session, base, fetches, fed)
+        if self._drawn is not None:
+            inputs = session.input.refs_given(self._drawn)
         wanted = StepFetches(session, fetches, base, {*inputs, *of_host, *fed, REPLICA_ID})
         self.fetches, self.has_effects = wanted.fetches, wanted.has_effects
         tensors = [*([loss] if loss else []), *(r for r in wanted.needs if r not in of_host)]
@@ -124,6 +136,7 @@ class StepLoop:
         # Which loop an iterator has, and what that takes in its place.
         self._bound: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
         self._hands_back = bool(hosts or self._elements > 1 or full_batch is not None)
+        self._needed: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
         self._numbers: dict[int, tf.Tensor] = {}
         self._single: SingleStep | None = None
         self._may_be_single = (
@@ -154,6 +167,8 @@ class StepLoop:
           singly: whether a single step is one of many: then it is worth a function of its own, a
             quicker one; else it runs in the loop, which is compiled in any case.
         """
+        if self._drawn is not None:
+            iterator = self._needed_of(iterator)
         try:
             self._run.begin_loop(draw if start is None else start)
             if steps == 1 and singly and self._may_be_single:
@@ -221,9 +236,19 @@ class StepLoop:
                 compiled = CompiledLoop(self._body, draws, drawn_from, self._fed_specs)
                 self._compiled.append((draws.key, compiled))
         found = compiled, tf.nest.flatten(drawn_from, expand_composites=True)
-        if drawn_from is iterator:
+        if drawn_from is iterator or isinstance(iterator, DividedIterators):
             self._bound[iterator] = found
         return found
+
+    def _needed_of(self, iterator: Any) -> Any:
+        """What a step draws from, of an input in parts."""
+        is_divided = isinstance(iterator, DividedIterators)
+        if self._drawn and not is_divided:  # there is one part
+            return iterator
+        if iterator not in self._needed:
+            whole = iterator if is_divided else DividedIterators.of(iterator)
+            self._needed[iterator] = whole.only(self._drawn)
+        return self._needed[iterator]
 
     def _number(self, value: int) -> tf.Tensor:
         """A number as a tensor, kept: to make one takes as long as a small operation."""
@@ -240,6 +265,22 @@ class StepLoop:
         with eager_mode(), tf.device(host_device()):
             specs = self._fed_specs
             return [tf.convert_to_tensor(v, spec.dtype) for v, spec in zip(fed, specs)]
+
+
+def _parts_drawn(
+    session: LiftedSession, base: Sequence[str], fetches: Sequence[str], fed: Sequence[str]
+) -> tuple[frozenset[int] | None, bool]:
+    """The parts of the input that a step draws, and whether the fetches add to them.
+
+    None where a step draws all in any case.
+    """
+    source = session.input
+    if source is None or not source.divides:
+        return None, False
+    snapshot = Snapshot.of(session.graph)
+    drawn = source.drawn_by(snapshot, base, fed) | source.endless
+    more = source.drawn_by(snapshot, fetches, fed) if fetches else frozenset()
+    return drawn | more, not drawn.issuperset(more)
 
 
 def _short_batch(state: dict[str, Any], iterator: Any) -> list | None:

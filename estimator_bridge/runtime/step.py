@@ -106,6 +106,8 @@ class ReplicaStep:
             keeps_cores=cores_per_replica(strategy) > 1,
             bakes_constants=True,
         )
+        _check_fed(snapshot, self._lifted.names)
+        self._resources.check_not_read_elsewhere(self._lifted.names)
         if jit_compile:
             obstacles = find_obstacles(self._graph, self._lifted.names, for_tpu=False)
             if obstacles:
@@ -294,3 +296,17 @@ class ReplicaStep:
                 is_due = tf.equal(number % host.every_n_steps, 0)
                 tf.cond(is_due, run, lambda: tf.constant(False))
         return inputs
+
+
+def _check_fed(snapshot: Snapshot, names: Sequence[str]) -> None:
+    for name in names:
+        node = snapshot.nodes[name]
+        if node.op == "Placeholder":
+            kind = tf.as_dtype(node.attr["dtype"].type).name
+            raise tf.errors.InvalidArgumentError(
+                None,
+                None,
+                f"You must feed a value for placeholder tensor {name!r} with dtype {kind}: a step "
+                "needs it. Feed it from a hook, in each step: tf.train.FeedFnHook(lambda: "
+                f"{{{name + ':0'!r}: value}}); or return a tf.data.Dataset from input_fn.",
+            )

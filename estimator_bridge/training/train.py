@@ -61,6 +61,10 @@ def train_program(
     with continue_trace(graph, shards):
         all_hooks = _all_hooks(program, model_dir, hooks, saving_listeners, rate_tags)
         follow_savers(all_hooks)
+        is_resumed = checkpoint_path is not None
+        source = program.read_input(
+            lambda dataset: open_input(dataset, all_hooks, program.global_step, is_resumed)
+        )
         open_session(program.session, program.scaffold, all_hooks, checkpoint_path, goes_on=True)
         if together:
             together.start_alike()
@@ -69,7 +73,7 @@ def train_program(
         limit = limit and math.ceil(limit)  # programs divide numbers of examples by batch sizes
         if together:
             together.check_limit(limit)
-        iterator = open_input(program.dataset(), all_hooks, start, checkpoint_path is not None)
+        iterator = source.iterator
         let_hooks_use_input(program, all_hooks, iterator)
         loss = _run(program, all_hooks, iterator, start, limit, together, termination)
         for hook in all_hooks:
