@@ -60,7 +60,7 @@ class Division:
             nodes = _drawing(behind)
             alike = [part for part in parts if not part[1].isdisjoint(shared)]
             parts = [part for part in parts if part[1].isdisjoint(shared)]
-            for leaves, theirs, their_nodes in alike:
+            for _, theirs, their_nodes in alike:
                 shared, nodes = shared | theirs, nodes | their_nodes
             joined = [n for leaves, _, _ in alike for n in leaves]
             parts.append(([*joined, number], shared, nodes))
@@ -103,7 +103,8 @@ class DividedDatasets:
         """
         datasets, parts = [], []
         for numbers, nodes in zip(division.leaves, division.nodes):
-            leaves, more = [components[n] for n in numbers], []
+            leaves = [components[n] for n in numbers]
+            more: list[str] = []
             spec = tuple(tf.TensorSpec(leaf.shape, leaf.dtype) for leaf in leaves)
             datasets.append(dataset_of_tensors(session, leaves, spec, more))
             parts.append(InputPart(nodes, (*(leaf.name for leaf in leaves), *more)))
@@ -117,7 +118,7 @@ class DividedDatasets:
         flat = [list(dataset.element_spec) for dataset in self._datasets]
         with eager_mode():
             iterators = [iter(dataset) for dataset in self._datasets]
-        return DividedIterators(iterators, [s for specs in flat for s in specs], map(len, flat))
+        return DividedIterators(iterators, [s for specs in flat for s in specs], [*map(len, flat)])
 
 
 def _drawing(operations: Any) -> set[str]:

@@ -165,11 +165,12 @@ class GraphInput:
         Returns:
           A dataset or ``DividedDatasets``, and the parts with all of their references.
         """
-        if self._returned is None:
+        division = self._division
+        if self._returned is None or division is None:
             return self.dataset(session), list(known)
         with eager_mode():
-            if not self.is_whole:
-                return DividedDatasets.of(session, self._returned.leaves, self._division)
+            if not division.is_whole:
+                return DividedDatasets.of(session, self._returned.leaves, division)
             more: list[str] = []
             dataset = dataset_of_tensors(session, self._returned.leaves, self.spec, more)
         return dataset, [InputPart(known[0].nodes, (*known[0].refs, *more))]

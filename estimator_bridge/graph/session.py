@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,8 @@ class LiftedSession(SessionInterface):
       queues: the threads of the graph's queue runners.
       input: of the program's steps, from which a run draws where its fetches need the batch; None
         where there is none.
+      steps_run: how many steps of a loop have run: random operations go on behind them.
+      random_runs: how many runs had random operations.
     """
 
     input: SessionInput | None = None
@@ -60,7 +62,10 @@ class LiftedSession(SessionInterface):
         self._functions: dict[tuple, HostFunction] = {}
         self._reads: dict[tuple, list[str] | None] = {}  # what is only variables' values
         self._drawn: dict[tuple, frozenset[int]] = {}  # the parts of the input that are drawn
-        self._draws: dict[str, int] = {}  # by random operation, how many times it has run
+        self._draws: dict[str, int] = {}  # by random operation, how often a run of this computed it
+        self._in_steps: set[str] = set()  # random operations that steps compute, too
+        self.steps_run = 0
+        self.random_runs = 0
         self._contexts: list = []
         self._known: Mapping[str, Any] = {}
         self._lock = threading.Lock()  # queue runners call from threads of their own
@@ -143,12 +148,28 @@ class LiftedSession(SessionInterface):
                     self._graph, self._strategy, self.resources, refs, sorted(feeds), added
                 )
             # Operations that run together are at one position, no less than that of any of them.
-            draw = max((self._draws.get(name, 0) for name in function.random_names), default=0)
-            self._draws.update(dict.fromkeys(function.random_names, draw + 1))
+            draw = max(map(self._times_drawn, function.random_names), default=0)
+            if function.random_names:
+                self.random_runs += 1
+            for name in function.random_names:
+                in_steps = self.steps_run if name in self._in_steps else 0
+                self._draws[name] = draw + 1 - in_steps
         try:
             return function(feeds, draw)
         except tf.errors.OpError as error:
             raise with_user_line(error, self._graph) from None
+
+    def drawn_beside(self, names: Iterable[str]) -> int:
+        """How often runs of the session, beside the steps, computed random operations of a step.
+
+        Args:
+          names: of the operations. From now on the session's runs go on behind the steps.
+        """
+        self._in_steps.update(names)
+        return max((self._draws.get(name, 0) for name in names), default=0)
+
+    def _times_drawn(self, name: str) -> int:
+        return self._draws.get(name, 0) + (self.steps_run if name in self._in_steps else 0)
 
     def _parts_drawn(self, program_input: SessionInput, refs, feeds) -> frozenset[int]:
         """The parts of the input that a run draws, which is open then."""

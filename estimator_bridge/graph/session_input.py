@@ -119,7 +119,8 @@ class DividedIterators(tf.Module):
         return tf.nest.flatten(next(self._all[number]), expand_composites=True)
 
     def _element(self, values: Sequence[Any]) -> tuple[tf.Tensor, ...]:
-        given, flat = iter(values), []
+        given = iter(values)
+        flat: list[tf.Tensor] = []
         for iterator, count in zip(self._all, self._counts):
             specs = self._specs[len(flat) : len(flat) + count]
             if iterator is None:
@@ -229,7 +230,8 @@ class SessionInput:
         Raises:
           OutOfRangeError: one of them has ended.
         """
-        iterator, values = self.iterator, {}
+        iterator = self.iterator
+        values: dict[str, tf.Tensor] = {}
         with eager_mode():
             for number in sorted(parts):
                 try:

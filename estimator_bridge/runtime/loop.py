@@ -102,14 +102,14 @@ class StepLoop:
         draws_alike: bool = False,
         outputs: StepOutputs | None = None,
     ):
-        self._graph, self._hosts = session.graph, hosts or ()
+        self._session, self._graph, self._hosts = session, session.graph, hosts or ()
         self._elements, self._full_batch = elements or 1, full_batch
         self.fed = tuple(fed)
         of_host = host.inputs if host else {}
         operations = [*operations, *(f"^{name}" for name in sums)]
         base = [*operations, *([loss] if loss else []), *of_host.values()]
         self._drawn, self.draws_more = _parts_drawn(session, base, fetches, fed)
-        if self._drawn is not None:
+        if self._drawn is not None and session.input is not None:
             inputs = session.input.refs_given(self._drawn)
         wanted = StepFetches(session, fetches, base, {*inputs, *of_host, *fed, REPLICA_ID})
         self.fetches, self.has_effects = wanted.fetches, wanted.has_effects
@@ -137,6 +137,9 @@ class StepLoop:
         self._bound: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
         self._hands_back = bool(hosts or self._elements > 1 or full_batch is not None)
         self._needed: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+        # Runs of the session beside the steps, of random operations that steps have, too.
+        self._counts_runs = bool(run.random_names) and strategy.num_replicas_in_sync == 1
+        self._drawn_beside, self._runs_seen = 0, -1
         self._numbers: dict[int, tf.Tensor] = {}
         self._single: SingleStep | None = None
         self._may_be_single = (
@@ -169,13 +172,17 @@ class StepLoop:
         """
         if self._drawn is not None:
             iterator = self._needed_of(iterator)
+        beside = self._runs_beside() if self._counts_runs else 0
         try:
-            self._run.begin_loop(draw if start is None else start)
+            self._run.begin_loop((draw if start is None else start) + beside)
             if steps == 1 and singly and self._may_be_single:
                 if self._single is None or not self._single.is_of(iterator):
                     self._single = SingleStep(self._step, iterator, self._fed_specs)
-                return self._single(draw, self._fed_values(fed))
-            return self._call_many(iterator, steps, draw, limit, fed)
+                result = self._single(draw + beside, self._fed_values(fed))
+            else:
+                result = self._call_many(iterator, steps, draw + beside, limit, fed)
+            self._session.steps_run = draw + result.steps
+            return result
         except tf.errors.OpError as error:
             raise with_user_line(error, self._graph) from None
 
@@ -240,6 +247,12 @@ class StepLoop:
             self._bound[iterator] = found
         return found
 
+    def _runs_beside(self) -> int:
+        if self._runs_seen != self._session.random_runs:
+            self._drawn_beside = self._session.drawn_beside(self._run.random_names)
+            self._runs_seen = self._session.random_runs
+        return self._drawn_beside
+
     def _needed_of(self, iterator: Any) -> Any:
         """What a step draws from, of an input in parts."""
         is_divided = isinstance(iterator, DividedIterators)
@@ -247,7 +260,7 @@ class StepLoop:
             return iterator
         if iterator not in self._needed:
             whole = iterator if is_divided else DividedIterators.of(iterator)
-            self._needed[iterator] = whole.only(self._drawn)
+            self._needed[iterator] = whole.only(self._drawn or ())
         return self._needed[iterator]
 
     def _number(self, value: int) -> tf.Tensor:

@@ -132,6 +132,11 @@ class ReplicaStep:
         return bool(self._lifted.random_names or host) or is_counted
 
     @property
+    def random_names(self) -> list[str]:
+        """The random operations whose numbers depend on the position."""
+        return [*self._lifted.random_names]
+
+    @property
     def sums(self) -> list[str]:
         """The CrossReplicaSum nodes that a step computes."""
         return self._lifted.sums

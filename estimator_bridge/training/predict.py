@@ -72,7 +72,12 @@ def predict_program(
     outputs = select_outputs(program.traced.outputs, predict_keys)
     given_hooks = [*hooks, *program.spec.prediction_hooks]
     datasets: list[Any] = []
-    source = program.read_input(lambda dataset: iter((datasets.append(dataset), dataset)[1]))
+
+    def begin(dataset: Any) -> Any:
+        datasets.append(dataset)
+        return iter(dataset)
+
+    source = program.read_input(begin)
     with continue_trace(graph, shards):
         open_session(program.session, program.scaffold, given_hooks, checkpoint_path)
         iterator = source.iterator
