@@ -90,11 +90,12 @@ class Program:
         static = [self._whole_part] if is_whole else self.input.drawn_parts()
 
         def open_input() -> tuple[Any, Sequence[InputPart]]:
-            if not divides:
-                return make_iterator(self.dataset()), static
-            dataset, parts = self._with_threads(
-                lambda: self.input.datasets(self.input_session, static)
-            )
+            if divides:
+                dataset, parts = self._with_threads(
+                    lambda: self.input.datasets(self.input_session, static)
+                )
+            else:
+                dataset, parts = self.dataset(), static
             with eager_mode():
                 return make_iterator(dataset), parts
 
