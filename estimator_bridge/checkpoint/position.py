@@ -15,7 +15,7 @@ from estimator_bridge.tensorflow_private import eager_mode
 
 __all__ = ["InputPositionError", "Positions"]
 
-_STATE = "iterator/.ATTRIBUTES/ITERATOR_STATE"
+_STATE = "/.ATTRIBUTES/ITERATOR_STATE"
 
 
 class InputPositionError(CheckpointError, tf.errors.FailedPreconditionError):
@@ -82,13 +82,14 @@ class Positions:
         except CheckpointError as error:
             logging.warning("The input's position at step %d was not found: %s", step, error)
             return False
-        if not reader.has_tensor(_STATE):
+        names = reader.get_variable_to_shape_map()
+        if not any(name.startswith("iterator/") and name.endswith(_STATE) for name in names):
             logging.warning("%s was not written by this library, and cannot be used", path)
             return False
         try:
             with eager_mode():
                 tf.train.Checkpoint(iterator=iterator).read(path).assert_consumed()
-        except tf.errors.OpError as error:
+        except (tf.errors.OpError, AssertionError) as error:  # of an input in other parts
             raise InputPositionError(
                 f"The input's position {path} does not fit the dataset that input_fn returns now: "
                 f"{_reason(error)}. Return the dataset that was used up to step {step}; or delete "
@@ -137,9 +138,9 @@ class Positions:
         tf.io.gfile.rename(file + ".new", file, overwrite=True)
 
 
-def _reason(error: tf.errors.OpError) -> str:
+def _reason(error: tf.errors.OpError | AssertionError) -> str:
     """TensorFlow's reason, without the operation in which it was found."""
-    message = re.sub(r"\{\{.*?\}\}|\[Op:.*", "", error.message)
+    message = re.sub(r"\{\{.*?\}\}|\[Op:.*", "", getattr(error, "message", str(error)))
     return message.strip().rstrip(".")
 
 

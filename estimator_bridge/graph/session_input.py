@@ -25,7 +25,8 @@ class InputPart:
 
     Attributes:
       nodes: the graph's nodes that draw it: a run that reaches one of them draws an element.
-      refs: the tensors that an element's flat components stand for.
+      refs: the tensors that an element's flat components stand for; one with a blank in it stands
+        for none: a value that the model was given as it is.
     """
 
     nodes: frozenset[str]
@@ -51,6 +52,8 @@ class DividedIterators(tf.Module):
         counts: Sequence[int],
     ):
         super().__init__()
+        if not specs:  # hooks feed all, and an optional has one component at least
+            iterators, specs, counts = [None], [tf.TensorSpec([], tf.int64)], [1]
         self._all, self._specs, self._counts = tuple(iterators), list(specs), tuple(counts)
 
     @classmethod
@@ -216,7 +219,7 @@ class SessionInput:
           FailedPreconditionError: they cannot.
         """
         if self._refusal:
-            needed = self.refs_of(parts)
+            needed = [ref for ref in self.refs_of(parts) if " " not in ref]
             raise tf.errors.FailedPreconditionError(
                 None,
                 None,
@@ -247,7 +250,7 @@ class SessionInput:
                         "needs the next batch, and the input has ended.",
                     ) from None
                 values.update(zip(self._parts[number].refs, flat))
-        return values
+        return {ref: value for ref, value in values.items() if " " not in ref}
 
 
 def _empty(spec: tf.TensorSpec) -> tf.Tensor:

@@ -43,9 +43,7 @@ def _queue(count: int) -> Any:
 
 
 def _numpy(count: int, est: Any) -> Any:
-    made = est.inputs.numpy_input_fn(
-        _rows(count), batch_size=SIZE, num_epochs=1, shuffle=False
-    )
+    made = est.inputs.numpy_input_fn(_rows(count), batch_size=SIZE, num_epochs=1, shuffle=False)
     return made()
 
 
@@ -205,9 +203,7 @@ def run(name: str, est: Any) -> dict[str, Any]:
     try:
         if mode == "train":
             listeners = [Listens(observed)] if fetch == "x" and len(places) != 1 else None
-            estimator.train(
-                _input_fn(kind, count, est), hooks, steps=3, saving_listeners=listeners
-            )
+            estimator.train(_input_fn(kind, count, est), hooks, steps=3, saving_listeners=listeners)
         elif mode == "eval":
             estimator.train(_input_fn(kind, 1, est), steps=1)
             found["results"] = {
