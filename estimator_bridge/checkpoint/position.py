@@ -19,7 +19,7 @@ from estimator_bridge.tensorflow_private import eager_mode
 
 __all__ = ["InputPositionError", "Positions"]
 
-_STATE = "iterator/.ATTRIBUTES/ITERATOR_STATE"
+_STATE = "/.ATTRIBUTES/ITERATOR_STATE"
 
 
 class InputPositionError(CheckpointError, tf.errors.FailedPreconditionError):
@@ -97,7 +97,7 @@ class Positions:
         try:
             with eager_mode():
                 tf.train.Checkpoint(iterator=iterator).read(path).assert_consumed()
-        except tf.errors.OpError as error:
+        except (tf.errors.OpError, AssertionError) as error:  # of an input in other parts
             raise InputPositionError(
                 f"The input's position {path} does not fit the dataset that input_fn returns now: "
                 f"{_reason(error)}. Return the dataset that was used up to step {step}; or delete "
@@ -133,14 +133,16 @@ class Positions:
         """
         path = self.path(step)
         reader = check_whole(path)
-        if not reader.has_tensor(_STATE):
+        kinds = reader.get_variable_to_dtype_map()
+        names = [n for n in kinds if n.startswith("iterator/") and n.endswith(_STATE)]
+        if not names:
             return False
         with eager_mode(), reading(path):  # the reader itself gives no variants
             tf.raw_ops.RestoreV2(
                 prefix=path,
-                tensor_names=[_STATE],
-                shape_and_slices=[""],
-                dtypes=[reader.get_variable_to_dtype_map()[_STATE]],
+                tensor_names=names,
+                shape_and_slices=[""] * len(names),
+                dtypes=[kinds[name] for name in names],
             )
         return True
 
@@ -185,9 +187,9 @@ class Positions:
         tf.io.gfile.rename(file + ".new", file, overwrite=True)
 
 
-def _reason(error: tf.errors.OpError) -> str:
+def _reason(error: tf.errors.OpError | AssertionError) -> str:
     """TensorFlow's reason, without the operation in which it was found."""
-    message = re.sub(r"\{\{.*?\}\}|\[Op:.*", "", error.message)
+    message = re.sub(r"\{\{.*?\}\}|\[Op:.*", "", getattr(error, "message", str(error)))
     return message.strip().rstrip(".")
 
 

@@ -7,15 +7,16 @@ that it returns are followed back to where they come from: see ``lifted_inputs``
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.data.division import DividedDatasets, Division
 from estimator_bridge.data.feeding import FeedingQueueRunner
 from estimator_bridge.data.lifted_inputs import dataset_of_tensors, lifted_dataset
 from estimator_bridge.data.returned import Returned, check_length, is_plain
-from estimator_bridge.graph import LiftedSession
+from estimator_bridge.graph import InputPart, LiftedSession
 from estimator_bridge.model import ModeKeys
 from estimator_bridge.model.ancestors import ancestors
 from estimator_bridge.model.fn_args import fn_args
@@ -61,6 +62,7 @@ class GraphInput:
     """
 
     _dataset: Any = None  # of one that is made of others
+    _known_division: Division | None = None
 
     def __init__(self, graph: tf.Graph, result: Any):
         self._graph = graph
@@ -134,6 +136,50 @@ class GraphInput:
             if self.is_eager:
                 return self._dataset
             return lifted_dataset(session, self._dataset._variant_tensor.name, self.spec)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether one dataset gives all tensors; else steps draw only the parts that they need."""
+        return self._division is None or self._division.is_whole
+
+    def drawn_parts(self) -> list[InputPart]:
+        """What is drawn together, where that is not all; as far as it is known before it is."""
+        assert self._returned is not None and self._division is not None
+        names, division = self._returned.names, self._division
+        return [
+            InputPart(nodes, tuple(names[n] for n in leaves))
+            for leaves, nodes in zip(division.leaves, division.nodes)
+        ]
+
+    def datasets(
+        self, session: LiftedSession, known: Sequence[InputPart]
+    ) -> tuple[Any, list[InputPart]]:
+        """The batches as ``dataset`` gives them, or parts of them, and what each stands for.
+
+        An element has, behind the input's tensors, what they are made of.
+
+        Args:
+          session: see ``dataset``.
+          known: the one part, if ``is_whole``.
+
+        Returns:
+          A dataset or ``DividedDatasets``, and the parts with all of their references.
+        """
+        division = self._division
+        if self._returned is None or division is None:
+            return self.dataset(session), list(known)
+        with eager_mode():
+            if not division.is_whole:
+                return DividedDatasets.of(session, self._returned.leaves, division)
+            more: list[str] = []
+            dataset = dataset_of_tensors(session, self._returned.leaves, self.spec, more)
+        return dataset, [InputPart(known[0].nodes, (*known[0].refs, *more))]
+
+    @property
+    def _division(self) -> Division | None:
+        if self._returned is not None and self._known_division is None:
+            self._known_division = Division.of(self._returned.leaves)
+        return self._known_division
 
     def needless_runners(self) -> list[FeedingQueueRunner]:
         """The queue runners whose rows ``dataset`` reads itself, without their queues."""

@@ -25,7 +25,10 @@ __all__ = ["dataset_of_tensors", "lifted_dataset"]
 
 
 def dataset_of_tensors(
-    session: LiftedSession, leaves: Sequence[tf.Tensor], spec: Any
+    session: LiftedSession,
+    leaves: Sequence[tf.Tensor],
+    spec: Any,
+    sources_too: list[str] | None = None,
 ) -> tf.data.Dataset:
     """A dataset whose elements are what graph tensors would be, run after run.
 
@@ -33,6 +36,9 @@ def dataset_of_tensors(
       session: of the graph.
       leaves: tensors of the graph, and eager ones, which are the same in all elements.
       spec: the elements' structure, of which the leaves are the flat components.
+      sources_too: takes the references of what the leaves are made of: components of known
+        datasets that are no leaves themselves. Elements are tuples then, and have these behind
+        the leaves.
 
     Raises:
       InvalidArgumentError: the tensors depend on a placeholder.
@@ -45,9 +51,21 @@ def dataset_of_tensors(
     snapshot = Snapshot.of(session.graph)
     sources = _sources(session, snapshot, refs)
     elements = _Elements(session, snapshot, leaves, sources)
+    session.resources.nodes_replaced.update(sources)
     whole = tf.data.Dataset.zip((tf.data.Dataset.counter(), *sources.values()))
     if elements.has_state:
         whole = whole.with_options(_nothing_ahead())
+    if sources_too is not None:
+        kinds = {
+            f"{name}:{i}": part
+            for name, source in sources.items()
+            for i, part in enumerate(source.element_spec)
+        }
+        more = [ref for ref in kinds if ref not in refs]
+        sources_too.extend(more)
+        elements.hand_on(more)
+        flat = tf.nest.flatten(spec, expand_composites=True)
+        return _map_to_the_end(whole, elements, (*flat, *map(kinds.__getitem__, more)))
     is_dense = all(isinstance(s, tf.TensorSpec) for s in tf.nest.flatten(spec))
     if is_dense:
         return _map_to_the_end(whole, elements, spec)
@@ -95,12 +113,19 @@ class _Elements:
         self._resources.prepare(self._lifted.given)
         used = [snapshot.nodes[n].op for n in map(node_name, self._lifted.given) if n in owners]
         self.has_state = any("Table" not in op for op in used)
+        self._handed_on: list[str] = []
+
+    def hand_on(self, refs: Sequence[str]) -> None:
+        """Adds components of the sources to the elements."""
+        self._handed_on = list(refs)
 
     def __call__(self, draw: tf.Tensor, *components: tf.Tensor) -> list[tf.Tensor]:
         values = self._resources.handles(self._lifted.given)
         values.update(zip(self._given, components))
         made = iter(self._lifted(values, lambda sums: [value for value, _ in sums], draw=draw))
-        return [leaf if is_plain(leaf) else next(made) for leaf in self._leaves]
+        sources = dict(zip(self._given, components))
+        leaves = [leaf if is_plain(leaf) else next(made) for leaf in self._leaves]
+        return [*leaves, *(sources[ref] for ref in self._handed_on)]
 
 
 def _sources(

@@ -12,17 +12,21 @@ from estimator_bridge.graph.op_errors import with_user_line
 from estimator_bridge.graph.replica_local import ReplicaLocal, replica_locals
 from estimator_bridge.graph.resources import Resources, host_device
 from estimator_bridge.graph.session import LiftedSession
+from estimator_bridge.graph.session_input import DividedIterators, InputPart, SessionInput
 from estimator_bridge.graph.snapshot import Snapshot
 from estimator_bridge.graph.state_cut import StateCut, cut_before_state
 from estimator_bridge.graph.trace import continue_trace, for_tpu, is_on_tpu, trace_graph
 
 __all__ = [
     "REPLICA_ID",
+    "DividedIterators",
+    "InputPart",
     "JoinFn",
     "Lifted",
     "LiftedSession",
     "ReplicaLocal",
     "Resources",
+    "SessionInput",
     "Snapshot",
     "StateCut",
     "continue_trace",

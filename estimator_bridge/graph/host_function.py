@@ -36,6 +36,7 @@ class HostFunction:
         snapshot = replica_locals(graph).for_session(Snapshot.of(graph)).with_nodes(added)
         lifted = Lifted(snapshot, refs, given, owners)
         _check_fed(snapshot, lifted, refs)
+        resources.check_not_read_elsewhere(lifted.names)
         self._datasets = _initialised_iterators(snapshot, lifted)
         wanted = [*refs, *self._datasets.values()]
         if self._datasets:

@@ -54,6 +54,7 @@ class Resources:
       variables: by the names of their nodes, as far as they were needed.
       datasets: by iterator, the dataset (a variant tensor) that it was last initialised with.
       iterators_read: iterators whose datasets are read in their place.
+      nodes_replaced: nodes that draw from iterators and queues that are read in their place.
       has_first_replica: whether the first replica of all processes is in this one.
     """
 
@@ -77,6 +78,7 @@ class Resources:
         self._have_values: set[str] = set()
         self.datasets: dict[str, tf.Tensor] = {}
         self.iterators_read: set[str] = set()
+        self.nodes_replaced: set[str] = set()
         self._seen_version = -1
 
     @property
@@ -151,6 +153,22 @@ class Resources:
                     "local variable), or give it to the Scaffold's init_op or local_init_op.",
                 )
             self._have_values.add(name)
+
+    def check_not_read_elsewhere(self, names: Iterable[str]) -> None:
+        """Checks that no node is to run that would wait for a queue, or read a stream of its own.
+
+        Raises:
+          FailedPreconditionError: one is.
+        """
+        replaced = sorted(self.nodes_replaced.intersection(names))
+        if replaced:
+            raise tf.errors.FailedPreconditionError(
+                None,
+                None,
+                f"GetNext() failed: {replaced[0]!r} draws from the program's input, which the "
+                "steps read by an iterator of their own, and its value is no part of what they "
+                "are given. Return the tensor among input_fn's features, and use it from there.",
+            )
 
     def have_values(self, names: Collection[str]) -> bool:
         """Whether sessions find variables initialized; eager. Not all names need be variables'."""

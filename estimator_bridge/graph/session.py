@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from estimator_bridge.graph.op_errors import with_user_line
 from estimator_bridge.graph.plain_reads import variables_read
 from estimator_bridge.graph.queue_threads import QueueThreads
 from estimator_bridge.graph.resources import Resources
+from estimator_bridge.graph.session_input import SessionInput
 from estimator_bridge.graph.snapshot import Snapshot
 from estimator_bridge.graph.tracing import asks_for_trace, traced
 from estimator_bridge.tensorflow_private import SessionInterface
@@ -41,7 +42,13 @@ class LiftedSession(SessionInterface):
     Attributes:
       resources: the variables and tables behind the graph.
       queues: the threads of the graph's queue runners.
+      input: of the program's steps, from which a run draws where its fetches need the batch; None
+        where there is none.
+      steps_run: how many steps of a loop have run: random operations go on behind them.
+      random_runs: how many runs had random operations.
     """
+
+    input: SessionInput | None = None
 
     def __init__(
         self,
@@ -54,7 +61,11 @@ class LiftedSession(SessionInterface):
         self.resources = Resources(graph, strategy, shared)
         self._functions: dict[tuple, HostFunction] = {}
         self._reads: dict[tuple, list[str] | None] = {}  # what is only variables' values
-        self._draws: dict[str, int] = {}  # by random operation, how many times it has run
+        self._drawn: dict[tuple, frozenset[int]] = {}  # the parts of the input that are drawn
+        self._draws: dict[str, int] = {}  # by random operation, how often a run of this computed it
+        self._in_steps: set[str] = set()  # random operations that steps compute, too
+        self.steps_run = 0
+        self.random_runs = 0
         self._contexts: list = []
         self._known: Mapping[str, Any] = {}
         self._lock = threading.Lock()  # queue runners call from threads of their own
@@ -106,6 +117,10 @@ class LiftedSession(SessionInterface):
           refs: tensor references ('a:0') and operations ('^a').
           feeds: values by tensor reference.
           added: NodeDefs to compute as if they were part of the graph.
+
+        Raises:
+          OutOfRangeError: the references need the next batch of the input, which has ended.
+          FailedPreconditionError: they need it, and it cannot be drawn here.
         """
         self._check_open()
         feeds = feeds or {}
@@ -120,6 +135,12 @@ class LiftedSession(SessionInterface):
             if have_values:
                 return self.resources.values(variables)
             added = Snapshot.of(self._graph).step_branches  # TF1 reads the step's initial value
+        if self.input is not None:
+            if key not in self._drawn:
+                self._drawn[key] = self._parts_drawn(self.input, refs, feeds)
+            if self._drawn[key]:
+                feeds = {**self.input.draw(self._drawn[key], refs), **feeds}
+                key = (key[0], tuple(sorted(feeds)), key[2])
         with self._lock:  # not while the function runs: an enqueue waits for a dequeue
             function = self._functions.get(key)
             if function is None:
@@ -127,12 +148,36 @@ class LiftedSession(SessionInterface):
                     self._graph, self._strategy, self.resources, refs, sorted(feeds), added
                 )
             # Operations that run together are at one position, no less than that of any of them.
-            draw = max((self._draws.get(name, 0) for name in function.random_names), default=0)
-            self._draws.update(dict.fromkeys(function.random_names, draw + 1))
+            draw = max(map(self._times_drawn, function.random_names), default=0)
+            if function.random_names:
+                self.random_runs += 1
+            for name in function.random_names:
+                in_steps = self.steps_run if name in self._in_steps else 0
+                self._draws[name] = draw + 1 - in_steps
         try:
             return function(feeds, draw)
         except tf.errors.OpError as error:
             raise with_user_line(error, self._graph) from None
+
+    def drawn_beside(self, names: Iterable[str]) -> int:
+        """How often runs of the session, beside the steps, computed random operations of a step.
+
+        Args:
+          names: of the operations. From now on the session's runs go on behind the steps.
+        """
+        self._in_steps.update(names)
+        return max((self._draws.get(name, 0) for name in names), default=0)
+
+    def _times_drawn(self, name: str) -> int:
+        return self._draws.get(name, 0) + (self.steps_run if name in self._in_steps else 0)
+
+    def _parts_drawn(self, program_input: SessionInput, refs, feeds) -> frozenset[int]:
+        """The parts of the input that a run draws, which is open then."""
+        drawn = program_input.drawn_by(Snapshot.of(self._graph), refs, feeds)
+        if drawn:
+            program_input.check(drawn, refs)
+            _ = program_input.iterator
+        return drawn
 
     @contextlib.contextmanager
     def knowing(self, values: Mapping[str, Any]) -> Iterator[None]:

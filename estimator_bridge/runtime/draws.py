@@ -7,6 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.graph import DividedIterators
+
 __all__ = ["Draws", "HostDraws", "draws_of"]
 
 
@@ -60,6 +62,27 @@ class Draws:
     def left_over(self, carried: Sequence[Any]) -> list:
         """The optionals that may have values where no step can run."""
         return list(carried[:-1])
+
+
+class DividedDraws(Draws):
+    """Elements of an input in parts: one of each part that a step needs makes up an element.
+
+    Args:
+      like: the iterators, in whose place a compiled loop takes others.
+    """
+
+    def __init__(self, like: DividedIterators):
+        super().__init__(like.element_spec, 1)
+        self._like = like
+
+    @property
+    def key(self) -> Any:
+        """What a compiled loop depends on."""
+        return self._spec, self._like.drawn
+
+    def draw(self, iterator: Any, wanted: tf.Tensor, ahead: Any) -> list:
+        """What is carried to the next step: see ``Draws``."""
+        return super().draw(self._like.with_iterators(iterator), wanted, ahead)
 
 
 class HostDraws(Draws):
@@ -138,6 +161,8 @@ def draws_of(iterator: Any, count: int, full_batch: int | None) -> tuple[Draws, 
       count: elements a step, of an iterator of this process.
       full_batch: see ``HostDraws``.
     """
+    if isinstance(iterator, DividedIterators):
+        return DividedDraws(iterator), tuple(iterator.iterators)
     if not hasattr(iterator, "parts"):
         return Draws(iterator.element_spec, count), iterator
     draws = HostDraws(iterator.element_spec, iterator.devices, full_batch)

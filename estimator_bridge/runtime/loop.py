@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.graph import REPLICA_ID, LiftedSession, Snapshot, host_device, with_user_line
+from estimator_bridge.graph import (
+    REPLICA_ID,
+    DividedIterators,
+    LiftedSession,
+    Snapshot,
+    host_device,
+    with_user_line,
+)
 from estimator_bridge.graph.counters import counts_up
 from estimator_bridge.graph.far_files import read_by
 from estimator_bridge.runtime.compiled_loop import CompiledLoop
@@ -69,6 +76,8 @@ class StepLoop:
       fetches: as given.
       fed: as given.
       has_effects: whether the fetches change state.
+      draws_more: whether the fetches need parts of the input that a step without them leaves alone:
+        then, too, they are for calls of one step only.
       sums: the CrossReplicaSum nodes that a step computes.
     """
 
@@ -93,12 +102,15 @@ class StepLoop:
         draws_alike: bool = False,
         outputs: StepOutputs | None = None,
     ):
-        self._graph, self._hosts = session.graph, hosts or ()
+        self._session, self._graph, self._hosts = session, session.graph, hosts or ()
         self._elements, self._full_batch = elements or 1, full_batch
         self.fed = tuple(fed)
         of_host = host.inputs if host else {}
         operations = [*operations, *(f"^{name}" for name in sums)]
         base = [*operations, *([loss] if loss else []), *of_host.values()]
+        self._drawn, self.draws_more = _parts_drawn(session, base, fetches, fed)
+        if self._drawn is not None and session.input is not None:
+            inputs = session.input.refs_given(self._drawn)
         wanted = StepFetches(session, fetches, base, {*inputs, *of_host, *fed, REPLICA_ID})
         self.fetches, self.has_effects = wanted.fetches, wanted.has_effects
         tensors = [*([loss] if loss else []), *(r for r in wanted.needs if r not in of_host)]
@@ -124,6 +136,10 @@ class StepLoop:
         # Which loop an iterator has, and what that takes in its place.
         self._bound: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
         self._hands_back = bool(hosts or self._elements > 1 or full_batch is not None)
+        self._needed: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+        # Runs of the session beside the steps, of random operations that steps have, too.
+        self._counts_runs = bool(run.random_names) and strategy.num_replicas_in_sync == 1
+        self._drawn_beside, self._runs_seen = 0, -1
         self._numbers: dict[int, tf.Tensor] = {}
         self._single: SingleStep | None = None
         self._may_be_single = (
@@ -154,13 +170,19 @@ class StepLoop:
           singly: whether a single step is one of many: then it is worth a function of its own, a
             quicker one; else it runs in the loop, which is compiled in any case.
         """
+        if self._drawn is not None:
+            iterator = self._needed_of(iterator)
+        beside = self._runs_beside() if self._counts_runs else 0
         try:
-            self._run.begin_loop(draw if start is None else start)
+            self._run.begin_loop((draw if start is None else start) + beside)
             if steps == 1 and singly and self._may_be_single:
                 if self._single is None or not self._single.is_of(iterator):
                     self._single = SingleStep(self._step, iterator, self._fed_specs)
-                return self._single(draw, self._fed_values(fed))
-            return self._call_many(iterator, steps, draw, limit, fed)
+                result = self._single(draw + beside, self._fed_values(fed))
+            else:
+                result = self._call_many(iterator, steps, draw + beside, limit, fed)
+            self._session.steps_run = draw + result.steps
+            return result
         except tf.errors.OpError as error:
             raise with_user_line(error, self._graph) from None
 
@@ -221,9 +243,25 @@ class StepLoop:
                 compiled = CompiledLoop(self._body, draws, drawn_from, self._fed_specs)
                 self._compiled.append((draws.key, compiled))
         found = compiled, tf.nest.flatten(drawn_from, expand_composites=True)
-        if drawn_from is iterator:
+        if drawn_from is iterator or isinstance(iterator, DividedIterators):
             self._bound[iterator] = found
         return found
+
+    def _runs_beside(self) -> int:
+        if self._runs_seen != self._session.random_runs:
+            self._drawn_beside = self._session.drawn_beside(self._run.random_names)
+            self._runs_seen = self._session.random_runs
+        return self._drawn_beside
+
+    def _needed_of(self, iterator: Any) -> Any:
+        """What a step draws from, of an input in parts."""
+        is_divided = isinstance(iterator, DividedIterators)
+        if self._drawn and not is_divided:  # there is one part
+            return iterator
+        if iterator not in self._needed:
+            whole = iterator if is_divided else DividedIterators.of(iterator)
+            self._needed[iterator] = whole.only(self._drawn or ())
+        return self._needed[iterator]
 
     def _number(self, value: int) -> tf.Tensor:
         """A number as a tensor, kept: to make one takes as long as a small operation."""
@@ -240,6 +278,22 @@ class StepLoop:
         with eager_mode(), tf.device(host_device()):
             specs = self._fed_specs
             return [tf.convert_to_tensor(v, spec.dtype) for v, spec in zip(fed, specs)]
+
+
+def _parts_drawn(
+    session: LiftedSession, base: Sequence[str], fetches: Sequence[str], fed: Sequence[str]
+) -> tuple[frozenset[int] | None, bool]:
+    """The parts of the input that a step draws, and whether the fetches add to them.
+
+    None where a step draws all in any case.
+    """
+    source = session.input
+    if source is None or not source.divides:
+        return None, False
+    snapshot = Snapshot.of(session.graph)
+    drawn = source.drawn_by(snapshot, base, fed) | source.endless
+    more = source.drawn_by(snapshot, fetches, fed) if fetches else frozenset()
+    return drawn | more, not drawn.issuperset(more)
 
 
 def _short_batch(state: dict[str, Any], iterator: Any) -> list | None:

@@ -117,6 +117,8 @@ class ReplicaStep:
             keeps_cores=cores_per_replica(strategy) > 1,
             bakes_constants=True,
         )
+        _check_fed(snapshot, self._lifted.names)
+        self._resources.check_not_read_elsewhere(self._lifted.names)
         if jit_compile:
             obstacles = find_obstacles(self._graph, self._lifted.names, for_tpu=False)
             if obstacles:
@@ -144,6 +146,11 @@ class ReplicaStep:
         parts = (self._lifted, self._host_lifted, self._counted_lifted)
         is_counted = self._loop_start is not None
         return is_counted or any(part.random_names for part in parts if part)
+
+    @property
+    def random_names(self) -> list[str]:
+        """The random operations whose numbers depend on the position."""
+        return [*self._lifted.random_names]
 
     @property
     def sums(self) -> list[str]:
@@ -351,3 +358,17 @@ def _check_counted_once(counted: StateCut, names: Sequence[str]) -> None:
             "the examples twice. Let the hook fetch what the metric is computed from, or read the "
             "results of evaluate()."
         )
+
+
+def _check_fed(snapshot: Snapshot, names: Sequence[str]) -> None:
+    for name in names:
+        node = snapshot.nodes[name]
+        if node.op == "Placeholder":
+            kind = tf.as_dtype(node.attr["dtype"].type).name
+            raise tf.errors.InvalidArgumentError(
+                None,
+                None,
+                f"You must feed a value for placeholder tensor {name!r} with dtype {kind}: a step "
+                "needs it. Feed it from a hook, in each step: tf.train.FeedFnHook(lambda: "
+                f"{{{name + ':0'!r}: value}}); or return a tf.data.Dataset from input_fn.",
+            )

@@ -9,7 +9,6 @@ from typing import Any
 from absl import logging
 
 from estimator_bridge.graph import continue_trace
-from estimator_bridge.tensorflow_private import eager_mode
 from estimator_bridge.training.cadence import NEVER, due
 from estimator_bridge.training.hooked_loop import ENDS, HookedLoop
 from estimator_bridge.training.initialize import open_session
@@ -44,10 +43,11 @@ def evaluate_program(
     graph, session = program.graph, program.session
     with continue_trace(graph, program.execution.shards):
         all_hooks = [*hooks, *program.spec.evaluation_hooks]
+        source = program.read_input()
         evaluated = open_session(
             program.session, program.scaffold, all_hooks, checkpoint_path, other_than=other_than
         )
-        count = _run(program, all_hooks, steps)
+        count = _run(program, all_hooks, steps, source.iterator)
         if not count:
             logging.warning("Evaluation made no steps. Perhaps the input is empty.")
         results = session.run(program.results)
@@ -57,10 +57,8 @@ def evaluate_program(
     return results
 
 
-def _run(program: Program, hooks: list[Any], steps: int | None) -> int:
+def _run(program: Program, hooks: list[Any], steps: int | None, iterator: Any) -> int:
     execution = program.execution
-    with eager_mode():
-        iterator = iter(program.dataset())
     loop = HookedLoop(
         program.session,
         hooks,

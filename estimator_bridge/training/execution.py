@@ -93,6 +93,27 @@ class Execution:
         del mode
         return graph_input.dataset(session)
 
+    @property
+    def divides_input(self) -> bool:
+        """Whether a step draws only those parts of the input that it needs."""
+        is_one = self.strategy.num_replicas_in_sync == 1 and self.elements is None
+        return is_one and self.shards is None
+
+    def why_sessions_cannot_draw(self, graph_input: GraphInput, mode: str) -> str | None:
+        """Why a run of a session cannot take a batch of its own; None where it can."""
+        replicas = self.strategy.num_replicas_in_sync
+        if replicas > 1 or self.hosts:
+            return (
+                f"the input feeds {replicas} replicas, and a session runs on the host alone. Fetch "
+                "it in the step itself, from a hook's before_run; or train on one replica."
+            )
+        if self.full_batch(graph_input, mode) is not None:
+            return (
+                "batches are padded to one size here, which only the step can tell. Fetch it in "
+                "the step itself, from a hook's before_run; or set use_tpu=False."
+            )
+        return None
+
     def evaluate_short_batch(
         self, program: Any, batch: list[tf.Tensor], fetches: Sequence[str] = ()
     ) -> dict[str, Any] | None:

@@ -138,7 +138,7 @@ class HookedLoop:
         fed, values = tuple(call.feeds), tuple(call.feeds.values())
         started = time.perf_counter()
         loop = self._loop(call.fetches.refs, fed, is_single=steps == 1)
-        last_alone = loop.has_effects
+        last_alone = loop.has_effects or loop.draws_more
         if self._together:
             loop, last_alone = self._together.agree_on_loop(
                 loop, self._loop([], fed), lambda sums: self._loop(call.fetches.refs, fed, sums)
@@ -205,7 +205,7 @@ class HookedLoop:
                 return loop
         if not self._together and self._served[key] < _WORTH_A_LOOP:
             for loop in alike:
-                if wanted.issubset(loop.fetches) and not loop.has_effects:
+                if wanted.issubset(loop.fetches) and not (loop.has_effects or loop.draws_more):
                     self._served[key] += is_single
                     return loop
         self._loops.append(self._make_loop(key, fed, sums))

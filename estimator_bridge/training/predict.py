@@ -9,7 +9,6 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.graph import continue_trace
-from estimator_bridge.tensorflow_private import eager_mode
 from estimator_bridge.training.hooked_loop import ENDS, HookedLoop
 from estimator_bridge.training.initialize import open_session
 from estimator_bridge.training.pace import Pace
@@ -75,14 +74,19 @@ def predict_program(
     graph, shards = program.graph, program.execution.shards
     outputs = select_outputs(program.traced.outputs, predict_keys)
     given_hooks = [*hooks, *program.spec.prediction_hooks]
+    datasets: list[Any] = []
+
+    def begin(dataset: Any) -> Any:
+        datasets.append(dataset)
+        return iter(dataset)
+
+    source = program.read_input(begin)
     with interruptible("Prediction"), continue_trace(graph, shards):
         open_session(
             program.session, program.scaffold, given_hooks, checkpoint_path, other_than=other_than
         )
-    with interruptible("Prediction"), eager_mode():
-        dataset = program.dataset()
-        iterator = iter(dataset)
-    ahead = None if given_hooks else loop_ahead(program, outputs, dataset, iterator)
+        iterator = source.iterator
+    ahead = None if given_hooks else loop_ahead(program, outputs, datasets[0], iterator)
     batches = (
         _step_by_step(program, outputs, iterator, given_hooks)
         if ahead is None

@@ -11,9 +11,16 @@ import tensorflow as tf
 from absl import logging
 
 from estimator_bridge.checkpoint import CheckpointingSession
-from estimator_bridge.data import GraphInput
+from estimator_bridge.data import GraphInput, drawing_nodes
 from estimator_bridge.errors import NotCompilableError
-from estimator_bridge.graph import LiftedSession, Resources, is_on_tpu, trace_graph
+from estimator_bridge.graph import (
+    InputPart,
+    LiftedSession,
+    Resources,
+    SessionInput,
+    is_on_tpu,
+    trace_graph,
+)
 from estimator_bridge.model import MODE_NAMES, EstimatorSpec, ModeKeys
 from estimator_bridge.runtime import StepLoop, StepOutputs
 from estimator_bridge.tensorflow_private import eager_mode, global_step_read
@@ -64,15 +71,55 @@ class Program:
 
     def dataset(self) -> tf.data.Dataset:
         """The input's batches as the compiled loop takes them; the session is initialised."""
+        return self._with_threads(
+            lambda: self.execution.dataset(self.input, self.input_session, self.mode)
+        )
+
+    def read_input(self, make_iterator: Callable[[Any], Any] = iter) -> SessionInput:
+        """Lets the steps, and the runs of the session, draw from one iterator.
+
+        Args:
+          make_iterator: of a dataset, ``DividedDatasets`` or ``HostDatasets``. It is called when
+            the first batch is about to be drawn.
+
+        Returns:
+          What has the iterator.
+        """
+        execution, divides = self.execution, self.execution.divides_input
+        is_whole = not divides or self.input.is_whole
+        static = [self._whole_part] if is_whole else self.input.drawn_parts()
+
+        def open_input() -> tuple[Any, Sequence[InputPart]]:
+            if divides:
+                dataset, parts = self._with_threads(
+                    lambda: self.input.datasets(self.input_session, static)
+                )
+            else:
+                dataset, parts = self.dataset(), static
+            with eager_mode():
+                return make_iterator(dataset), parts
+
+        refusal = execution.why_sessions_cannot_draw(self.input, self.mode)
+        found = SessionInput(static, open_input, refusal, divides)
+        self.session.input = found
+        return found
+
+    @property
+    def _whole_part(self) -> InputPart:
+        tensors = [self.graph.get_tensor_by_name(name) for name in self.inputs if " " not in name]
+        return InputPart(drawing_nodes(tensors), tuple(self.inputs))
+
+    def _with_threads(self, make: Callable[[], Any]) -> Any:
+        """What ``make`` makes of the input, whose threads run then."""
         if self.input_session is not self.session:
             with self.input_session.graph.as_default():
                 init = [_v1.local_variables_initializer(), _v1.tables_initializer()]
                 self.input_session.run(init)
         # Datasets put their functions into the default graph too; the model's is finished.
         with tf.Graph().as_default(), eager_mode():
-            dataset = self.execution.dataset(self.input, self.input_session, self.mode)
+            made = make()
         self.input_session.queues.start(self.input_session, self.input.needless_runners())
-        return dataset
+        return made
 
     @property
     def is_stopped(self) -> bool:
@@ -98,7 +145,10 @@ class Program:
         with trace_graph(self.execution.config.tf_random_seed, self.execution.shards) as graph:
             _v1.train.create_global_step(graph)
             graph_input = self.execution.call_input_fn(input_fn, graph, self.mode, params)
-        if graph_input.spec != self.input.spec or graph_input.has_plain_values:
+        is_like = graph_input.spec == self.input.spec and not graph_input.has_plain_values
+        may_be_divided = self.execution.divides_input
+        are_whole = not may_be_divided or (graph_input.is_whole and self.input.is_whole)
+        if not (is_like and are_whole):
             return None
         session = LiftedSession(graph, self.execution.strategy)
         return dataclasses.replace(self, input=graph_input, input_session=session)

@@ -66,7 +66,11 @@ def train_program(
         follow_savers(all_hooks)
         if checkpoint_path and other_than:
             checkpoint_path = with_whole_position(checkpoint_path, all_hooks, other_than)
-        checkpoint_path = open_session(
+        is_resumed = checkpoint_path is not None
+        source = program.read_input(
+            lambda dataset: open_input(dataset, all_hooks, program.global_step, is_resumed)
+        )
+        open_session(
             program.session, program.scaffold, all_hooks, checkpoint_path, True, other_than
         )
         if together:
@@ -76,7 +80,7 @@ def train_program(
         limit = limit and math.ceil(limit)  # programs divide numbers of examples by batch sizes
         if together:
             together.check_limit(limit)
-        iterator = open_input(program.dataset(), all_hooks, start, checkpoint_path is not None)
+        iterator = source.iterator
         let_hooks_use_input(program, all_hooks, iterator)
         termination.stage = Stage.STEPS
         loss = _run(program, all_hooks, iterator, start, limit, together, termination)

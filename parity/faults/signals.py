@@ -102,23 +102,27 @@ def _case(name: str) -> dict[str, Any]:
 
 
 def table(here: Mapping[str, Any], original: Mapping[str, Any]) -> Iterable[str]:
-    """The lines of a table in Markdown: a row a place, with the four ways to signal it."""
-    yield "| hangs in | " + " | ".join(_SENT) + " | checkpoint stands | the original |"
-    yield "|" + "---|" * (len(_SENT) + 3)
+    """The lines of a table in Markdown, a row a place: four ways to signal it, and the original."""
+    theirs = ["SIGTERM", "SIGINT-twice"] if original else []
+    heads = ["hangs in", *_SENT, "held", *(f"the original: {sent}" for sent in theirs)]
+    yield _row(head.replace("-twice", " twice") for head in heads)
+    yield _row(["---"] * len(heads))
+    total = []
     for place in _PLACES:
-        cases = {sent: here.get(f"{place}:{sent}") for sent in _SENT}
-        done = [case for case in cases.values() if case]
+        cases = [here.get(f"{place}:{sent}") for sent in _SENT]
+        done = [case for case in cases if case]
         if not done:
             continue
-        theirs = {sent: original.get(f"{place}:{sent}") for sent in _SENT}
-        stood = sum(case["held"] for case in done)
-        yield (
-            f"| {place} | "
-            + " | ".join(_told(case) for case in cases.values())
-            + f" | {stood} of {len(done)} | "
-            + "; ".join(f"{sent} {_told(case)}" for sent, case in theirs.items() if case)
-            + " |"
-        )
+        total += done
+        held = f"{sum(case['held'] for case in done)} of {len(done)}"
+        others = [original.get(f"{place}:{sent}") for sent in theirs]
+        yield _row([place, *map(_told, cases), held, *map(_told, others)])
+    yield ""
+    yield f"{sum(case['held'] for case in total)} of {len(total)} held."
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 def _told(case: Mapping[str, Any] | None) -> str:
