@@ -28,7 +28,6 @@ FOUNDATION = {
     "embedding_parameters",
     "errors",
     "legacy_keras",
-    "quiet_start",
     "tensorflow_private",
     "tpu_presence",
     "version",
@@ -52,6 +51,7 @@ FACE = {
     "keras",
     "legacy",
     "migrate",
+    "quiet_start",
     "testing",
     "tpu",
 }
