@@ -53,6 +53,7 @@ FACE = {
     "keras",
     "legacy",
     "migrate",
+    "quiet_start",
     "testing",
     "tpu",
 }
