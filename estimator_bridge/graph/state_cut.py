@@ -70,7 +70,9 @@ def cut_before_state(
     snapshot, owners = Snapshot.of(graph), Resources.owners_in(graph)
     inputs, _ = needed_nodes(snapshot, operations, set(), owners)
     order = in_order(snapshot, inputs)
-    stateful = _seeing_state(snapshot, inputs, order, owners, _computed(snapshot, elsewhere, owners))
+    stateful = _seeing_state(
+        snapshot, inputs, order, owners, _computed(snapshot, elsewhere, owners)
+    )
     _check(graph, snapshot, stateful)
     on_host = set(stateful)
     fixed = _fixed(snapshot, inputs, order)

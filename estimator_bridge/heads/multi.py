@@ -84,9 +84,7 @@ class MultiHead(Head):
             for head in self._heads
         ]
         merged = merged_losses(losses, self._head_weights)
-        return regularized(
-            merged, total_regularization(regularization_losses), self.loss_reduction
-        )
+        return regularized(merged, total_regularization(regularization_losses), self.loss_reduction)
 
     def predictions(self, logits: Any, keys: Sequence[str] | None = None) -> dict[Any, tf.Tensor]:
         """All predictions of all heads, by (head name, key); see `Head`."""

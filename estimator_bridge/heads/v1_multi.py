@@ -112,7 +112,10 @@ class V1MultiHead(AnyV1Head):
         loss = regularized(merged, total_regularization(regularization_losses), reduction)
         if mode == ModeKeys.EVAL:
             return EstimatorSpec(
-                mode, predictions=predictions, loss=loss, eval_metric_ops=_metrics(self.heads, specs)
+                mode,
+                predictions=predictions,
+                loss=loss,
+                eval_metric_ops=_metrics(self.heads, specs),
             )
         train_op = v1_train_op(loss, optimizer, train_op_fn, reduction)
         write_summaries({MetricKeys.LOSS: loss})

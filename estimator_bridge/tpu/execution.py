@@ -34,7 +34,6 @@ from estimator_bridge.runtime.hosts import is_here
 from estimator_bridge.tensorflow_private import cores_per_replica, eager_mode
 from estimator_bridge.tpu.embedding_spec import EmbeddingConfigSpec
 from estimator_bridge.tpu.embedding_tables import EmbeddingTables
-from estimator_bridge.tpu.host_stage import Gathered, check_loss, check_padded
 from estimator_bridge.tpu.estimator_specs import (
     as_tpu_spec,
     check_joined_by_strategy,
@@ -42,6 +41,7 @@ from estimator_bridge.tpu.estimator_specs import (
     last_loss_is_sum,
     whole_loss,
 )
+from estimator_bridge.tpu.host_stage import Gathered, check_loss, check_padded
 from estimator_bridge.tpu.layout import Feeding, Layout
 from estimator_bridge.tpu.partition import flat_partitions
 from estimator_bridge.tpu.refused_ops import check_ops
@@ -354,9 +354,7 @@ class TPUExecution(Execution):
         own = {LOSS} if counted else whole.eval_metric_ops.keys()
         updates = [whole.eval_metric_ops[name][1] for name in whole.eval_metric_ops if name in own]
         operations += [reference(update) for update in tf.nest.flatten(updates)]
-        stage = HostStage(
-            gathered.inputs, tuple(operations), self._is_whole, counted=counted
-        )
+        stage = HostStage(gathered.inputs, tuple(operations), self._is_whole, counted=counted)
         return TracedModel(whole, checks, None, host=stage)
 
     def _trace_prediction(self, given: EstimatorSpec | TPUEstimatorSpec) -> TracedModel:
