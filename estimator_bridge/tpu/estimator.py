@@ -170,7 +170,7 @@ class TPUEstimator(EstimatorV1):
             )
         if isinstance(estimator, TPUEstimator):
             raise ValueError(
-                "from_estimator takes an Estimator, got a TPUEstimator, which runs on cores already."
+                "from_estimator takes an Estimator, got a TPUEstimator: it runs on cores already."
             )
         made = estimator.config if config is None else config
         model_dir = getattr(config, "model_dir", None) or estimator.model_dir

@@ -1,4 +1,4 @@
-"""Canned estimators, and others with a plain optimizer, on the cores of a TPU: one core's numbers."""
+"""Canned estimators, and others with a plain optimizer, on cores: the numbers of one core."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_sums_of_a_batch_that_each_core_sees_whole_are_refused():
 
 def test_what_is_no_estimator_is_refused():
     config = eb.tpu.RunConfig(master="emulated:2")
-    with pytest.raises(TypeError, match="takes an Estimator.*got str"):
+    with pytest.raises(TypeError, match=r"takes an Estimator.*got str"):
         eb.tpu.TPUEstimator.from_estimator("runs/dnn", config)
     estimator = on_cores(2, one(eb.BaselineClassifier))
     with pytest.raises(ValueError, match="got a TPUEstimator"):

@@ -1,4 +1,4 @@
-"""tf_keras models made in eager code stay usable beside estimators; models of several optimizers."""
+"""tf_keras models of eager code stay usable beside estimators; models of several optimizers."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def test_a_model_works_in_a_function_after_a_trace_with_layers():
 
     eb.Estimator(model_fn).train(lambda: tf.data.Dataset.from_tensors(X), steps=1)
     assert len(made) == 2
-    np.testing.assert_allclose(tf.function(lambda x: model(x))(X), expected, rtol=1e-6)
+    np.testing.assert_allclose(tf.function(model)(X), expected, rtol=1e-6)
     model.compile("sgd", "mse")
     model.fit(X, Y, verbose=0)
 
 
 @pytest.mark.parametrize("fitted", [False, True])
 def test_a_model_of_two_optimizers(fitted):
-    """The numbers are those of TensorFlow 2.15.1; both optimizers count in the global step there."""
+    """The numbers of TensorFlow 2.15.1, where both optimizers count in the global step."""
     constant = keras.initializers.Constant
     legacy = keras.optimizers.legacy
     deep = [

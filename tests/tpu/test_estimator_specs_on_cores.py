@@ -39,7 +39,7 @@ def _static(features, labels):
 
 def on_cores(cores, model_fn, folder=None, **settings):
     config = eb.tpu.RunConfig(master=f"emulated:{cores}", tf_random_seed=1)
-    sizes = dict(train_batch_size=16, eval_batch_size=16, predict_batch_size=16)
+    sizes = {"train_batch_size": 16, "eval_batch_size": 16, "predict_batch_size": 16}
     return eb.tpu.TPUEstimator(model_fn, folder, config, **sizes, **settings)
 
 
