@@ -20,7 +20,7 @@ import tensorflow as tf
 __all__ = ["graph_classes"]
 
 _lock = threading.Lock()
-_open = 0  # how many traces, of all threads
+_open: list[tf.Graph] = []  # what is being traced, by all threads
 _before: dict[Any, tuple[Any, ...]] = {}  # the bases when the first of them began
 _in_graphs: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # those that a trace changed
 
@@ -35,11 +35,10 @@ def graph_classes(graph: tf.Graph) -> Iterator[None]:
     Args:
       graph: where it was open before, the classes are again as they were at its end.
     """
-    global _open, _before
     with _lock:
         if not _open:
-            _before = {kind: kind.__bases__ for kind in _below(_layer_class())}
-        _open += 1
+            _before.update((kind, kind.__bases__) for kind in _below(_layer_class()))
+        _open.append(graph)
         _set_bases(_in_graphs.get(graph, {}))
     try:
         yield
@@ -48,10 +47,10 @@ def graph_classes(graph: tf.Graph) -> Iterator[None]:
             changed = {k: k.__bases__ for k, bases in _before.items() if k.__bases__ != bases}
             if changed:
                 _in_graphs[graph] = changed
-            _open -= 1
+            _open.remove(graph)
             if not _open:
-                before, _before = _before, {}
-                _set_bases(before)
+                _set_bases(_before)
+                _before.clear()
 
 
 def _set_bases(wanted: dict[Any, tuple[Any, ...]]) -> None:

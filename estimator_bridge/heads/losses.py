@@ -75,7 +75,7 @@ def keras_reduced(losses: tf.Tensor, weights: tf.Tensor | None, reduction: str) 
     return loss if is_sum(reduction) else _part_of_mean(loss, lambda: _size(losses))
 
 
-def v1_reduced(losses: tf.Tensor, weights: tf.Tensor | None, reduction: str) -> tf.Tensor:
+def v1_reduced(losses: tf.Tensor, weights: tf.Tensor | None, reduction: str | None) -> tf.Tensor:
     """Reduces losses as ``tf.compat.v1.losses`` does, and adds the result to its collection."""
     loss = tf.compat.v1.losses.compute_weighted_loss(
         losses, weights=1.0 if weights is None else weights, reduction=reduction

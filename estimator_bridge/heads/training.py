@@ -87,14 +87,14 @@ def _minimized(loss: tf.Tensor, reduction: str, optimizer: Any, variables: Any) 
     _check_list("trainable_variables", variables)
     step = tf.compat.v1.train.get_global_step()
     is_legacy = hasattr(optimizer, "get_updates")
-    if is_legacy:  # what legacy optimizers have, and users' own
-        if getattr(optimizer, "_iterations", optimizer) is None:
-            logging.warning(
-                "%s counts its steps in a variable of its own, so the global step stays where it "
-                "is, and steps= and max_steps= end nothing. Before create_estimator_spec, set "
-                "optimizer.iterations = tf.compat.v1.train.get_global_step().",
-                type(optimizer).__name__,
-            )
+    # What legacy optimizers have, and users' own.
+    if is_legacy and getattr(optimizer, "_iterations", optimizer) is None:
+        logging.warning(
+            "%s counts its steps in a variable of its own, so the global step stays where it "
+            "is, and steps= and max_steps= end nothing. Before create_estimator_spec, set "
+            "optimizer.iterations = tf.compat.v1.train.get_global_step().",
+            type(optimizer).__name__,
+        )
     if _is_on_cores():
         joining = _joining(optimizer, reduction)
         return joining.minimize(loss, None if is_legacy else step, list(variables))

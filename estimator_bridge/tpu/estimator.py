@@ -170,9 +170,9 @@ class TPUEstimator(EstimatorV1):
             )
         if isinstance(estimator, TPUEstimator):
             raise ValueError(
-                "from_estimator takes an Estimator, got a TPUEstimator, which runs on cores already."
+                "from_estimator takes an Estimator, got a TPUEstimator: it runs on cores already."
             )
-        made = estimator.config if config is None else config
+        made: Any = estimator.config if config is None else config
         model_dir = getattr(config, "model_dir", None) or estimator.model_dir
         on_cores = cls(
             estimator._model_fn,

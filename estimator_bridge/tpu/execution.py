@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -106,11 +106,12 @@ class TPUExecution(Execution):
         self._valid_size: tf.Tensor | None = None
         self._short_steps: dict[int, ShortStep] = {}
 
-    def scope(self, mode: str) -> contextlib.AbstractContextManager:
+    @contextlib.contextmanager
+    def scope(self, mode: str) -> Iterator[None]:
         """That of a strategy, where it is to join what the replicas train."""
-        if self._tracing and mode == ModeKeys.TRAIN:
-            return self._tracing.training_scope()
-        return super().scope(mode)
+        joins = self._tracing and mode == ModeKeys.TRAIN
+        with self._tracing.training_scope() if joins else super().scope(mode):  # type: ignore[union-attr]
+            yield
 
     def check_hosts(self, mode: str) -> None:
         """Checks that the hosts can feed this mode; see ``Layout.check``."""

@@ -108,15 +108,6 @@ def test_model_fn_that_returns_nothing():
         estimator(lambda features, labels, mode, params: None).train(batches, steps=1)
 
 
-def test_estimator_spec_in_evaluation():
-    def wrong(features, labels, mode, params):
-        return eb.EstimatorSpec(mode, loss=tf.reduce_sum(features["x"]))
-
-    # The original's words, as it wrote them.
-    with pytest.raises(RuntimeError, match="used by TPU evaluation must have type`TPUEstimatorS"):
-        estimator(wrong).evaluate(batches, steps=1)
-
-
 def test_optimizer_that_is_not_cross_shard():
     def alone(features, labels, mode, params):
         loss = tf.reduce_sum(v1.layers.dense(features["x"], 1))

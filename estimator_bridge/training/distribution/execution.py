@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import tensorflow as tf
@@ -43,10 +43,12 @@ class DistributedExecution(Execution):
         self._tracing = TracingStrategy(self.strategy)
         self.elements = local_replicas(self.strategy)
 
-    def scope(self, mode: str) -> contextlib.AbstractContextManager:
+    @contextlib.contextmanager
+    def scope(self, mode: str) -> Iterator[None]:
         """The strategy's scope, outside of the replicas."""
         is_training = mode == ModeKeys.TRAIN
-        return self._tracing.training_scope() if is_training else self._tracing.scope()
+        with self._tracing.training_scope() if is_training else self._tracing.scope():
+            yield
 
     def call_input_fn(
         self, input_fn: Callable, graph: tf.Graph, mode: str, params: Mapping[str, Any]

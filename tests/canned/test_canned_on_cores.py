@@ -1,0 +1,171 @@
+"""Canned estimators, and others with a plain optimizer, on cores: the numbers of one core."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import estimator_bridge as eb
+from estimator_bridge import canned
+
+fc, v1 = tf.feature_column, tf.compat.v1
+RNG = np.random.RandomState(0)
+COUNT = 75
+ROWS = {
+    "x": RNG.randn(COUNT, 3).astype(np.float32),
+    "w": RNG.randint(0, 3, (COUNT, 1)).astype(np.float32),
+    "word": np.array(list("abcde"))[RNG.randint(0, 5, (COUNT, 1))],
+}
+Y = (ROWS["x"].sum(1, keepdims=True) + RNG.randn(COUNT, 1) > 0).astype(np.int64)
+NUMBERS = fc.numeric_column("x", [3])
+WORDS = fc.categorical_column_with_vocabulary_list("word", list("abcde"))
+WIDE, DEEP = [NUMBERS, WORDS], [NUMBERS, fc.indicator_column(WORDS)]
+
+
+def training():
+    rows = ({key: value[:64] for key, value in ROWS.items()}, Y[:64])
+    return tf.data.Dataset.from_tensor_slices(rows).repeat().batch(16, drop_remainder=True)
+
+
+def batches():
+    return tf.data.Dataset.from_tensor_slices((ROWS, Y)).batch(16)
+
+
+def on_cores(cores, estimator, **settings):
+    config = eb.tpu.RunConfig(master=f"emulated:{cores}", tf_random_seed=1)
+    made = eb.tpu.TPUEstimator.from_estimator
+    return made(estimator, config, train_batch_size=16, **settings)
+
+
+def one(kind, *args, **kwargs):
+    return kind(*args, config=eb.RunConfig(tf_random_seed=1), **kwargs)
+
+
+def new_adam():
+    return tf.keras.optimizers.Adam(0.01)
+
+
+def model_of_ones_own(features, labels, mode, params):
+    """For an Estimator: nothing in it knows of replicas."""
+    logits = v1.layers.dense(
+        features["x"], params["units"], kernel_initializer=v1.constant_initializer(0.2)
+    )
+    if mode == eb.ModeKeys.PREDICT:
+        return eb.EstimatorSpec(mode, predictions={"logits": logits})
+    loss = v1.losses.sigmoid_cross_entropy(labels, logits, reduction="weighted_sum")
+    train_op = v1.train.MomentumOptimizer(0.01, 0.9).minimize(loss, v1.train.get_global_step())
+    accuracy = v1.metrics.accuracy(labels, logits > 0)
+    return eb.EstimatorSpec(
+        mode, loss=loss, train_op=train_op, eval_metric_ops={"accuracy": accuracy}
+    )
+
+
+MODELS = {
+    "DNN, V1, sums": lambda: one(canned.DNNClassifierV1, [4], DEEP, weight_column="w"),
+    "DNN, V1, means": lambda: one(
+        canned.DNNRegressorV1, [4], DEEP, weight_column="w", optimizer="Adam",
+        loss_reduction=v1.losses.Reduction.SUM_BY_NONZERO_WEIGHTS,
+    ),
+    "DNN": lambda: one(eb.DNNClassifier, [4], DEEP, weight_column="w", optimizer=new_adam),
+    "wide and deep": lambda: one(
+        eb.DNNLinearCombinedClassifier, linear_feature_columns=WIDE, dnn_feature_columns=DEEP,
+        dnn_hidden_units=[4],
+    ),
+    "wide, V1": lambda: one(canned.LinearClassifierV1, WIDE),
+    "baseline": lambda: one(eb.BaselineClassifier),
+    "one's own": lambda: one(eb.Estimator, model_of_ones_own, params={"units": 1}),
+}  # fmt: skip
+
+
+def outcome(estimator):
+    estimator.train(training, steps=5)
+    names = estimator.get_variable_names()
+    weights = {name: estimator.get_variable_value(name) for name in names}
+    return weights, estimator.evaluate(batches), list(estimator.predict(batches))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_numbers_of_one_core(name):
+    make = MODELS[name]
+    weights, results, predicted = outcome(make())
+    for cores in (1, 2, 8) if name == "DNN, V1, sums" else (2,):
+        of_cores = outcome(on_cores(cores, make()))
+        assert of_cores[0].keys() == weights.keys()  # a checkpoint of the one is one of the other
+        for key, value in weights.items():
+            found = of_cores[0][key]
+            np.testing.assert_allclose(found, value, rtol=1e-5, atol=1e-5, err_msg=key)
+        for key, value in results.items():
+            np.testing.assert_allclose(of_cores[1][key], value, rtol=2e-5, atol=1e-6, err_msg=key)
+        assert len(of_cores[2]) == COUNT
+        for row, expected in zip(of_cores[2], predicted):
+            assert row.keys() == expected.keys()
+            np.testing.assert_allclose(row["logits" if "logits" in row else "predictions"],
+                                       expected["logits" if "logits" in row else "predictions"],
+                                       atol=1e-5)  # fmt: skip
+            assert list(row.get("classes", ())) == list(expected.get("classes", ()))
+
+
+def test_one_goes_on_where_the_other_stopped_and_exports(tmp_path):
+    estimator = one(canned.DNNClassifierV1, [4], DEEP, str(tmp_path), optimizer="Adam")
+    estimator.train(training, steps=2)
+    cores = on_cores(2, estimator)
+    assert cores.model_dir == str(tmp_path)
+    cores.train(training, steps=2)
+    estimator.train(training, steps=1)
+    assert int(estimator.get_variable_value("global_step")) == 5
+    columns = fc.make_parse_example_spec(DEEP)
+    receiver = eb.export.build_parsing_serving_input_receiver_fn(columns)
+    path = cores.export_saved_model(str(tmp_path / "export"), receiver)
+    loaded = tf.saved_model.load(path.decode())
+    assert "predict" in loaded.signatures
+
+
+def test_an_input_fn_may_take_params():
+    def with_params(params):
+        assert params["batch_size"] == 16
+        return training()
+
+    on_cores(2, one(eb.BaselineClassifier)).train(with_params, steps=1)
+
+
+def test_without_a_tpu_it_is_the_estimator_that_it_was():
+    estimator = on_cores(2, MODELS["one's own"](), use_tpu=False)
+    expected, found = outcome(MODELS["one's own"]())[1], outcome(estimator)[1]
+    assert found == pytest.approx(expected, rel=1e-6)
+
+
+def test_models_that_cannot_be_joined_are_refused():
+    means = eb.experimental.KMeans(2, feature_columns=[NUMBERS])
+    with pytest.raises(NotImplementedError, match="KMeans"):
+        on_cores(2, means).train(lambda: training().map(lambda x, y: x), steps=1)
+
+    def counting(features, labels, mode):
+        step = v1.assign_add(v1.train.get_global_step(), 1)
+        return eb.EstimatorSpec(mode, loss=tf.constant(1.0), train_op=step)
+
+    with pytest.raises(NotImplementedError, match="adds up nothing over the 2 replicas"):
+        on_cores(2, eb.Estimator(counting)).train(training, steps=1)
+
+
+def test_sums_of_a_batch_that_each_core_sees_whole_are_refused():
+    config = eb.tpu.RunConfig(
+        master="emulated:2",
+        tpu_config=eb.tpu.TPUConfig(
+            per_host_input_for_training=eb.tpu.InputPipelineConfig.BROADCAST
+        ),
+    )
+    made = eb.tpu.TPUEstimator.from_estimator(MODELS["one's own"](), config, train_batch_size=16)
+    with pytest.raises(ValueError, match="2 times too large"):
+        made.train(training, steps=1)
+
+
+def test_what_is_no_estimator_is_refused():
+    config = eb.tpu.RunConfig(master="emulated:2")
+    with pytest.raises(TypeError, match=r"takes an Estimator.*got str"):
+        eb.tpu.TPUEstimator.from_estimator("runs/dnn", config)
+    estimator = on_cores(2, one(eb.BaselineClassifier))
+    with pytest.raises(ValueError, match="got a TPUEstimator"):
+        eb.tpu.TPUEstimator.from_estimator(estimator, config)
+    with pytest.raises(ValueError, match=r"with type `tpu\.RunConfig`"):
+        eb.tpu.TPUEstimator.from_estimator(one(eb.BaselineClassifier))
