@@ -28,7 +28,6 @@ FOUNDATION = {
     "embedding_parameters",
     "errors",
     "legacy_keras",
-    "quiet_start",
     "redaction",
     "tensorflow_private",
     "tpu_presence",
