@@ -8,8 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 
-from estimator_bridge.redaction import redacted
-
 __all__ = ["CHECKS_TPU", "CORES", "NAMES_A_TPU", "default_tpu_name", "find_tpu"]
 
 # How many emulated cores whoever asks for a TPU gets: `estimator-bridge run --cores N` sets it, for
@@ -51,7 +49,7 @@ def find_tpu(
         return f"{cores} TPU core{'s' if cores > 1 else ''} attached"
     name = next((name for name in NAMES_A_TPU if environ.get(name)), None)
     if name:
-        return f"{name}={redacted(environ[name])}"
+        return f"{name}={environ[name]}"
     return next((path for path in _DEVICE_FILES if exists(path)), None)
 
 

@@ -10,11 +10,9 @@ from types import FrameType
 
 import tensorflow as tf
 
-import estimator_bridge
-
 __all__ = ["waiting_for"]
 
-_OWN = os.path.dirname(estimator_bridge.__file__)
+_OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _TENSORFLOW = os.path.dirname(tf.__file__)
 _LIBRARIES = (_OWN, _TENSORFLOW, sysconfig.get_paths()["stdlib"], "<")
 
