@@ -55,7 +55,7 @@ def examine(write: Write = print, environ: Mapping[str, str] | None = None) -> i
     set_here = [(name, redacted(environ[name])) for name in _ENVIRONMENT if environ.get(name)]
     _section(write, "Environment", set_here or [("none set", f"of {', '.join(_ENVIRONMENT)}")])
     found = find_tpu(environ, [kind for kind, _ in devices])
-    tpu = redacted(found) if found else None
+    tpu = found and redacted(found)
     _section(write, "What the flags --use_tpu --tpu=VALUE would do here", explain_tpu_values(tpu))
     remarks = [("to fix", problem) for problem in problems] + [
         ("note", note) for note in [*_notes(), *_pod_notes(environ), *_cluster_notes(environ)]

@@ -12,7 +12,7 @@ import tensorflow as tf
 
 __all__ = ["waiting_for"]
 
-_OWN = os.path.dirname(os.path.dirname(__file__))
+_OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _TENSORFLOW = os.path.dirname(tf.__file__)
 _LIBRARIES = (_OWN, _TENSORFLOW, sysconfig.get_paths()["stdlib"], "<")
 

@@ -115,7 +115,12 @@ def _watch(
     done: threading.Event,
 ) -> None:
     seen, patience = beat.at, settings.secs
-    while not done.wait(max(0.01, beat.at + patience - time.monotonic())):
+
+    def until_then() -> float:
+        """Not longer than `secs`: after a step the patience is short again."""
+        return min(settings.secs, max(0.01, beat.at + patience - time.monotonic()))
+
+    while not done.wait(until_then()):
         if beat.at != seen:
             seen, patience = beat.at, settings.secs
         elif time.monotonic() >= seen + patience:

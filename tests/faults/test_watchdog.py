@@ -26,10 +26,12 @@ def ones():
     return tf.data.Dataset.from_tensors([1.0]).repeat()
 
 
-class Hangs(v1.train.SessionRunHook):
+class EachStep(v1.train.SessionRunHook):
     def before_run(self, run_context):
         pass
 
+
+class Hangs(EachStep):
     def after_run(self, run_context, run_values):
         time.sleep(NAP)
 
@@ -56,7 +58,7 @@ def test_what_is_waited_for_is_named(tmp_path, said):
 
     watchdog = eb.training.Watchdog(NAP / 3)
     estimator = eb.Estimator(slow_model_fn, str(tmp_path))
-    estimator.train(slow_input, hooks=[watchdog])
+    estimator.train(slow_input, hooks=[watchdog, EachStep()])
     estimator.train(ones, steps=1, hooks=[watchdog, Hangs()])
     text = "\n".join(said())
     assert f"It waits for model_fn, in slow_model_fn ({__file__}:" in text
