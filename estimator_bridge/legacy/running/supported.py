@@ -15,7 +15,8 @@ Written by `estimator-bridge run --list-supported`.
 
 The public names of TensorFlow 1.15's `tf` are there, as `tf.compat.v1` has them; the exceptions
 stand below. Of `tf.contrib`, these are there. The paths of its files, such as
-`tensorflow.contrib.layers.python.layers.layers`, lead to the same names.
+`tensorflow.contrib.layers.python.layers.layers`, lead to the same names. [Names that libraries
+import](library_names.md) lists what there is of the modules of `tensorflow_estimator`.
 """
 
 
