@@ -48,7 +48,7 @@ def _numpy(count: int, est: Any) -> Any:
 
 
 def _pandas(count: int, est: Any) -> Any:
-    import pandas as pd  # noqa: PLC0415 - the other cases do without
+    import pandas as pd
 
     made = est.inputs.pandas_input_fn(
         pd.DataFrame({"x": _rows(count)}), batch_size=SIZE, num_epochs=1, shuffle=False

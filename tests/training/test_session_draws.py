@@ -64,7 +64,7 @@ class Runs(v1.train.SessionRunHook):
         self.values.append(run_context.session.run(self.fetch()))
 
 
-def _model(tensors, loss_of=lambda features: tf.reduce_sum(features)):
+def _model(tensors, loss_of=tf.reduce_sum):
     def model_fn(features, labels, mode):
         weight = v1.get_variable("weight", [], initializer=v1.zeros_initializer())
         loss = loss_of(features) + 0.0 * weight
