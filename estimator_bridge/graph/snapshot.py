@@ -85,7 +85,8 @@ class Snapshot:
             reads = plain_step_read(graph)
             branches = [nodes[name] for name in reads]
             nodes.update(reads)
-            references, stands_for = frozenset(reference_variables(graph)), {}
+            references = frozenset(reference_variables(graph))
+            stands_for: dict[str, str] = {}
             if references:
                 nodes, stands_for = with_reference_reads(nodes, graph_def.library, references)
             steps = graph.get_collection(tf.compat.v1.GraphKeys.GLOBAL_STEP)

@@ -45,7 +45,7 @@ def with_step_reads_ahead(snapshot: Snapshot, order: Sequence[str]) -> list[str]
     if not ahead:
         return list(order)
     away = {name for moved in ahead.values() for name in moved}
-    placed = []
+    placed: list[str] = []
     for i, name in enumerate(order):
         placed += ahead.get(i, ())
         if name not in away:
