@@ -352,6 +352,29 @@ def loops_keep_what_gradients_need() -> Iterator[None]:
         control_flow_util_v2.set_output_all_intermediates(before)
 
 
+@contextlib.contextmanager
+def branches_in_name_scopes() -> Iterator[None]:
+    """Within, what a branch of tf.cond makes is named as in TensorFlow 1: below the cond's scope.
+
+    A branch is a graph of its own, whose names begin anew; a variable that is made in it takes its
+    name along. There is no public way to give such a graph a scope.
+    """
+    before = control_flow_util_v2.CondBranchFuncGraph
+
+    class ScopedBranch(before):  # type: ignore[valid-type, misc]
+        """A branch whose names go on from where the cond stands."""
+
+        def __init__(self, *args: Any, **kwargs: Any):
+            super().__init__(*args, **kwargs)
+            self._name_stack = self.outer_graph._name_stack
+
+    control_flow_util_v2.CondBranchFuncGraph = ScopedBranch
+    try:
+        yield
+    finally:
+        control_flow_util_v2.CondBranchFuncGraph = before
+
+
 def keras_seed_source():
     """Where tf-keras takes the seeds from that a layer's author did not give.
 
@@ -404,6 +427,7 @@ __all__ = [
     "TPUInfeedQueue",
     "UninitializedVariable",
     "bound_wait_for_workers",
+    "branches_in_name_scopes",
     "columns_as_on_a_cpu",
     "communication_options",
     "contrib_summary",

@@ -8,7 +8,7 @@ alone, so without any it would do nothing: no assignment, no summary.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import tensorflow as tf
@@ -17,7 +17,7 @@ from estimator_bridge.graph.library import called_functions, functions_where
 from estimator_bridge.graph.op_kinds import DRAWS, READS, V1_CONTROL_FLOW
 from estimator_bridge.tensorflow_private import op_def
 
-__all__ = ["keep_branch_effects"]
+__all__ = ["keep_branch_effects", "state_changes"]
 
 _IDLE = READS | set(DRAWS)
 
@@ -54,6 +54,12 @@ def keep_branch_effects(graph_def: tf.compat.v1.GraphDef) -> None:
         if function.signature.name in set(names.values()):
             for node in function.node_def:
                 _rename(node, names)
+
+
+def state_changes(library: Any) -> Callable[[Any], bool]:
+    """A test of whether a NodeDef changes state, by itself or in a function that it calls."""
+    changing = functions_where(library, lambda node: _has_effect(node, set()))
+    return lambda node: _has_effect(node, changing)
 
 
 def _called_by(function: Any) -> set[str]:

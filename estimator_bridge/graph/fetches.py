@@ -7,6 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.graph.reference_variables import end_read, fetched_reference
 from estimator_bridge.tensorflow_private import IndexedSlicesValue
 
 __all__ = ["Fetches", "flat_feed"]
@@ -84,9 +85,20 @@ class Fetches:
             # 'name:0' was the value of a reference variable; of a resource it is the handle.
             return self._parse_leaf(element.op.name + "/Read/ReadVariableOp:0")
         is_operation = isinstance(element, tf.Operation)
-        ref = "^" + element.name if is_operation else element.name
-        position = self._index.setdefault(ref, len(self._index))
-        return (lambda values: None) if is_operation else (lambda values: values[position])
+        if is_operation:
+            self._position("^" + element.name)
+            return lambda values: None
+        ref, reference = element.name, fetched_reference(element)
+        if reference is not None:
+            variable, waits = reference
+            ref = end_read(variable) + ":0"
+            if waits:
+                self._position("^" + element.op.name)
+        position = self._position(ref)
+        return lambda values: values[position]
+
+    def _position(self, ref: str) -> int:
+        return self._index.setdefault(ref, len(self._index))
 
 
 def flat_feed(key, value) -> Iterator[tuple]:

@@ -233,7 +233,10 @@ def _import_island(graph_def, part: _Part, known: dict) -> list:
         operations = [e for e in got if isinstance(e, tf.Operation)]
         with tf.control_dependencies(operations):
             tensors = [tf.identity(e) for e in got if isinstance(e, tf.Tensor)]
-            return [*tensors, tf.constant(True)]
+            done = tf.constant(True)
+        # What waits for the call, such as a read of the global step, waits for these alone.
+        graph.control_outputs.extend([done.op, *(tensor.op for tensor in tensors)])
+        return [*tensors, done]
 
     with tf.control_dependencies(awaited):
         *tensors, done = tf.compat.v1.wrap_function(body, [])()

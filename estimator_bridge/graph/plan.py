@@ -87,6 +87,8 @@ def make_plan(
     if not v1_control_flow:  # there the program's edges alone order anything
         order = with_step_reads_ahead(snapshot, order)
     stage_of = _stages(snapshot, order, inputs, touched)
+    if v1_control_flow:  # which an end cannot wait for within
+        stage_of.update((name, 1) for name in order if name in snapshot.end_reads)
     stages = [Stage([], []) for _ in range(max(stage_of.values(), default=0) + 1)]
     for name in order:
         stage = stages[stage_of[name]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 import tensorflow as tf
 
@@ -12,6 +12,8 @@ from estimator_bridge.graph.collectives import spread_collectives
 from estimator_bridge.graph.inline import inline_sums
 from estimator_bridge.graph.large_constants import take_large_constants
 from estimator_bridge.graph.plain_step_read import plain_step_read
+from estimator_bridge.graph.reference_reads import with_reference_reads
+from estimator_bridge.graph.reference_variables import end_read, reference_variables
 from estimator_bridge.tensorflow_private import op_def
 
 __all__ = ["Snapshot", "is_stateful", "node_name", "tensor_ref"]
@@ -46,6 +48,9 @@ class Snapshot:
       global_steps: the nodes that own the graph's global step.
       constants: the values of large constants, eager, by reference; their nodes have none.
       step_branches: the nodes in whose place ``plain_step_read`` put others.
+      references: the nodes that stand for reference variables.
+      end_reads: the nodes that read them when everything else of a run is done.
+      stands_for: by tensor that ``with_reference_reads`` added, the graph's of the same type.
     """
 
     def __init__(
@@ -56,6 +61,8 @@ class Snapshot:
         global_steps: frozenset[str] = frozenset(),
         constants: Mapping[str, tf.Tensor] | None = None,
         step_branches: Sequence[tf.compat.v1.NodeDef] = (),
+        references: Set[str] = frozenset(),
+        stands_for: Mapping[str, str] | None = None,
     ):
         self.nodes = nodes
         self.library = library
@@ -63,6 +70,9 @@ class Snapshot:
         self.global_steps = global_steps
         self.constants = constants or {}
         self.step_branches = step_branches
+        self.references = references
+        self.end_reads = frozenset(map(end_read, references))
+        self.stands_for = stands_for or {}
 
     @classmethod
     def of(cls, graph: tf.Graph) -> Snapshot:
@@ -75,11 +85,16 @@ class Snapshot:
             reads = plain_step_read(graph)
             branches = [nodes[name] for name in reads]
             nodes.update(reads)
+            references = frozenset(reference_variables(graph))
+            stands_for: dict[str, str] = {}
+            if references:
+                nodes, stands_for = with_reference_reads(nodes, graph_def.library, references)
             steps = graph.get_collection(tf.compat.v1.GraphKeys.GLOBAL_STEP)
             global_steps = frozenset(step.op.name for step in steps)
             snapshot = cls(
-                nodes, graph_def.library, graph_def.versions, global_steps, constants, branches
-            )
+                nodes, graph_def.library, graph_def.versions, global_steps, constants, branches,
+                references, stands_for,
+            )  # fmt: skip
             _taken[graph] = graph.version, snapshot
         return snapshot
 
@@ -91,5 +106,5 @@ class Snapshot:
         nodes = {**self.nodes, **{node.name: node for node in added}}
         return Snapshot(
             nodes, self.library, self.versions, self.global_steps, self.constants,
-            self.step_branches,
+            self.step_branches, self.references, self.stands_for,
         )  # fmt: skip

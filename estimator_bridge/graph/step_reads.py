@@ -3,7 +3,9 @@
 TF1 gave a variable's reads and writes no order but by the program's edges. A read without inputs
 ran as a step began, and the update once the gradients were applied: so a read saw the number of
 its own step, wherever in the program it stood. A ``host_call`` whose arguments are made behind
-``optimizer.minimize`` is the common case. All other variables keep the order of the program.
+``optimizer.minimize`` is the common case. The same is done for reference variables, whose reads
+behind an update mostly came before it, and what waits for the update has a read of its own (see
+``reference_reads``). All other variables keep the order of the program.
 """
 
 from __future__ import annotations
@@ -29,24 +31,48 @@ def with_step_reads_ahead(snapshot: Snapshot, order: Sequence[str]) -> list[str]
     Returns:
       The nodes in the order in which variables are to be accessed.
     """
-    for step in snapshot.global_steps:
-        order = _with_reads_ahead(snapshot, order, step)
-    return list(order)
+    accesses: dict[str, list[int]] = {}
+    variables = snapshot.global_steps | snapshot.references
+    for i, name in enumerate(order):
+        sources = {node_name(r) for r in snapshot.nodes[name].input if not r.startswith("^")}
+        for variable in sources & variables:
+            accesses.setdefault(variable, []).append(i)
+    ahead: dict[int, list[str]] = {}  # by place, the reads that go before what stands there
+    for places in accesses.values():
+        place, moved = _reads_ahead(snapshot, order, places)
+        if moved:
+            ahead.setdefault(place, []).extend(moved)
+    if not ahead:
+        return list(order)
+    away = {name for moved in ahead.values() for name in moved}
+    placed: list[str] = []
+    for i, name in enumerate(order):
+        placed += ahead.get(i, ())
+        if name not in away:
+            placed.append(name)
+    return placed
 
 
-def _with_reads_ahead(snapshot: Snapshot, order: Sequence[str], step: str) -> Sequence[str]:
+def _reads_ahead(
+    snapshot: Snapshot, order: Sequence[str], places: Sequence[int]
+) -> tuple[int, list[str]]:
+    """Which reads of a variable move, and before which place.
+
+    Args:
+      snapshot: the traced graph.
+      order: its nodes.
+      places: of those that use the variable.
+    """
     changes_state = Effects.of(snapshot).changes_state
     place: int | None = None  # of the first update that a read may pass
     has_value = False
-    moved = []
-    for i, name in enumerate(order):
+    moved: list[str] = []
+    for i in places:
+        name = order[i]
         node = snapshot.nodes[name]
-        sources = [node_name(ref) for ref in node.input if not ref.startswith("^")]
-        if step not in sources:
-            continue
         if node.op == "ReadVariableOp":
             has_value = True
-            if place is not None and len(node.input) == 1:
+            if place is not None and len(node.input) == 1 and name not in snapshot.end_reads:
                 moved.append(name)
         elif changes_state(node):
             is_passable = _waits(snapshot, node) and (has_value or node.op in _ADDS)
@@ -54,10 +80,7 @@ def _with_reads_ahead(snapshot: Snapshot, order: Sequence[str], step: str) -> Se
                 break  # what was read before a write that starts anew
             place = (i if place is None else place) if is_passable else None
             has_value = has_value or node.op in _ADDS
-    if not moved or place is None:
-        return order
-    rest = [name for name in order[place:] if name not in moved]
-    return [*order[:place], *moved, *rest]
+    return (0, []) if place is None else (place, moved)
 
 
 def _waits(snapshot: Snapshot, node) -> bool:

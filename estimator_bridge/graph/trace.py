@@ -9,7 +9,13 @@ from collections.abc import Iterator
 import tensorflow as tf
 
 from estimator_bridge.graph.keras_classes import graph_classes
+from estimator_bridge.graph.reference_variables import (
+    TracedGraph,
+    add_reference,
+    would_be_reference,
+)
 from estimator_bridge.tensorflow_private import (
+    branches_in_name_scopes,
     get_tpu_context,
     keras_seed_source,
     loops_keep_what_gradients_need,
@@ -32,7 +38,7 @@ def trace_graph(seed: int | None = None, shards: int | None = None) -> Iterator[
     Yields:
       The graph.
     """
-    graph = tf.Graph()
+    graph = TracedGraph()
     with continue_trace(graph, shards), _keras_seeds(seed), graph_classes(graph):
         tf.compat.v1.set_random_seed(seed)
         yield graph
@@ -112,15 +118,21 @@ def _control_flow_v2() -> Iterator[None]:
         return
     tf.compat.v1.enable_control_flow_v2()
     try:
-        yield
+        with branches_in_name_scopes():  # a variable that v1's branch makes has its name from it
+            yield
     finally:
         tf.compat.v1.disable_control_flow_v2()
 
 
 def _resource_variable(next_creator, **kwargs):
     # A reference variable is a buffer inside its graph; only a resource can be owned outside.
+    is_reference = would_be_reference(kwargs)
     kwargs["use_resource"] = True
+    if is_reference and kwargs.get("validate_shape") is False:
+        kwargs["shape"] = tf.TensorShape(None)  # so that it takes values of other shapes
     variable = next_creator(**kwargs)
+    if is_reference:
+        add_reference(variable)
 
     def initialized_value():
         # Reference variables had it, resource variables raise NotImplementedError.

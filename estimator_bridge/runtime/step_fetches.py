@@ -39,14 +39,18 @@ class StepFetches:
         base: Sequence[str],
         given: Iterable[str],
     ):
-        tensor_of, owners = session.graph.get_tensor_by_name, session.resources.owners
+        owners, snapshot = session.resources.owners, Snapshot.of(session.graph)
+
+        def tensor_of(ref: str) -> tf.Tensor:
+            return session.graph.get_tensor_by_name(snapshot.stands_for.get(ref, ref))
+
         self.fetches = tuple(fetches)
         self.refs = [ref for ref in fetches if not ref.startswith("^")]
         self.operations: list[str] = []
         self.has_effects, self._deferred = False, None
         if fetches:
             all_given = {*given, *(f"{name}:0" for name in owners)}
-            division = defer(Snapshot.of(session.graph), base, fetches, all_given, owners)
+            division = defer(snapshot, base, fetches, all_given, owners)
             self._deferred, self.has_effects = division.deferred, division.has_effects
             self.operations = [ref for ref in division.in_step if ref.startswith("^")]
         self.needs = self._deferred.needs if self._deferred else self.refs

@@ -26,6 +26,7 @@ class CPUExecution(Execution):
     """
 
     config: TPURunConfig
+    step_is_resource = True
 
     def __init__(
         self, strategy: tf.distribute.Strategy, config: TPURunConfig, batch_size: int | None

@@ -50,6 +50,7 @@ class Execution:
       config: the estimator's.
     """
 
+    step_is_resource = False  # whether the global step is one even with v2 behaviour off
     shards: int | None = None  # what CrossShardOptimizer may ask for; none outside of TPU mode
     elements: int | None = None  # of the input, a step: see StepLoop
     hosts: Sequence[Host] | None = None  # that feed the replicas, if not this process: see StepLoop

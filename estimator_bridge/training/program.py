@@ -310,7 +310,9 @@ def trace_program(
         execution.scope(mode),
         _v1.device(config.device_fn),
     ):
-        _v1.train.create_global_step(graph)
+        use_resource = True if execution.step_is_resource else None
+        with _v1.variable_scope(_v1.get_variable_scope(), use_resource=use_resource):
+            _v1.train.create_global_step(graph)
         if mode == ModeKeys.TRAIN:
             global_step_read(graph)
         graph_input = execution.call_input_fn(input_fn, graph, mode, params)

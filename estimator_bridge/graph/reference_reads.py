@@ -1,0 +1,122 @@
+"""When the value of a reference variable is read.
+
+TensorFlow 1 read it where it was used: ``w/read`` hands on the variable's buffer, so an operation
+that waits for an update sees the update, however early in the program the tensor was made. A
+``ReadVariableOp`` reads once. So what uses a read and is known to run after a later update gets a
+read of its own, behind that update; and what a run fetches of a variable is read at its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.graph.branch_effects import state_changes
+from estimator_bridge.graph.reference_variables import PASSES_BUFFER, end_read
+
+__all__ = ["with_reference_reads"]
+
+
+def with_reference_reads(
+    nodes: Mapping[str, Any], library: Any, references: Set[str]
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Reads the values of reference variables when TensorFlow 1 did.
+
+    Args:
+      nodes: NodeDefs by name, in the order of the program. Their inputs may be changed.
+      library: the functions that they call.
+      references: the nodes of the variables.
+
+    Returns:
+      The nodes, with further reads among them; and by further read (a reference, 'a:0') the tensor
+      of the graph in whose place it stands.
+    """
+    ends = [name for name in map(end_read, sorted(references)) if name in nodes]
+    used = {_node(ref) for node in nodes.values() for ref in node.input}
+    renamed = {name: name + "/early" for name in ends if name in used}
+    placement = _Placement(library, references)
+    for node in nodes.values():
+        if renamed:
+            node.input[:] = [_with_node(ref, renamed) for ref in node.input]
+        if node.name not in ends:
+            placement.add(node)
+        elif node.name in renamed:
+            placement.add(_read_of(node, renamed[node.name], node.input))
+            placement.stands_for[f"{renamed[node.name]}:0"] = f"{node.name}:0"
+    at_end = {name: _read_of(nodes[name], name, nodes[name].input[:1]) for name in ends}
+    return {**placement.nodes, **at_end}, placement.stands_for
+
+
+class _Placement:
+    """Nodes, taken in their order, each with the reads that it needs.
+
+    Attributes:
+      nodes: those that were taken, and further reads.
+      stands_for: by further read, the tensor in whose place it stands.
+    """
+
+    def __init__(self, library: Any, references: Set[str]):
+        self.nodes: dict[str, Any] = {}
+        self.stands_for: dict[str, str] = {}
+        self._references = references
+        self._changes_state = state_changes(library)
+        # A set of writes is a number, a bit a write: each node has one, and many have the same.
+        self._writers: list[str] = []
+        self._writes = dict.fromkeys(references, 0)  # by variable
+        self._done: dict[str, int] = {}  # by node: what has surely been written when it has run
+        self._buffers: dict[str, tuple[str, str, int]] = {}  # variable, read, what the read saw
+
+    def add(self, node: Any) -> None:
+        """Takes the next node."""
+        done = 0
+        for ref in node.input:
+            done |= self._done.get(_node(ref), 0)
+        owners = {_node(ref) for ref in node.input} & self._references
+        for i, ref in enumerate(node.input):
+            if _node(ref) in self._buffers and not ref.startswith("^"):
+                self._read_again(node, i, done)
+        self.nodes[node.name] = node
+        if owners and self._changes_state(node):
+            bit = 1 << len(self._writers)
+            self._writers.append(node.name)
+            done |= bit
+            for owner in owners:
+                self._writes[owner] |= bit
+        elif owners and node.op == "ReadVariableOp":
+            self._buffers[node.name] = owners.pop(), node.name, done
+        elif node.op in PASSES_BUFFER and _node(node.input[0]) in self._buffers:
+            self._buffers[node.name] = self._buffers[_node(node.input[0])]
+        self._done[node.name] = done
+
+    def _read_again(self, node: Any, position: int, done: int) -> None:
+        """Gives a node a read behind the writes that it waits for, if its input saw not all."""
+        variable, read, seen = self._buffers[_node(node.input[position])]
+        missed = done & self._writes[variable] & ~seen
+        if not missed:
+            return
+        awaited = [f"^{name}" for k, name in enumerate(self._writers) if missed >> k & 1]
+        source = self.nodes[read]
+        again = _read_of(source, f"{node.name}/read_again_{position}", [source.input[0], *awaited])
+        self.nodes[again.name] = again
+        self.stands_for[f"{again.name}:0"] = self.stands_for.get(f"{read}:0", f"{read}:0")
+        self._buffers[again.name] = variable, again.name, done
+        node.input[position] = again.name
+
+
+def _read_of(source: Any, name: str, inputs: Any) -> tf.compat.v1.NodeDef:
+    read = tf.compat.v1.NodeDef()
+    read.CopyFrom(source)
+    read.name = name
+    read.input[:] = list(inputs)
+    return read
+
+
+def _node(ref: str) -> str:
+    return ref.lstrip("^").partition(":")[0]
+
+
+def _with_node(ref: str, renamed: Mapping[str, str]) -> str:
+    name = _node(ref)
+    return ref.replace(name, renamed[name], 1) if name in renamed else ref
