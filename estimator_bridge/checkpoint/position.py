@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.checkpoint.whole import check_whole, data_files
 from estimator_bridge.errors import CheckpointError

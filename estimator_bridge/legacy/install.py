@@ -52,6 +52,7 @@ def install() -> None:
         )
     from estimator_bridge import embedding_parameters
     from estimator_bridge.legacy.resolver import TPUClusterResolver
+    from estimator_bridge.logs import write_lines_once
 
     for name, namespace in _namespaces():
         namespace.estimator = v1 if name.endswith("v1") else v2  # type: ignore[attr-defined]
@@ -62,6 +63,7 @@ def install() -> None:
                 kind = getattr(embedding_parameters, parameters)
                 setattr(namespace.tpu.experimental, parameters, kind)
             lead_tpu_functions_here(namespace)
+    write_lines_once()
     places = {"tensorflow": v2, "tensorflow.compat.v1": v1, "tensorflow.compat.v2": v2}
     for place, face in places.items():
         sys.modules[f"{place}.estimator"] = face

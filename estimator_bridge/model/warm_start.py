@@ -6,7 +6,7 @@ import os
 from typing import Any, NamedTuple
 
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 __all__ = ["VocabInfo", "WarmStartSettings", "parse_warm_start", "warm_start"]
 

@@ -26,6 +26,7 @@ class CPUExecution(Execution):
     """
 
     config: TPURunConfig
+    runs_on = "CPU/GPU"
 
     def __init__(
         self, strategy: tf.distribute.Strategy, config: TPURunConfig, batch_size: int | None

@@ -90,6 +90,9 @@ def skip(hook: Any, steps: int, step: int) -> None:
       steps: how many there were.
       step: the global step after them.
     """
+    if hasattr(hook, "skip"):  # this library's own
+        hook.skip(steps)
+        return
     known = _known_as(hook)
     if known is _train.LoggingTensorHook:
         hook._iter_count += steps

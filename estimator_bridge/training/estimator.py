@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.checkpoint import (
     check_writable,
@@ -22,9 +23,11 @@ from estimator_bridge.checkpoint import (
 from estimator_bridge.collector import spared
 from estimator_bridge.errors import CheckpointError
 from estimator_bridge.export.saved_model import export_saved_model
+from estimator_bridge.logs import write_lines_once
 from estimator_bridge.model import (
     ModeKeys,
     RunConfig,
+    call_repr,
     parse_warm_start,
     warm_start,
 )
@@ -41,6 +44,7 @@ from estimator_bridge.training.evaluate import evaluate_program
 from estimator_bridge.training.execution import Execution
 from estimator_bridge.training.kept_programs import KeptPrograms
 from estimator_bridge.training.model_call import call_model_fn, check_model_fn
+from estimator_bridge.training.params import shown_params
 from estimator_bridge.training.predict import predict_program
 from estimator_bridge.training.program import Program, trace_program
 from estimator_bridge.training.session_options import apply_session_config
@@ -79,6 +83,7 @@ class Estimator:
         warm_start_from: Any = None,
     ):
         self._refuse_overridden_members()
+        write_lines_once()
         apply_session_config(getattr(config, "session_config", None))
         self._config = config_with_folder(config, model_dir)
         self._model_dir: str = self._config.model_dir
@@ -86,6 +91,19 @@ class Estimator:
         self._params = copy.deepcopy(params or {})
         self._warm_start_settings = parse_warm_start(warm_start_from)
         self._kept = KeptPrograms()
+
+    def __repr__(self) -> str:
+        return call_repr(type(self).__name__, self._shown_values())
+
+    def _shown_values(self) -> dict[str, Any]:
+        """What a repr shows, by the names of the constructor's arguments."""
+        function = inspect.unwrap(getattr(self._model_fn, "func", self._model_fn))
+        is_ours = getattr(function, "__module__", "").startswith("estimator_bridge.")
+        values = {} if is_ours else {"model_fn": function}  # a canned estimator has its own
+        values.update(model_dir=self._model_dir, config=self._config.replace(model_dir=None))
+        if self._params:
+            values["params"] = shown_params(self._params)
+        return values
 
     @property
     def model_dir(self) -> str:
@@ -141,6 +159,7 @@ class Estimator:
         hooks, listeners = check_hooks(hooks), check_listeners(saving_listeners)
         execution = self._execution(ModeKeys.TRAIN)
         with (
+            self._loop("training_loop"),
             spared(),
             saved_on_sigterm() as termination,
             with_workers(execution.strategy, termination) as workers,
@@ -195,7 +214,10 @@ class Estimator:
         execution = self._execution(ModeKeys.EVAL)
         check_writable(self._model_dir)
         path = self._checkpoint_for(checkpoint_path, "evaluate")
-        with self._program(execution, input_fn, ModeKeys.EVAL, path, bool(hooks)) as program:
+        with (
+            self._loop("evaluation_loop"),
+            self._program(execution, input_fn, ModeKeys.EVAL, path, bool(hooks)) as program,
+        ):
             return evaluate_program(program, self.eval_dir(name), hooks, steps, path)
 
     def predict(
@@ -223,11 +245,13 @@ class Estimator:
             batches differ in length.
         """
         hooks = check_hooks(hooks)
-        keys = [predict_keys] if isinstance(predict_keys, str) else predict_keys
         execution = self._execution(ModeKeys.PREDICT)
         path = self._checkpoint_for(checkpoint_path, "predict")
-        with self._program(execution, input_fn, ModeKeys.PREDICT, path, bool(hooks)) as program:
-            yield from predict_program(program, hooks, keys, path, yield_single_examples)
+        with (
+            self._loop("prediction_loop"),
+            self._program(execution, input_fn, ModeKeys.PREDICT, path, bool(hooks)) as program,
+        ):
+            yield from predict_program(program, hooks, predict_keys, path, yield_single_examples)
 
     def export_saved_model(
         self,
@@ -363,6 +387,11 @@ class Estimator:
                 "checkpoint. Call train() first, or name the folder that train() wrote to."
             )
         return latest
+
+    def _loop(self, name: str) -> contextlib.AbstractContextManager[None]:
+        """Is open while a call trains, evaluates or predicts."""
+        del name
+        return contextlib.nullcontext()
 
     def _check_steps(self, purpose: str, **counts: int | None) -> None:
         del purpose

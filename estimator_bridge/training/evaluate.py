@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Sequence
 from typing import Any
 
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.graph import continue_trace
 from estimator_bridge.tensorflow_private import eager_mode
@@ -17,6 +18,8 @@ from estimator_bridge.training.metrics import write_results
 from estimator_bridge.training.program import Program
 
 __all__ = ["evaluate_program"]
+
+_FEW = 20  # batches: with fewer, each has a line
 
 
 def evaluate_program(
@@ -41,6 +44,8 @@ def evaluate_program(
     graph, session = program.graph, program.session
     with continue_trace(graph, program.execution.shards):
         all_hooks = [*hooks, *program.spec.evaluation_hooks]
+        started = time.time()
+        logging.info("Starting evaluation at %s", time.strftime("%Y-%m-%dT%H:%M:%S"))
         open_session(program.session, program.scaffold, all_hooks, checkpoint_path)
         count = _run(program, all_hooks, steps)
         if not count:
@@ -48,6 +53,8 @@ def evaluate_program(
         results = session.run(program.results)
         for hook in all_hooks:
             hook.end(session)
+        logging.info("Inference Time : %0.5fs", time.time() - started)
+        logging.info("Finished evaluation at %s", time.strftime("%Y-%m-%d-%H:%M:%S"))
         write_results(output_dir, results, checkpoint_path)
     return results
 
@@ -65,7 +72,7 @@ def _run(program: Program, hooks: list[Any], steps: int | None) -> int:
         original_fetches=[update for _, update in program.spec.eval_metric_ops.values()],
         singly=bool(hooks),
     )
-    done, step = 0, program.global_step
+    done, told, step = 0, 0, program.global_step
     while not (loop.stop or program.is_stopped) and (steps is None or done < steps):
         most = math.inf if steps is None else steps - done
         try:
@@ -79,9 +86,29 @@ def _run(program: Program, hooks: list[Any], steps: int | None) -> int:
             if wanted is not None:
                 loop.finish(wanted)
         execution.evaluate_left_over(program, result)
+        told = _tell(told, done, steps)
         if result.input_ended:
             break
     program.check_input()
+    return done
+
+
+def _tell(told: int, done: int, steps: int | None) -> int:
+    """Logs the batches since the last line that the original had a line for.
+
+    Args:
+      told: how many batches the lines cover so far.
+      done: how many have been evaluated.
+      steps: how many there are to be; without that number, the original had no lines.
+
+    Returns:
+      How many batches the lines cover now.
+    """
+    if steps is not None and logging.get_verbosity() <= logging.INFO:
+        every = 1 if steps < _FEW else steps // 10
+        for count in range(told + 1, done + 1):
+            if count % every == 0 or count == steps:
+                logging.info("Evaluation [%d/%d]", count, steps)
     return done
 
 

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 __all__ = ["Termination", "saved_on_sigterm"]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.collector import end_sparing
 from estimator_bridge.graph import continue_trace
@@ -18,8 +18,8 @@ from estimator_bridge.training.graph_files import GraphSaverHook
 from estimator_bridge.training.hooked_loop import ENDS, HookedLoop, Stop
 from estimator_bridge.training.initialize import open_session
 from estimator_bridge.training.input_position import follow_savers, open_input
+from estimator_bridge.training.log_hooks import LossLogHook, RateLogHook
 from estimator_bridge.training.program import Program
-from estimator_bridge.training.reports import LogHook
 from estimator_bridge.training.termination import Termination
 from estimator_bridge.training.together import Together
 
@@ -49,7 +49,7 @@ def train_program(
       steps: how many steps more; None for no bound by number.
       max_steps: at which global step to end; None for no such bound.
       checkpoint_path: to go on from; None starts anew.
-      rate_tags: see ``LogHook``.
+      rate_tags: see ``RateLogHook``.
       termination: looked at between chunks.
 
     Returns:
@@ -72,16 +72,16 @@ def train_program(
         iterator = open_input(program.dataset(), all_hooks, start, checkpoint_path is not None)
         let_hooks_use_input(program, all_hooks, iterator)
         loss = _run(program, all_hooks, iterator, start, limit, together, termination)
-        for hook in all_hooks:
-            hook.end(session)
-        if together:
-            termination.requested = together.end(termination.requested)
         if loss is None:
             logging.warning(
                 "Training with estimator made no steps. Perhaps input is empty or misspecified."
             )
-        else:
-            logging.info("Loss for final step: %s.", loss)
+        for hook in all_hooks:
+            hook.end(session)
+        if together:
+            termination.requested = together.end(termination.requested)
+        kind = program.spec.loss.dtype.as_numpy_dtype
+        logging.info("Loss for final step: %s.", loss if loss is None else kind(loss))
     return loss
 
 
@@ -168,10 +168,15 @@ def _all_hooks(
             )
         known = savers[0]._listeners
         known.extend(listener for listener in saving_listeners if listener not in known)
-    own = []
-    if config.log_step_count_steps:
-        folder = model_dir if config.is_chief else None
-        own.append(LogHook(config.log_step_count_steps, folder, rate_tags))
+    own, losses = [], []
+    every_steps = config.log_step_count_steps
+    if every_steps:
+        execution = program.execution
+        examples = execution.examples_per_step(program.input)
+        if config.is_chief:
+            own.append(RateLogHook(every_steps, model_dir, rate_tags, examples))
+        dtype, counts_last = spec.loss.dtype, execution.fetched_step_counts_last
+        losses.append(LossLogHook(every_steps, dtype, counts_last, examples))
     if config.save_summary_steps and config.is_chief:
         own.append(
             _v1.train.SummarySaverHook(
@@ -181,7 +186,7 @@ def _all_hooks(
             )
         )
     watch = _v1.train.NanTensorHook(spec.loss)
-    return [*chief, *own, *hooks, watch, *spec.training_hooks]
+    return [*chief, *own, *hooks, watch, *losses, *spec.training_hooks]
 
 
 def _saver_hook(config: RunConfig, scaffold: Any, model_dir: str) -> Any:

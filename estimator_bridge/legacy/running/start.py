@@ -42,7 +42,7 @@ def get_ready(graphs: bool) -> None:
         let_sessions_be_on_cores,
     )
     from estimator_bridge.legacy.running.bridges.summaries import write_without_tensorboard
-    from estimator_bridge.legacy.running.logs import log_as_tf1_did
+    from estimator_bridge.legacy.running.logs import leave_out_old_news
     from estimator_bridge.legacy.tf1.truth import let_variables_be_true
 
     install()
@@ -55,7 +55,7 @@ def get_ready(graphs: bool) -> None:
         with _without_warnings(tf1.logging):
             tf1.disable_v2_behavior()
         let_variables_be_true()
-    log_as_tf1_did()
+    leave_out_old_news()
     if os.environ.get(CORES):
         _split_the_cpu(int(os.environ[CORES]))
     # The program will not be rewritten, so there is no use in telling what is deprecated.
