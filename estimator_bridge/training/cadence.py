@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
 
-__all__ = ["NEVER", "NOW", "Due", "due", "skip"]
+__all__ = ["NEVER", "NOW", "Due", "are_called", "due", "skip"]
 
 _train = tf.compat.v1.train
 
@@ -80,6 +81,11 @@ _KNOWN = (
     _train.LoggingTensorHook,
     *_BY_GLOBAL_STEP,
 )
+
+
+def are_called(hooks: Sequence[Any]) -> bool:
+    """Whether any hook has a before_run or after_run to be called."""
+    return any(due(hook, 0) != NEVER for hook in hooks)
 
 
 def skip(hook: Any, steps: int, step: int) -> None:

@@ -11,9 +11,10 @@ from tensorflow.compat.v1 import logging
 
 from estimator_bridge.graph import continue_trace
 from estimator_bridge.tensorflow_private import eager_mode
-from estimator_bridge.training.cadence import NEVER, due
+from estimator_bridge.training.cadence import are_called
 from estimator_bridge.training.hooked_loop import ENDS, HookedLoop
 from estimator_bridge.training.initialize import open_session
+from estimator_bridge.training.last_step import StopAfterHook
 from estimator_bridge.training.metrics import write_results
 from estimator_bridge.training.program import Program
 
@@ -43,7 +44,9 @@ def evaluate_program(
     """
     graph, session = program.graph, program.session
     with continue_trace(graph, program.execution.shards):
-        all_hooks = [*hooks, *program.spec.evaluation_hooks]
+        own_hooks = program.spec.evaluation_hooks
+        last = [StopAfterHook(steps)] if are_called(own_hooks) and steps is not None else []
+        all_hooks = [*hooks, *last, *own_hooks]
         started = time.time()
         logging.info("Starting evaluation at %s", time.strftime("%Y-%m-%dT%H:%M:%S"))
         open_session(program.session, program.scaffold, all_hooks, checkpoint_path)
@@ -68,7 +71,7 @@ def _run(program: Program, hooks: list[Any], steps: int | None) -> int:
         hooks,
         program.kept_loop,
         None,  # a NaN loss is a result here, no failure
-        execution.pace(program.mode, steps if _are_called(hooks) else None),
+        execution.pace(program.mode, steps if are_called(hooks) else None),
         original_fetches=[update for _, update in program.spec.eval_metric_ops.values()],
         singly=bool(hooks),
     )
@@ -110,8 +113,3 @@ def _tell(told: int, done: int, steps: int | None) -> int:
             if count % every == 0 or count == steps:
                 logging.info("Evaluation [%d/%d]", count, steps)
     return done
-
-
-def _are_called(hooks: Sequence[Any]) -> bool:
-    """Whether any hook has a before_run or after_run to be called."""
-    return any(due(hook, 0) != NEVER for hook in hooks)

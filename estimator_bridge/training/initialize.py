@@ -123,9 +123,10 @@ def _restore(session: LiftedSession, saver: Any, path: str) -> None:
 def _recover_last_checkpoints(saver: Any, path: str) -> None:
     known = []
     for older in checkpoints_in(os.path.dirname(path)):
-        index = older + ".index"
-        if tf.io.gfile.exists(index):
-            known.append((older, tf.io.gfile.stat(index).mtime_nsec / 1e9))
+        for file in (older + ".index", older):  # a checkpoint of the old format is one file
+            if tf.io.gfile.exists(file):
+                known.append((older, tf.io.gfile.stat(file).mtime_nsec / 1e9))
+                break
     saver.set_last_checkpoints_with_time(known)
 
 

@@ -20,19 +20,19 @@ __all__ = ["predict_program", "select_outputs"]
 
 
 def select_outputs(outputs: Mapping[str, Any], keys: Sequence[str] | None) -> dict[str, Any]:
-    """The outputs that predict_keys names.
+    """The outputs that predict_keys names: those of which ``key in keys`` is true.
 
     Raises:
       ValueError: predict_keys match nothing, or the predictions are no dict.
     """
-    if keys is None:
+    if not keys:
         return dict(outputs)
     if "" in outputs:
         raise ValueError("predict_keys argument is not valid in case of non-dict predictions.")
     chosen = {key: value for key, value in outputs.items() if key in keys}
     if not chosen:
         raise ValueError(
-            f"Expected to run at least one output from {list(outputs)}, provided {list(keys)}."
+            f"Expected to run at least one output from {list(outputs)}, provided {keys}."
         )
     return chosen
 

@@ -13,11 +13,13 @@ from estimator_bridge.collector import end_sparing
 from estimator_bridge.graph import continue_trace
 from estimator_bridge.model import RunConfig
 from estimator_bridge.runtime import workers_of
+from estimator_bridge.training.cadence import are_called
 from estimator_bridge.training.first_batches import let_hooks_use_input
 from estimator_bridge.training.graph_files import GraphSaverHook
 from estimator_bridge.training.hooked_loop import ENDS, HookedLoop, Stop
 from estimator_bridge.training.initialize import open_session
 from estimator_bridge.training.input_position import follow_savers, open_input
+from estimator_bridge.training.last_step import StopAfterHook
 from estimator_bridge.training.log_hooks import LossLogHook, RateLogHook
 from estimator_bridge.training.program import Program
 from estimator_bridge.training.termination import Termination
@@ -69,6 +71,9 @@ def train_program(
         limit = limit and math.ceil(limit)  # programs divide numbers of examples by batch sizes
         if together:
             together.check_limit(limit)
+        for hook in all_hooks:
+            if isinstance(hook, StopAfterHook):
+                hook.steps = None if limit is None else limit - start
         iterator = open_input(program.dataset(), all_hooks, start, checkpoint_path is not None)
         let_hooks_use_input(program, all_hooks, iterator)
         loss = _run(program, all_hooks, iterator, start, limit, together, termination)
@@ -186,7 +191,9 @@ def _all_hooks(
             )
         )
     watch = _v1.train.NanTensorHook(spec.loss)
-    return [*chief, *own, *hooks, watch, *losses, *spec.training_hooks]
+    # Only hooks that come later can see its request.
+    last = [StopAfterHook()] if are_called(spec.training_hooks) else []
+    return [*chief, *own, *hooks, *last, watch, *losses, *spec.training_hooks]
 
 
 def _saver_hook(config: RunConfig, scaffold: Any, model_dir: str) -> Any:
