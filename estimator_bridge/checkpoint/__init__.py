@@ -1,9 +1,11 @@
 """Checkpoints by the names of their variables: found, checked, read."""
 
-from estimator_bridge.checkpoint.check import (
+from estimator_bridge.checkpoint.check import check_checkpoint, describe_variables
+from estimator_bridge.checkpoint.error_types import (
     CheckpointMismatchError,
-    check_checkpoint,
-    describe_variables,
+    DamagedFilesError,
+    MissingFilesError,
+    MissingVariableError,
 )
 from estimator_bridge.checkpoint.folder import check_writable, checkpoints_in, latest_checkpoint
 from estimator_bridge.checkpoint.overwriting import CheckpointingSession, remove_leftovers
@@ -15,7 +17,10 @@ from estimator_bridge.checkpoint.whole import reading
 __all__ = [
     "CheckpointMismatchError",
     "CheckpointingSession",
+    "DamagedFilesError",
     "InputPositionError",
+    "MissingFilesError",
+    "MissingVariableError",
     "Positions",
     "check_checkpoint",
     "check_writable",

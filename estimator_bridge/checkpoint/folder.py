@@ -9,6 +9,7 @@ import uuid
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.checkpoint.error_types import DamagedFilesError, MissingFilesError
 from estimator_bridge.checkpoint.whole import check_whole, missing_files
 from estimator_bridge.errors import CheckpointError
 
@@ -56,7 +57,8 @@ def latest_checkpoint(model_dir: str) -> str | None:
             f"{state_file} is damaged: it must be a text file that names the checkpoints beside "
             "it, and there is none. Bring their files back, or delete it to train from the start."
         )
-    raise CheckpointError(
+    kind = MissingFilesError if missing_files(named[0]) else DamagedFilesError
+    raise kind(
         f"{state_file} names checkpoints that are not there, or not whole: {', '.join(named)} "
         f"({problems[0]}). Bring the files back, or delete {state_file} to train from the start."
     )
@@ -100,6 +102,13 @@ def _problem(path: str) -> str | None:
     return None
 
 
+class NoFolderError(NotADirectoryError, tf.errors.FailedPreconditionError):
+    """A file is where a folder is to be; TensorFlow calls that a failed precondition."""
+
+    def __init__(self, message: str):
+        tf.errors.FailedPreconditionError.__init__(self, None, None, message)
+
+
 def check_writable(model_dir: str) -> None:
     """Checks that files can be written into a folder, and makes it where it is not there.
 
@@ -114,7 +123,7 @@ def check_writable(model_dir: str) -> None:
     model_dir = os.fspath(model_dir)
     in_the_way = _file_on_the_way(model_dir)
     if in_the_way:
-        raise NotADirectoryError(
+        raise NoFolderError(
             f"model_dir {model_dir!r} must be a folder, but {in_the_way!r} is a file. Use another "
             "model_dir, or move the file."
         )

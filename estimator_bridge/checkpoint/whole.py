@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 
 import tensorflow as tf
 
+from estimator_bridge.checkpoint.error_types import DamagedFilesError, MissingFilesError
 from estimator_bridge.errors import CheckpointError
 
 __all__ = ["a_few", "check_whole", "data_files", "missing_files", "open_checkpoint", "reading"]
@@ -32,7 +33,7 @@ def open_checkpoint(path: str) -> tf.train.CheckpointReader:
     """
     missing = missing_files(path)
     if missing:
-        raise CheckpointError(
+        raise MissingFilesError(
             f"There is no whole checkpoint {path}: missing {', '.join(missing)}. A checkpoint is "
             "named by the common beginning of its files' names, as model_dir/model.ckpt-100."
         )
@@ -119,7 +120,7 @@ def reading(path: str) -> Iterator[None]:
     try:
         yield
     except (IndexError, tf.errors.OpError) as error:  # IndexError is how the reader says "short"
-        if isinstance(error, tf.errors.InvalidArgumentError):
+        if isinstance(error, (CheckpointError, tf.errors.InvalidArgumentError)):
             raise
         raise damaged(path, _reason(error, path)) from error
 
@@ -131,7 +132,7 @@ def damaged(path: str, reason: str) -> CheckpointError:
       path: the checkpoint.
       reason: what is wrong with it.
     """
-    return CheckpointError(
+    return DamagedFilesError(
         f"The checkpoint {path} is damaged: {reason}. It may have been copied in part, or written "
         "to a full disk. Bring back its files from a copy; or delete them (those whose names "
         "start so), to go on from the checkpoint before it; or use another model_dir."

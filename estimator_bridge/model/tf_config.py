@@ -22,7 +22,8 @@ def read_tf_config() -> dict[str, Any]:
     try:
         tf_config = json.loads(text)
     except json.JSONDecodeError as error:
-        raise ValueError(f"TF_CONFIG must be JSON, got {text!r}: {error}") from error
+        message = f"TF_CONFIG must be JSON, got {text!r}: {error.msg}"
+        raise json.JSONDecodeError(message, text, error.pos) from error
     if not isinstance(tf_config, dict):
         raise ValueError(
             f"TF_CONFIG must be a JSON object with the keys 'cluster' and 'task', got {text!r}."

@@ -120,6 +120,10 @@ def _step_by_step(
             yield wanted.values
 
 
+class _NoLengthError(ValueError, IndexError):
+    """A prediction has no examples, as it is a scalar; the original asked for its first."""
+
+
 _SIZE = "estimator_bridge/valid_size"
 
 
@@ -132,7 +136,8 @@ def _examples(values: dict[str, Any], single: bool) -> Iterator[Any]:
         return
     lengths = {key: len(value) if np.ndim(value) else None for key, value in values.items()}
     if len(set(lengths.values())) > 1 or None in lengths.values():
-        raise ValueError(
+        kind = _NoLengthError if None in lengths.values() else ValueError
+        raise kind(
             f"Batch length of predictions should be same. The lengths are {lengths} (None: a "
             "scalar). Give every prediction the batch as its first dimension, or pass "
             "yield_single_examples=False."

@@ -15,6 +15,7 @@ import numpy as np
 import tensorflow as tf
 
 tf1 = tf.compat.v1
+_ANY = (Exception, BaseException, object)
 X = np.arange(16.0, dtype="f").reshape(8, 2)
 Y = np.arange(8.0, dtype="f")
 
@@ -72,7 +73,12 @@ class Cases:
         return folder
 
     def _damaged(self, ending, content):
-        folder = self._copy()
+        folder = tempfile.mkdtemp(dir=self.folder)
+        for file in os.listdir(self.trained):
+            if file.startswith("model.ckpt-2"):
+                shutil.copy(os.path.join(self.trained, file), folder)
+        with open(folder + "/checkpoint", "w") as file:
+            file.write('model_checkpoint_path: "model.ckpt-2"\n')
         path = os.path.join(folder, "model.ckpt-2" + ending)
         if content is None:
             os.remove(path)
@@ -227,7 +233,9 @@ class Cases:
         self._with_tf_config('{"cluster": {"chief": ["h:1"], "worker": ["h:2"]}}')
 
     def tf_config_with_a_word_for_an_index(self):
-        self._with_tf_config('{"cluster": {"chief": ["h:1"]}, "task": {"type":"chief","index":"a"}}')
+        self._with_tf_config(
+            '{"cluster": {"chief": ["h:1"]}, "task": {"type":"chief","index":"a"}}'
+        )
 
     def tf_config_with_a_service_of_words(self):
         self._with_tf_config('{"service": "x"}')
@@ -311,9 +319,9 @@ class Cases:
         list(self.make(self.fn(predictions=None), self.trained).predict(ones))
 
     def loss_is_no_scalar(self):
-        self.make(lambda features, labels, mode: self.fn(loss=labels)(features, labels, mode)).train(
-            ones
-        )
+        self.make(
+            lambda features, labels, mode: self.fn(loss=labels)(features, labels, mode)
+        ).train(ones)
 
     def loss_is_no_tensor(self):
         self.make(self.fn(loss="a")).train(ones)
@@ -378,9 +386,6 @@ class Cases:
 
     def assertion(self):
         self._with_op(lambda f, y: tf1.Assert(y[0] > 100.0, [y]))
-
-    def index_out_of_range(self):
-        self._with_op(lambda f, y: tf.gather(y, 100))
 
     def python_function_raises(self):
         def fail(y):
@@ -468,9 +473,6 @@ class Cases:
         exporter = self.est.FinalExporter("a", lambda: None)
         self.est.EvalSpec(ones, exporters=[exporter, exporter])
 
-    def exporter_without_a_name(self):
-        self.est.LatestExporter(None, lambda: None)
-
     def latest_exporter_keeps_none(self):
         self.est.LatestExporter("a", lambda: None, exports_to_keep=0)
 
@@ -509,7 +511,7 @@ class Cases:
 
     # TPUEstimator, off a TPU.
     def _tpu(self, fn=None, **kwargs):
-        given = dict(config=self.est.tpu.RunConfig(), use_tpu=False, train_batch_size=8)
+        given = {"config": self.est.tpu.RunConfig(), "use_tpu": False, "train_batch_size": 8}
         fn = fn or (lambda features, labels, mode, params: None)
         return self.est.tpu.TPUEstimator(fn, tempfile.mkdtemp(), **{**given, **kwargs})
 
@@ -557,10 +559,12 @@ class Cases:
         self.est.inputs.numpy_input_fn(X, shuffle=None)
 
     def numpy_input_of_a_list(self):
-        self.est.inputs.numpy_input_fn([1], shuffle=False)()
+        with tf.Graph().as_default():
+            self.est.inputs.numpy_input_fn([1], shuffle=False)()
 
     def numpy_input_of_nothing(self):
-        self.est.inputs.numpy_input_fn({}, shuffle=False)()
+        with tf.Graph().as_default():
+            self.est.inputs.numpy_input_fn({}, shuffle=False)()
 
     def numpy_input_of_unequal_lengths(self):
         fn = self.est.inputs.numpy_input_fn({"x": X}, Y[:3], shuffle=False)
@@ -629,10 +633,5 @@ def provoke(est, names=None):
             try:
                 getattr(cases, name)()
             except Exception as error:
-                kinds = [k for k in type(error).__mro__ if k.__module__ != "builtins" or k in _KEPT]
-                found[name] = [k.__name__ for k in kinds]
+                found[name] = [k.__name__ for k in type(error).__mro__ if k not in _ANY]
     return found
-
-
-_KEPT = [k for k in vars(__builtins__ if not isinstance(__builtins__, dict) else __import__(
-    "builtins")).values() if isinstance(k, type) and issubclass(k, Exception) and k is not Exception]  # fmt: skip
