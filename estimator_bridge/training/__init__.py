@@ -26,3 +26,7 @@ __all__ = [
     "TrainSpec",
     "train_and_evaluate",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
