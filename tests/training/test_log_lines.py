@@ -187,7 +187,8 @@ def test_rates_follow_the_step_whatever_a_call_adds_to_it(tmp_path, lines):
         due.append(hook.steps_until_due(step))
         step += 3 * due[-1]
         values = seen(Reached(step, step - 3, 1.0, None))
-        hook.after_run(None, values)
+        with tf.Graph().as_default():
+            hook.after_run(None, values)
     assert due == [1, 4, 4]
     assert [text for _, text in lines] == ["global_step/sec: 12", "global_step/sec: 12"]
 
