@@ -107,6 +107,7 @@ class NoFolderError(NotADirectoryError, tf.errors.FailedPreconditionError):
 
     def __init__(self, message: str):
         tf.errors.FailedPreconditionError.__init__(self, None, None, message)
+        NotADirectoryError.__init__(self, message)  # whose text is that of its arguments
 
 
 def check_writable(model_dir: str) -> None:
