@@ -202,17 +202,19 @@ _PLACES = {
 _PLACE_OF = {name: module for module, names in _PLACES.items() for name in names.split()}
 _fail = missing_getattr(__name__, MISSING[""])
 
+# A type checker is to know the names above and no others.
+if not TYPE_CHECKING:
 
-def __getattr__(name: str) -> Any:
-    if name in _PLACE_OF:
-        value = getattr(importlib.import_module(_PLACE_OF[name]), name)
-    elif name in __all__:
-        value = importlib.import_module(f"{__name__}.{name}")
-    else:
-        return _fail(name)
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> Any:
+        if name in _PLACE_OF:
+            value = getattr(importlib.import_module(_PLACE_OF[name]), name)
+        elif name in __all__:
+            value = importlib.import_module(f"{__name__}.{name}")
+        else:
+            return _fail(name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

@@ -5,16 +5,13 @@ import sys
 __all__ = [
     "AcceleratorNotFoundError",
     "CheckpointError",
-    "DamagedCheckpointError",
     "Interrupted",
     "InterruptedScript",
-    "MissingCheckpointError",
     "MissingImportError",
     "MissingNameError",
     "ModelDirInUseError",
     "NotCompilableError",
     "TooLateError",
-    "UnreadableCheckpointError",
     "WorkerError",
     "interrupted",
 ]
@@ -34,34 +31,6 @@ class NotCompilableError(ValueError):
 
 class CheckpointError(ValueError):
     """A checkpoint is damaged, or belongs to another model."""
-
-
-class _CheckpointFileError(CheckpointError):
-    """Something about a checkpoint's files.
-
-    Args:
-      problem: what was found, naming the checkpoint, without a full stop.
-      advice: what to do about it.
-
-    Attributes:
-      problem: as given.
-    """
-
-    def __init__(self, problem: str, advice: str):
-        super().__init__(f"{problem}. {advice}")
-        self.problem = problem
-
-
-class MissingCheckpointError(_CheckpointFileError):
-    """Files of a checkpoint are not there, or were deleted while it was read."""
-
-
-class DamagedCheckpointError(_CheckpointFileError):
-    """A checkpoint's files are there, and their contents are known to be wrong."""
-
-
-class UnreadableCheckpointError(_CheckpointFileError):
-    """A checkpoint cannot be read now, for a reason that says nothing against its contents."""
 
 
 class ModelDirInUseError(RuntimeError):

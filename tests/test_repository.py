@@ -28,6 +28,7 @@ FOUNDATION = {
     "embedding_parameters",
     "errors",
     "legacy_keras",
+    "logs",
     "redaction",
     "tensorflow_private",
     "tpu_presence",

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.export import PredictOutput
 from estimator_bridge.model import EstimatorSpec, RunConfig

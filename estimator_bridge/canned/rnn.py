@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.canned.columns import as_tuple
 from estimator_bridge.canned.heads import MEAN, classifier_head

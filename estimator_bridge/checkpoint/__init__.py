@@ -1,9 +1,13 @@
 """Checkpoints by the names of their variables: found, checked, read."""
 
-from estimator_bridge.checkpoint.check import (
+from estimator_bridge.checkpoint.check import check_checkpoint, describe_variables
+from estimator_bridge.checkpoint.error_types import (
     CheckpointMismatchError,
-    check_checkpoint,
-    describe_variables,
+    DamagedCheckpointError,
+    ForbiddenCheckpointError,
+    MissingCheckpointError,
+    MissingVariableError,
+    UnreadableCheckpointError,
 )
 from estimator_bridge.checkpoint.folder import check_writable, checkpoints_in, latest_checkpoint
 from estimator_bridge.checkpoint.lock import is_running, only_training
@@ -16,8 +20,13 @@ from estimator_bridge.checkpoint.whole import reading
 __all__ = [
     "CheckpointMismatchError",
     "CheckpointingSession",
+    "DamagedCheckpointError",
+    "ForbiddenCheckpointError",
     "InputPositionError",
+    "MissingCheckpointError",
+    "MissingVariableError",
     "Positions",
+    "UnreadableCheckpointError",
     "check_checkpoint",
     "check_writable",
     "checkpoints_in",

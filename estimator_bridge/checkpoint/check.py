@@ -7,19 +7,12 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.checkpoint.error_types import CheckpointMismatchError, MissingVariableError
 from estimator_bridge.checkpoint.whole import a_few, check_whole
-from estimator_bridge.errors import CheckpointError
 
-__all__ = ["CheckpointMismatchError", "check_checkpoint", "describe_variables"]
+__all__ = ["check_checkpoint", "describe_variables"]
 
 _OBJECTS = "_CHECKPOINTABLE_OBJECT_GRAPH"
-
-
-class CheckpointMismatchError(CheckpointError, tf.errors.InvalidArgumentError):
-    """A variable of a checkpoint has another shape or type than the model's."""
-
-    def __init__(self, message: str):
-        tf.errors.InvalidArgumentError.__init__(self, None, None, message)
 
 
 def describe_variables(variables: Iterable[tf.Variable]) -> dict[str, tuple[Any, tf.DType]]:
@@ -77,7 +70,7 @@ def check_checkpoint(path: str, expected: Mapping[str, tuple[Any, Any]]) -> None
 def _check_names(path: str, found: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
     missing = sorted(set(expected) - set(found))
     if missing and _OBJECTS in found:
-        raise CheckpointError(
+        raise MissingVariableError(
             f"Key {missing[0]} not found in checkpoint {path}, which was written by "
             "tf.train.Checkpoint: its names are paths through objects. Restore it with "
             "Scaffold(saver=tf.train.Checkpoint(...)) of the same objects; or take its values "
@@ -85,7 +78,7 @@ def _check_names(path: str, found: Mapping[str, Any], expected: Mapping[str, Any
         )
     if missing:
         others = sorted(set(found) - set(expected))
-        raise CheckpointError(
+        raise MissingVariableError(
             f"Key {missing[0]} not found in checkpoint {path}: it is of another model, or of this "
             f"one before it was changed. It lacks {len(missing)} of the model's {len(expected)} "
             f"variables ({a_few(missing)}), and has instead {a_few(others)}. Use another "

@@ -8,15 +8,15 @@ import uuid
 from collections.abc import Collection, Sequence
 
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
-from estimator_bridge.checkpoint.whole import PATTERN_CHARACTERS, check_whole, missing_files
-from estimator_bridge.errors import (
-    CheckpointError,
+from estimator_bridge.checkpoint.error_types import (
     DamagedCheckpointError,
+    ForbiddenCheckpointError,
     MissingCheckpointError,
-    UnreadableCheckpointError,
 )
+from estimator_bridge.checkpoint.whole import PATTERN_CHARACTERS, check_whole, missing_files
+from estimator_bridge.errors import CheckpointError
 
 __all__ = ["check_writable", "checkpoints_in", "latest_checkpoint"]
 
@@ -67,10 +67,15 @@ def latest_checkpoint(model_dir: str, passing_over: Collection[str] = ()) -> str
             problems.append(problem)
     if passing_over:
         return None
-    raise CheckpointError(
-        f"{_no_whole_one(state_file, has_state, named, problems)} Bring the files back from a "
-        "copy. To train from the start, use another model_dir, or move these files away."
+    problem = _no_whole_one(state_file, has_state, named, problems)
+    advice = (
+        "Bring the files back from a copy. To train from the start, use another model_dir, or move "
+        "these files away."
     )
+    if not candidates:
+        raise CheckpointError(f"{problem}. {advice}")
+    kind = MissingCheckpointError if missing_files(candidates[0]) else DamagedCheckpointError
+    raise kind(problem, advice)
 
 
 def _what_of_state(state_file: str, has_state: bool) -> str:
@@ -83,14 +88,14 @@ def _no_whole_one(
     if named:
         return (
             f"{state_file} names checkpoints that are not there, or not whole: {', '.join(named)} "
-            f"({problems[0]})."
+            f"({problems[0]})"
         )
     if has_state:
         return (
             f"{state_file} is damaged: it must be a text file that names the checkpoints beside "
-            "it, and there is none."
+            "it, and there is none"
         )
-    return f"{os.path.dirname(state_file)} holds checkpoints, and not a whole one: {problems[0]}."
+    return f"{os.path.dirname(state_file)} holds checkpoints, and not a whole one: {problems[0]}"
 
 
 def checkpoints_in(model_dir: str) -> list[str]:
@@ -103,7 +108,7 @@ def checkpoints_in(model_dir: str) -> list[str]:
       The common beginnings of their files' names. Files may be missing.
 
     Raises:
-      UnreadableCheckpointError: the file may not be read.
+      ForbiddenCheckpointError: the file may not be read.
     """
     state_file = os.path.join(model_dir, "checkpoint")
     try:
@@ -111,7 +116,7 @@ def checkpoints_in(model_dir: str) -> list[str]:
             file.read(1)
         state = tf.train.get_checkpoint_state(model_dir)
     except tf.errors.PermissionDeniedError as error:
-        raise UnreadableCheckpointError(
+        raise ForbiddenCheckpointError(
             f"{state_file}, which names the checkpoints, may not be read: {error.message}",
             "Give the user that runs this program the right to read it.",
         ) from error
@@ -144,6 +149,14 @@ def _problem(path: str) -> str | None:
     return None
 
 
+class NoFolderError(NotADirectoryError, tf.errors.FailedPreconditionError):
+    """A file is where a folder is to be; TensorFlow calls that a failed precondition."""
+
+    def __init__(self, message: str):
+        tf.errors.FailedPreconditionError.__init__(self, None, None, message)
+        NotADirectoryError.__init__(self, message)  # whose text is that of its arguments
+
+
 def check_writable(model_dir: str) -> None:
     """Checks that files can be written into a folder, and makes it where it is not there.
 
@@ -166,7 +179,7 @@ def check_writable(model_dir: str) -> None:
         )
     in_the_way = _file_on_the_way(model_dir)
     if in_the_way:
-        raise NotADirectoryError(
+        raise NoFolderError(
             f"model_dir {model_dir!r} must be a folder, but {in_the_way!r} is a file. Use another "
             "model_dir, or move the file."
         )

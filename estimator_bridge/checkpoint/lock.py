@@ -20,7 +20,7 @@ import uuid
 from collections.abc import Callable, Iterator
 
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.errors import ModelDirInUseError
 

@@ -7,14 +7,11 @@ import re
 from typing import Any
 
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
+from estimator_bridge.checkpoint.error_types import DamagedCheckpointError, MissingCheckpointError
 from estimator_bridge.checkpoint.whole import check_whole, data_files, reading
-from estimator_bridge.errors import (
-    CheckpointError,
-    DamagedCheckpointError,
-    MissingCheckpointError,
-)
+from estimator_bridge.errors import CheckpointError
 from estimator_bridge.tensorflow_private import eager_mode
 
 __all__ = ["InputPositionError", "Positions"]

@@ -7,6 +7,7 @@ import difflib
 import numpy as np
 import tensorflow as tf
 
+from estimator_bridge.checkpoint.error_types import MissingVariableError
 from estimator_bridge.checkpoint.folder import latest_checkpoint
 from estimator_bridge.checkpoint.whole import a_few, open_checkpoint, reading
 from estimator_bridge.errors import CheckpointError
@@ -49,7 +50,7 @@ def load_variable(path: str, name: str) -> np.ndarray:
     if not reader.has_tensor(name):
         names = sorted(reader.get_variable_to_shape_map())
         near = difflib.get_close_matches(name, names, n=3)
-        raise CheckpointError(
+        raise MissingVariableError(
             f"Key {name} not found in checkpoint {path}. "
             f"{'Near to it are' if near else 'It has'} {a_few(near or names)}."
         )

@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator
 
 import tensorflow as tf
 
-from estimator_bridge.errors import (
-    CheckpointError,
+from estimator_bridge.checkpoint.error_types import (
     DamagedCheckpointError,
+    ForbiddenCheckpointError,
     MissingCheckpointError,
     UnreadableCheckpointError,
 )
+from estimator_bridge.errors import CheckpointError
 
 __all__ = [
     "PATTERN_CHARACTERS",
@@ -143,7 +144,7 @@ def reading(path: str) -> Iterator[None]:
     try:
         yield
     except (IndexError, tf.errors.OpError) as error:  # IndexError is how the reader says "short"
-        if isinstance(error, tf.errors.InvalidArgumentError):
+        if isinstance(error, (CheckpointError, tf.errors.InvalidArgumentError)):
             raise
         raise _error_of(path, error) from error
     except ValueError as error:  # how a v1 Saver says that it found no such files
@@ -211,8 +212,8 @@ def _missing(path: str) -> list[str]:
         raise _no_permission(path, error) from error
 
 
-def _no_permission(path: str, error: tf.errors.OpError) -> UnreadableCheckpointError:
-    return UnreadableCheckpointError(
+def _no_permission(path: str, error: tf.errors.OpError) -> ForbiddenCheckpointError:
+    return ForbiddenCheckpointError(
         f"The checkpoint {path} may not be read: {_reason(error, path)}",
         "Give the user that runs this program the right to read the files and to enter the folder.",
     )

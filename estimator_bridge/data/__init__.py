@@ -15,3 +15,7 @@ __all__ = [
     "input_fn",
     "placeholders",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.data.rows import Reading, Rows
 
@@ -122,7 +122,7 @@ def _run_quietly(sess: Any, operation: tf.Operation) -> None:
     try:
         sess.run(operation)
     except Exception as error:  # the session may be closed by now, and its queues with it
-        logging.vlog(1, "While closing a queue: %s", error)
+        logging.debug("While closing a queue: %s", error)
 
 
 def fed_batch(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.graph.far_files import read_by
 from estimator_bridge.tensorflow_private import eager_mode

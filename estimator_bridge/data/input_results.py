@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 __all__ = [
     "MAX_DIRECTORY_CREATION_ATTEMPTS",

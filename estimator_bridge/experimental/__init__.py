@@ -1,5 +1,7 @@
 """tf.estimator.experimental: early stopping, and evaluation within training."""
 
+from typing import TYPE_CHECKING
+
 from estimator_bridge.canned import (
     KMeans,
     LinearSDCA,
@@ -43,4 +45,10 @@ __all__ = [
     "stop_if_no_increase_hook",
 ]
 
-__getattr__ = missing_getattr(__name__, MISSING["experimental"])
+# A type checker is to know the names above and no others.
+if not TYPE_CHECKING:
+    __getattr__ = missing_getattr(__name__, MISSING["experimental"])
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

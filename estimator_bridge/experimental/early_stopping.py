@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.experimental.stopping import CheckForStoppingHook, StopOnPredicateHook
 from estimator_bridge.training import Estimator

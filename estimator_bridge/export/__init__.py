@@ -35,3 +35,7 @@ __all__ = [
     "build_raw_supervised_input_receiver_fn",
     "build_supervised_input_receiver_fn_from_input_fn",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -39,6 +39,13 @@ def check_assets(assets: Iterable[tf.Tensor], known: dict[str, str]) -> None:
             )
 
 
+class _NoSuchFileError(ValueError, tf.errors.NotFoundError):
+    """A file that is to be exported is not there."""
+
+    def __init__(self, message: str):
+        tf.errors.NotFoundError.__init__(self, None, None, message)
+
+
 def check_assets_extra(assets_extra: Mapping[str, str] | None) -> None:
     """Checks files that are to go beside a SavedModel.
 
@@ -56,7 +63,9 @@ def check_assets_extra(assets_extra: Mapping[str, str] | None) -> None:
                 f"{source!r}. Write the path below it, as 'vocabularies/words.txt'."
             )
         if not tf.io.gfile.exists(source) or tf.io.gfile.isdir(source):
-            raise ValueError(f"assets_extra[{name!r}] is {source!r}, but there is no such file.")
+            raise _NoSuchFileError(
+                f"assets_extra[{name!r}] is {source!r}, but there is no such file."
+            )
 
 
 def copy_assets_extra(assets_extra: Mapping[str, str] | None, export_dir: str) -> None:

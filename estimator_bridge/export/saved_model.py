@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Callable
 
 import tensorflow as tf
-from absl import logging
 
 from estimator_bridge.export.assets import check_assets, check_assets_extra, copy_assets_extra
 from estimator_bridge.export.receivers import by_name
@@ -94,7 +93,6 @@ def export_saved_model(
             signatures[mode] = list(content["signature_def_map"])
         builder.save(as_text)
         copy_assets_extra(assets_extra, version.temporary)
-    logging.info("SavedModel written to: %s, with signatures %s", version.final, signatures)
     return tf.compat.as_bytes(version.final)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.export.servable import NotRunnableError, check_is_fed, check_runs_anywhere
 from estimator_bridge.export.supervised_outputs import EvalOutput, TrainOutput
@@ -15,6 +15,15 @@ from estimator_bridge.model import EstimatorSpec, ExportOutput, ModeKeys
 __all__ = ["build_signatures", "outputs_of"]
 
 _DEFAULT_KEY = tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY
+
+# By method, what the log calls it.
+_METHODS = {
+    tf.saved_model.CLASSIFY_METHOD_NAME: "Classify",
+    tf.saved_model.REGRESS_METHOD_NAME: "Regress",
+    tf.saved_model.PREDICT_METHOD_NAME: "Predict",
+    "tensorflow/supervised/training": "Train",
+    "tensorflow/supervised/eval": "Eval",
+}
 
 
 def outputs_of(spec: EstimatorSpec) -> Mapping[str, ExportOutput] | None:
@@ -122,6 +131,12 @@ def _tensors_of(infos: Iterable[Any]) -> Iterable[tf.Tensor]:
 def _report(
     signatures: Mapping[str, Any], refused: Mapping[str, ValueError], serving_only: bool
 ) -> None:
+    by_method: dict[str, list[str]] = {method: [] for method in _METHODS}
+    for name, signature in signatures.items():
+        by_method.setdefault(signature.method_name, []).append(name)
+    for method, names in by_method.items():
+        kind = _METHODS.get(method, method)
+        logging.info("Signatures INCLUDED in export for %s: %s", kind, names or None)
     for name, reason in refused.items():
         logging.warning("Signature %r is left out of the SavedModel: %s", name, reason)
     if not signatures:

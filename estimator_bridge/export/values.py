@@ -6,13 +6,16 @@ import re
 
 import tensorflow as tf
 
-from estimator_bridge.checkpoint import check_checkpoint, describe_variables, reading
-from estimator_bridge.errors import (
-    CheckpointError,
+from estimator_bridge.checkpoint import (
     DamagedCheckpointError,
     MissingCheckpointError,
+    MissingVariableError,
     UnreadableCheckpointError,
+    check_checkpoint,
+    describe_variables,
+    reading,
 )
+from estimator_bridge.errors import CheckpointError
 
 __all__ = ["saver_of", "set_values"]
 
@@ -69,7 +72,8 @@ def set_values(
     except CheckpointError as error:
         if isinstance(error, _RAISED_AS_THEY_ARE):
             raise
-        raise CheckpointError(
+        kind = MissingVariableError if isinstance(error, MissingVariableError) else CheckpointError
+        raise kind(
             "Could not load all requested variables from checkpoint. Please make sure your "
             "model_fn does not expect variables that were not saved in the checkpoint. "
             f"Encountered error with mode `{mode}` while restoring checkpoint from: "
@@ -100,7 +104,7 @@ def _restore(session, scaffold, saver, checkpoint_path: str) -> None:
             missing = re.search(r"Key (\S+) not found in checkpoint", str(error))
             if missing is None:
                 raise
-            raise CheckpointError(
+            raise MissingVariableError(
                 f"{missing[0]} {checkpoint_path}, which the saver of the model's scaffold wants."
             ) from error
 

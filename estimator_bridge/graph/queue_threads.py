@@ -6,7 +6,7 @@ from collections.abc import Container
 from typing import Any
 
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.graph.resources import Resources
 

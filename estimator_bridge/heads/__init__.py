@@ -76,3 +76,7 @@ __all__ = [
     "summed_multi_class_head",
     "summed_regression_head",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

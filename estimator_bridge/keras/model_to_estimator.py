@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.keras.cloning import CompiledModel
 from estimator_bridge.keras.first_values import first_values

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 import tf_keras
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.keras.batches import is_dataset_fn, numpy_batches
 from estimator_bridge.keras.cloning import CompiledModel

@@ -54,6 +54,7 @@ def install() -> None:
         )
     from estimator_bridge import embedding_parameters
     from estimator_bridge.legacy.resolver import TPUClusterResolver
+    from estimator_bridge.logs import write_lines_once
     from estimator_bridge.tensorflow_private import restore_variable_v1
 
     for name, namespace in _namespaces():
@@ -65,6 +66,7 @@ def install() -> None:
                 kind = getattr(embedding_parameters, parameters)
                 setattr(namespace.tpu.experimental, parameters, kind)
             lead_tpu_functions_here(namespace)
+    write_lines_once()
     places = {"tensorflow": v2, "tensorflow.compat.v1": v1, "tensorflow.compat.v2": v2}
     for place, face in places.items():
         sys.modules[f"{place}.estimator"] = face

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 __all__ = ["DataSet", "DataSets", "read_data_sets"]
 

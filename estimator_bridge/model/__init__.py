@@ -15,6 +15,7 @@ from estimator_bridge.model.export_outputs import (
 from estimator_bridge.model.fn_args import describe_fn, fn_args
 from estimator_bridge.model.host_calls import HostCallHook, call_host_fn
 from estimator_bridge.model.modes import MODE_NAMES, ModeKeys
+from estimator_bridge.model.reprs import call_repr
 from estimator_bridge.model.run_config import RunConfig
 from estimator_bridge.model.session_config import default_session_config
 from estimator_bridge.model.tf_config import read_tf_config
@@ -51,6 +52,7 @@ __all__ = [
     "WarmStartSettings",
     "all_to_all",
     "call_host_fn",
+    "call_repr",
     "collective_permute",
     "cross_replica_sum",
     "default_session_config",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any, Callable
 
 import tensorflow as tf
@@ -15,7 +16,8 @@ from estimator_bridge.model.config_checks import (
     check_model_dir,
     check_settings,
 )
-from estimator_bridge.model.session_config import cluster_session_config
+from estimator_bridge.model.reprs import call_repr, changed_from_defaults
+from estimator_bridge.model.session_config import cluster_session_config, default_session_config
 from estimator_bridge.model.settings import Place, Setting
 from estimator_bridge.model.strategies import merge_strategies
 from estimator_bridge.model.tf_config import read_tf_config
@@ -183,6 +185,29 @@ class RunConfig:
         config._settings.update(changed)
         check_settings(config._settings, changed)
         return config
+
+    def __repr__(self) -> str:
+        return call_repr(type(self).__name__, self._shown_values())
+
+    def _shown_values(self) -> dict[str, Any]:
+        """What a repr shows, by the names of arguments and properties."""
+        values = dict(self._settings)
+        chosen = self._settings["save_checkpoints_steps"], self._settings["save_checkpoints_secs"]
+        if chosen == (None, _DEFAULT_SAVE_CHECKPOINTS_SECS):
+            del values["save_checkpoints_steps"], values["save_checkpoints_secs"]
+        elif None in chosen and chosen != (None, None):
+            del values[("save_checkpoints_steps", "save_checkpoints_secs")[chosen.index(None)]]
+        if values["session_config"] == default_session_config():
+            del values["session_config"]
+        if values["experimental_distribute"] is not None:
+            del values["train_distribute"], values["eval_distribute"]
+        shown = changed_from_defaults(RunConfig.__init__, values)
+        place = {f.name: getattr(self._cluster_place, f.name) for f in fields(Cluster)}
+        if place["cluster_spec"]:
+            place["cluster_spec"] = place["cluster_spec"].as_dict()
+        else:
+            del place["cluster_spec"]
+        return {**shown, **changed_from_defaults(Cluster, place)}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> RunConfig:
         # A copied strategy is another strategy: variables made under the one are foreign to the

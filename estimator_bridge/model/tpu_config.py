@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import collections
-import logging
 from collections.abc import Sequence
 from typing import Any
 
+from tensorflow.compat.v1 import logging
+
 from estimator_bridge.model.counts import check_positive_integer, parse_iterations_per_loop
+from estimator_bridge.model.reprs import call_repr, changed_from_defaults
 from estimator_bridge.model.tf_config import read_tf_config
 
 __all__ = ["InputPipelineConfig", "TPUConfig"]
-
-_logger = logging.getLogger(__name__)
 
 _CORES_PER_REPLICA = (1, 2, 4, 8, 16, 32, 64, 128)
 
@@ -124,6 +124,12 @@ class TPUConfig(_Fields):
             experimental_feed_hook,
         )
 
+    def __repr__(self) -> str:
+        values = self._asdict()
+        if self.per_host_input_for_training == InputPipelineConfig.PER_HOST_V1:  # True, too
+            del values["per_host_input_for_training"]
+        return call_repr(type(self).__name__, changed_from_defaults(TPUConfig.__new__, values))
+
     def _replace(self, **kwargs: Any) -> TPUConfig:
         """Copies with some fields changed, and checked again."""
         return type(self)(**{**self._asdict(), **kwargs})
@@ -162,5 +168,5 @@ def _check_partition(dims: Sequence[Any], pipeline: int, cores: int | None) -> N
 def _job_name_in_tf_config() -> str | None:
     name = (read_tf_config().get("service") or {}).get("tpu_worker_job_name")
     if name:
-        _logger.info("TPU job name from TF_CONFIG: %s", name)
+        logging.info("Load TPU job name from TF_CONFIG: %s", name)
     return name

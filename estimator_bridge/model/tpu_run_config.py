@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from estimator_bridge.model import run_config
 from estimator_bridge.model.cluster import TaskType
+from estimator_bridge.model.reprs import changed_from_defaults
 from estimator_bridge.model.tpu_config import TPUConfig
 
 __all__ = ["RunConfig"]
@@ -99,6 +100,17 @@ class RunConfig(run_config.RunConfig):
         assert isinstance(config, RunConfig)  # it is a copy of self
         config._tpu_config = tpu_config or TPUConfig()
         return config
+
+    def _shown_values(self) -> dict[str, Any]:
+        own = {"tpu_config": self._tpu_config, "cluster": self._cluster}
+        if self._tpu_config == TPUConfig():
+            del own["tpu_config"]
+        shown = {**changed_from_defaults(RunConfig.__init__, own), **super()._shown_values()}
+        if self._cluster is not None:  # it says these
+            shown = {key: shown[key] for key in shown if key not in ("cluster_spec", "master")}
+        if shown.get("evaluation_master") == self.master:
+            del shown["evaluation_master"]
+        return shown
 
     def _shared(self) -> list[Any]:
         # A resolver holds a connection to its TPU.

@@ -6,7 +6,7 @@ import os
 from typing import Any, NamedTuple
 
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 __all__ = ["VocabInfo", "WarmStartSettings", "parse_warm_start", "warm_start"]
 
@@ -96,6 +96,20 @@ def parse_warm_start(warm_start_from: Any) -> WarmStartSettings | None:
     return WarmStartSettings(path)
 
 
+class _NoSourceError(ValueError, tf.errors.NotFoundError):
+    """There is no checkpoint to warm-start from."""
+
+    def __init__(self, message: str):
+        tf.errors.NotFoundError.__init__(self, None, None, message)
+
+
+class _DamagedSourceError(ValueError, tf.errors.DataLossError):
+    """The checkpoint to warm-start from cannot be read."""
+
+    def __init__(self, message: str):
+        tf.errors.DataLossError.__init__(self, None, None, message)
+
+
 def warm_start(settings: WarmStartSettings) -> None:
     """Sets the initializers of the default graph's variables to a checkpoint's values.
 
@@ -111,7 +125,8 @@ def warm_start(settings: WarmStartSettings) -> None:
         _check_columns(settings)
         _train.warm_start(*settings)
     except (tf.errors.NotFoundError, tf.errors.DataLossError) as error:
-        raise ValueError(
+        kind = _NoSourceError if isinstance(error, tf.errors.NotFoundError) else _DamagedSourceError
+        raise kind(
             f"There is nothing to warm-start from: {error.message}. ckpt_to_initialize_from must "
             f"be a checkpoint or a folder with one, got {settings.ckpt_to_initialize_from!r}."
         ) from error

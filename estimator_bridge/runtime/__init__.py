@@ -41,3 +41,7 @@ __all__ = [
     "tpu_strategy",
     "workers_of",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import socket
+import sys
 from collections.abc import Iterator
 
 import tensorflow as tf
@@ -227,9 +228,28 @@ def emulate_cores(cores: int) -> list[str]:
             except RuntimeError as error:
                 raise TooLateError(
                     f"{cores} emulated cores were asked for, but TensorFlow has already started "
-                    f"with {max(len(configured), 1)} CPU device(s), and cannot add any. Ask for "
-                    "them before the first TensorFlow operation runs: make the "
-                    f"TPUClusterResolver('emulated:{cores}') and the TPUEstimator first, or call "
-                    f"estimator_bridge.runtime.emulate_cores({cores}) at the program's top."
+                    f"with {max(len(configured), 1)} CPU device(s), and cannot add any. "
+                    + _how_to_be_early(cores)
                 ) from error
         return [device.name for device in tf.config.list_logical_devices("CPU")[:cores]]
+
+
+def _how_to_be_early(cores: int) -> str:
+    call = f"estimator_bridge.runtime.emulate_cores({cores})"
+    if _in_notebook():
+        return (
+            f"Restart the kernel, and call {call} in the first cell, before the first TensorFlow "
+            "operation runs."
+        )
+    return (
+        "Ask for them before the first TensorFlow operation runs: make the "
+        f"TPUClusterResolver('emulated:{cores}') and the TPUEstimator first, or call {call} at the "
+        "program's top."
+    )
+
+
+def _in_notebook() -> bool:
+    """Whether the program runs in a notebook's kernel, where the process outlives a mistake."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return getattr(shell, "kernel", None) is not None

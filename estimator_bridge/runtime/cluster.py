@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.errors import WorkerError
 from estimator_bridge.runtime.deadlines import interruptible_wait, problem_at, within

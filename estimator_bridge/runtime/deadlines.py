@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.errors import Interrupted, interrupted
 

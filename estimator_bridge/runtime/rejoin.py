@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.errors import WorkerError
 from estimator_bridge.runtime.cluster import not_answering
@@ -142,6 +142,5 @@ def command_line(
 def _flush() -> None:
     for writer in list(tf.compat.v1.summary.FileWriterCache._cache.values()):
         writer.flush()
-    logging.flush()
     sys.stdout.flush()
     sys.stderr.flush()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.errors import AcceleratorNotFoundError
 from estimator_bridge.redaction import redacted
@@ -102,7 +102,7 @@ def _one_device(device: str) -> tf.distribute.Strategy:
 
 def _emulated(cores: int) -> tf.distribute.Strategy:
     devices = emulate_cores(cores)
-    level = logging.WARNING if cores_for_any_tpu() else logging.INFO
+    level = logging.WARN if cores_for_any_tpu() else logging.INFO
     logging.log(level, "No TPU in use: %d emulated core(s) on this machine's CPU.", cores)
     if cores == 1:
         return _one_device(devices[0])

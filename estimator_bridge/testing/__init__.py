@@ -13,3 +13,7 @@ __all__ = [
     "cores_fixture",
     "described_tpu",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ class ModelCheckError(AssertionError):
     """A model that is not ready for a TPU: says in which mode, why, and where in the program."""
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(repr=False)
 class ModelReport:
     """What ``check_model_fn`` saw of a model that passed.
 
@@ -41,6 +41,56 @@ class ModelReport:
     metrics: dict[int, dict[str, Any]] = dataclasses.field(default_factory=dict)
     predictions: dict[int, dict[str, np.ndarray]] = dataclasses.field(default_factory=dict)
     tpu: dict[str, TPUGraph] = dataclasses.field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """A screen's worth; ``details()`` has all values."""
+        cores = sorted(self.losses)
+        lines = ["ModelReport: passed" + (f" on {_listed(cores)} core(s)" if cores else "")]
+        for count in cores:
+            lines.append(f"  loss on {count} core(s): {self.losses[count]:.7g}")
+        if self.weights:
+            numbers = sum(int(np.size(value)) for value in self.weights.values())
+            moved = max(self.rounding.values(), default=0.0)
+            lines.append(
+                f"  weights: {numbers:,} numbers in {len(self.weights)} variable(s), which "
+                f"rounding moves by {moved:.1e} at most"
+            )
+        for count, metrics in sorted(self.metrics.items())[:1]:
+            lines += [f"  metrics on {count} core(s):", *_some(metrics, _short)]
+        for count, values in sorted(self.predictions.items())[:1]:
+            lines += [f"  predictions on {count} core(s):", *_some(values, _kind)]
+        for mode, graph in self.tpu.items():
+            lines.append(
+                f"  for a TPU, {mode}: {sum(graph.on_tpu.values()):,} operations on each of "
+                f"{graph.replicas} core(s), {graph.variables} variable(s)"
+            )
+        return "\n".join([*lines, "All values: the attributes, or print(report.details())"])
+
+    def details(self) -> str:
+        """All that was seen, by attribute; tens of thousands of characters for most models."""
+        parts = ((field.name, getattr(self, field.name)) for field in dataclasses.fields(self))
+        return "\n".join(f"{name}: {value!r}" for name, value in parts)
+
+
+_SHOWN = 8  # of metrics, and of predictions
+
+
+def _some(values: Mapping[str, Any], show: Callable[[Any], str]) -> list[str]:
+    lines = [f"    {name}: {show(value)}" for name, value in list(values.items())[:_SHOWN]]
+    left = len(values) - _SHOWN
+    return [*lines, f"    and {left} more"] if left > 0 else lines
+
+
+def _short(value: Any) -> str:
+    return f"{value:.7g}" if np.ndim(value) == 0 and np.isreal(value) else _kind(value)
+
+
+def _kind(value: Any) -> str:
+    return f"{np.asarray(value).dtype} of shape {np.shape(value)}"
+
+
+def _listed(counts: Sequence[int]) -> str:
+    return " and ".join(filter(None, [", ".join(map(str, counts[:-1])), str(counts[-1])]))
 
 
 @contextlib.contextmanager

@@ -44,3 +44,7 @@ __all__ = [
     "shard",
     "shutdown_system",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -27,6 +27,7 @@ class CPUExecution(Execution):
 
     config: TPURunConfig
     step_is_resource = True
+    runs_on = "CPU/GPU"
 
     def __init__(
         self, strategy: tf.distribute.Strategy, config: TPURunConfig, batch_size: int | None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.model import InputPipelineConfig, ModeKeys, TPURunConfig
 from estimator_bridge.model.counts import check_positive_integer
@@ -110,6 +112,9 @@ class TPUEstimator(EstimatorV1):
         self._batch_axis = batch_axis
         self._may_export = export_to_tpu or export_to_cpu
         super().__init__(model_fn, model_dir, config, params, warm_start_from)
+        logging.info("_TPUContext: eval_on_tpu %s", eval_on_tpu)
+        if eval_on_tpu and not use_tpu:
+            logging.warning("eval_on_tpu ignored because use_tpu is False.")
         self._strategy = self._make_strategy(config) if use_tpu else default_strategy()
         self._embeddings = embedding_config_spec
         if use_tpu and embedding_config_spec is not None:
@@ -189,6 +194,20 @@ class TPUEstimator(EstimatorV1):
         )
         on_cores._joins_by_strategy = True
         return on_cores
+
+    @contextlib.contextmanager
+    def _loop(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        finally:
+            logging.info("%s marked as finished", name)
+
+    def _shown_values(self) -> dict[str, Any]:
+        values = super()._shown_values()
+        for mode, size in self._batch_sizes.items():
+            if size is not None:
+                values[_BATCH_SIZE_ARGUMENT[mode]] = size
+        return {**values, "use_tpu": self._use_tpu}
 
     def _check_embeddings(self, spec: Any) -> None:
         if not isinstance(spec, EmbeddingConfigSpec):

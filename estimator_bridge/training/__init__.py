@@ -30,3 +30,7 @@ __all__ = [
     "Watchdog",
     "train_and_evaluate",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
 
-__all__ = ["NEVER", "NOW", "Due", "due", "skip"]
+__all__ = ["NEVER", "NOW", "Due", "are_called", "due", "skip"]
 
 _train = tf.compat.v1.train
 
@@ -82,6 +83,11 @@ _KNOWN = (
 )
 
 
+def are_called(hooks: Sequence[Any]) -> bool:
+    """Whether any hook has a before_run or after_run to be called."""
+    return any(due(hook, 0) != NEVER for hook in hooks)
+
+
 def skip(hook: Any, steps: int, step: int) -> None:
     """Tells a hook that counts its calls of steps that ran without it.
 
@@ -90,6 +96,9 @@ def skip(hook: Any, steps: int, step: int) -> None:
       steps: how many there were.
       step: the global step after them.
     """
+    if hasattr(hook, "skip"):  # this library's own
+        hook.skip(steps)
+        return
     known = _known_as(hook)
     if known is _train.LoggingTensorHook:
         hook._iter_count += steps

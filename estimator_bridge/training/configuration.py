@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import os
 import tempfile
+from typing import Any
 
-from absl import logging
+from tensorflow.compat.v1 import logging
 
-from estimator_bridge.model import RunConfig, default_session_config
+from estimator_bridge.model import RunConfig, TPURunConfig, default_session_config
 
 __all__ = ["config_with_folder"]
 
@@ -29,6 +31,7 @@ def config_with_folder(
       ValueError: config is no RunConfig, or names another folder.
     """
     if config is None:
+        logging.info("Using default config.")
         config = RunConfig()
     elif not isinstance(config, RunConfig):
         raise ValueError(
@@ -48,4 +51,16 @@ def config_with_folder(
     changed = {} if path == config.model_dir else {"model_dir": path}
     if config.session_config is None:
         changed["session_config"] = default_session_config()
-    return config.replace(**changed) if changed else copy.deepcopy(config)
+    config = config.replace(**changed) if changed else copy.deepcopy(config)
+    logging.info("Using config: %s", _as_attributes(config))
+    return config
+
+
+def _as_attributes(config: RunConfig) -> dict[str, Any]:
+    """The config by the names of the original's attributes, which its log showed."""
+    place = ["service", "cluster_spec", "task_type", "task_id", "global_id_in_cluster", "master"]
+    place += ["evaluation_master", "is_chief", "num_ps_replicas", "num_worker_replicas"]
+    names = [*inspect.signature(RunConfig).parameters, *place]
+    if isinstance(config, TPURunConfig):
+        names += ["tpu_config", "cluster"]
+    return {f"_{name}": getattr(config, name) for name in names}

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.checkpoint import (
+    DamagedCheckpointError,
+    MissingCheckpointError,
     check_writable,
     latest_checkpoint,
     list_variables,
@@ -22,14 +25,12 @@ from estimator_bridge.checkpoint import (
     step_of,
 )
 from estimator_bridge.collector import spared
-from estimator_bridge.errors import (
-    DamagedCheckpointError,
-    MissingCheckpointError,
-)
 from estimator_bridge.export.saved_model import export_saved_model
+from estimator_bridge.logs import write_lines_once
 from estimator_bridge.model import (
     ModeKeys,
     RunConfig,
+    call_repr,
     parse_warm_start,
     warm_start,
 )
@@ -49,6 +50,7 @@ from estimator_bridge.training.kept_programs import KeptPrograms
 from estimator_bridge.training.members import check_uncalled
 from estimator_bridge.training.model_call import call_model_fn, check_model_fn
 from estimator_bridge.training.original_methods import OriginalMethods
+from estimator_bridge.training.params import shown_params
 from estimator_bridge.training.predict import predict_program
 from estimator_bridge.training.program import Program, trace_program
 from estimator_bridge.training.session_options import apply_session_config
@@ -93,6 +95,7 @@ class Estimator(OriginalMethods):
     ):
         type(self)._assert_members_are_not_overridden(self)
         check_uncalled(self)
+        write_lines_once()
         apply_session_config(getattr(config, "session_config", None))
         self._config = config_with_folder(config, model_dir)
         self._model_dir: str = self._config.model_dir
@@ -100,6 +103,19 @@ class Estimator(OriginalMethods):
         self._params = copy.deepcopy(params or {})
         self._warm_start_settings = parse_warm_start(warm_start_from)
         self._kept = KeptPrograms()
+
+    def __repr__(self) -> str:
+        return call_repr(type(self).__name__, self._shown_values())
+
+    def _shown_values(self) -> dict[str, Any]:
+        """What a repr shows, by the names of the constructor's arguments."""
+        function = inspect.unwrap(getattr(self._model_fn, "func", self._model_fn))
+        is_ours = getattr(function, "__module__", "").startswith("estimator_bridge.")
+        values = {} if is_ours else {"model_fn": function}  # a canned estimator has its own
+        values.update(model_dir=self._model_dir, config=self._config.replace(model_dir=None))
+        if self._params:
+            values["params"] = shown_params(self._params)
+        return values
 
     @property
     def model_dir(self) -> str:
@@ -156,6 +172,7 @@ class Estimator(OriginalMethods):
         self._check_steps("Train", steps=steps, max_steps=max_steps)
         hooks, listeners = check_hooks(hooks), check_listeners(saving_listeners)
         with contextlib.ExitStack() as stack:
+            stack.enter_context(self._loop("training_loop"))
             stack.enter_context(spared())
             termination = stack.enter_context(ending_on_signals(self._model_dir, grace_of(hooks)))
             stack.enter_context(watched("Training", hooks, self._model_dir))
@@ -213,7 +230,11 @@ class Estimator(OriginalMethods):
         """
         self._check_steps("Eval", steps=steps)
         hooks = check_hooks(hooks)
-        with interruptible("Evaluation"), watched("Evaluation", hooks, self._model_dir):
+        with (
+            interruptible("Evaluation"),
+            watched("Evaluation", hooks, self._model_dir),
+            self._loop("evaluation_loop"),
+        ):
             execution = self._execution(ModeKeys.EVAL)
             check_writable(self._model_dir)
             path = self._checkpoint_for(checkpoint_path, "evaluate")
@@ -248,14 +269,16 @@ class Estimator(OriginalMethods):
             batches differ in length.
         """
         hooks = check_hooks(hooks)
-        keys = [predict_keys] if isinstance(predict_keys, str) else predict_keys
         with interruptible("Prediction"):
             execution = self._execution(ModeKeys.PREDICT)
         path = self._checkpoint_for(checkpoint_path, "predict")
-        with self._program(execution, input_fn, ModeKeys.PREDICT, path, bool(hooks)) as program:
+        with (
+            self._loop("prediction_loop"),
+            self._program(execution, input_fn, ModeKeys.PREDICT, path, bool(hooks)) as program,
+        ):
             other_than = None if checkpoint_path else self._other_than()
             yield from predict_program(
-                program, hooks, keys, path, yield_single_examples, other_than
+                program, hooks, predict_keys, path, yield_single_examples, other_than
             )
 
     def export_saved_model(
@@ -402,6 +425,11 @@ class Estimator(OriginalMethods):
                 "checkpoint. Call train() first, or name the folder that train() wrote to."
             )
         return latest
+
+    def _loop(self, name: str) -> contextlib.AbstractContextManager[None]:
+        """Is open while a call trains, evaluates or predicts."""
+        del name
+        return contextlib.nullcontext()
 
     def _check_steps(self, purpose: str, **counts: int | None) -> None:
         del purpose

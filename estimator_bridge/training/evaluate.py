@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.graph import continue_trace
-from estimator_bridge.training.cadence import NEVER, due
+from estimator_bridge.training.cadence import are_called
 from estimator_bridge.training.hooked_loop import ENDS, HookedLoop
 from estimator_bridge.training.initialize import open_session
+from estimator_bridge.training.last_step import StopAfterHook
 from estimator_bridge.training.metrics import write_results
 from estimator_bridge.training.program import Program
 from estimator_bridge.training.termination import end_if_asked
 
 __all__ = ["evaluate_program"]
+
+_FEW = 20  # batches: with fewer, each has a line
 
 
 def evaluate_program(
@@ -42,8 +46,12 @@ def evaluate_program(
     """
     graph, session = program.graph, program.session
     with continue_trace(graph, program.execution.shards):
-        all_hooks = [*hooks, *program.spec.evaluation_hooks]
+        own_hooks = program.spec.evaluation_hooks
+        last = [StopAfterHook(steps)] if are_called(own_hooks) and steps is not None else []
+        all_hooks = [*hooks, *last, *own_hooks]
         source = program.read_input()
+        started = time.time()
+        logging.info("Starting evaluation at %s", time.strftime("%Y-%m-%dT%H:%M:%S"))
         evaluated = open_session(
             program.session, program.scaffold, all_hooks, checkpoint_path, other_than=other_than
         )
@@ -53,6 +61,8 @@ def evaluate_program(
         results = session.run(program.results)
         for hook in all_hooks:
             hook.end(session)
+        logging.info("Inference Time : %0.5fs", time.time() - started)
+        logging.info("Finished evaluation at %s", time.strftime("%Y-%m-%d-%H:%M:%S"))
         write_results(output_dir, results, evaluated)
     return results
 
@@ -64,11 +74,11 @@ def _run(program: Program, hooks: list[Any], steps: int | None, iterator: Any) -
         hooks,
         program.kept_loop,
         None,  # a NaN loss is a result here, no failure
-        execution.pace(program.mode, steps if _are_called(hooks) else None),
+        execution.pace(program.mode, steps if are_called(hooks) else None),
         original_fetches=[update for _, update in program.spec.eval_metric_ops.values()],
         singly=bool(hooks),
     )
-    done, step = 0, program.global_step
+    done, told, step = 0, 0, program.global_step
     while not (loop.stop or program.is_stopped) and (steps is None or done < steps):
         end_if_asked()
         most = math.inf if steps is None else steps - done
@@ -83,12 +93,27 @@ def _run(program: Program, hooks: list[Any], steps: int | None, iterator: Any) -
             if wanted is not None:
                 loop.finish(wanted)
         execution.evaluate_left_over(program, result)
+        told = _tell(told, done, steps)
         if result.input_ended:
             break
     program.check_input()
     return done
 
 
-def _are_called(hooks: Sequence[Any]) -> bool:
-    """Whether any hook has a before_run or after_run to be called."""
-    return any(due(hook, 0) != NEVER for hook in hooks)
+def _tell(told: int, done: int, steps: int | None) -> int:
+    """Logs the batches since the last line that the original had a line for.
+
+    Args:
+      told: how many batches the lines cover so far.
+      done: how many have been evaluated.
+      steps: how many there are to be; without that number, the original had no lines.
+
+    Returns:
+      How many batches the lines cover now.
+    """
+    if steps is not None and logging.get_verbosity() <= logging.INFO:
+        every = 1 if steps < _FEW else steps // 10
+        for count in range(told + 1, done + 1):
+            if count % every == 0 or count == steps:
+                logging.info("Evaluation [%d/%d]", count, steps)
+    return done

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 __all__ = ["read_eval_metrics", "scalars_by_step"]
 

@@ -15,6 +15,7 @@ from estimator_bridge.graph import LiftedSession
 from estimator_bridge.runtime import LoopResult, StepLoop
 from estimator_bridge.tensorflow_private import existing_global_step_read
 from estimator_bridge.training.cadence import due, skip
+from estimator_bridge.training.log_hooks import Reached
 from estimator_bridge.training.pace import Pace
 from estimator_bridge.training.step_call import StepCall
 from estimator_bridge.training.together import Together
@@ -159,7 +160,7 @@ class HookedLoop:
             if hook not in called:
                 skip(hook, result.steps, step + result.steps)
         if result.fetched is not None and result.steps == steps:
-            self.finish(result.fetched, result.limit_value)
+            self.finish(result.fetched, result.limit_value, _reached(result, step, limit))
         if _is_nan(result):
             self._tell_of_nan(result.loss, step + result.steps)
         return result
@@ -169,12 +170,15 @@ class HookedLoop:
         """The references that hooks want of the last step of the chunk that was begun last."""
         return self._call.fetches.refs if self._call else []
 
-    def finish(self, fetched: dict[str, Any], step: int | None = None) -> None:
+    def finish(
+        self, fetched: dict[str, Any], step: int | None = None, reached: Reached | None = None
+    ) -> None:
         """Calls the hooks at the end of a chunk: ``run`` does, unless a short batch ended it.
 
         Args:
           fetched: the values of ``wanted``.
           step: the global step, where it is known: TensorFlow's hooks ask for it again.
+          reached: in training, for the hooks of the log.
         """
         assert self._call is not None
         known = {}
@@ -182,7 +186,7 @@ class HookedLoop:
             name, kind = self._step_read
             known[name] = kind(step)
         with self._session.knowing(known):
-            self._call.finish(fetched)
+            self._call.finish(fetched, reached)
         if self._call.stop_requested:
             self.request_stop()
 
@@ -222,6 +226,14 @@ class HookedLoop:
                     raise NanLossError(step) from error
         if context.stop_requested:
             self.request_stop()
+
+
+def _reached(result: LoopResult, start: int, limit: int | None) -> Reached | None:
+    """What the hooks of the log see; a step of a call adds what all of them add on average."""
+    if result.limit_value is None:
+        return None
+    stride = (result.limit_value - start) // max(result.steps, 1)
+    return Reached(result.limit_value, result.limit_value - stride, result.loss, limit)
 
 
 def _is_nan(result: LoopResult) -> bool:

@@ -8,22 +8,22 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.checkpoint import (
+    DamagedCheckpointError,
+    MissingCheckpointError,
     check_checkpoint,
     checkpoints_in,
     reading,
     restored_variables,
 )
-from estimator_bridge.errors import DamagedCheckpointError, MissingCheckpointError
 from estimator_bridge.graph import LiftedSession, graph_classes
 from estimator_bridge.training.readiness import finalize_scaffold, not_ready
 
 __all__ = ["initialize_session", "open_session", "prepare_saver", "with_default_local_init"]
 
 _v1 = tf.compat.v1
-_INFO = 20  # of Python's logging
 
 
 def prepare_saver(scaffold: tf.compat.v1.train.Scaffold, keep_max: int | None, keep_hours: float):
@@ -119,7 +119,10 @@ def initialize_session(
     problem = not_ready(session, scaffold.ready_for_local_init_op)
     if problem:
         raise _not_ready_error(" for local_init. ", scaffold, checkpoint_path, problem)
-    session.run(scaffold.local_init_op, feed_dict=scaffold.local_init_feed_dict)
+    if scaffold.local_init_op is not None:
+        logging.info("Running local_init_op.")
+        session.run(scaffold.local_init_op, feed_dict=scaffold.local_init_feed_dict)
+        logging.info("Done running local_init_op.")
     problem = not_ready(session, scaffold.ready_op)
     if problem:
         raise _not_ready_error(". ", scaffold, checkpoint_path, problem)
@@ -149,9 +152,6 @@ def _restore(session: LiftedSession, saver: Any, path: str) -> None:
     initializers = _v1.get_collection("saved_model_initializers")
     if initializers:  # of a SavedModel that the model loads; the checkpoint's values count
         session.run(initializers)
-    # TensorFlow's Saver says so by itself, where tf.logging is to say as much.
-    if not (isinstance(saver, _v1.train.Saver) and tf.get_logger().isEnabledFor(_INFO)):
-        logging.info("Restoring parameters from %s", path)
     with reading(path):
         saver.restore(session, path)
 
@@ -159,9 +159,10 @@ def _restore(session: LiftedSession, saver: Any, path: str) -> None:
 def _recover_last_checkpoints(saver: Any, path: str) -> None:
     known = []
     for older in checkpoints_in(os.path.dirname(path)):
-        index = older + ".index"
-        if tf.io.gfile.exists(index):
-            known.append((older, tf.io.gfile.stat(index).mtime_nsec / 1e9))
+        for file in (older + ".index", older):  # a checkpoint of the old format is one file
+            if tf.io.gfile.exists(file):
+                known.append((older, tf.io.gfile.stat(file).mtime_nsec / 1e9))
+                break
     saver.set_last_checkpoints_with_time(known)
 
 

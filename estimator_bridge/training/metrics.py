@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.model import EstimatorSpec
 
@@ -52,7 +52,8 @@ def write_results(directory: str, results: Mapping[str, Any], checkpoint_path: s
       checkpoint_path: what was evaluated; written as the text summary 'checkpoint_path'.
     """
     step = int(results[_GLOBAL_STEP])
-    shown = ", ".join(f"{k} = {v}" for k, v in sorted(results.items()) if not _is_bytes(v))
+    # format() without !s prints a float32 as one of Python's floats.
+    shown = ", ".join(f"{k} = {v!s}" for k, v in sorted(results.items()) if not _is_bytes(v))
     logging.info("Saving dict for global step %d: %s", step, shown)
     summary = _summary()
     for name, value in results.items():
@@ -91,6 +92,12 @@ def _add(summary, name: str, value: Any) -> None:
             summary.value.add().CopyFrom(part)
     elif isinstance(value, np.ndarray):
         summary.value.add(tag=name, tensor=tf.make_tensor_proto(value))
+        logging.info(
+            "Summary for np.ndarray is not visible in Tensorboard by default. Consider using a "
+            "Tensorboard plugin for visualization (see "
+            "https://github.com/tensorflow/tensorboard-plugin-example/blob/master/README.md for "
+            "more information)."
+        )
     else:
         logging.warning("Skipping summary for %s, a %s.", name, type(value).__name__)
 

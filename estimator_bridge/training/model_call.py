@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tensorflow.compat.v1 import logging
+
 from estimator_bridge.model import EstimatorSpec, RunConfig, TPUEstimatorSpec, describe_fn, fn_args
 from estimator_bridge.training.params import shown_params
 
@@ -36,6 +38,12 @@ def check_model_fn(model_fn: Callable | None, params: Mapping[str, Any] | None) 
             f"model_fn ({describe_fn(model_fn)}) does not include params argument, but params "
             f"({shown_params(params)}) is passed to Estimator. Add a params argument to it."
         )
+    if params is None and "params" in named:
+        logging.warning(
+            "Estimator's model_fn (%s) includes params argument, but params are not passed to "
+            "Estimator.",
+            model_fn,
+        )
     unknown = [name for name in named if name not in _ARGUMENTS]
     if unknown:
         raise ValueError(
@@ -52,8 +60,18 @@ def call_model_fn(
     mode: str,
     params: Mapping[str, Any],
     config: RunConfig,
+    runs_on: str | None = None,
 ) -> Any:
     """Calls a checked model_fn in the default graph.
+
+    Args:
+      model_fn: checked.
+      features: the batch's.
+      labels: the batch's; None where it has none.
+      mode: one of ModeKeys.
+      params: for a model_fn that takes them.
+      config: likewise.
+      runs_on: what the log names as the place that it will run on, if anything.
 
     Returns:
       The EstimatorSpec or TPUEstimatorSpec that it returned.
@@ -73,7 +91,11 @@ def call_model_fn(
         )
     offered = {"mode": mode, "params": params, "config": config}
     given.update({name: value for name, value in offered.items() if name in named})
+    logging.info("Calling model_fn.")
+    if runs_on:
+        logging.info("Running %s on %s", mode, runs_on)
     spec = model_fn(**given)
+    logging.info("Done calling model_fn.")
     if not isinstance(spec, (EstimatorSpec, TPUEstimatorSpec)):
         raise ValueError(
             "model_fn should return an EstimatorSpec (or a TPUEstimatorSpec); "

@@ -20,19 +20,19 @@ __all__ = ["predict_program", "select_outputs"]
 
 
 def select_outputs(outputs: Mapping[str, Any], keys: Sequence[str] | None) -> dict[str, Any]:
-    """The outputs that predict_keys names.
+    """The outputs that predict_keys names: those of which ``key in keys`` is true.
 
     Raises:
       ValueError: predict_keys match nothing, or the predictions are no dict.
     """
-    if keys is None:
+    if not keys:
         return dict(outputs)
     if "" in outputs:
         raise ValueError("predict_keys argument is not valid in case of non-dict predictions.")
     chosen = {key: value for key, value in outputs.items() if key in keys}
     if not chosen:
         raise ValueError(
-            f"Expected to run at least one output from {list(outputs)}, provided {list(keys)}."
+            f"Expected to run at least one output from {list(outputs)}, provided {keys}."
         )
     return chosen
 
@@ -139,6 +139,10 @@ def _step_by_step(
             yield wanted.values
 
 
+class _NoLengthError(ValueError, IndexError):
+    """A prediction has no examples, as it is a scalar; the original asked for its first."""
+
+
 _SIZE = "estimator_bridge/valid_size"
 
 
@@ -151,7 +155,8 @@ def _examples(values: dict[str, Any], single: bool) -> Iterator[Any]:
         return
     lengths = {key: len(value) if np.ndim(value) else None for key, value in values.items()}
     if len(set(lengths.values())) > 1 or None in lengths.values():
-        raise ValueError(
+        kind = _NoLengthError if None in lengths.values() else ValueError
+        raise kind(
             f"Batch length of predictions should be same. The lengths are {lengths} (None: a "
             "scalar). Give every prediction the batch as its first dimension, or pass "
             "yield_single_examples=False."

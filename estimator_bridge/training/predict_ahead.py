@@ -103,7 +103,9 @@ def loop_ahead(
     return None if loop.has_effects else LoopAhead(program, fetches, loop, dataset)
 
 
-def _size(value: np.ndarray) -> int:
+def _size(value: np.ndarray | bytes) -> int:
+    if isinstance(value, bytes):  # a scalar string
+        return len(value)
     if value.dtype == object:  # strings
         return sum(map(len, value.flat))
     return value.nbytes

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.checkpoint import CheckpointingSession
 from estimator_bridge.data import GraphInput, drawing_nodes
@@ -300,7 +300,7 @@ def trace_program(
     config = execution.config
     if config.device_fn is not None:
         logging.log_first_n(
-            logging.WARNING,
+            logging.WARN,
             "RunConfig's device_fn sets the devices of the traced graph's operations; what runs is "
             "placed by the strategy, not by them.",
             1,

@@ -1,4 +1,4 @@
-"""How training goes: log lines, rates in event files, and progress for whoever shows it."""
+"""Progress of training, for the code that shows it to a user."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
-from absl import logging
 
-__all__ = ["LogHook", "ProgressHook", "StepReport"]
+__all__ = ["ProgressHook", "StepReport"]
 
 _v1 = tf.compat.v1
 _SessionRunHook: Any = _v1.train.SessionRunHook
@@ -38,10 +37,23 @@ class StepReport:
     seconds_left: float | None = None
 
 
-class _Observer(_SessionRunHook):
-    """A hook that is told of chunks of steps instead of being called around each step."""
+class ProgressHook(_SessionRunHook):
+    """Passes on where training stands; told of chunks of steps, not called around each step.
 
-    def __init__(self, clock: Callable[[], float]):
+    Args:
+      write: called with each StepReport.
+      every_secs: seconds between calls; the first and the last step are always told.
+      clock: the time in seconds.
+    """
+
+    def __init__(
+        self,
+        write: Callable[[StepReport], None],
+        every_secs: float = 1.0,
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        self._write = write
+        self._every_secs = every_secs
         self._clock = clock
         self._last: tuple[int, float] | None = None
 
@@ -49,6 +61,14 @@ class _Observer(_SessionRunHook):
         """It never needs a step of its own."""
         del step
         return math.inf
+
+    def observe(
+        self, step: int, total: int | None, loss: float | None, examples: int | None
+    ) -> None:
+        """Told of the state after a chunk of steps."""
+        is_last = total is not None and step >= total
+        if self._last is None or is_last or self._clock() >= self._last[1] + self._every_secs:
+            self._write(self._report(step, total, loss, examples))
 
     def _report(
         self, step: int, total: int | None, loss: float | None, examples: int | None
@@ -66,88 +86,3 @@ class _Observer(_SessionRunHook):
             examples_per_sec=rate * examples if rate and examples else None,
             seconds_left=(total - step) / rate if rate and total is not None else None,
         )
-
-
-class ProgressHook(_Observer):
-    """Passes on where training stands.
-
-    Args:
-      write: called with each StepReport.
-      every_secs: seconds between calls; the first and the last step are always told.
-      clock: the time in seconds.
-    """
-
-    def __init__(
-        self,
-        write: Callable[[StepReport], None],
-        every_secs: float = 1.0,
-        clock: Callable[[], float] = time.monotonic,
-    ):
-        super().__init__(clock)
-        self._write = write
-        self._every_secs = every_secs
-
-    def observe(
-        self, step: int, total: int | None, loss: float | None, examples: int | None
-    ) -> None:
-        """Told of the state after a chunk of steps."""
-        is_last = total is not None and step >= total
-        if self._last is None or is_last or self._clock() >= self._last[1] + self._every_secs:
-            self._write(self._report(step, total, loss, examples))
-
-
-class LogHook(_Observer):
-    """Logs loss and rates, and writes the rates as summaries.
-
-    Args:
-      every_steps: steps between lines.
-      directory: of the event files; None writes none.
-      rate_tags: tags of the summaries: steps a second, and examples a second or None.
-      clock: the time in seconds.
-    """
-
-    def __init__(
-        self,
-        every_steps: int,
-        directory: str | None,
-        rate_tags: tuple[str, str | None],
-        clock: Callable[[], float] = time.monotonic,
-    ):
-        super().__init__(clock)
-        self._every_steps = every_steps
-        self._directory = directory
-        self._tags = rate_tags
-
-    def steps_until_due(self, step: int) -> float:
-        """The first step, and then every so many."""
-        return 1 if self._last is None else max(self._last[0] + self._every_steps - step, 1)
-
-    def observe(
-        self, step: int, total: int | None, loss: float | None, examples: int | None
-    ) -> None:
-        """Told of the state after a chunk of steps."""
-        if self._last is not None and step < self._last[0] + self._every_steps:
-            return
-        report = self._report(step, total, loss, examples)
-        logging.info("%s", _line(report))
-        if report.steps_per_sec and self._directory:
-            self._write(self._tags[0], report.steps_per_sec, step)
-            if self._tags[1] and report.examples_per_sec:
-                self._write(self._tags[1], report.examples_per_sec, step)
-
-    def _write(self, tag: str, value: float, step: int) -> None:
-        summary = _v1.Summary(value=[_v1.Summary.Value(tag=tag, simple_value=value)])
-        _v1.summary.FileWriterCache.get(self._directory).add_summary(summary, step)
-
-
-def _line(report: StepReport) -> str:
-    parts = [f"step = {report.step}"]
-    if report.loss is not None:
-        parts.insert(0, f"loss = {report.loss:.7g}")
-    if report.steps_per_sec:
-        parts.append(f"{report.steps_per_sec:.4g} steps/s")
-    if report.examples_per_sec:
-        parts.append(f"{report.examples_per_sec:.4g} examples/s")
-    if report.seconds_left is not None:
-        parts.append(f"{report.seconds_left:.0f} s left")
-    return ", ".join(parts)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.tensorflow_private import eager_mode
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.errors import InterruptedScript, interrupted
 from estimator_bridge.training.grace import grace_secs

@@ -7,19 +7,21 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.collector import end_sparing
 from estimator_bridge.graph import continue_trace
 from estimator_bridge.model import RunConfig
 from estimator_bridge.runtime import workers_of
+from estimator_bridge.training.cadence import are_called
 from estimator_bridge.training.first_batches import let_hooks_use_input
 from estimator_bridge.training.graph_files import GraphSaverHook
 from estimator_bridge.training.hooked_loop import ENDS, HookedLoop, Stop
 from estimator_bridge.training.initialize import open_session
 from estimator_bridge.training.input_position import follow_savers, open_input, with_whole_position
+from estimator_bridge.training.last_step import StopAfterHook
+from estimator_bridge.training.log_hooks import LossLogHook, RateLogHook
 from estimator_bridge.training.program import Program
-from estimator_bridge.training.reports import LogHook
 from estimator_bridge.training.termination import Stage, Termination
 from estimator_bridge.training.together import Together
 
@@ -50,7 +52,7 @@ def train_program(
       steps: how many steps more; None for no bound by number.
       max_steps: at which global step to end; None for no such bound.
       checkpoint_path: to go on from; None starts anew.
-      rate_tags: see ``LogHook``.
+      rate_tags: see ``RateLogHook``.
       termination: looked at between chunks.
       other_than: see ``initialize_session``.
 
@@ -80,21 +82,24 @@ def train_program(
         limit = limit and math.ceil(limit)  # programs divide numbers of examples by batch sizes
         if together:
             together.check_limit(limit)
+        for hook in all_hooks:
+            if isinstance(hook, StopAfterHook):
+                hook.steps = None if limit is None else limit - start
         iterator = source.iterator
         let_hooks_use_input(program, all_hooks, iterator)
         termination.stage = Stage.STEPS
         loss = _run(program, all_hooks, iterator, start, limit, together, termination)
         termination.stage = Stage.LAST_CHECKPOINT
-        for hook in all_hooks:
-            hook.end(session)
-        if together:
-            termination.requested = together.end(termination.requested)
         if loss is None and (limit is None or start < limit):
             logging.warning(
                 "Training with estimator made no steps. Perhaps input is empty or misspecified."
             )
-        elif loss is not None:
-            logging.info("Loss for final step: %s.", loss)
+        for hook in all_hooks:
+            hook.end(session)
+        if together:
+            termination.requested = together.end(termination.requested)
+        kind = program.spec.loss.dtype.as_numpy_dtype
+        logging.info("Loss for final step: %s.", loss if loss is None else kind(loss))
     return loss
 
 
@@ -181,10 +186,15 @@ def _all_hooks(
             )
         known = savers[0]._listeners
         known.extend(listener for listener in saving_listeners if listener not in known)
-    own = []
-    if config.log_step_count_steps:
-        folder = model_dir if config.is_chief else None
-        own.append(LogHook(config.log_step_count_steps, folder, rate_tags))
+    own, losses = [], []
+    every_steps = config.log_step_count_steps
+    if every_steps:
+        execution = program.execution
+        examples = execution.examples_per_step(program.input)
+        if config.is_chief:
+            own.append(RateLogHook(every_steps, model_dir, rate_tags, examples))
+        dtype, counts_last = spec.loss.dtype, execution.fetched_step_counts_last
+        losses.append(LossLogHook(every_steps, dtype, counts_last, examples))
     if config.save_summary_steps and config.is_chief:
         own.append(
             _v1.train.SummarySaverHook(
@@ -194,7 +204,9 @@ def _all_hooks(
             )
         )
     watch = _v1.train.NanTensorHook(spec.loss)
-    return [*chief, *own, *hooks, watch, *spec.training_hooks]
+    # Only hooks that come later can see its request.
+    last = [StopAfterHook()] if are_called(spec.training_hooks) else []
+    return [*chief, *own, *hooks, *last, watch, *losses, *spec.training_hooks]
 
 
 def _saver_hook(config: RunConfig, scaffold: Any, model_dir: str) -> Any:

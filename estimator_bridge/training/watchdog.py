@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.training.standing import exit_at_once, standing_checkpoint
 from estimator_bridge.training.waiting_for import waiting_for

@@ -117,7 +117,7 @@ def run(strategy, one_host):
     warnings = []
     handler = logging.Handler()
     handler.emit = lambda record: warnings.append(record.getMessage())
-    logging.getLogger("absl").addHandler(handler)
+    logging.getLogger("tensorflow").addHandler(handler)
     results["generated"] = trained("generated", generated)
     results["warnings"] = [w for w in warnings if "stays in this process" in w]
     try:

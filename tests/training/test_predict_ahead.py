@@ -55,7 +55,7 @@ def test_strings_and_dicts_by_key():
         text = tf.strings.as_string(tf.cast(features, tf.int32))
         return eb.EstimatorSpec(mode, predictions={"text": text, "x": features})
 
-    got = list(eb.Estimator(model_fn).predict(slices, predict_keys="text"))
+    got = list(eb.Estimator(model_fn).predict(slices, predict_keys=["text"]))
     assert got == [{"text": str(i).encode()} for i in range(23)]
 
 
@@ -238,3 +238,17 @@ def test_every_dataset_of_tensorflow_that_draws_is_known():
     assert len(draw) > 5
     assert all(_DRAWS.fullmatch(name) for name in draw)
     assert not _DRAWS.fullmatch("TensorSliceDataset")
+
+
+def test_a_scalar_string_may_be_predicted():
+    def model_fn(features, labels, mode):
+        predictions = {"id": features["id"], "y": features["x"] * 2.0}
+        return eb.EstimatorSpec(mode, predictions=predictions)
+
+    one = {"id": "a", "x": np.ones([3, 2], np.float32)}
+    predicted = eb.Estimator(model_fn).predict(
+        lambda: tf.data.Dataset.from_tensors(one).repeat(3), yield_single_examples=False
+    )
+    got = list(predicted)
+    assert [batch["id"] for batch in got] == [b"a"] * 3
+    np.testing.assert_array_equal(got[2]["y"], np.full([3, 2], 2.0))

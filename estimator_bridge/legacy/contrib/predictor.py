@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.legacy.missing import missing_getattr
 from estimator_bridge.model import ModeKeys

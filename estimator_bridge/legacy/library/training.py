@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.training.continuous import (
     ContinuousEvalListener,

@@ -29,7 +29,7 @@ def get_ready(graphs: bool) -> None:
         let_sessions_be_on_cores,
     )
     from estimator_bridge.legacy.running.bridges.summaries import write_without_tensorboard
-    from estimator_bridge.legacy.running.logs import log_as_tf1_did
+    from estimator_bridge.legacy.running.logs import leave_out_old_news
 
     install()
     let_sessions_be_on_cores()
@@ -39,7 +39,7 @@ def get_ready(graphs: bool) -> None:
     let_dimensions_be_whole_floats()
     if graphs:
         start_graphs()
-    log_as_tf1_did()
+    leave_out_old_news()
     settle_devices()
     if os.environ.get(CORES):
         _split_the_cpu(int(os.environ[CORES]))

@@ -94,6 +94,7 @@ class TrainingExecutor:
         """
         config = self._estimator.config
         if not config.cluster_spec and config.task_type != TaskType.EVALUATOR:
+            _logging.info("Not using Distribute Coordinator.")
             _logging.info("Running training and evaluation locally (non-distributed).")
             return self.run_local()
         if not config.task_type:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.model import describe_fn, fn_args
 from estimator_bridge.training.event_files import scalars_by_step

@@ -6,7 +6,7 @@ import os
 import re
 
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 __all__ = ["check_exports_to_keep", "delete_old_exports", "exports_in"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.training.exporters.exporter import Exporter, SavedModelExporter
 from estimator_bridge.training.exporters.kept import check_exports_to_keep, delete_old_exports

@@ -7,7 +7,7 @@ from typing import Any, Union
 
 import numpy as np
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.legacy.contrib.framework.finding import (
     get_unique_variable,

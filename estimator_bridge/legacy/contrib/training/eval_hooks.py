@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 __all__ = ["StopAfterNEvalsHook", "SummaryAtEndHook", "get_or_create_eval_step"]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 __all__ = [
     "add_gradients_summaries",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 __all__ = ["checkpoints_iterator", "wait_for_new_checkpoint"]
 

@@ -6,7 +6,7 @@ import functools
 from typing import Any
 
 import tensorflow as tf
-from absl import logging
+from tensorflow.compat.v1 import logging
 
 __all__ = ["let_feeds_be_queues", "let_sessions_be_on_cores"]
 

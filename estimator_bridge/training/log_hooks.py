@@ -1,0 +1,191 @@
+"""The log of training: the original's lines of loss and rates, and the rates in event files.
+
+The original fetched the loss and the global step in a session run. Here the loop returns the loss
+in any case, so these hooks ask for nothing: `run_values.results` is a `Reached`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.compat.v1 import logging
+
+__all__ = ["LossLogHook", "RateLogHook", "Reached"]
+
+_v1 = tf.compat.v1
+_SessionRunHook: Any = _v1.train.SessionRunHook
+
+_LONG_SECS = 60.0  # what is left of a long training is worth a line
+_WARNINGS = 5
+
+
+@dataclasses.dataclass(frozen=True)
+class Reached:
+    """Where a call of the loop ended.
+
+    Attributes:
+      step: the global step after the last step.
+      step_before: the global step before it.
+      loss: the last step's, averaged over the replicas.
+      limit: the global step to train to, if there is one.
+    """
+
+    step: int
+    step_before: int
+    loss: float | None
+    limit: int | None
+
+
+class LossLogHook(_SessionRunHook):
+    """Logs "loss = ..., step = ..." as a LoggingTensorHook does that fetches both.
+
+    In a training of which more than a minute is left, another line tells how much.
+
+    Args:
+      every_steps: calls of the train op from line to line, the first included.
+      dtype: of the loss, as which it is printed.
+      counts_last: whether the step that is shown counts the last call of the train op.
+      examples: in a global batch; None where that is unknown.
+      clock: the time in seconds.
+    """
+
+    sees_reached = True
+
+    def __init__(
+        self,
+        every_steps: int,
+        dtype: tf.DType,
+        counts_last: bool = False,
+        examples: int | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        self._every_steps = every_steps
+        self._kind = dtype.as_numpy_dtype
+        self._counts_last = counts_last
+        self._examples = examples
+        self._clock = clock
+        self._last: tuple[int, float] | None = None  # step and time of the last line
+        self._passed = 0  # calls since
+
+    def steps_until_due(self, step: int) -> float:
+        """The first step, and then every so many."""
+        del step
+        return 1 if self._last is None else max(self._every_steps - self._passed, 1)
+
+    def skip(self, steps: int) -> None:
+        """Told of steps that ran without a call of this hook."""
+        self._passed += steps
+
+    def after_run(self, run_context, run_values):
+        """Logs, if it is time."""
+        del run_context
+        self._passed += 1
+        if self._last is not None and self._passed < self._every_steps:
+            return
+        reached: Reached = run_values.results
+        now = self._clock()
+        shown = reached.step if self._counts_last else reached.step_before
+        line = f"loss = {self._kind(reached.loss)!s}, step = {shown}"
+        if self._last is None:
+            logging.info("%s", line)
+        else:
+            logging.info("%s (%.3f sec)", line, now - self._last[1])
+            self._tell_what_is_left(reached, now)
+        self._last, self._passed = (reached.step, now), 0
+
+    def _tell_what_is_left(self, reached: Reached, now: float) -> None:
+        assert self._last is not None
+        steps, seconds = reached.step - self._last[0], now - self._last[1]
+        if reached.limit is None or steps <= 0 or seconds <= 0:
+            return
+        left = (reached.limit - reached.step) * seconds / steps
+        if left < _LONG_SECS:
+            return
+        rate = f", at {steps * self._examples / seconds:.4g} examples/s" if self._examples else ""
+        logging.info("About %d min left%s.", math.ceil(left / 60), rate)
+
+
+class RateLogHook(_SessionRunHook):
+    """Logs and writes rates as StepCounterHook does, and warns where the step stands still.
+
+    Args:
+      every_steps: global steps from line to line.
+      directory: of the event files.
+      tags: of lines and summaries: steps a second, and examples a second or None.
+      examples: in a global batch; None where that is unknown.
+      clock: the time in seconds.
+    """
+
+    sees_reached = True
+
+    def __init__(
+        self,
+        every_steps: int,
+        directory: str,
+        tags: tuple[str, str | None],
+        examples: int | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        self._every_steps = every_steps
+        self._directory = directory
+        self._tags = tags
+        self._examples = examples
+        self._clock = clock
+        self._last: tuple[int, float] | None = None  # step and time of the last line
+        self._stride = 1  # what a call of the train op adds to the step
+        self._step_before: int | None = None  # of the last call
+        self._warnings = 0
+
+    def steps_until_due(self, step: int) -> float:
+        """The first step, and then every so many; each of the first few if it stands still."""
+        if self._last is None or (self._stride == 0 and self._warnings < _WARNINGS):
+            return 1
+        left = self._last[0] + self._every_steps - step
+        return max(math.ceil(left / (self._stride or 1)), 1)
+
+    def after_run(self, run_context, run_values):
+        """Logs, if it is time."""
+        del run_context
+        reached: Reached = run_values.results
+        self._stride = reached.step - reached.step_before
+        if self._stride == 0:
+            self._warn(reached.step_before)
+        self._step_before = reached.step_before
+        now = self._clock()
+        if self._last is None:
+            self._last = reached.step, now
+            return
+        step, seconds = reached.step - self._last[0], now - self._last[1]
+        if step < self._every_steps:
+            return
+        self._last = reached.step, now
+        rate = step / seconds if seconds > 0 else math.inf
+        self._tell(self._tags[0], rate, reached.step)
+        if self._tags[1] and self._examples:
+            self._tell(self._tags[1], rate * self._examples, reached.step)
+
+    def _warn(self, step: int) -> None:
+        if step != self._step_before:
+            return  # after one step alone nobody can tell
+        self._warnings += 1
+        logging.log_first_n(
+            logging.WARN,
+            "It seems that global step (tf.train.get_global_step) has not been increased. Current "
+            "value (could be stable): %s vs previous value: %s. You could increase the global step "
+            "by passing tf.train.get_global_step() to Optimizer.apply_gradients or "
+            "Optimizer.minimize. Until then steps and max_steps, which count by it, do not end "
+            "the training.",
+            _WARNINGS,
+            step,
+            self._step_before,
+        )
+
+    def _tell(self, tag: str, value: float, step: int) -> None:
+        summary = _v1.Summary(value=[_v1.Summary.Value(tag=tag, simple_value=value)])
+        _v1.summary.FileWriterCache.get(self._directory).add_summary(summary, step)
+        logging.info("%s: %g", tag, value)

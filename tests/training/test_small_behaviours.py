@@ -1,0 +1,79 @@
+"""Small things that programs may see, each as TensorFlow 2.15.1 has it."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import estimator_bridge as eb
+
+v1 = tf.compat.v1
+
+
+def endless():
+    return tf.data.Dataset.from_tensors({"x": np.ones([2, 2], np.float32)}).repeat()
+
+
+class Seen(v1.train.SessionRunHook):
+    """Notes whether it saw a stop requested, step by step."""
+
+    def __init__(self, name, seen):
+        self._name, self._seen = name, seen
+
+    def after_run(self, run_context, run_values):
+        self._seen.append((self._name, run_context.stop_requested))
+
+
+def make_model_fn(hooks=(), scaffold=None):
+    def model_fn(features, labels, mode):
+        weight = v1.get_variable("w", [2], initializer=v1.ones_initializer())
+        y = tf.reduce_sum(features["x"] * weight, 1)
+        if mode == "infer":
+            return eb.EstimatorSpec(mode, predictions={"a": y, "b": y, "c": y})
+        loss = tf.reduce_mean(y * y)
+        step = v1.train.get_global_step()
+        return eb.EstimatorSpec(
+            mode,
+            loss=loss,
+            train_op=v1.train.GradientDescentOptimizer(0.01).minimize(loss, step),
+            training_hooks=hooks,
+            evaluation_hooks=hooks,
+            scaffold=scaffold() if scaffold else None,
+        )
+
+    return model_fn
+
+
+@pytest.mark.parametrize("every", [1, 100])
+def test_the_specs_hooks_see_the_stop_in_the_last_step(tmp_path, every):
+    seen = []
+    config = eb.RunConfig(log_step_count_steps=every)
+    estimator = eb.Estimator(make_model_fn([Seen("spec", seen)]), str(tmp_path), config)
+    estimator.train(endless, hooks=[Seen("given", seen)], steps=3)
+    both = [("given", False), ("spec", False)]
+    assert seen == [*both, *both, ("given", False), ("spec", True)]
+    seen.clear()
+    estimator.evaluate(endless, hooks=[Seen("given", seen)], steps=2)
+    assert seen == [*both, ("given", False), ("spec", True)]
+
+
+@pytest.mark.parametrize(
+    ("keys", "chosen"),
+    [("ab", ["a", "b"]), ("a", ["a"]), (["b", "z"], ["b"]), ("", ["a", "b", "c"]), ([], None)],
+)
+def test_predict_keys_may_be_a_string(tmp_path, keys, chosen):
+    estimator = eb.Estimator(make_model_fn(), str(tmp_path))
+    first = next(estimator.predict(endless, predict_keys=keys))
+    assert sorted(first) == (chosen or ["a", "b", "c"])
+
+
+def test_the_list_of_checkpoints_of_the_old_format_survives_a_restart(tmp_path):
+    def scaffold():
+        return v1.train.Scaffold(saver=v1.train.Saver(write_version=v1.train.SaverDef.V1))
+
+    estimator = eb.Estimator(
+        make_model_fn(scaffold=scaffold), str(tmp_path), eb.RunConfig(save_checkpoints_steps=2)
+    )
+    estimator.train(endless, steps=4).train(endless, steps=2)
+    state = tf.train.get_checkpoint_state(str(tmp_path))
+    listed = [path.rpartition("-")[2] for path in state.all_model_checkpoint_paths]
+    assert listed == ["0", "2", "4", "6"]
