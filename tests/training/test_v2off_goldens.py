@@ -1,7 +1,7 @@
 """What programs see of their variables with v2 behaviour off, beside two originals.
 
 The golden files hold what TensorFlow 2.15.1 with v2 behaviour off and TensorFlow 1.15.5 showed in
-ten runs out of ten; see ``goldens_v2off/make_v2off.py``.
+each of several runs; see ``goldens_v2off/make_v2off.py``.
 """
 
 import json
