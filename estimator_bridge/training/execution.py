@@ -144,6 +144,8 @@ class Execution:
         """
         if self.shards is not None:
             return True
+        if self.step_is_resource:
+            return False
         return self.elements is None and not tf.compat.v1.resource_variables_enabled()
 
     def pace(self, mode: str, steps: int | None = None) -> Pace:

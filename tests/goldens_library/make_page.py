@@ -39,9 +39,9 @@ _TAIL = """\
 | name | answer |
 |---|---|
 | `tensorflow.python.ops.variables.VariableV1` | `tf.compat.v1.Variable` |
-| `tensorflow.examples.tutorials.mnist.input_data.read_data_sets` | reads the same four files, and gives the same batches for a seed |
-| `tensorflow_estimator.contrib.estimator.python.estimator` | the modules of `tf.contrib.estimator` |
-| `tensorflow_estimator.python.estimator.keras` | `keras_lib`, as it was called until TensorFlow 2.5 |
+| `tensorflow.examples.tutorials.mnist.input_data` | `read_data_sets`: the same batches for a seed |
+| `tensorflow_estimator.contrib` | `tensorflow.contrib` |
+| `tensorflow_estimator.python.estimator.keras` | `keras_lib`, the module's later name |
 
 ## Estimator's private methods
 

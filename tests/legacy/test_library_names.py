@@ -105,7 +105,7 @@ def test_names_that_are_missing():
         f"MissingImportError {root}.canned.timeseries is not supported. Cut the series",
         f"MissingImportError {root}.canned.timeseries is not supported. Cut the series",
         "MissingImportError tensorflow.python.estimator.boosted is not supported",
-        f"MissingImportError {root}.tpu.tpu_estimator.inference_on_tpu is not supported: an export",
+        f"MissingImportError {root}.tpu.tpu_estimator.inference_on_tpu is not supported: an",
     ]
     assert [line[: len(start)] for line, start in zip(told, beginnings)] == beginnings
     assert "The name most like it is _accuracy_baseline." in told[1]
