@@ -48,13 +48,18 @@ def make_early_stopping_hook(
 
     Raises:
       TypeError: estimator is no Estimator, or should_stop_fn is not callable.
-      ValueError: both of run_every_secs and run_every_steps are given, or, for a
+      ValueError: both of run_every_secs and run_every_steps are given, or neither, or, for a
         MultiWorkerMirroredStrategy, run_every_secs is.
     """
     if not isinstance(estimator, Estimator):
         raise TypeError(
             "`estimator` must have type `tf.estimator.Estimator`. Got: "
             f"{type(estimator)}: {estimator!r}."
+        )
+    if run_every_secs is None and run_every_steps is None:
+        raise ValueError(
+            "Either every_secs or every_steps should be provided: run_every_secs and "
+            "run_every_steps are both None, so nothing would ever ask whether to stop. Give one."
         )
     if run_every_secs is not None and run_every_steps is not None:
         raise ValueError(

@@ -12,9 +12,10 @@ status is 0 if each case agrees, or docs/differences.md says why it does not.
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
-from collections import Counter
+from pathlib import Path
 from typing import Any
 
 from parity.differential import recorded, report
@@ -37,6 +38,12 @@ def _options(arguments: list[str] | None) -> tuple[argparse.Namespace, list[Case
     parser.add_argument("--jobs", type=int, default=2, help="processes at a time")
     parser.add_argument("--record", action="store_true", help="keep the originals' outcomes")
     parser.add_argument("--report", action="store_true", help=f"write {report.REPORT.name}")
+    parser.add_argument(
+        "--keep",
+        type=Path,
+        metavar="FILE",
+        help="keep this side's outcomes there; cases that it has are not run again",
+    )
     parser.add_argument("--no-run-here", action="store_true", help="with --record: that alone")
     options = parser.parse_args(arguments)
     options.modes = options.modes.split(",")
@@ -101,19 +108,36 @@ def _judge(
     modes = [*options.modes, *(["cores"] if options.cores else [])]
     table = expected()
     verdicts = []
+    kept = _kept(options.keep)
     for mode in modes:
-        found: dict[str, Outcomes] = run_side(
+        found: dict[str, Outcomes] = kept.setdefault(mode, {})
+        say = _watch(f"here, {mode}")
+
+        def watch(name: str, outcome: Any, seconds: float) -> None:
+            found[name] = [(1, outcome)]  # noqa: B023 - called within this turn
+            say(name, outcome, seconds)  # noqa: B023
+            if options.keep:
+                options.keep.write_text(json.dumps(kept), encoding="utf-8")
+
+        run_side(
             sys.executable,
-            cases,
+            [case for case in cases if case.name not in found],
             mode,
             cores=options.cores,
             jobs=options.jobs,
-            watch=_watch(f"here, {mode}"),
+            watch=watch,
         )
         for case in cases:
-            if case.name in found:
+            if case.name in found and case.runs_in(mode):
                 verdicts.append(judge(case, mode, found[case.name], references, table))
     return verdicts
+
+
+def _kept(path: Path | None) -> dict[str, dict[str, Outcomes]]:
+    """This side's outcomes of an earlier, perhaps interrupted run: mode to case to outcomes."""
+    if path is None or not path.exists():
+        return {}
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -138,7 +162,7 @@ def main(arguments: list[str] | None = None) -> int:
     print(f"{time.time() - began:.0f} s")
     if options.report:
         report.write(verdicts, cases, references)
-    return 1 if Counter(verdict.kind in BAD for verdict in verdicts)[True] else 0
+    return 1 if any(verdict.kind in BAD for verdict in verdicts) else 0
 
 
 if __name__ == "__main__":

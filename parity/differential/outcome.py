@@ -73,7 +73,7 @@ def of(function: Any, folder: str) -> Any:
       folder: an empty folder of its own.
 
     Returns:
-      Its outcome, without the names of temporary folders.
+      Its outcome, without the names of temporary folders, and the seconds in those of exports.
     """
     try:
         outcome = plain(function(folder))
@@ -82,4 +82,5 @@ def of(function: Any, folder: str) -> Any:
     except BaseException as error:
         outcome = {"raised": raised(error), "message": REMARK + str(error)[:1500]}
     place = re.escape(tempfile.gettempdir()) + r"/[\w.-]{8,}"
-    return json.loads(re.sub(place, "FOLDER", json.dumps(outcome)))
+    text = re.sub(place, "FOLDER", json.dumps(outcome))
+    return json.loads(re.sub(r"(FOLDER[\w/.-]*/)\d{10}\b", r"\1SECOND", text))  # of an export

@@ -17,6 +17,7 @@ from typing import Any
 __all__ = ["WorkerProcess"]
 
 _HERE = Path(__file__).resolve().parents[2]
+_REACHING_IN = ("TF_CONFIG", "TF_USE_LEGACY_KERAS")  # they change what a program does
 
 
 class WorkerProcess:
@@ -47,8 +48,9 @@ class WorkerProcess:
             )
         os.close(writing)
         assert self.process.stdin
-        self.process.stdin.write(json.dumps(told).encode())
-        self.process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):  # it has ended; its last words say why
+            self.process.stdin.write(json.dumps(told).encode())
+            self.process.stdin.close()
         self._pipe = os.fdopen(reading, "rb", buffering=0)
         self._pending = b""
 
@@ -83,7 +85,7 @@ class WorkerProcess:
 
 def _environment(scratch: str) -> dict[str, str]:
     """This process's, without what would reach into a test, and with folders that go away."""
-    inherited = {k: v for k, v in os.environ.items() if k != "TF_CONFIG"}
+    inherited = {k: v for k, v in os.environ.items() if k not in _REACHING_IN}
     return {
         **inherited,
         "PYTHONPATH": os.pathsep.join(filter(None, [str(_HERE), os.environ.get("PYTHONPATH")])),

@@ -228,5 +228,7 @@ def test_wrong_arguments(estimator):
         make(object(), lambda: True)
     with pytest.raises(ValueError, match="Only one of `run_every_secs` and `run_every_steps`"):
         make(estimator, lambda: True, 60, 100)
+    with pytest.raises(ValueError, match="Either every_secs or every_steps should be provided"):
+        make(estimator, lambda: True, None)
     with pytest.raises(TypeError, match="`should_stop_fn` must be callable"):
         make(estimator, True)

@@ -270,7 +270,7 @@ def export_as_text(folder):
     return [tree(p), load(p, x=X)]
 
 
-@case
+@case(races="the scaffold's local_init_op groups two assignments of one variable")
 def export_scaffold_ops(folder):
     """local_init_op and a saver of the scaffold's in an export."""
 

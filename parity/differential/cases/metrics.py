@@ -157,17 +157,6 @@ def summary_in_value(folder):
 
 
 @case
-def pr_curve(folder):
-    from tensorboard.plugins.pr_curve import summary as pr
-
-    def metrics(f, l):
-        s, u = pr.streaming_op("prc", tf.cast(l["b"], tf.bool), f["s"], num_thresholds=5)
-        return {"prc": (s, u)}
-
-    return evaluate(folder, metrics)
-
-
-@case
 def eval_edge(folder):
     out = []
     none = lambda f, l: {}

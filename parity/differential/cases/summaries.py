@@ -96,7 +96,7 @@ def summary_v2_in_model(folder):
         loss = tf.reduce_mean(features["s"])
         w = tf2.summary.create_file_writer(folder + "/v2")
         with w.as_default(), tf2.summary.record_if(lambda: tf.equal(step % 2, 0)):
-            tf2.summary.scalar("v2s", tf.cast(step, tf.float32), step=step)
+            tf2.summary.write("v2s", tf.cast(step, tf.float32), step=step)
         ops = tf.summary.all_v2_summary_ops()
         with tf.control_dependencies(ops):
             t = tf.assign_add(step, 1)
