@@ -47,7 +47,9 @@ setup(
         "models": ["matplotlib", "rich", "scikit-learn"],  # what train.py needs
         "tests": [
             "hypothesis",
+            "ipykernel",
             "mypy>=1.11",
+            "nbclient",
             "pandas",
             "pytest>=8",
             "pytest-xdist",

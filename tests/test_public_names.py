@@ -49,7 +49,6 @@ eb.experimental.make_stopping_hook
 
 
 def test_a_misspelt_name_fails_a_type_check(tmp_path):
-    pytest.importorskip("mypy", reason="types are checked by mypy")
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
     done = subprocess.run(

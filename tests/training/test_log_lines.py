@@ -269,8 +269,6 @@ eb.runtime.emulate_cores(4)
 
 def test_a_notebook_shows_each_line_once_and_how_to_be_early(tmp_path):
     """There TensorFlow's log is at INFO, and goes to the standard output, as it did."""
-    pytest.importorskip("nbclient", reason="notebooks are run by nbclient")
-    pytest.importorskip("ipykernel", reason="notebooks need IPython's kernel")
     done = subprocess.run(
         [sys.executable, "-c", NOTEBOOK], input=CELLS, cwd=tmp_path, check=False,
         capture_output=True, text=True, timeout=300,

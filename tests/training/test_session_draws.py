@@ -42,8 +42,6 @@ def test_every_case_has_a_golden():
 
 @pytest.mark.parametrize("name", DRAWS)
 def test_runs_of_a_session_draw_what_the_original_drew(name):
-    if name.startswith("pandas"):
-        pytest.importorskip("pandas")
     golden, found = DRAWS[name], draw_cases.run(name, eb)
 
     assert found["error"] == golden["error"]
