@@ -58,7 +58,7 @@ def due(hook: Any, step: int, loss: tf.Tensor | None = None) -> Due:
     if known is _train.GlobalStepWaiterHook and hook._worker_is_started:
         return NEVER
     if known is _train.LoggingTensorHook:
-        return _by_timer(hook._timer, hook._iter_count - 1)
+        return _by_timer(hook._timer, getattr(hook, "_iter_count", 0) - 1)  # begin() sets it
     if known in _BY_GLOBAL_STEP:
         return _by_timer(hook._timer, step)
     return _EVERY_STEP
@@ -84,7 +84,7 @@ _KNOWN = (
 
 
 def are_called(hooks: Sequence[Any]) -> bool:
-    """Whether any hook has a before_run or after_run to be called."""
+    """Whether any hook has a before_run or after_run to be called; before its begin(), too."""
     return any(due(hook, 0) != NEVER for hook in hooks)
 
 

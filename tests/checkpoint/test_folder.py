@@ -6,13 +6,14 @@ import tensorflow as tf
 from test_check import edit, save
 
 from estimator_bridge.checkpoint import (
+    UnreadableCheckpointError,
     check_writable,
     latest_checkpoint,
     list_variables,
     load_variable,
     remove_leftovers,
 )
-from estimator_bridge.errors import CheckpointError, UnreadableCheckpointError
+from estimator_bridge.errors import CheckpointError
 
 
 def write_state(folder, newest, *others):

@@ -74,7 +74,7 @@ _TABLE = {
     """,
     "exporter": """
         training.exporters.exporter: _SavedModelExporter=SavedModelExporter
-        training.exporters.best: _loss_smaller=loss_smaller
+        training.exporters.best: _loss_smaller
         library.exporter: _verify_compare_fn_args
     """,
     "gc": """

@@ -17,6 +17,8 @@ _NOTE = ".estimator_bridge.unfinished"
 
 def begin(model_dir: str) -> None:
     """Leaves the note: training begins."""
+    if not tf.io.gfile.isdir(model_dir):
+        return  # nothing was trained there
     with tf.io.gfile.GFile(_path(model_dir), "w") as file:
         file.write("train_and_evaluate has not come to its end here.\n")
 

@@ -18,14 +18,14 @@ from estimator_bridge.training.exporters.kept import (
     exports_in,
 )
 
-__all__ = ["BestExporter", "check_compare_fn", "loss_smaller"]
+__all__ = ["BestExporter", "check_compare_fn"]
 
 _LOSS = "loss"
 _ARGUMENTS = ("best_eval_result", "current_eval_result")
 _Metrics = Mapping[str, Any]
 
 
-def loss_smaller(best_eval_result: _Metrics, current_eval_result: _Metrics) -> bool:
+def _loss_smaller(best_eval_result: _Metrics, current_eval_result: _Metrics) -> bool:
     """Whether the current loss is smaller than the best.
 
     Raises:
@@ -68,7 +68,7 @@ class BestExporter(Exporter):
         name: str = "best_exporter",
         serving_input_receiver_fn: Callable[[], Any] | None = None,
         event_file_pattern: str | None = "eval/*.tfevents.*",
-        compare_fn: Callable[..., bool] = loss_smaller,
+        compare_fn: Callable[..., bool] = _loss_smaller,
         assets_extra: Mapping[str, str] | None = None,
         as_text: bool = False,
         exports_to_keep: int | None = 5,
