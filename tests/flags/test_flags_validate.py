@@ -65,7 +65,7 @@ def test_learning_rate_is_positive_and_finite(value):
 )
 def test_malformed_emulated_value(tpu):
     assert problems(f"--tpu={tpu}") == [
-        f"--tpu={tpu}: want emulated:N with N of 1 or more, as in emulated:8"
+        f"--tpu={tpu}: want emulated:N with N from 1 to 1024, as in emulated:8"
     ]
 
 
