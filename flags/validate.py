@@ -26,7 +26,7 @@ _SECONDS = ("grace_secs", "watchdog_secs")
 _MOST_STEPS, _MOST, _MOST_SECONDS = 2**62, 2**31 - 1, 10**9
 _STEPS = ("train_steps", "eval_steps", "save_checkpoints_steps")
 _LARGEST_FLOAT32 = 3.4e38
-_DIGITS_SHOWN = 30
+_DIGITS_SHOWN = 50
 # TensorFlow looks for files by patterns, in which these characters stand for others.
 _PATTERN_CHARACTERS = "[]\\"
 _OPTIONAL = ("eval_steps", "num_shards")
