@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -14,6 +15,7 @@ from flags.validate import FlagsError, check_flags
 __all__ = ["parse_flags"]
 
 _USAGE_ERROR = 2
+_NO_BOOLEAN = re.compile(r"\('Non-boolean argument to boolean flag', .*\)")  # absl's words
 # Of what a file that holds no flags would fill the screen with.
 _SHOWN, _LONGEST = 5, 100
 
@@ -53,7 +55,7 @@ def parse_flags(
         told = reason.strerror if isinstance(reason, OSError) else error
         _refuse(program, f"{_flagfiles(argv)}: cannot be read: {told}")
     except (absl_flags.Error, FlagsError) as error:
-        _refuse(program, str(error))
+        _refuse(program, _NO_BOOLEAN.sub("want true or false", str(error)))
     return rest
 
 
