@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Callable
+from typing import Any, Callable, TypeVar
 
 from absl import flags as absl_flags
 
@@ -12,6 +12,8 @@ from flags import Accelerator
 from models.errors import UserError
 
 __all__ = ["build_estimator"]
+
+_Config = TypeVar("_Config")
 
 
 def build_estimator(
@@ -70,7 +72,7 @@ def build_estimator(
     )
 
 
-def _config(kind: Callable[..., eb.RunConfig], **settings: Any) -> eb.RunConfig:
+def _config(kind: Callable[..., _Config], **settings: Any) -> _Config:
     try:
         return kind(**settings)
     except (ValueError, TypeError) as error:

@@ -188,8 +188,9 @@ class Estimator(OriginalMethods):
             if writes:
                 stack.enter_context(only_training(self._model_dir))
                 stack.enter_context(explained_full_disk(self._model_dir))
-                remove_leftovers(self._model_dir)
             latest = self.latest_checkpoint()
+            if writes:  # not before: what it refuses may be half of a copy that is under way
+                remove_leftovers(self._model_dir)
             step = step_of(latest) if latest and (workers or max_steps is not None) else None
             if workers:
                 step = meet(workers, step, self._config)

@@ -94,7 +94,12 @@ def _forked(folder: Path, program: Callable[[], Any], secs: float = _SECS) -> An
 
     out = folder / "result.json"
     out.unlink(missing_ok=True)
-    process = Forked(lambda ready: out.write_text(json.dumps(program())) and None, folder / "log")
+
+    def written(ready: Callable[[], None]) -> None:
+        del ready
+        out.write_text(json.dumps(program()))
+
+    process = Forked(written, folder / "log")
     code = process.wait(secs)
     if code != 0:
         raise RuntimeError(f"ended with {code} within {secs:g} s:\n{process.output[-3000:]}")
