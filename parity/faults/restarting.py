@@ -66,9 +66,8 @@ class _Began(_Hook):
 
 
 def train_first(folder: str, undisturbed: str) -> dict[str, Any]:
-    """Trains to NEWEST in a folder, and in another one on to LAST, with a restart in between."""
-    for model_dir in (folder, undisturbed):
-        _train(model_dir, max_steps=NEWEST)
+    """Trains to NEWEST in a folder, and in another one to LAST without a restart."""
+    _train(folder, max_steps=NEWEST)
     return {"weights": _train(undisturbed, max_steps=LAST)}
 
 
