@@ -24,7 +24,9 @@ from absl import app, logging
 from absl import flags as absl_flags
 
 import flags
+from models.environment import require_valid_tf_config
 from models.errors import UserError
+from models.folders import require_writable
 
 _FAILED, _USAGE_ERROR, _INTERRUPTED = 1, 2, 130
 
@@ -45,29 +47,63 @@ def main(_: list[str]) -> int:
     if not absl_flags.FLAGS["verbosity"].present:
         # The console tells what the library would log; --verbosity=0 shows both.
         logging.set_verbosity(logging.WARNING)
-    # TensorFlow takes seconds to import, so this waits until the flags are known to be right.
+    try:
+        require_valid_tf_config(os.environ)
+        for flag in ("model_dir", "export_dir"):
+            if absl_flags.FLAGS[flag].present:
+                require_writable(absl_flags.FLAGS[flag].value, flag)
+    except UserError as error:
+        return _refuse(error, _FAILED)
+    # TensorFlow takes seconds to import, so this waits until all that is known to be right.
     from estimator_bridge.quiet_start import quietly, settle_devices
 
     if "TF_CPP_MIN_LOG_LEVEL" not in os.environ:  # else the user has said how much to show
         std_logging.getLogger("tensorflow").setLevel(std_logging.ERROR)
         warnings.filterwarnings("ignore", category=UserWarning, module=r"tf_keras\.")
     with quietly():
+        import tensorflow as tf
+
         import estimator_bridge as eb
 
         settle_devices()
         from models.console import Console
         from models.mnist import job
-    mendable = (UserError, OSError, eb.errors.AcceleratorNotFoundError, eb.errors.CheckpointError)
+    mendable = (
+        UserError,
+        OSError,
+        MemoryError,
+        eb.errors.AcceleratorNotFoundError,
+        eb.errors.CheckpointError,
+        eb.errors.ModelDirInUseError,
+        eb.errors.TooLateError,
+        eb.errors.WorkerError,
+        # What surrounds the program: memory, disks, permissions, the network.
+        tf.errors.DataLossError,
+        tf.errors.NotFoundError,
+        tf.errors.PermissionDeniedError,
+        tf.errors.ResourceExhaustedError,
+        tf.errors.UnavailableError,
+    )
     try:
         with Console() as console:
             job.run(absl_flags.FLAGS, console)
     except flags.FlagsError as error:
         return _refuse(error, _USAGE_ERROR)
     except mendable as error:
-        return _refuse(error, _FAILED)
+        return _refuse(_with_advice(error), _FAILED)
     except KeyboardInterrupt:
         return _refuse("stopped; the same command goes on from the last checkpoint", _INTERRUPTED)
     return 0
+
+
+def _with_advice(error: Exception) -> str:
+    told = str(error)
+    if isinstance(error, MemoryError) or "OOM" in told or "out of memory" in told.lower():
+        sizes = ("train_batch_size", "eval_batch_size", "predict_batch_size")
+        given = ", ".join(f"--{name}={absl_flags.FLAGS[name].value}" for name in sizes)
+        first = told.strip().splitlines()[0] if told.strip() else "memory is exhausted"
+        return f"out of memory: {first}\nThis run has {given}: smaller batches take less."
+    return told
 
 
 def _refuse(message: object, code: int) -> int:

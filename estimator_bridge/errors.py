@@ -5,6 +5,7 @@ import sys
 __all__ = [
     "AcceleratorNotFoundError",
     "CheckpointError",
+    "DiskFullError",
     "Interrupted",
     "InterruptedScript",
     "MissingImportError",
@@ -31,6 +32,10 @@ class NotCompilableError(ValueError):
 
 class CheckpointError(ValueError):
     """A checkpoint is damaged, or belongs to another model."""
+
+
+class DiskFullError(OSError):
+    """There is no space for what has to be written; what was there stays."""
 
 
 class ModelDirInUseError(RuntimeError):

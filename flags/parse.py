@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from absl import flags as absl_flags
 
@@ -13,6 +15,9 @@ from flags.validate import FlagsError, check_flags
 __all__ = ["parse_flags"]
 
 _USAGE_ERROR = 2
+_NO_BOOLEAN = re.compile(r"\('Non-boolean argument to boolean flag', .*\)")  # absl's words
+# Of what a file that holds no flags would fill the screen with.
+_SHOWN, _LONGEST = 5, 100
 
 
 def parse_flags(
@@ -35,11 +40,33 @@ def parse_flags(
     try:
         rest = flag_values(list(argv))
         if len(rest) > 1:
-            raise FlagsError(
-                [f"{word!r}: flags start with --, as in --mode=train" for word in rest[1:]]
-            )
+            more = [f"and {len(rest) - 1 - _SHOWN} more"] if len(rest) - 1 > _SHOWN else []
+            shown = [
+                f"{word[:_LONGEST]!r}: flags start with --, as in --mode=train" for word in rest[1:]
+            ]
+            raise FlagsError([*shown[:_SHOWN], *more])
         check_flags(flag_values)
+    except UnicodeDecodeError:  # only a flagfile is read here
+        _refuse(
+            program, f"{_flagfiles(argv)}: not a text file. Want one flag a line, as --mode=train"
+        )
+    except absl_flags.CantOpenFlagFileError as error:
+        reason = error.__context__
+        told = reason.strerror if isinstance(reason, OSError) else error
+        _refuse(program, f"{_flagfiles(argv)}: cannot be read: {told}")
     except (absl_flags.Error, FlagsError) as error:
-        print(f"{program}: {error}\nSee {program} --help.", file=sys.stderr)
-        raise SystemExit(_USAGE_ERROR) from None
+        _refuse(program, _NO_BOOLEAN.sub("want true or false", str(error)))
     return rest
+
+
+def _refuse(program: str, message: str) -> NoReturn:
+    print(f"{program}: {message}\nSee {program} --help.", file=sys.stderr)
+    raise SystemExit(_USAGE_ERROR)
+
+
+def _flagfiles(argv: Sequence[str]) -> str:
+    """The flagfiles of a command line, as the user wrote them."""
+    words = list(argv[1:])
+    given = [word for word in words if word.lstrip("-").startswith("flagfile=")]
+    given += [" ".join(pair) for pair in zip(words, words[1:]) if pair[0].lstrip("-") == "flagfile"]
+    return ", ".join(given) or "flagfile"

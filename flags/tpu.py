@@ -8,10 +8,18 @@ from typing import Callable
 
 from absl import flags as absl_flags
 
-__all__ = ["EMULATED_CORES", "Accelerator", "choose_accelerator", "define_tpu_flags", "emulated"]
+__all__ = [
+    "EMULATED_CORES",
+    "Accelerator",
+    "choose_accelerator",
+    "define_tpu_flags",
+    "local_devices",
+]
 
 # A v2-8 or v3-8 host, which most TPU programs were written for, has this many cores.
 EMULATED_CORES = 8
+# Each emulated core is a device of TensorFlow's, and takes time to start.
+_MOST_DEVICES = {"emulated": 1024, "gpu": 64}
 
 # The flags belong to the program that calls define_..., so that its --help lists them.
 absl_flags.disclaim_key_flags()
@@ -83,24 +91,26 @@ def define_tpu_flags(
     )
 
 
-def emulated(tpu: str) -> int | None:
-    """Reads the number of cores out of a `--tpu=emulated:N` value.
+def local_devices(tpu: str) -> int | None:
+    """Reads the number of devices out of a `--tpu=emulated:N` or `--tpu=gpu:N` value.
 
     Args:
         tpu: the value of `--tpu`.
 
     Returns:
-        N, or None where the value does not ask for emulated cores.
+        N, or None where the value asks for neither.
 
     Raises:
-        ValueError: it starts as one that does, but N is missing, no number, or 0.
+        ValueError: it starts as one that does, but N is missing, no number, 0 or too large.
     """
-    if tpu.split(":", maxsplit=1)[0] != "emulated":
+    kind, colon, count = tpu.partition(":")
+    if kind not in _MOST_DEVICES or (kind == "gpu" and not colon):  # a TPU named gpu
         return None
-    match = re.fullmatch(r"emulated:([1-9][0-9]*)", tpu)
-    if match is None:
-        raise ValueError(f"want emulated:N with N of 1 or more, as in emulated:{EMULATED_CORES}")
-    return int(match.group(1))
+    most = _MOST_DEVICES[kind]
+    if re.fullmatch(r"[1-9][0-9]{0,5}", count) and int(count) <= most:
+        return int(count)
+    example = EMULATED_CORES if kind == "emulated" else 2
+    raise ValueError(f"want {kind}:N with N from 1 to {most}, as in {kind}:{example}")
 
 
 def choose_accelerator(
@@ -130,5 +140,5 @@ def choose_accelerator(
             num_replicas=cores,
             notice=f"No TPU found (--tpu=auto): running on {cores} emulated CPU cores.",
         )
-    cores = emulated(flag_values.tpu) or flag_values.num_shards
+    cores = local_devices(flag_values.tpu) or flag_values.num_shards
     return Accelerator(use_tpu=True, tpu=flag_values.tpu, num_replicas=cores)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
+import os
 from collections.abc import Iterator
 
 from absl import flags as absl_flags
 
-from flags.tpu import emulated
+from flags.tpu import local_devices
 
 __all__ = ["FlagsError", "check_flags"]
 
@@ -22,6 +22,13 @@ _POSITIVE = (
     "num_shards",
 )
 _SECONDS = ("grace_secs", "watchdog_secs")
+# Steps are counted in 64 bits, all else in 32. A longer time would overflow a timer.
+_MOST_STEPS, _MOST, _MOST_SECONDS = 2**62, 2**31 - 1, 10**9
+_STEPS = ("train_steps", "eval_steps", "save_checkpoints_steps")
+_LARGEST_FLOAT32 = 3.4e38
+_DIGITS_SHOWN = 50
+# TensorFlow looks for files by patterns, in which these characters stand for others.
+_PATTERN_CHARACTERS = "[]\\"
 _OPTIONAL = ("eval_steps", "num_shards")
 _BATCH_SIZES = ("train_batch_size", "eval_batch_size", "predict_batch_size")
 
@@ -67,24 +74,26 @@ def _numbers(flag_values: absl_flags.FlagValues) -> Iterator[str]:
             yield f"--{name} has no value: want a number of 1 or more"
         elif value is not None and value < 1:
             hint = "; leave the flag out for the default" if name in _OPTIONAL else ""
-            yield f"--{name}={value}: want a number of 1 or more{hint}"
+            yield f"--{name}={_shortened(value)}: want a number of 1 or more{hint}"
+        elif value is not None and value > (most := _MOST_STEPS if name in _STEPS else _MOST):
+            yield f"--{name}={_shortened(value)}: want a number from 1 to {most}"
     for name in _SECONDS:
         secs = flag_values[name].value
-        if secs is not None and not (math.isfinite(secs) and secs >= 0):
-            yield f"--{name}={secs}: want a number of seconds, 0 or more"
+        if secs is not None and not 0 <= secs <= _MOST_SECONDS:
+            yield f"--{name}={secs:g}: want a number of seconds, 0 or more, up to {_MOST_SECONDS}"
     rate = flag_values.learning_rate
-    if rate is None or not math.isfinite(rate) or rate <= 0:
-        yield f"--learning_rate={rate}: want a number above 0, as 0.001"
+    if rate is None or not 0 < rate <= _LARGEST_FLOAT32:
+        yield f"--learning_rate={rate}: want a number above 0 that fits a float32, as 0.001"
     seed = flag_values.tf_random_seed
     if seed is not None and not 0 <= seed < 2**31:
-        yield f"--tf_random_seed={seed}: want a number from 0 to {2**31 - 1}"
+        yield f"--tf_random_seed={_shortened(seed)}: want a number from 0 to {2**31 - 1}"
 
 
 def _accelerator(flag_values: absl_flags.FlagValues) -> Iterator[str]:
     if not flag_values.use_tpu:
         return
     try:
-        cores = emulated(flag_values.tpu)
+        cores = local_devices(flag_values.tpu)
     except ValueError as error:
         yield f"--tpu={flag_values.tpu}: {error}"
         return
@@ -117,12 +126,45 @@ def _named_replicas(flag_values: absl_flags.FlagValues) -> int | None:
     if not flag_values.use_tpu:
         return 1
     try:
-        return emulated(flag_values.tpu) or flag_values.num_shards
+        return local_devices(flag_values.tpu) or flag_values.num_shards
     except ValueError:  # reported by _accelerator
         return None
 
 
 def _folders(flag_values: absl_flags.FlagValues) -> Iterator[str]:
     for name in ("model_dir", "data_dir", "export_dir"):
-        if flag_values[name].value == "":
+        folder = flag_values[name].value
+        if folder == "":
             yield f"--{name}= is empty: name a folder, or leave the flag out for the default"
+        elif folder is not None and "://" not in folder:  # else in a remote file system
+            yield from _folder(name, folder)
+
+
+def _folder(name: str, folder: str) -> Iterator[str]:
+    if not folder.isprintable():
+        yield f"--{name}={folder!r}: want a name of printable characters"
+        return
+    in_the_way = _file_in_the_way(folder)
+    if in_the_way is not None:
+        where = "" if in_the_way == folder else f" {in_the_way}"
+        yield f"--{name}={folder}: want a folder, but{where or ' this'} is a file"
+    special = sorted(set(_PATTERN_CHARACTERS).intersection(folder))
+    if special:
+        yield (
+            f"--{name}={folder}: TensorFlow takes {' and '.join(special)} in a name for a pattern "
+            "and would not find the files; name another folder"
+        )
+
+
+def _file_in_the_way(folder: str) -> str | None:
+    path = folder
+    while path and not os.path.lexists(path):
+        path = os.path.dirname(path)
+    return path if path and not os.path.isdir(path) else None
+
+
+def _shortened(number: int) -> str:
+    sign, digits = "-" if number < 0 else "", str(abs(number))
+    if len(digits) <= _DIGITS_SHOWN:
+        return sign + digits
+    return f"{sign}{digits[:_DIGITS_SHOWN]}... ({len(digits)} digits)"

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from typing import Any, Callable, TypeVar
 
 from absl import flags as absl_flags
 
 import estimator_bridge as eb
 from flags import Accelerator
+from models.errors import UserError
 
 __all__ = ["build_estimator"]
+
+_Config = TypeVar("_Config")
 
 
 def build_estimator(
@@ -34,21 +38,20 @@ def build_estimator(
 
     Raises:
         estimator_bridge.errors.AcceleratorNotFoundError: the TPU that was named is not there.
+        UserError: TF_CONFIG describes no cluster of which this process is part.
     """
     every = flag_values.save_checkpoints_steps
     seed = flag_values.tf_random_seed
     if not accelerator.use_tpu:
-        return eb.Estimator(
-            model.model_fn,
-            config=eb.RunConfig(
-                model_dir=model_dir, save_checkpoints_steps=every, tf_random_seed=seed
-            ),
-            params=params,
+        plain = _config(
+            eb.RunConfig, model_dir=model_dir, save_checkpoints_steps=every, tf_random_seed=seed
         )
+        return eb.Estimator(model.model_fn, config=plain, params=params)
     resolver = eb.tpu.TPUClusterResolver(
         tpu=accelerator.tpu, zone=flag_values.tpu_zone, project=flag_values.gcp_project
     )
-    config = eb.tpu.RunConfig(
+    config = _config(
+        eb.tpu.RunConfig,
         cluster=resolver,
         model_dir=model_dir,
         save_checkpoints_steps=every,
@@ -67,3 +70,15 @@ def build_estimator(
         eval_batch_size=flag_values.eval_batch_size,
         predict_batch_size=flag_values.predict_batch_size,
     )
+
+
+def _config(kind: Callable[..., _Config], **settings: Any) -> _Config:
+    try:
+        return kind(**settings)
+    except (ValueError, TypeError) as error:
+        if not os.environ.get("TF_CONFIG"):
+            raise
+        raise UserError(
+            f"{error} TF_CONFIG is an environment variable; to train on this machine alone, unset "
+            "it."
+        ) from error

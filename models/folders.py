@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 
@@ -28,6 +29,11 @@ def require_writable(folder: str, flag: str) -> None:
             probe.write(b"probe")
     except OSError as error:
         raise UserError(
-            f"cannot write in {folder}: {error.strerror}. Name a folder that you can write with "
-            f"--{flag}=PATH."
+            f"cannot write in {folder}: {error.strerror}. {_advice(error)} with --{flag}=PATH."
         ) from error
+
+
+def _advice(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "Free some space, or name a folder on another disk"
+    return "Name a folder that you can write"

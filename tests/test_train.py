@@ -22,14 +22,14 @@ TINY = (
 )
 
 
-def train(folder, *arguments):
+def train(folder, *arguments, **variables):
     """Runs train.py in a folder, without variables that would hide or add noise."""
     hidden = {"TF_CPP_MIN_LOG_LEVEL", "TF_USE_LEGACY_KERAS", "TF_CONFIG"}
     environment = {name: value for name, value in os.environ.items() if name not in hidden}
     return subprocess.run(
         [sys.executable, str(ROOT / "train.py"), *arguments],
         cwd=folder,
-        env={**environment, "PYTHONPATH": str(ROOT)},
+        env={**environment, "PYTHONPATH": str(ROOT), **variables},
         capture_output=True,
         text=True,
         timeout=300,
@@ -113,7 +113,36 @@ def test_wrong_flags_are_refused_before_tensorflow_is_imported(tmp_path):
     message = failed(train(tmp_path, "--tpu=emulated:8", "--train_batch_size=12"), 2)
     assert "divisible by number of replicas 8" in message
     assert "Unknown command line flag 'lr'" in failed(train(tmp_path, "--lr=1"), 2)
+    assert "/etc/passwd: want a folder" in failed(train(tmp_path, "--data_dir=/etc/passwd"), 2)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("tf_config", "wanted"),
+    [
+        ("{x", "TF_CONFIG is not JSON: "),
+        ('{"task": {"type": "worker", "index": "first"}}', "has 'first' as the task's index"),
+        ("[1]", "is a JSON array, not an object"),
+    ],
+)
+def test_a_broken_tf_config_is_refused_at_once(tmp_path, tf_config, wanted):
+    message = failed(train(tmp_path, "--nouse_tpu", TF_CONFIG=tf_config), 1)
+    assert wanted in message
+    assert "unset it" in message
+    assert len(message.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_cluster_without_this_process_is_refused(tmp_path):
+    cluster = '{"cluster": {"worker": ["host:1"]}}'
+    message = failed(train(tmp_path, "--nouse_tpu", TF_CONFIG=cluster), 1)
+    assert 'it must have one "chief" node. Given jobs' in message
+
+
+def test_a_batch_that_no_memory_holds_is_refused(trained):
+    message = failed(train(trained[0], *TINY, "--train_batch_size=800000000"), 1)
+    assert "--train_batch_size=800000000: a batch of this size takes at least " in message
+    assert "GiB of memory here" in message
 
 
 def test_missing_packages_are_named_before_anything_starts(tmp_path):
@@ -167,8 +196,10 @@ def test_damaged_data_is_named(trained, tmp_path):
 
 def test_an_unwritable_model_dir_is_named(tmp_path):
     (tmp_path / "file").write_text("")
-    message = failed(train(tmp_path, *TINY, "--model_dir=file/model"), 1)
-    assert "cannot write in file/model" in message
+    message = failed(train(tmp_path, *TINY, "--model_dir=file/model"), 2)
+    assert "--model_dir=file/model: want a folder, but file is a file" in message
+    message = failed(train(tmp_path, *TINY, "--model_dir=/proc/model"), 1)
+    assert "cannot write in /proc/model" in message
     assert "--model_dir=" in message
 
 

@@ -5,11 +5,13 @@ from estimator_bridge.checkpoint.error_types import (
     CheckpointMismatchError,
     DamagedCheckpointError,
     ForbiddenCheckpointError,
+    FullDiskError,
     MissingCheckpointError,
     MissingVariableError,
     UnreadableCheckpointError,
 )
 from estimator_bridge.checkpoint.folder import check_writable, checkpoints_in, latest_checkpoint
+from estimator_bridge.checkpoint.full_disk import explained_full_disk
 from estimator_bridge.checkpoint.lock import is_running, only_training
 from estimator_bridge.checkpoint.overwriting import CheckpointingSession, remove_leftovers
 from estimator_bridge.checkpoint.position import InputPositionError, Positions
@@ -22,6 +24,7 @@ __all__ = [
     "CheckpointingSession",
     "DamagedCheckpointError",
     "ForbiddenCheckpointError",
+    "FullDiskError",
     "InputPositionError",
     "MissingCheckpointError",
     "MissingVariableError",
@@ -31,6 +34,7 @@ __all__ = [
     "check_writable",
     "checkpoints_in",
     "describe_variables",
+    "explained_full_disk",
     "is_running",
     "latest_checkpoint",
     "list_variables",

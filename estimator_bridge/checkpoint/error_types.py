@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import tensorflow as tf
 
-from estimator_bridge.errors import CheckpointError
+from estimator_bridge.errors import CheckpointError, DiskFullError
 
 __all__ = [
     "CheckpointMismatchError",
     "DamagedCheckpointError",
     "ForbiddenCheckpointError",
+    "FullDiskError",
     "MissingCheckpointError",
     "MissingVariableError",
     "UnreadableCheckpointError",
@@ -72,3 +73,13 @@ class ForbiddenCheckpointError(UnreadableCheckpointError, tf.errors.PermissionDe
     """A checkpoint may not be read by the user that runs the program."""
 
     _code = tf.errors.PERMISSION_DENIED
+
+
+class FullDiskError(DiskFullError, tf.errors.ResourceExhaustedError, RuntimeError):
+    """No space is left: what savers raise there as OpError, and summary writers as RuntimeError."""
+
+    def __init__(self, message: str):
+        tf.errors.ResourceExhaustedError.__init__(self, None, None, message)
+
+    def __str__(self) -> str:
+        return str(self.message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import uuid
@@ -13,6 +14,7 @@ from tensorflow.compat.v1 import logging
 from estimator_bridge.checkpoint.error_types import (
     DamagedCheckpointError,
     ForbiddenCheckpointError,
+    FullDiskError,
     MissingCheckpointError,
 )
 from estimator_bridge.checkpoint.whole import PATTERN_CHARACTERS, check_whole, missing_files
@@ -167,6 +169,7 @@ def check_writable(model_dir: str) -> None:
       ValueError: its name has a character that TensorFlow takes for part of a pattern.
       NotADirectoryError: a file of that name, or of one above it, is in the way.
       PermissionError: it may not be written to.
+      DiskFullError: there is no space.
       OSError: it cannot be made or written to for another reason.
     """
     model_dir = os.fspath(model_dir)
@@ -189,6 +192,13 @@ def check_writable(model_dir: str) -> None:
         with tf.io.gfile.GFile(probe, "w") as file:
             file.write("May this folder be written to?")
         tf.io.gfile.remove(probe)
+    except tf.errors.ResourceExhaustedError as error:
+        with contextlib.suppress(tf.errors.OpError):
+            tf.io.gfile.remove(probe)
+        raise FullDiskError(
+            f"model_dir {model_dir!r} cannot be written to: {error.message}. Free some space, or "
+            "use another model_dir."
+        ) from error
     except tf.errors.OpError as error:
         kind = PermissionError if isinstance(error, tf.errors.PermissionDeniedError) else OSError
         raise kind(

@@ -7,6 +7,7 @@ that it returns are followed back to where they come from: see ``lifted_inputs``
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -39,9 +40,15 @@ def call_input_fn(input_fn: Callable, graph: tf.Graph, **offered: Any) -> GraphI
       ValueError: it returned a tuple of another length than 2.
     """
     if not callable(input_fn):
+        advice = ""
+        if isinstance(input_fn, tf.data.Dataset):
+            advice = (
+                " Make the dataset in a function and pass that one, without calling it: "
+                "lambda: make_dataset()."
+            )
         raise TypeError(
             f"input_fn must be a function that returns a tf.data.Dataset or (features, labels), "
-            f"got {type(input_fn).__name__}: {input_fn!r}."
+            f"got {type(input_fn).__name__}: {reprlib.repr(input_fn)}.{advice}"
         )
     offered.setdefault("input_context", None)
     accepted = {name: offered[name] for name in fn_args(input_fn) if name in offered}

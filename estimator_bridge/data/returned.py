@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import reprlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -28,10 +29,16 @@ def check_length(batch: Any) -> None:
       ValueError: it has another length than 2.
     """
     if isinstance(batch, (tuple, list)) and len(batch) != 2:
+        advice = "Put several features into a dict: ({'a': a, 'b': b}, labels)."
+        if isinstance(batch, list):
+            advice = (
+                "A list of batches is no input: return a tf.data.Dataset. "
+                "tf.data.Dataset.from_tensor_slices((features, labels)) makes one of arrays. "
+                f"{advice}"
+            )
         raise ValueError(
             "input_fn should return (features, labels) as a len 2 tuple, got a "
-            f"{type(batch).__name__} of length {len(batch)}: {batch}. Put several features into "
-            "a dict: ({'a': a, 'b': b}, labels)."
+            f"{type(batch).__name__} of length {len(batch)}: {reprlib.repr(batch)}. {advice}"
         )
 
 
@@ -52,10 +59,10 @@ class Returned:
     """
 
     def __init__(self, result: Any):
-        if result is None:
+        if result is None or (isinstance(result, (tuple, list)) and _are_all_none(result)):
             raise TypeError(
-                "input_fn returned None. It must return a tf.data.Dataset, features, or a tuple "
-                "(features, labels); is a return statement missing?"
+                f"input_fn returned {result}. It must return a tf.data.Dataset, features, or a "
+                "tuple (features, labels); is a return statement missing?"
             )
         check_length(result)
         self.batch = result
@@ -81,6 +88,10 @@ class Returned:
             f"plain value {i}:0" if is_plain(leaf) else leaf.name
             for i, leaf in enumerate(self._leaves)
         ]
+
+
+def _are_all_none(parts: Sequence[Any]) -> bool:
+    return bool(parts) and all(part is None for part in parts)
 
 
 def is_plain(leaf: tf.Tensor) -> bool:
@@ -137,5 +148,19 @@ def _tensor(leaf: Any) -> tf.Tensor:
     except (TypeError, ValueError) as error:
         raise TypeError(
             "input_fn must return a tf.data.Dataset, features, or (features, labels) made of "
-            f"tensors; got {type(leaf).__name__} ({leaf!r}) in it: {error}."
+            f"tensors; got {type(leaf).__name__} ({reprlib.repr(leaf)}){_advice(leaf, error)}"
         ) from error
+
+
+def _advice(leaf: Any, error: Exception) -> str:
+    """The end of an error's text: what to do with a value that is no tensor."""
+    if callable(leaf):
+        return f", which has to be called: {getattr(leaf, '__name__', 'function')}()."
+    if hasattr(leaf, "get_next"):
+        return ". Return what its get_next() gives, or the dataset itself."
+    if isinstance(leaf, Iterator):
+        return (
+            ". tf.data.Dataset.from_generator(function, output_signature=...) makes a dataset of a "
+            "function that returns a generator."
+        )
+    return f" in it: {str(error).partition('. Consider casting')[0]}."

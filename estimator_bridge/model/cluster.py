@@ -8,6 +8,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.redaction import redacted
+
 __all__ = ["Cluster", "TaskType", "parse_cluster"]
 
 
@@ -55,8 +57,9 @@ def parse_cluster(tf_config: Mapping[str, Any], collective: bool = False) -> Clu
       process without a task is that of a collective cluster's only node.
 
     Raises:
-      ValueError: the cluster has no chief, or more than one, or not this task.
-      TypeError: the service is no dict.
+      ValueError: the cluster has no chief, or more than one, or not this task; or the task is no
+        dict, or its index is no number.
+      TypeError: the service or the cluster is no dict.
     """
     service = tf_config.get("service")
     if service is not None and not isinstance(service, dict):
@@ -65,7 +68,12 @@ def parse_cluster(tf_config: Mapping[str, Any], collective: bool = False) -> Clu
             f"{service!r}."
         )
     task = tf_config.get("task", {})
-    spec = tf.train.ClusterSpec(tf_config.get("cluster", {}))
+    if not isinstance(task, Mapping):
+        raise ValueError(
+            f"The \"task\" in TF_CONFIG must be a dict with 'type' and 'index', as "
+            f"{{'type': 'worker', 'index': 0}}. Given {type(task).__name__}: {task!r}."
+        )
+    spec = _cluster_spec(tf_config.get("cluster", {}))
     if not spec:
         return _alone(tf_config, task, service)
 
@@ -103,10 +111,37 @@ def parse_cluster(tf_config: Mapping[str, Any], collective: bool = False) -> Clu
     )
 
 
+def _cluster_spec(cluster: Any) -> tf.train.ClusterSpec:
+    try:
+        return tf.train.ClusterSpec(cluster)
+    except (TypeError, ValueError) as error:
+        raise type(error)(
+            'The "cluster" in TF_CONFIG must be a dict from jobs to lists of addresses, as '
+            "{'chief': ['host:2222'], 'worker': ['host:2223', 'host:2224']}. Given "
+            f"{type(cluster).__name__}: {redacted(repr(cluster))}. {error}"
+        ) from None
+
+
+def _index(index: Any) -> int:
+    """The number that a task's index is.
+
+    Raises:
+      ValueError: it is a text that is no number.
+      TypeError: it is of another type.
+    """
+    try:
+        return int(index)
+    except (TypeError, ValueError) as error:
+        raise type(error)(
+            "The task index in TF_CONFIG must be a whole number, which counts from 0 within the "
+            f"job. Given {type(index).__name__}: {index!r}."
+        ) from None
+
+
 def _alone(
     tf_config: Mapping[str, Any], task: Mapping[str, Any], service: dict[str, Any] | None
 ) -> Cluster:
-    task_type, task_id = task.get("type", TaskType.WORKER), int(task.get("index", 0))
+    task_type, task_id = task.get("type", TaskType.WORKER), _index(task.get("index", 0))
     if task_type != TaskType.WORKER:
         raise ValueError(
             'If "cluster" is not set in TF_CONFIG, task type must be WORKER. '
@@ -166,7 +201,7 @@ def _task(spec: tf.train.ClusterSpec, task: Mapping[str, Any]) -> tuple[str, int
             'If "cluster" is set in TF_CONFIG, task index must be set. '
             f"Given task {dict(task)}: add 'index', which counts from 0 within the job."
         )
-    task_id = int(index)
+    task_id = _index(index)
     if task_id < 0:
         raise ValueError(f"Task index must be non-negative number. Given {task_id} in TF_CONFIG.")
     if task_type == TaskType.EVALUATOR:

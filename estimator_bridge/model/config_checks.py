@@ -76,6 +76,12 @@ def _not_negative(name: str, value: Any) -> None:
     _number(name, value, ">= 0", lambda number: number >= 0)
 
 
+def _whole_not_negative(name: str, value: Any) -> None:
+    _not_negative(name, value)
+    if value != int(value):
+        raise TypeError(f"{name} should be a whole number >= 0, got {value!r}.")
+
+
 def _positive(name: str, value: Any) -> None:
     _number(name, value, "> 0", lambda number: number > 0)
 
@@ -122,7 +128,7 @@ _CHECKS: dict[str, Callable[[str, Any], None]] = {
     "save_checkpoints_steps": _not_negative,
     "save_checkpoints_secs": _not_negative,
     "session_config": _session_config,
-    "keep_checkpoint_max": _not_negative,
+    "keep_checkpoint_max": _whole_not_negative,
     "keep_checkpoint_every_n_hours": _positive,
     "log_step_count_steps": _positive,
     "device_fn": _device_fn,

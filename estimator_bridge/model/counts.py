@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import numbers
 import re
 from typing import Any, NamedTuple
 
-__all__ = ["IterationsPerLoop", "check_positive_integer", "parse_iterations_per_loop"]
+__all__ = [
+    "IterationsPerLoop",
+    "check_number",
+    "check_positive_integer",
+    "parse_iterations_per_loop",
+]
 
 _ITERATIONS = re.compile(r"(?P<value>[1-9][0-9]*)(?P<unit>[smh]?)")
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
@@ -40,6 +46,24 @@ def parse_iterations_per_loop(iterations_per_loop: int | str) -> IterationsPerLo
         )
     value, unit = int(match["value"]), match["unit"]
     return IterationsPerLoop(value * _SECONDS.get(unit, 1), "seconds" if unit else "count")
+
+
+def check_number(name: str, value: Any) -> None:
+    """Checks that a count or a time is a number; None is allowed.
+
+    Raises:
+      TypeError: it is something else, such as a string.
+    """
+    if value is None or isinstance(value, numbers.Real):
+        return
+    if getattr(value, "shape", None) == () and not hasattr(value, "graph"):
+        return  # an array of one number compares as one
+    advice = ""
+    if isinstance(value, str):
+        with contextlib.suppress(ValueError):
+            float(value)
+            advice = f" Convert it first: {name}=int({value!r})."
+    raise TypeError(f"{name} must be a number, given: {value!r} ({type(value).__name__}).{advice}")
 
 
 def check_positive_integer(value: Any, name: str) -> None:

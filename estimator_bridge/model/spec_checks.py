@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.model.argument_lists import checked_items
 from estimator_bridge.model.modes import ModeKeys
 
 __all__ = [
@@ -126,15 +127,8 @@ def check_hooks(field: str, hooks: Any) -> tuple[tf.compat.v1.train.SessionRunHo
     Raises:
       TypeError: it is no iterable, or one of them is no SessionRunHook.
     """
-    if not isinstance(hooks or (), Iterable):
-        raise TypeError(f"{field} must be a list of SessionRunHook instances, given: {hooks!r}.")
-    hooks = tuple(hooks or ())
-    for hook in hooks:
-        if not isinstance(hook, tf.compat.v1.train.SessionRunHook):
-            raise TypeError(
-                f"All hooks must be SessionRunHook instances, given: {hook!r} in {field}."
-            )
-    return hooks
+    wanted = "All hooks must be SessionRunHook instances"
+    return checked_items(hooks, tf.compat.v1.train.SessionRunHook, wanted, field)
 
 
 def check_scaffold(scaffold: Any) -> tf.compat.v1.train.Scaffold:

@@ -8,6 +8,8 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.model import RunConfig, TaskType
+from estimator_bridge.model.argument_lists import checked_items
+from estimator_bridge.model.counts import check_number
 
 __all__ = ["check_hooks", "check_listeners", "check_steps", "check_trains"]
 
@@ -18,9 +20,11 @@ def check_steps(**counts: int | None) -> None:
     """Checks steps and max_steps.
 
     Raises:
+      TypeError: one is no number.
       ValueError: one is 0 or less, or both are given.
     """
     for name, value in counts.items():
+        check_number(name, value)
         if value is not None and value <= 0:
             raise ValueError(f"Must specify {name} > 0, given: {value}.")
     given = [name for name, value in counts.items() if value is not None]
@@ -49,24 +53,16 @@ def check_hooks(hooks: Sequence[Any] | None) -> list[Any]:
     """The hooks as a list.
 
     Raises:
-      TypeError: one is no SessionRunHook.
+      TypeError: it is no list, or one is no SessionRunHook.
     """
-    return _checked(hooks, _train.SessionRunHook, "Hooks must be a SessionRunHook")
+    return list(checked_items(hooks, _train.SessionRunHook, "Hooks must be a SessionRunHook"))
 
 
 def check_listeners(listeners: Sequence[Any] | None) -> list[Any]:
     """The listeners as a list.
 
     Raises:
-      TypeError: one is no CheckpointSaverListener.
+      TypeError: it is no list, or one is no CheckpointSaverListener.
     """
-    kind = _train.CheckpointSaverListener
-    return _checked(listeners, kind, "saving_listeners must be a list of CheckpointSaverListener")
-
-
-def _checked(items: Sequence[Any] | None, kind: type, wanted: str) -> list[Any]:
-    checked = list(items or ())
-    for item in checked:
-        if not isinstance(item, kind):
-            raise TypeError(f"{wanted}, given: {item!r} ({type(item).__name__}).")
-    return checked
+    wanted = "saving_listeners must be a list of CheckpointSaverListener"
+    return list(checked_items(listeners, _train.CheckpointSaverListener, wanted))

@@ -29,6 +29,7 @@ def config_with_folder(
 
     Raises:
       ValueError: config is no RunConfig, or names another folder.
+      TypeError: model_dir is no path.
     """
     if config is None:
         logging.info("Using default config.")
@@ -38,7 +39,7 @@ def config_with_folder(
             f"config must be an instance of `RunConfig`, but provided {type(config).__name__}: "
             f"{config!r}."
         )
-    path = os.fsdecode(model_dir) if model_dir is not None else None
+    path = _path(model_dir) if model_dir is not None else None
     if path and config.model_dir and path != config.model_dir:
         raise ValueError(
             "`model_dir` are set both in constructor and `RunConfig`, but with different values. "
@@ -54,6 +55,16 @@ def config_with_folder(
     config = config.replace(**changed) if changed else copy.deepcopy(config)
     logging.info("Using config: %s", _as_attributes(config))
     return config
+
+
+def _path(model_dir: Any) -> str:
+    try:
+        return os.fsdecode(model_dir)
+    except TypeError:
+        raise TypeError(
+            f"model_dir must be the path of a folder (str, bytes or os.PathLike object), got "
+            f"{type(model_dir).__name__}: {model_dir!r}."
+        ) from None
 
 
 def _as_attributes(config: RunConfig) -> dict[str, Any]:

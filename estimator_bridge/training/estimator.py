@@ -17,6 +17,7 @@ from estimator_bridge.checkpoint import (
     DamagedCheckpointError,
     MissingCheckpointError,
     check_writable,
+    explained_full_disk,
     latest_checkpoint,
     list_variables,
     load_variable,
@@ -25,6 +26,7 @@ from estimator_bridge.checkpoint import (
     step_of,
 )
 from estimator_bridge.collector import spared
+from estimator_bridge.errors import DiskFullError
 from estimator_bridge.export.saved_model import export_saved_model
 from estimator_bridge.logs import write_lines_once
 from estimator_bridge.model import (
@@ -185,8 +187,10 @@ class Estimator(OriginalMethods):
                 check_writable(self._model_dir)
             if writes:
                 stack.enter_context(only_training(self._model_dir))
-                remove_leftovers(self._model_dir)
+                stack.enter_context(explained_full_disk(self._model_dir))
             latest = self.latest_checkpoint()
+            if writes:  # not before: what it refuses may be half of a copy that is under way
+                remove_leftovers(self._model_dir)
             step = step_of(latest) if latest and (workers or max_steps is not None) else None
             if workers:
                 step = meet(workers, step, self._config)
@@ -236,7 +240,8 @@ class Estimator(OriginalMethods):
             self._loop("evaluation_loop"),
         ):
             execution = self._execution(ModeKeys.EVAL)
-            check_writable(self._model_dir)
+            with contextlib.suppress(DiskFullError):  # the results are returned all the same
+                check_writable(self._model_dir)
             path = self._checkpoint_for(checkpoint_path, "evaluate")
             with self._program(execution, input_fn, ModeKeys.EVAL, path, bool(hooks)) as program:
                 other_than = None if checkpoint_path else self._other_than()

@@ -31,7 +31,7 @@ def prepare_saver(scaffold: tf.compat.v1.train.Scaffold, keep_max: int | None, k
     if scaffold.saver is None and not _v1.get_collection(_v1.GraphKeys.SAVERS):
         saver = _v1.train.Saver(
             sharded=True,
-            max_to_keep=keep_max,
+            max_to_keep=None if keep_max is None else int(keep_max),  # protobuf takes no bool
             keep_checkpoint_every_n_hours=keep_hours,
             defer_build=True,
             save_relative_paths=True,

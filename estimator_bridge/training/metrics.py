@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import numbers
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from estimator_bridge.model import EstimatorSpec
 __all__ = ["LOSS", "add_loss_metric", "metric_values", "write_results"]
 
 LOSS = "loss"
+_WRITER_THREAD = "EventLoggerThread"
 _GLOBAL_STEP = tf.compat.v1.GraphKeys.GLOBAL_STEP
 _summary = tf.compat.v1.Summary
 
@@ -59,8 +62,7 @@ def write_results(directory: str, results: Mapping[str, Any], checkpoint_path: s
     for name, value in results.items():
         if name != _GLOBAL_STEP and value is not None:
             _add(summary, name, value)
-    writer = tf.compat.v1.summary.FileWriterCache.get(directory)
-    writer.add_summary(summary, step)
+    summaries = [summary]
     if checkpoint_path:
         logging.info(
             "Saving 'checkpoint_path' summary for global step %d: %s", step, checkpoint_path
@@ -74,8 +76,46 @@ def write_results(directory: str, results: Mapping[str, Any], checkpoint_path: s
             metadata=metadata,
             tensor=tf.make_tensor_proto(checkpoint_path, dtype=tf.string),
         )
-        writer.add_summary(text, step)
-    writer.flush()
+        summaries.append(text)
+    _write(directory, summaries, step)
+
+
+def _write(directory: str, summaries: Sequence[Any], step: int) -> None:
+    """Writes summaries; a warning is all that follows where they cannot be written."""
+    writer = None
+    with _quiet_writer_thread():
+        try:
+            writer = tf.compat.v1.summary.FileWriterCache.get(directory)
+            for summary in summaries:
+                writer.add_summary(summary, step)
+            writer.flush()
+        except (RuntimeError, OSError, tf.errors.OpError) as error:
+            reason = str(getattr(error, "message", None) or error).splitlines()[0]
+            logging.warning(
+                "The results of global step %d could not be written as summaries to %s: %s. They "
+                "are returned, and stand in the log.",
+                step,
+                directory,
+                reason,
+            )
+            if writer is not None:
+                writer.reopen()  # its thread has ended; the next evaluation may have space
+
+
+@contextlib.contextmanager
+def _quiet_writer_thread() -> Iterator[None]:
+    """Keeps the traceback of TensorFlow's writer thread away, whose error is raised here too."""
+    before = threading.excepthook
+
+    def hook(arguments: Any, /) -> None:
+        if getattr(arguments.thread, "name", None) != _WRITER_THREAD:
+            before(arguments)
+
+    threading.excepthook = hook
+    try:
+        yield
+    finally:
+        threading.excepthook = before
 
 
 def _add(summary, name: str, value: Any) -> None:

@@ -99,8 +99,7 @@ def call_model_fn(
     if not isinstance(spec, (EstimatorSpec, TPUEstimatorSpec)):
         raise ValueError(
             "model_fn should return an EstimatorSpec (or a TPUEstimatorSpec); "
-            f"{describe_fn(model_fn)} returned {spec!r} in mode {mode!r}."
-            + (" Is a return statement missing?" if spec is None else "")
+            f"{describe_fn(model_fn)} returned {spec!r} in mode {mode!r}." + _advice(spec)
         )
     if spec.mode is None:
         return type(spec)(**{**spec._asdict(), "mode": mode})  # checked for the mode that it has
@@ -110,3 +109,16 @@ def call_model_fn(
             "Pass its mode argument on to the spec."
         )
     return spec
+
+
+def _advice(returned: Any) -> str:
+    """The end of the error for what is no spec."""
+    if returned is None:
+        return " Is a return statement missing?"
+    if isinstance(returned, type):
+        return f" It is the class: return {returned.__name__}(mode, loss=..., train_op=...)."
+    if isinstance(returned, (tuple, list)) and any(
+        isinstance(part, (EstimatorSpec, TPUEstimatorSpec)) for part in returned
+    ):
+        return " Return the spec alone."
+    return " Put the values into one: tf.estimator.EstimatorSpec(mode, loss=..., train_op=...)."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from typing import Any
 
 __all__ = ["shown_params", "with_params"]
@@ -18,9 +19,19 @@ def with_params(params: Any, **added: Any) -> Any:
 
     Returns:
       The copy.
+
+    Raises:
+      TypeError: params are something else, to which nothing can be added.
     """
     if type(params) is dict:
         return {**params, **added}
+    if not hasattr(params, "set_hparam") and not hasattr(params, "keys"):
+        attributes = vars(params) if hasattr(params, "__dict__") else None
+        advice = f" vars(params) is a dict of {sorted(attributes)}." if attributes else ""
+        raise TypeError(
+            f"params must be a dict (or an HParams), since {' and '.join(map(repr, added))} is to "
+            f"be added, got {type(params).__name__}: {params!r}.{advice}"
+        )
     given = copy.deepcopy(params)
     for name, value in added.items():
         if not hasattr(given, "set_hparam"):
@@ -34,4 +45,6 @@ def with_params(params: Any, **added: Any) -> Any:
 
 def shown_params(params: Any) -> Any:
     """Params as a message shows them."""
-    return params.values() if hasattr(params, "set_hparam") else dict(params)
+    if hasattr(params, "set_hparam"):
+        return params.values()
+    return dict(params) if isinstance(params, Mapping) else params

@@ -13,14 +13,20 @@ from models.console import Console
 from models.errors import UserError
 from models.estimators import build_estimator
 from models.folders import require_writable
+from models.memory import require_memory, total_memory
 from models.mnist.dataset import DigitData, examples, make_dataset, open_data
-from models.mnist.model import MODEL, serving_input_receiver_fn
+from models.mnist.model import MODEL, bytes_per_example, serving_input_receiver_fn
 from models.mnist.picture import draw_predictions
 
 __all__ = ["Job", "run"]
 
 _PICTURE = "predictions.png"
 _DIGITS_IN_PICTURE = 40
+_BATCH_SIZE = {
+    "train": "train_batch_size",
+    "evaluate": "eval_batch_size",
+    "predict": "predict_batch_size",
+}
 
 
 def run(flag_values: absl_flags.FlagValues, console: Console) -> None:
@@ -52,6 +58,12 @@ def run(flag_values: absl_flags.FlagValues, console: Console) -> None:
     job.close()
 
 
+def _runs_on_cpu(accelerator: Accelerator) -> bool:
+    if accelerator.use_tpu:
+        return (accelerator.tpu or "").startswith("emulated:")
+    return not tf.config.list_physical_devices("GPU")
+
+
 class Job:
     """One run of the program over one set of data; a method a phase."""
 
@@ -72,6 +84,7 @@ class Job:
         require_writable(self._model_dir, "model_dir")
         if "export" in phases(flag_values.mode):
             require_writable(self._export_dir, "export_dir")
+        self._check_memory()
         console.say(
             f"Data: {data.name} in {data.folder}, {data.sizes['train']:,} images to train on, "
             f"{data.sizes['test']:,} to test."
@@ -86,6 +99,19 @@ class Job:
                 "train_steps": flag_values.train_steps,
             },
         )
+
+    def _check_memory(self) -> None:
+        if not _runs_on_cpu(self._accelerator):
+            return
+        for phase, flag in _BATCH_SIZE.items():
+            size = self._flags[flag].value
+            if phase == "predict":  # no more than these are predicted
+                size = min(size, _DIGITS_IN_PICTURE)
+            if phase == "evaluate":
+                size = min(size, self._data.sizes["test"])
+            if phase in phases(self._flags.mode):
+                each = bytes_per_example(self._data.height, self._data.width, phase == "train")
+                require_memory(flag, size, each, total_memory())
 
     def train(self) -> None:
         """Trains from the latest checkpoint, if there is one, to `--train_steps`."""

@@ -13,16 +13,17 @@ import tf_keras
 
 import estimator_bridge as eb
 
-__all__ = ["MODEL", "NUM_CLASSES", "serving_input_receiver_fn"]
+__all__ = ["MODEL", "NUM_CLASSES", "bytes_per_example", "serving_input_receiver_fn"]
 
 NUM_CLASSES = 10
 # Images above this size are halved between the convolutions; 8 by 8 pixels are few as they are.
 _LARGE = 16
+_FILTERS = 16
 
 
 def inference(features: tf.Tensor) -> tf.Tensor:
     """Computes logits [batch, 10] of images, float32 [batch, height, width, 1]."""
-    net = _convolution(16, "convolution1")(features)
+    net = _convolution(_FILTERS, "convolution1")(features)
     if min(features.shape[1:3]) > _LARGE:
         net = tf_keras.layers.MaxPool2D(name="pool1")(net)
     net = _convolution(32, "convolution2")(net)
@@ -30,6 +31,17 @@ def inference(features: tf.Tensor) -> tf.Tensor:
     net = tf_keras.layers.Flatten(name="flatten")(net)
     net = _dense(128, "dense", activation="relu")(net)
     return _dense(NUM_CLASSES, "logits")(net)
+
+
+def bytes_per_example(height: int, width: int, training: bool) -> int:
+    """Returns a lower bound of the memory for one image: its pixels and the first convolution.
+
+    Args:
+        height: of the image, in pixels.
+        width: of the image, in pixels.
+        training: whether the gradient of the convolution is in memory too.
+    """
+    return height * width * (1 + _FILTERS * (2 if training else 1)) * tf.float32.size
 
 
 # Keras's own initializers draw from Python's random module. TF1's follow the graph's seed, so

@@ -2,9 +2,9 @@
 
     python -m parity.faults KIND [--original PYTHON] [--json FILE] [CASE ...]
 
-KIND is `signals`. With PYTHON, that of an environment with TensorFlow 2.15, each case is also done
-to the real tf.estimator, where it can run it. The command fails where a case did not hold here,
-except for those that docs/reliability.md names.
+KIND is `restarts` or `signals`. With PYTHON, that of an environment with TensorFlow 2.15, each case
+is also done to the real tf.estimator, where it can run it. The command fails where a case did not
+hold here, except for those that docs/reliability.md names.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from parity.faults import signals
+from parity.faults import restarts, signals
 
 # Each has NAMES, `run(names)`, which returns a dict of JSON by case, and `table(here, original)`.
-KINDS = {"signals": signals}
+KINDS = {"restarts": restarts, "signals": signals}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -98,6 +98,17 @@ def test_with_bits_flipped_in_all_of_them_nothing_begins_anew(model_dir):
         make(model_dir).train(examples, max_steps=8)
 
 
+@pytest.mark.parametrize("ending", ["index", DATA])
+def test_a_refused_folder_is_left_as_it_is(model_dir, ending):
+    """It may be half of a copy that is still under way."""
+    for path in model_dir.glob(f"model.ckpt-*.{ending}"):
+        path.unlink()
+    before = sorted(path.name for path in model_dir.iterdir())
+    with pytest.raises(CheckpointError, match="Bring the files back from a copy"):
+        make(model_dir).train(examples, max_steps=8)
+    assert sorted(path.name for path in model_dir.iterdir()) == before
+
+
 def test_without_the_file_that_names_them_training_goes_on(model_dir, whole, caplog):
     (model_dir / "checkpoint").unlink()
     estimator = make(model_dir)

@@ -47,9 +47,34 @@ def test_unknown_flag_is_named_with_the_nearest(values, capsys):
     assert "train_steps" in message
 
 
+def test_a_flagfile_that_is_no_text_is_named(values, capsys, tmp_path):
+    file = tmp_path / "flags.bin"
+    file.write_bytes(b"\xff\xfe\x00--train_steps=3")
+    for arguments in ([f"--flagfile={file}"], ["--flagfile", str(file)]):
+        told = refusal(values, capsys, *arguments)
+        assert f"{file}: not a text file. Want one flag a line, as --mode=train" in told
+
+
+def test_a_flagfile_that_cannot_be_opened_says_why(values, capsys, tmp_path):
+    told = refusal(values, capsys, f"--flagfile={tmp_path}")
+    assert f"--flagfile={tmp_path}: cannot be read: Is a directory" in told
+    told = refusal(values, capsys, f"--flagfile={tmp_path}/none")
+    assert f"--flagfile={tmp_path}/none: cannot be read: No such file or directory" in told
+
+
+def test_a_file_without_flags_does_not_fill_the_screen(values, capsys, tmp_path):
+    file = tmp_path / "flags.txt"
+    file.write_text("word " * 1000 + "\n" + "line\n" * 1000)
+    told = refusal(values, capsys, f"--flagfile={file}")
+    assert "'line': flags start with --, as in --mode=train" in told
+    assert "and 996 more" in told
+    assert len(told) < 1000
+
+
 @pytest.mark.parametrize(
     ("argument", "wanted"),
     [
+        ("--use_tpu=maybe", "flag --use_tpu=maybe: want true or false"),
         ("--train_steps=many", "train_steps=many"),
         ("--train_steps", "Missing value"),
         ("--mode=tain", "train_and_evaluate"),

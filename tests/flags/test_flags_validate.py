@@ -65,7 +65,7 @@ def test_learning_rate_is_positive_and_finite(value):
 )
 def test_malformed_emulated_value(tpu):
     assert problems(f"--tpu={tpu}") == [
-        f"--tpu={tpu}: want emulated:N with N of 1 or more, as in emulated:8"
+        f"--tpu={tpu}: want emulated:N with N from 1 to 1024, as in emulated:8"
     ]
 
 
@@ -134,3 +134,50 @@ def test_every_mode_has_phases_in_order():
         found = list(flags.phases(mode))
         assert found
         assert found == [phase for phase in order if phase in found]
+
+
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [("train_steps", 2**62), ("eval_steps", 2**62), ("train_batch_size", 2**31 - 1)],
+)
+def test_counts_that_no_tensor_can_hold(name, most):
+    flags.check_flags(parsed(f"--{name}={most}", "--nouse_tpu"))
+    (told,) = problems(f"--{name}={most + 1}", "--nouse_tpu")
+    assert told == f"--{name}={most + 1}: want a number from 1 to {most}"
+
+
+def test_a_number_of_thousands_of_digits_is_shown_in_part():
+    (told,) = problems(f"--train_steps={'9' * 4000}")
+    assert "999... (4000 digits): want a number from 1 to " in told
+    assert len(told) < 150
+
+
+@pytest.mark.parametrize("name", ["grace_secs", "watchdog_secs"])
+@pytest.mark.parametrize("value", ["1e300", "inf", "nan", "-1"])
+def test_times_that_no_timer_can_hold(name, value):
+    (told,) = problems(f"--{name}={value}")
+    assert "want a number of seconds, 0 or more" in told
+
+
+@pytest.mark.parametrize("tpu", ["gpu:", "gpu:0", "gpu:x", "gpu:65", "gpu:1.5"])
+def test_malformed_gpu_value(tpu):
+    assert problems(f"--tpu={tpu}") == [f"--tpu={tpu}: want gpu:N with N from 1 to 64, as in gpu:2"]
+
+
+def test_gpus_divide_a_batch_too():
+    (told,) = problems("--tpu=gpu:3", "--eval_batch_size=63", "--predict_batch_size=63")
+    assert "train batch size 64 must be divisible by number of replicas 3" in told
+
+
+@pytest.mark.parametrize("name", ["model_dir", "data_dir", "export_dir"])
+def test_folders_that_cannot_be_any(name, tmp_path):
+    file = tmp_path / "file"
+    file.write_text("")
+    assert problems(f"--{name}={file}") == [f"--{name}={file}: want a folder, but this is a file"]
+    (told,) = problems(f"--{name}={file}/below/it")
+    assert told == f"--{name}={file}/below/it: want a folder, but {file} is a file"
+    (told,) = problems(f"--{name}=run[1]")
+    assert "TensorFlow takes [ and ] in a name for a pattern" in told
+    assert "printable" in problems(f"--{name}=a\0b")[0]
+    flags.check_flags(parsed(f"--{name}=gs://bucket/file", "--nouse_tpu"))
+    flags.check_flags(parsed(f"--{name}={tmp_path}/new/folder", "--nouse_tpu"))

@@ -7,6 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.model.argument_lists import checked_items
+from estimator_bridge.model.counts import check_number
 from estimator_bridge.training.exporters import Exporter
 
 __all__ = [
@@ -38,8 +40,10 @@ def check_count(name: str, value: int | None) -> None:
     """Checks a number of steps.
 
     Raises:
+      TypeError: it is no number.
       ValueError: it is 0 or less.
     """
+    check_number(name, value)
     if value is not None and value <= 0:
         raise ValueError(f"Must specify {name} > 0, given: {value}. None means no bound.")
 
@@ -48,8 +52,10 @@ def check_at_least_zero(name: str, value: float) -> None:
     """Checks a time.
 
     Raises:
+      TypeError: it is no number.
       ValueError: it is less than 0.
     """
+    check_number(name, value)
     if value < 0:
         raise ValueError(f"Must specify {name} >= 0, given: {value}.")
 
@@ -58,27 +64,20 @@ def check_hooks(hooks: Iterable[Any] | None) -> tuple[Any, ...]:
     """The hooks as a tuple.
 
     Raises:
-      TypeError: one is no SessionRunHook.
+      TypeError: it is no list, or one is no SessionRunHook.
     """
-    return _checked(hooks, _train.SessionRunHook, "All hooks must be `SessionRunHook` instances")
+    wanted = "All hooks must be `SessionRunHook` instances"
+    return checked_items(hooks, _train.SessionRunHook, wanted)
 
 
 def check_listeners(listeners: Iterable[Any] | None) -> tuple[Any, ...]:
     """The listeners as a tuple.
 
     Raises:
-      TypeError: one is no CheckpointSaverListener.
+      TypeError: it is no list, or one is no CheckpointSaverListener.
     """
     wanted = "All saving_listeners must be `CheckpointSaverListener` instances"
-    return _checked(listeners, _train.CheckpointSaverListener, wanted)
-
-
-def _checked(items: Iterable[Any] | None, kind: type, wanted: str) -> tuple[Any, ...]:
-    checked = tuple(items or ())
-    for item in checked:
-        if not isinstance(item, kind):
-            raise TypeError(f"{wanted}, given: {item!r} ({type(item).__name__}).")
-    return checked
+    return checked_items(listeners, _train.CheckpointSaverListener, wanted)
 
 
 def check_exporters(exporters: Any) -> tuple[Exporter, ...]:

@@ -1,0 +1,40 @@
+"""Arguments that are lists of objects of one kind: hooks and listeners."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+__all__ = ["checked_items"]
+
+
+def checked_items(
+    items: Iterable[Any] | None, kind: type, wanted: str, field: str = ""
+) -> tuple[Any, ...]:
+    """Returns the items as a tuple; () for None.
+
+    Args:
+      items: what the user gave.
+      kind: the class of which each item must be an instance.
+      wanted: the beginning of the error, which says so in the original's words.
+      field: of a spec, if it is one that the items were given as.
+
+    Raises:
+      TypeError: `items` cannot be iterated over, or an item is of another kind.
+    """
+    where = f" in {field}" if field else ""
+    if items is not None and not isinstance(items, Iterable):
+        name = type(items).__name__
+        advice = f"put it into a list: [{name}(...)]" if isinstance(items, kind) else "pass a list"
+        raise TypeError(f"{wanted}, given: {items!r}{where} ({name}), which is no list; {advice}.")
+    checked = () if items is None else tuple(items)
+    for item in checked:
+        if isinstance(item, kind):
+            continue
+        if isinstance(item, type):
+            raise TypeError(
+                f"{wanted}, given: {item!r}{where}, which is a class. Pass an instance of it: "
+                f"{item.__name__}(...)."
+            )
+        raise TypeError(f"{wanted}, given: {item!r}{where} ({type(item).__name__}).")
+    return checked

@@ -1,0 +1,190 @@
+"""Damaged folders, a second training in one folder, and readers beside a training."""
+
+from __future__ import annotations
+
+import collections
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+__all__ = ["NAMES", "run", "table"]
+
+_TRIES = 5  # for each kind of damage, at as many places of the file
+_WRITERS, _READERS = 20, 100
+_SECS = 300.0
+_SHARD = "data-00000-of-00001"
+_STEPS = (0, 2, 4, 6)
+
+
+def _delete(path: Path, part: float) -> None:
+    del part
+    path.unlink()
+
+
+def _truncate(path: Path, part: float) -> None:
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * part)])
+
+
+def _flip(path: Path, part: float) -> None:
+    content = bytearray(path.read_bytes())
+    content[int(len(content) * part)] ^= 0x10
+    path.write_bytes(content)
+
+
+# What is done to which files. `{}` stands for the newest step; `*` for all of them.
+_DAMAGES: dict[str, tuple[Callable[[Path, float], None], str]] = {
+    "`checkpoint` missing": (_delete, "checkpoint"),
+    "`checkpoint` cut short": (_truncate, "checkpoint"),
+    "index missing": (_delete, "model.ckpt-{}.index"),
+    "index cut short": (_truncate, "model.ckpt-{}.index"),
+    "index, a flipped bit": (_flip, "model.ckpt-{}.index"),
+    "data missing": (_delete, "model.ckpt-{}." + _SHARD),
+    "data cut short": (_truncate, "model.ckpt-{}." + _SHARD),
+    "data, a flipped bit": (_flip, "model.ckpt-{}." + _SHARD),
+    ".meta missing": (_delete, "model.ckpt-{}.meta"),
+    "input position cut short": (_truncate, "input.ckpt-{}." + _SHARD),
+    "input position, a flipped bit": (_flip, "input.ckpt-{}." + _SHARD),
+    "all data cut short": (_truncate, "model.ckpt-*." + _SHARD),
+    "all data, a flipped bit": (_flip, "model.ckpt-*." + _SHARD),
+    "all indexes missing": (_delete, "model.ckpt-*.index"),
+}
+NAMES = [*_DAMAGES, "second training", "readers"]
+
+
+def run(names: Sequence[str]) -> dict[str, Any]:
+    """Does these cases, one after the other.
+
+    Args:
+      names: of NAMES.
+
+    Returns:
+      By case: how many were `tried`, the `count` of those that held, whether all `held`, what
+      was `told`, by kind of outcome, and `known`, which is False.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        from parity.faults import restarting
+
+        trained, undisturbed = folder / "trained", folder / "undisturbed"
+        first = _forked(folder, lambda: restarting.train_first(str(trained), str(undisturbed)))
+        results = {}
+        for case in names:
+            if case in _DAMAGES:
+                told = _damaged(folder, case, trained, first["weights"])
+            else:
+                told = _beside_a_writer(folder, case)
+            count = sum(map(_HELD.get(case, _mended), told))
+            results[case] = {
+                "tried": len(told),
+                "count": count,
+                "held": count == len(told),
+                "known": False,
+                "told": dict(collections.Counter(map(_told, told))),
+            }
+        return results
+
+
+def _forked(folder: Path, program: Callable[[], Any], secs: float = _SECS) -> Any:
+    """What a program returns that runs in a fork."""
+    from parity.faults.forks import Forked
+
+    out = folder / "result.json"
+    out.unlink(missing_ok=True)
+
+    def written(ready: Callable[[], None]) -> None:
+        del ready
+        out.write_text(json.dumps(program()))
+
+    process = Forked(written, folder / "log")
+    code = process.wait(secs)
+    if code != 0:
+        raise RuntimeError(f"ended with {code} within {secs:g} s:\n{process.output[-3000:]}")
+    return json.loads(out.read_text())
+
+
+def _damaged(folder: Path, case: str, trained: Path, weights: list[float]) -> list[dict[str, Any]]:
+    from parity.faults import restarting
+
+    damage, pattern = _DAMAGES[case]
+    tries = 1 if damage is _delete else _TRIES
+    copies = [folder / f"copy-{number}" for number in range(tries)]
+    for number, copy in enumerate(copies):
+        shutil.copytree(trained, copy)
+        for path in copy.glob(pattern.format(_STEPS[-1])):
+            damage(path, (number + 0.5) / tries)
+    told = _forked(folder, lambda: restarting.restart(list(map(str, copies)), weights))
+    for copy in copies:
+        shutil.rmtree(copy)
+    return told
+
+
+def _beside_a_writer(folder: Path, case: str) -> list[dict[str, Any]]:
+    from parity.faults import restarting
+    from parity.faults.forks import Forked
+
+    model_dir = str(folder / "shared")
+    writer = Forked(lambda ready: restarting.write_on(model_dir, ready), folder / "writer.log")
+    try:
+        if not writer.wait_until_ready(_SECS):
+            raise RuntimeError(f"the training did not start:\n{writer.output[-3000:]}")
+        if case == "readers":
+            return _forked(folder, lambda: restarting.read(model_dir, _READERS))
+        return _forked(folder, lambda: restarting.writers(model_dir, _WRITERS))
+    finally:
+        writer.wait(0)
+        shutil.rmtree(model_dir, ignore_errors=True)
+
+
+def _mended(outcome: Mapping[str, Any]) -> bool:
+    """It went on from one of the last two checkpoints, to the weights of an undisturbed run."""
+    return outcome["began"] in _STEPS[-2:] and outcome["same"]
+
+
+def _refused(outcome: Mapping[str, Any]) -> bool:
+    """It ended with an error of checkpoints, before it wrote anything."""
+    return "Checkpoint" in outcome["error"] and outcome["began"] is None and outcome["kept"]
+
+
+_HELD: dict[str, Callable[[Mapping[str, Any]], bool]] = {
+    **{case: _refused for case in _DAMAGES if case.startswith("all ")},
+    "second training": lambda outcome: outcome["error"] == "ModelDirInUseError",
+    "readers": lambda outcome: not outcome["error"],
+}
+
+
+def _told(outcome: Mapping[str, Any]) -> str:
+    if outcome["error"]:
+        return outcome["error"]
+    if "began" not in outcome:
+        return "done"
+    if outcome["began"] == 0:
+        return "began at 0"
+    return f"from {outcome['began']}" + ("" if outcome["same"] else ", other weights")
+
+
+def table(here: Mapping[str, Any], original: Mapping[str, Any]) -> Iterable[str]:
+    """The lines of a table in Markdown, a row a case."""
+    heads = ["fault", "tried", "held", "what happened", *(["the original"] if original else [])]
+    yield _row(heads)
+    yield _row(["---"] * len(heads))
+    for case, outcome in here.items():
+        theirs = [_counted(original[case]["told"])] if original else []
+        cells = [case, outcome["tried"], outcome["count"], _counted(outcome["told"]), *theirs]
+        yield _row(map(str, cells))
+    yield ""
+    tried, held = (sum(case[key] for case in here.values()) for key in ("tried", "count"))
+    yield f"{held} of {tried} held."
+
+
+def _counted(told: Mapping[str, int]) -> str:
+    if len(told) == 1:
+        return next(iter(told))
+    return "; ".join(f"{count}x {what}" for what, count in sorted(told.items()))
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
