@@ -122,6 +122,39 @@ def test_numpy_reads_bytes_and_text_by_fromstring(monkeypatch):
     assert np.fromstring("1 2.5", sep=" ").tolist() == [1.0, 2.5]
 
 
+def test_numpy_takes_the_old_argument_of_quantiles():
+    numpy = types.ModuleType("numpy")
+    vars(numpy).update(vars(np))
+    for _ in range(2):  # each module that imports it comes here
+        MENDED["numpy"](numpy)
+    values = [1.0, 2.0, 4.0, np.nan]
+    assert numpy.percentile(values[:3], 60, interpolation="nearest") == 2.0
+    assert numpy.percentile(values[:3], 60, interpolation="higher") == 4.0
+    assert numpy.nanpercentile(values, 60, interpolation="lower") == 2.0
+    # As tensorflow/lattice asks for its keypoints.
+    assert numpy.quantile(values[:3], [0.0, 0.6], interpolation="nearest").tolist() == [1.0, 2.0]
+    assert numpy.nanquantile(values, 0.75, interpolation="midpoint") == 3.0
+    assert numpy.quantile(values[:3], 0.75, method="higher") == 4.0
+    assert numpy.quantile(values[:3], 0.75) == 3.0
+    assert numpy.quantile.__doc__ == np.quantile.__doc__
+
+
+@pytest.mark.parametrize(
+    "line", ["import xml.etree.cElementTree as tree", "from xml.etree import cElementTree as tree"]
+)
+def test_the_second_name_of_element_tree(monkeypatch, line):
+    from xml import etree
+
+    monkeypatch.setitem(sys.modules, "xml.etree.cElementTree", etree.ElementTree)
+    monkeypatch.delitem(sys.modules, "xml.etree.cElementTree")
+    monkeypatch.setattr(etree, "cElementTree", None, raising=False)
+    monkeypatch.delattr(etree, "cElementTree")
+    assert bridges.prepare(line.split()[1]) is None
+    given = {}
+    exec(line, given)
+    assert given["tree"].fromstring("<a b='1'/>").attrib == {"b": "1"}
+
+
 def test_tostring_is_named():
     error = AttributeError("'numpy.ndarray' object has no attribute 'tostring'")
     assert ".tobytes()" in (advice_on(error) or "")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import collections
 import collections.abc
+import functools
 import inspect
+import sys
 import time
 from collections.abc import Callable
 from types import ModuleType
@@ -25,6 +27,8 @@ _NUMPY_NAMES = {
     "unicode_": "str_",
 }  # fmt: skip
 
+_NUMPY_QUANTILES = ("nanpercentile", "nanquantile", "percentile", "quantile")
+
 
 def _mend_numpy(numpy: Any) -> None:
     for name, value in _NUMPY_TYPES.items():
@@ -36,6 +40,24 @@ def _mend_numpy(numpy: Any) -> None:
     _put_back(numpy, "asscalar", lambda a: a.item())
     _put_back(numpy, "asfarray", lambda a, dtype=numpy.float64: numpy.asarray(a, dtype))
     _mend_fromstring(numpy)
+    for name in _NUMPY_QUANTILES:
+        _mend_interpolation(numpy, name)
+
+
+def _mend_interpolation(numpy: Any, name: str) -> None:
+    """NumPy 1.22 renamed the argument `interpolation` to `method`; 2.4 removed the old name."""
+    today = getattr(numpy, name)
+    if hasattr(today, "of_estimator_bridge"):
+        return
+
+    @functools.wraps(today)
+    def with_interpolation(*args: Any, interpolation: str | None = None, **kwargs: Any) -> Any:
+        if interpolation is not None:
+            kwargs["method"] = interpolation
+        return today(*args, **kwargs)
+
+    with_interpolation.of_estimator_bridge = True  # type: ignore[attr-defined]
+    setattr(numpy, name, with_interpolation)
 
 
 def _mend_fromstring(numpy: Any) -> None:
@@ -66,8 +88,21 @@ def _mend_yaml(yaml: Any) -> None:
     yaml.load = with_a_loader
 
 
+def _mend_xml(xml: ModuleType) -> None:
+    """Puts back `xml.etree.cElementTree`, a second name of ElementTree until Python 3.9."""
+    from xml import etree
+    from xml.etree import ElementTree
+
+    sys.modules.setdefault("xml.etree.cElementTree", ElementTree)
+    _put_back(etree, "cElementTree", sys.modules["xml.etree.cElementTree"])
+
+
 # By package: what puts its names back, once a program's module imports it.
-MENDED: dict[str, Callable[[Any], None]] = {"numpy": _mend_numpy, "yaml": _mend_yaml}
+MENDED: dict[str, Callable[[Any], None]] = {
+    "numpy": _mend_numpy,
+    "xml": _mend_xml,
+    "yaml": _mend_yaml,
+}
 
 
 def mend_standard_library() -> None:
