@@ -60,7 +60,7 @@ class ShortStep:
         elements = {ref: graph.as_graph_element(ref.lstrip("^")) for ref in refs}
         try:
             values = self._whole.session.run(elements) if elements else {}
-        except tf.errors.InvalidArgumentError as error:
+        except (tf.errors.FailedPreconditionError, tf.errors.InvalidArgumentError) as error:
             logging.warning(
                 "Hooks are not called for the last batch, which is short: a hook wants to know "
                 "%s, which it made itself of the tensors of a full batch. Make it in model_fn, and "

@@ -58,6 +58,9 @@ class _Settings:
     end: bool = False
 
 
+_LAST_WORDS_SECS = 5.0  # for a watcher that is writing a line when its training ends
+
+
 class _Beat:
     """When a thread's training last moved."""
 
@@ -93,17 +96,19 @@ def watched(what: str, hooks: Sequence[Any], model_dir: str) -> Iterator[None]:
         return
     beat, done = _Beat(), threading.Event()
     _beats[thread] = beat
-    threading.Thread(
+    watcher = threading.Thread(
         target=_watch,
         args=(what, settings, model_dir, thread, beat, done),
         name="estimator_bridge watchdog",
         daemon=True,
-    ).start()
+    )
+    watcher.start()
     try:
         yield
     finally:
         done.set()
         del _beats[thread]
+        watcher.join(_LAST_WORDS_SECS)
 
 
 def _watch(
