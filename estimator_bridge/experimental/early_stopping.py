@@ -25,6 +25,10 @@ __all__ = [
 _OF_SEVERAL_WORKERS = ("CollectiveAllReduceStrategy", "MultiWorkerMirroredStrategy")
 
 
+class _NoEstimatorError(TypeError, AttributeError):
+    """What is to be stopped is no Estimator; the makers for metrics asked it for its folder."""
+
+
 def make_early_stopping_hook(
     estimator: Estimator,
     should_stop_fn: Callable[[], bool],
@@ -52,7 +56,7 @@ def make_early_stopping_hook(
         MultiWorkerMirroredStrategy, run_every_secs is.
     """
     if not isinstance(estimator, Estimator):
-        raise TypeError(
+        raise _NoEstimatorError(
             "`estimator` must have type `tf.estimator.Estimator`. Got: "
             f"{type(estimator)}: {estimator!r}."
         )

@@ -33,6 +33,14 @@ _TAGS = {
 _TRAIN_OP = "saved_model_train_op"
 
 
+class _NoModeError(ValueError, AssertionError):
+    """There is no mode to export, which the original's builder asserted when it saved."""
+
+
+class _NoReceiverError(ValueError, AttributeError):
+    """A receiver function returned no receiver; the original asked it for its attributes."""
+
+
 def export_saved_model(
     export_dir_base: str,
     call_model: Callable[[Any, Any, str], EstimatorSpec],
@@ -139,7 +147,7 @@ def _graph(seed: int | None) -> Iterator[tf.Graph]:
 def _check_modes(receiver_fns: Mapping[str, Any]) -> None:
     unknown = [mode for mode in receiver_fns if mode not in _TAGS]
     if unknown or not any(receiver_fns.values()):
-        raise ValueError(
+        raise _NoModeError(
             f"No valid modes for exporting found. Got {list(receiver_fns)}, "
             + (f"of which {unknown} are no modes. " if unknown else "with no function for any. ")
             + "Map ModeKeys.TRAIN, EVAL and PREDICT to an input_receiver_fn each, or some of them."
@@ -159,7 +167,7 @@ def _checked(receiver: Any, mode: str) -> Any:
             if mode == ModeKeys.PREDICT
             else ("SupervisedInputReceiver", "build_raw_supervised_input_receiver_fn")
         )
-        raise ValueError(
+        raise _NoReceiverError(
             f"The input_receiver_fn of mode {mode!r} must return a {kind}, got "
             f"{type(receiver).__name__}: {receiver!r}. Make one in it, or use export.{builder}."
         )

@@ -20,6 +20,7 @@ __all__ = [
     "add_reference",
     "end_read",
     "fetched_reference",
+    "is_beside_reference",
     "reference_variables",
     "would_be_reference",
 ]
@@ -85,6 +86,22 @@ def add_reference(variable: tf.Variable) -> None:
     """Tells a variable's graph that it stands for a reference variable."""
     if isinstance(variable.graph, TracedGraph):
         variable.graph.references.add(variable.op.name)
+
+
+def is_beside_reference(variable: tf.Variable) -> bool:
+    """Returns whether an optimizer made a variable for a reference variable.
+
+    A slot, and Adam's powers of beta, are made of the kind that their weight is of: in a trace a
+    resource, whatever it stands for. They are colocated with it.
+
+    Args:
+      variable: of a traced graph.
+    """
+    references = reference_variables(variable.graph)
+    if not references:
+        return False
+    groups = variable.op.colocation_groups()
+    return any(group.decode().partition("@")[2] in references for group in groups)
 
 
 def end_read(variable: str) -> str:

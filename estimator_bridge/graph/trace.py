@@ -12,6 +12,7 @@ from estimator_bridge.graph.keras_classes import graph_classes
 from estimator_bridge.graph.reference_variables import (
     TracedGraph,
     add_reference,
+    is_beside_reference,
     would_be_reference,
 )
 from estimator_bridge.tensorflow_private import (
@@ -131,7 +132,7 @@ def _resource_variable(next_creator, **kwargs):
     if is_reference and kwargs.get("validate_shape") is False:
         kwargs["shape"] = tf.TensorShape(None)  # so that it takes values of other shapes
     variable = next_creator(**kwargs)
-    if is_reference:
+    if is_reference or is_beside_reference(variable):
         add_reference(variable)
 
     def initialized_value():

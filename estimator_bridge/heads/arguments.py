@@ -101,6 +101,10 @@ def check_n_classes(n_classes: Any) -> Any:
     return n_classes
 
 
+class _NoVocabularyError(ValueError, TypeError):
+    """The names of classes are no list."""
+
+
 def check_vocabulary(vocabulary: Any, n_classes: Any = None) -> Sequence[str] | None:
     """Checks the names of classes.
 
@@ -108,14 +112,15 @@ def check_vocabulary(vocabulary: Any, n_classes: Any = None) -> Sequence[str] | 
       The names, or None where labels are numbers.
 
     Raises:
-      ValueError: they are no list or tuple, or not as many as there are classes.
+      ValueError: they are no list or tuple (also a TypeError, which V1's binary head raised), or
+        not as many as there are classes.
     """
     if vocabulary is None:
         return None
     if not isinstance(vocabulary, (list, tuple)):
-        raise ValueError(
-            f"label_vocabulary must be a list or tuple. Given type: {type(vocabulary)}. The place "
-            "of a label in it is the number of its class."
+        raise _NoVocabularyError(
+            f"label_vocabulary should be a list or tuple. Given type: {type(vocabulary)}. The "
+            "place of a label in it is the number of its class."
         )
     if n_classes is not None and len(vocabulary) != n_classes:
         raise ValueError(

@@ -59,4 +59,4 @@ def _save(copy: Any, values: Sequence[Any], path: str, save_object_ckpt: bool) -
     with _v1.Session() as session:
         session.run([_v1.global_variables_initializer(), _v1.local_variables_initializer()])
         session.run(assigned, dict(zip(fed, values)))
-        saver.save(session, path, write_meta_graph=False)
+        saver.save(session, path)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.model.export_outputs import ExportOutput, complete_export_outputs
 from estimator_bridge.model.metric_checks import check_eval_metric_ops
@@ -105,10 +106,10 @@ class EstimatorSpec(_Fields):
         )
 
     def _replace(self, **kwargs: Any) -> EstimatorSpec:
-        """Copies with some fields changed, and checked again.
+        """Copies with some fields changed, and checked again; a name that is no field is a warning.
 
         Raises:
-          ValueError: `mode` would change, a name is no field, or a value is not valid.
+          ValueError: `mode` would change, or a value is not valid.
           TypeError: a value is of the wrong type.
         """
         mode = kwargs.get("mode", self.mode)
@@ -118,8 +119,10 @@ class EstimatorSpec(_Fields):
                 ": a graph is built for one mode; call model_fn again with the other."
             )
         unknown = sorted(set(kwargs) - set(self._fields))
-        if unknown:
-            raise ValueError(
-                f"Got unexpected field names: {unknown}. EstimatorSpec has {list(self._fields)}."
-            )
-        return type(self)(**{**self._asdict(), **kwargs})
+        if unknown:  # the original passed them over too, without a word
+            logging.warning(
+                "EstimatorSpec._replace got unexpected field names, which have no effect: %s. "
+                "EstimatorSpec has %s.", unknown, list(self._fields)
+            )  # fmt: skip
+        known = {name: value for name, value in kwargs.items() if name in self._fields}
+        return type(self)(**{**self._asdict(), **known})

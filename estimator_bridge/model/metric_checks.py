@@ -13,6 +13,10 @@ from estimator_bridge.model.spec_checks import check_graph
 __all__ = ["check_eval_metric_ops"]
 
 
+class _NoTensorError(TypeError, AttributeError):
+    """A metric has a number or None for a tensor; the original asked it for its graph."""
+
+
 def check_eval_metric_ops(eval_metric_ops: Any) -> dict[str, tuple[Any, Any]]:
     """Returns the metrics as (value, update) pairs.
 
@@ -44,7 +48,7 @@ def check_eval_metric_ops(eval_metric_ops: Any) -> dict[str, tuple[Any, Any]]:
             )
         for part in tf.nest.flatten(pair):
             if not isinstance(part, (tf.Tensor, tf.Variable, tf.Operation)):
-                raise TypeError(
+                raise _NoTensorError(
                     f"Values of eval_metric_ops must be tensors and operations, given: {part!r} "
                     f"for key: {name}. tf.compat.v1.metrics.mean(x) makes a metric of x."
                 )

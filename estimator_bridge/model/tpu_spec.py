@@ -113,7 +113,17 @@ class TPUEstimatorSpec(_Fields):
         )
 
     def _replace(self, **kwargs: Any) -> TPUEstimatorSpec:
-        """Copies with some fields changed, and checked again."""
+        """Copies with some fields changed, and checked again.
+
+        Raises:
+          ValueError: a name is no field, or a value is not valid.
+          TypeError: a value is of the wrong type.
+        """
+        unknown = sorted(set(kwargs) - set(self._fields))
+        if unknown:
+            raise ValueError(
+                f"Got unexpected field names: {unknown}. TPUEstimatorSpec has {list(self._fields)}."
+            )
         return type(self)(**{**self._asdict(), **kwargs})
 
     def as_estimator_spec(self) -> EstimatorSpec:

@@ -26,7 +26,11 @@ def check_model_fn(model_fn: Callable | None, params: Mapping[str, Any] | None) 
         does not take the params that were given.
     """
     if not callable(model_fn):
-        raise ValueError(f"model_fn must be provided to Estimator as a function, got {model_fn!r}.")
+        kind = ValueError if model_fn is None else TypeError  # as in the original
+        raise kind(
+            f"model_fn must be provided to Estimator as a function, got {model_fn!r}, which is not "
+            "a callable object."
+        )
     named = fn_args(model_fn)
     if "features" not in named:
         raise ValueError(

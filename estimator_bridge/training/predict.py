@@ -139,8 +139,11 @@ def _step_by_step(
             yield wanted.values
 
 
-class _NoLengthError(ValueError, IndexError):
-    """A prediction has no examples, as it is a scalar; the original asked for its first."""
+class _NoLengthError(ValueError, IndexError, TypeError):
+    """A prediction has no examples, as it is a scalar.
+
+    The original asked for its first, an IndexError, or iterated over it, a TypeError.
+    """
 
 
 _SIZE = "estimator_bridge/valid_size"

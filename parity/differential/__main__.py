@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -109,15 +110,17 @@ def _judge(
     table = expected()
     verdicts = []
     kept = _kept(options.keep)
+    one_at_a_time = threading.Lock()
     for mode in modes:
         found: dict[str, Outcomes] = kept.setdefault(mode, {})
         say = _watch(f"here, {mode}")
 
         def watch(name: str, outcome: Any, seconds: float) -> None:
-            found[name] = [(1, outcome)]  # noqa: B023 - called within this turn
-            say(name, outcome, seconds)  # noqa: B023
-            if options.keep:
-                options.keep.write_text(json.dumps(kept), encoding="utf-8")
+            with one_at_a_time:  # each process that works has a thread here
+                found[name] = [(1, outcome)]  # noqa: B023 - called within this turn
+                say(name, outcome, seconds)  # noqa: B023
+                if options.keep:
+                    recorded.write_whole(options.keep, json.dumps(kept))
 
         run_side(
             sys.executable,

@@ -7,6 +7,7 @@ gave the same share an entry, and each outcome stands behind the number of runs 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from parity.differential.outcome import REMARK
 from parity.differential.side import Outcomes
 
-__all__ = ["GOLDENS", "TF1", "load", "merged", "save"]
+__all__ = ["GOLDENS", "TF1", "load", "merged", "save", "write_whole"]
 
 GOLDENS = Path(__file__).parent / "goldens"
 TF1 = "tf115"  # the reference beside the modes of TensorFlow 2.15
@@ -56,7 +57,14 @@ def save(references: References, themes: Mapping[str, Iterable[str]]) -> None:
             entries = [f"  {json.dumps(' '.join(who))}: {text}" for text, who in groups.items()]
             if entries:
                 lines.append(f"{json.dumps(name)}: {{\n" + ",\n".join(entries) + "\n}")
-        (GOLDENS / f"{theme}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
+        write_whole(GOLDENS / f"{theme}.json", "{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Writes a file so that who reads it meanwhile finds the old text or the new one, whole."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(path)
 
 
 def merged(known: Outcomes, new: Outcomes) -> Outcomes:

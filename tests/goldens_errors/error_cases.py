@@ -176,6 +176,9 @@ class Cases:
     def no_model_fn(self):
         self.est.Estimator(None, self.folder)
 
+    def model_fn_that_is_no_function(self):
+        self.est.Estimator(3, self.folder)
+
     def model_fn_without_features(self):
         self.make(lambda x: x)
 
@@ -335,6 +338,9 @@ class Cases:
     def metric_is_no_pair(self):
         self.make(self.fn(eval_metric_ops={"a": 1}), self.trained).evaluate(ones)
 
+    def metric_of_numbers(self):
+        self.make(self.fn(eval_metric_ops={"a": (1.0, 2.0)}), self.trained).evaluate(ones)
+
     def metric_called_loss(self):
         def model_fn(features, labels, mode):
             return self.fn(eval_metric_ops={"loss": tf1.metrics.mean(labels)})(
@@ -444,6 +450,12 @@ class Cases:
         )(features, labels, mode)
         list(self.make(fn, self.trained).predict(ones))
 
+    def predict_a_scalar_alone(self):
+        fn = lambda features, labels, mode: self.fn(  # noqa: E731
+            predictions=tf.reduce_sum(features["x"])
+        )(features, labels, mode)
+        list(self.make(fn, self.trained).predict(ones))
+
     # train_and_evaluate.
     def train_spec_without_input_fn(self):
         self.est.TrainSpec(3)
@@ -508,6 +520,16 @@ class Cases:
     def export_modes_unknown(self):
         e = self.make(folder=self.trained)
         e.experimental_export_all_saved_models(self.folder + "/e6", {"a": self._receiver})
+
+    def export_of_no_modes(self):
+        self.make(folder=self.trained).experimental_export_all_saved_models(self.folder + "/e7", {})
+
+    def export_of_an_unknown_mode(self):
+        e = self.make(folder=self.trained)
+        e.export_saved_model(self.folder + "/e8", self._receiver, experimental_mode="a")
+
+    def receiver_that_is_a_dict(self):
+        self.make(folder=self.trained).export_saved_model(self.folder + "/e9", lambda: {"x": 1})
 
     # TPUEstimator, off a TPU.
     def _tpu(self, fn=None, **kwargs):
@@ -589,6 +611,10 @@ class Cases:
         e = self.est.LinearRegressor([column], tempfile.mkdtemp())
         e.train(lambda: tf.data.Dataset.from_tensors(({"x": X}, X)), steps=1)
 
+    def classifier_of_a_vocabulary_of_letters(self):
+        column = tf.feature_column.numeric_column("x", [2])
+        self.est.LinearClassifier([column], tempfile.mkdtemp(), label_vocabulary="ab")
+
     def columns_that_are_none(self):
         e = self.est.LinearRegressor([3], tempfile.mkdtemp())
         e.train(ones, steps=1)
@@ -608,6 +634,9 @@ class Cases:
 
     def early_stopping_of_a_wrong_kind(self):
         self.est.experimental.make_early_stopping_hook(3, lambda: True)
+
+    def early_stopping_by_a_metric_of_a_wrong_kind(self):
+        self.est.experimental.stop_if_no_increase_hook(5, "loss", 1)
 
     def summaries_of_a_wrong_tag(self):
         self.est.experimental.stop_if_no_decrease_hook(self.make(), "loss", 0, run_every_secs=1,

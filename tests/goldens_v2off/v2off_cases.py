@@ -206,6 +206,28 @@ def tensors_by_name_in_a_model(est):
 
 
 @case
+def slots_beside_the_step(est):
+    """What Adam makes is of the kind of its weight; its powers are of that of the first weight."""
+
+    def fetches():
+        tensors = ["w", "w/Adam", "w/Adam_1", "beta1_power"]
+        by_name = {name: name + ":0" for name in ("w/Adam", "w/Adam_1", "beta1_power")}
+        every = {variable.op.name: variable for variable in tf.global_variables()}
+        return {name: every[name] for name in tensors}, by_name
+
+    def model(features):
+        w = weight()
+        z = tf.get_variable("z", [2], initializer=tf.ones_initializer(), use_resource=True)
+        loss = tf.reduce_sum(tf.square(w * features - 3.0) + tf.square(z))
+        adam = tf.train.AdamOptimizer(0.1)
+        return loss, adam.minimize(loss, tf.train.get_global_step(), var_list=[w, z])
+
+    hook = Fetch(fetches)
+    trained(est, model, hooks=[hook])
+    return hook.rows
+
+
+@case
 def adam_in_a_branch(est):
     def model(features):
         loss = tf.reduce_sum(tf.square(weight() * features - 3.0))

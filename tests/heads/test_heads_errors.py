@@ -21,7 +21,7 @@ v1 = tf.compat.v1
         (lambda: eb.MultiLabelHead(1), "n_classes must be > 1.*Given: 1"),
         (lambda: eb.RegressionHead(label_dimension=0), "Invalid label_dimension 0"),
         (lambda: eb.BinaryClassHead(thresholds=[0.5, 1.0]), "range. Given: 1.0"),
-        (lambda: eb.BinaryClassHead(label_vocabulary="ab"), "must be a list or tuple.*'str'"),
+        (lambda: eb.BinaryClassHead(label_vocabulary="ab"), "should be a list or tuple.*'str'"),
         (
             lambda: eb.MultiClassHead(3, label_vocabulary=["a", "b"]),
             r"must be n_classes \(3\). Given: 2",

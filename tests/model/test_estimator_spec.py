@@ -172,5 +172,10 @@ def test_replacing_checks_again_and_keeps_the_mode():
         spec._replace(mode=ModeKeys.TRAIN)
     with pytest.raises(TypeError, match="loss must be Tensor"):
         spec._replace(loss=1)
-    with pytest.raises(ValueError, match=r"unexpected field names: \['losses'\]"):
-        spec._replace(losses=spec.loss)
+
+
+def test_replacing_a_field_that_is_none_says_so_and_goes_on(caplog):
+    spec = EstimatorSpec(ModeKeys.EVAL, loss=_loss())
+    replaced = spec._replace(losses=spec.loss, evaluation_hooks=[HOOK])
+    assert (replaced.evaluation_hooks, replaced.loss) == ((HOOK,), spec.loss)
+    assert "unexpected field names, which have no effect: ['losses']" in caplog.text

@@ -121,3 +121,5 @@ def test_replacing_checks_again():
     assert spec._replace(evaluation_hooks=[HOOK]).evaluation_hooks == (HOOK,)
     with pytest.raises(TypeError, match="loss must be Tensor"):
         spec._replace(loss="low")
+    with pytest.raises(ValueError, match=r"unexpected field names: \['losses'\]"):
+        spec._replace(losses=spec.loss)

@@ -207,6 +207,25 @@ def test_recorded_outcomes_come_back(tmp_path, monkeypatch):
     assert recorded.merged(kept, [(1, None), (1, 4)]) == [*kept[:1], (2, None), (1, 4)]
 
 
+def test_a_recording_that_fails_leaves_the_file_whole(tmp_path, monkeypatch):
+    path = tmp_path / "theme.json"
+    recorded.write_whole(path, "old")
+    found = []
+
+    def replaced(self, target):
+        found.append((path.read_text(), self.read_text()))
+        raise OSError("killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(recorded.Path, "replace", replaced)
+        with pytest.raises(OSError, match="killed"):
+            recorded.write_whole(path, "new")
+    assert found == [("old", "new")]
+    recorded.write_whole(path, "new")
+    assert path.read_text() == "new"
+    assert list(tmp_path.glob("*.json")) == [path]
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
