@@ -45,6 +45,7 @@ SAMPLE = [
     "tpu_scaffold_fn",
     "linear_regressor",
     "keras_sequential",
+    "keras_weights_of_model_are_the_start",
     "draw_with_feed",
     "hooks_of_every_place",
     "summaries_in_scopes",
