@@ -21,7 +21,7 @@ _v1 = tf.compat.v1
 _SessionRunHook: Any = _v1.train.SessionRunHook
 
 _LONG_SECS = 60.0  # what is left of a long training is worth a line
-_WARNINGS = 5
+_WARNINGS = 5  # in a training
 
 
 @dataclasses.dataclass(frozen=True)
@@ -173,14 +173,14 @@ class RateLogHook(_SessionRunHook):
         if step != self._step_before:
             return  # after one step alone nobody can tell
         self._warnings += 1
-        logging.log_first_n(
-            logging.WARN,
+        if self._warnings > _WARNINGS:
+            return
+        logging.warning(
             "It seems that global step (tf.train.get_global_step) has not been increased. Current "
             "value (could be stable): %s vs previous value: %s. You could increase the global step "
             "by passing tf.train.get_global_step() to Optimizer.apply_gradients or "
             "Optimizer.minimize. Until then steps and max_steps, which count by it, do not end "
             "the training.",
-            _WARNINGS,
             step,
             self._step_before,
         )
