@@ -64,5 +64,5 @@ def test_a_model_of_two_optimizers(fitted):
     assert results["loss"] == pytest.approx(0.02870064042508602, rel=1e-5)
     assert results["mae"] == pytest.approx(0.1435628980398178, rel=1e-5)
     assert results["global_step"] == 16
-    first = next(estimator.predict(rows))
-    assert float(*first.values()) == pytest.approx(-1.6433151960372925, rel=1e-5)
+    (first,) = next(estimator.predict(rows)).values()
+    assert first.item() == pytest.approx(-1.6433151960372925, rel=1e-5)
