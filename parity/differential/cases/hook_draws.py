@@ -59,19 +59,19 @@ def drawn(folder, input_fn, steps=3, when=lambda call: True):
     return [result[:2], log, variables(folder)]
 
 
-@case(seconds=30)
+@case
 def draw_from_dataset(folder):
     return drawn(folder, lambda: tf.data.Dataset.range(COUNT))
 
 
-@case(seconds=30)
+@case
 def draw_from_one_shot_iterator(folder):
     return drawn(
         folder, lambda: tf.data.make_one_shot_iterator(tf.data.Dataset.range(COUNT)).get_next()
     )
 
 
-@case(seconds=30)
+@case
 def draw_from_initializable_iterator(folder):
     def input_fn():
         iterator = tf.data.make_initializable_iterator(tf.data.Dataset.range(COUNT))
@@ -81,20 +81,20 @@ def draw_from_initializable_iterator(folder):
     return drawn(folder, input_fn)
 
 
-@case(seconds=30)
+@case
 def draw_from_numpy_input_fn(folder):
     x = np.arange(COUNT, dtype=np.float32)
     make = est.inputs.numpy_input_fn({"x": x}, batch_size=2, num_epochs=1, shuffle=False)
     return drawn(folder, make)
 
 
-@case(seconds=30)
+@case
 def draw_from_queue(folder):
     input_fn = lambda: tf.train.range_input_producer(COUNT, shuffle=False).dequeue()
     return drawn(folder, input_fn)
 
 
-@case(seconds=30)
+@case
 def draw_from_text_reader(folder):
     path = pathlib.Path(folder, "lines")
     path.write_text("".join("%d\n" % i for i in range(COUNT)))
@@ -107,7 +107,7 @@ def draw_from_text_reader(folder):
     return drawn(folder + "/m", input_fn)
 
 
-@case(seconds=30)
+@case
 def draw_from_generator(folder):
     calls = []
 
@@ -120,12 +120,12 @@ def draw_from_generator(folder):
     return [found, len(calls) >= 6]
 
 
-@case(seconds=30)
+@case
 def draw_from_tensors(folder):
     return drawn(folder, lambda: tf.constant([1.0, 2.0]))
 
 
-@case(seconds=30)
+@case
 def draw_from_random_tensors(folder):
     """A random op is the input: each run draws."""
     found = drawn(folder, lambda: tf.random_uniform([], seed=3))
@@ -133,12 +133,12 @@ def draw_from_random_tensors(folder):
     return [found[0], len(set(values))]
 
 
-@case(seconds=30)
+@case
 def draw_from_shuffled_dataset(folder):
     return drawn(folder, lambda: tf.data.Dataset.range(COUNT).shuffle(COUNT, seed=4).repeat())
 
 
-@case(seconds=30)
+@case
 def draw_from_nested_features(folder):
     def input_fn():
         data = tf.data.Dataset.range(COUNT).map(lambda i: {"x": i, "more": (i, [i])})
@@ -147,20 +147,20 @@ def draw_from_nested_features(folder):
     return drawn(folder, input_fn)
 
 
-@case(seconds=30)
+@case
 def draw_now_and_then(folder):
     return drawn(
         folder, lambda: tf.data.Dataset.range(COUNT), steps=5, when=lambda call: call % 2 == 0
     )
 
 
-@case(seconds=30)
+@case
 def draw_beyond_the_end(folder):
     """The hook takes the last elements: the training ends."""
     return drawn(folder, lambda: tf.data.Dataset.range(5), steps=None)
 
 
-@case(seconds=30)
+@case
 def draw_in_evaluation(folder):
     estimator = est.Estimator(model_fn, config=config(folder))
     estimator.train(lambda: tf.data.Dataset.range(2))
@@ -170,7 +170,7 @@ def draw_in_evaluation(folder):
     return [result, log]
 
 
-@case(seconds=30)
+@case
 def draw_in_prediction(folder):
     estimator = est.Estimator(model_fn, config=config(folder))
     estimator.train(lambda: tf.data.Dataset.range(2))
@@ -180,7 +180,7 @@ def draw_in_prediction(folder):
     return [error_of(lambda: list(estimator.predict(data, hooks=[hook]))), log]
 
 
-@case(seconds=30)
+@case
 def draw_for_train_op(folder):
     """A hook that runs an update which reads the batch, as GAN estimators train."""
 
@@ -197,7 +197,7 @@ def draw_for_train_op(folder):
     return [result[:2], variables(folder)]
 
 
-@case(seconds=30)
+@case
 def draw_at_start(folder):
     """after_create_session draws the first element."""
     log = []
@@ -212,7 +212,7 @@ def draw_at_start(folder):
     return [result[:2], log, variables(folder)]
 
 
-@case(seconds=30)
+@case
 def draw_in_end(folder):
     log = []
 
@@ -226,7 +226,7 @@ def draw_in_end(folder):
     return [result[:2], log, variables(folder)]
 
 
-@case(seconds=30)
+@case
 def draw_in_listener(folder):
     """A listener that looks at a batch when it saves."""
     log = []
@@ -242,7 +242,7 @@ def draw_in_listener(folder):
     return [result[:2], log, variables(folder)]
 
 
-@case(seconds=30)
+@case
 def draw_with_feed(folder):
     """With the batch fed, nothing is drawn."""
     log = []
@@ -261,7 +261,7 @@ def draw_with_feed(folder):
     return [result[:2], log, variables(folder)]
 
 
-@case(seconds=30)
+@case
 def draw_by_logger_at_end(folder):
     estimator = est.Estimator(model_fn, config=config(folder))
 
