@@ -132,7 +132,8 @@ def _resource_variable(next_creator, **kwargs):
     if is_reference and kwargs.get("validate_shape") is False:
         kwargs["shape"] = tf.TensorShape(None)  # so that it takes values of other shapes
     variable = next_creator(**kwargs)
-    if is_reference or is_beside_reference(variable):
+    is_of_graph = not tf.executing_eagerly()  # else one of a step's own, and of no graph
+    if is_of_graph and (is_reference or is_beside_reference(variable)):
         add_reference(variable)
 
     def initialized_value():
