@@ -262,7 +262,7 @@ INSIDES: dict[str, dict[str, str]] = {
     "early_stopping": {
         "_CheckForStoppingHook": f"{_FACE}.experimental.stopping.CheckForStoppingHook",
         "_StopOnPredicateHook": f"{_FACE}.experimental.stopping.StopOnPredicateHook",
-        "_get_or_create_stop_var": f"{_FACE}.experimental.stopping._stop_variable",
+        "_get_or_create_stop_var": f"{_FACE}.experimental.stopping.stop_variable",
     },
     "hooks.hooks": {
         "_StopAtCheckpointStepHook": (
