@@ -14,6 +14,7 @@ import os
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -150,7 +151,11 @@ def _tell(what: str, settings: _Settings, thread: int, beat: _Beat) -> None:
     )
     if settings.stacks:
         with contextlib.suppress(Exception):  # a notebook's stderr has no file
-            faulthandler.dump_traceback(sys.__stderr__ or sys.stderr, all_threads=True)
+            stream = sys.__stderr__ or sys.stderr
+            # First, as faulthandler shows a hundred threads and the main thread last.
+            traceback.print_stack(sys._current_frames()[thread], file=stream)
+            stream.flush()
+            faulthandler.dump_traceback(stream, all_threads=True)
 
 
 def _settings(hooks: Sequence[Any]) -> _Settings:
