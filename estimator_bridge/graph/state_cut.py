@@ -50,7 +50,7 @@ class StateCut:
 def cut_before_state(
     graph: tf.Graph, operations: Sequence[str], elsewhere: Iterable[str] = ()
 ) -> StateCut:
-    """Finds what of some operations must run in one place.
+    """Finds the part of some operations that must run in one place.
 
     That is all that writes, or follows from, a resource that the operations change; and what a
     device cannot hand over: tensors of unknown shape, strings, and constants, which need not be.

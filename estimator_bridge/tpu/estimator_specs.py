@@ -68,7 +68,7 @@ def whole_loss(loss: tf.Tensor, replicas: int) -> tf.Tensor:
 
 
 def cut_metrics(spec: EstimatorSpec) -> StateCut:
-    """What of a spec's metrics the host computes, from each replica's values in turn."""
+    """The part of a spec's metrics that the host computes, from each replica's values in turn."""
     updates = tf.nest.flatten([update for _, update in spec.eval_metric_ops.values()])
     operations = list(dict.fromkeys(reference(update) for update in updates))
     return cut_before_state(spec.loss.graph, operations, [spec.loss.name])

@@ -196,7 +196,7 @@ def eval_input(folder):
 
 @case
 def predict_tensors_forever(folder):
-    """Constant tensors never end: predict goes on for ever."""
+    """Constant tensors never end: predict goes on indefinitely."""
     train(folder, lambda: tf.data.Dataset.range(5))
     e = est.Estimator(summing(), config=config(folder))
     g = e.predict(lambda: tf.constant(7.0))
