@@ -325,13 +325,15 @@ def xla_context_of_cpus() -> Iterator[None]:
         gen_xla_ops.xla_dynamic_update_slice = update
 
 
-def xla_all_reduce(value: tf.Tensor, groups: Sequence[Sequence[int]]) -> tf.Tensor:
+def xla_all_reduce(value: tf.Tensor, groups: Sequence[Sequence[int]], name: str) -> tf.Tensor:
     """Adds over the replicas of each group, where XLA compiles what is built.
 
     Raises:
       TypeError: XLA has no such sum for numbers of this type.
     """
-    return gen_xla_ops.xla_all_reduce(value, groups, reduce_op="Add", mode="CrossReplica")
+    return gen_xla_ops.xla_all_reduce(
+        value, groups, reduce_op="Add", mode="CrossReplica", name=name
+    )
 
 
 def xla_replica_id() -> tf.Tensor:

@@ -126,7 +126,7 @@ class Compiler:
 
     def _start(self) -> None:
         self._forget()
-        self._log = tempfile.TemporaryFile()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115, as long as the process
         reads, writes = os.pipe()
         environment = {**os.environ, **_SETTINGS}
         # Of the program that is compiled, not of this one.

@@ -1,4 +1,4 @@
-"""The compiler's process: libtpu behind a pipe. It is run as a script and knows nothing of the rest.
+"""The compiler's process: libtpu behind a pipe. A script, which knows nothing of the rest.
 
 A line of JSON comes in on standard input for each step to compile, and one goes out for each on the
 file descriptor that the command line names. libtpu writes to standard output as it likes, and may
@@ -57,7 +57,7 @@ def _compile(hlo: str, text: str, topology: str, options: dict, replicas: int) -
     from jax._src.lib.mlir import ir
     from jax.experimental import topologies
 
-    devices = topologies.get_topology_desc(topology, "tpu", **options).devices
+    devices: Any = topologies.get_topology_desc(topology, "tpu", **options).devices
     if replicas > len(devices):
         raise ValueError(f"{replicas} replicas on the {len(devices)} devices of {topology}")
     devices = devices[:replicas]
@@ -94,7 +94,7 @@ _MEMORY = ("argument", "output", "alias", "temp", "generated_code")
 
 
 def _remove_copies(module: Any, ir: Any) -> None:
-    """Removes mhlo.copy, which TensorFlow puts on variables' new values; libtpu does not know it."""
+    """Removes mhlo.copy, which TensorFlow puts on new values, and libtpu does not know."""
     copies = []
 
     def look(operation: Any) -> Any:

@@ -57,7 +57,7 @@ class Uncomputed(dict):
     __getitem__ = __contains__ = __eq__ = __ne__ = _end
     __bool__ = __len__ = __repr__ = __str__ = _end
     get = items = keys = values = pop = copy = update = setdefault = popitem = _end
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __iter__(self) -> Iterator[Any]:
         self._end()

@@ -21,7 +21,7 @@ _COMMENT = re.compile(r"/\*.*?\*/")
 _RUNS = re.compile(r"(?:body|condition|to_apply|calls|true_computation|false_computation"
                    r"|branch_computations)=\{?((?:%?[\w.-]+(?:, )?)+)\}?")  # fmt: skip
 _CALLERS = ("while", "call", "conditional", "async-start")
-_HBM_IS_0 = re.compile(r"S\((\d+)\)")
+_SPACE = re.compile(r"S\((\d+)\)")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -149,7 +149,8 @@ def parse_module(text: str) -> Module:
       ValueError: it has no ENTRY computation.
     """
     computations: dict[str, tuple[Instruction, ...]] = {}
-    name, entry, body = "", "", []
+    name, entry = "", ""
+    body: list[Instruction] = []
     for line in text.splitlines():
         if line.startswith("}"):
             if name:
@@ -200,6 +201,6 @@ def _shapes(text: str) -> Iterator[Shape]:
         order, _, tiling = (found["layout"] or "").partition(":")
         minor = tuple(int(dim) for dim in order.split(",") if dim.strip().isdigit())
         tile = re.search(r"T\(([\d,]+)\)", tiling)
-        space = _HBM_IS_0.search(tiling)
+        space = _SPACE.search(tiling)
         sizes = tuple(int(size) for size in tile[1].split(",")) if tile else ()
         yield Shape(found["dtype"], dims, minor, sizes, int(space[1]) if space else 0)

@@ -258,6 +258,12 @@ class Report:
         """Whether there were steps, and all of them were compiled."""
         return bool(self.steps) and not self.refused
 
+    def table(self) -> str:
+        """All steps as lines of text."""
+        from estimator_bridge.compile_for.table import table_of  # which shows these values
+
+        return "\n".join(map(table_of, self.steps))
+
     def as_json(self) -> dict[str, Any]:
         """Plain values."""
         return {

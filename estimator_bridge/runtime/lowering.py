@@ -81,15 +81,22 @@ class StepLowering:
                 "be lowered here:\n" + "\n".join(lines)
             )
 
+        names: Iterator[str] = iter(())
+
+        def number() -> tf.Tensor:  # called as an import of the step begins
+            nonlocal names
+            names = iter(self.lifted.sums)
+            return xla_replica_id()
+
         def join(sums: Sequence[tuple[tf.Tensor, np.ndarray | None]]) -> list[tf.Tensor]:
-            return [_all_reduce(value, groups, replicas) for value, groups in sums]
+            return [_all_reduce(value, groups, replicas, next(names)) for value, groups in sums]
 
         if replicas == 1:
             hlo, arguments = self._compile(
                 "hlo_serialized", lambda sums: [value for value, _ in sums], 0, has_values
             )
         else:
-            hlo, arguments = self._compile("hlo_serialized", join, xla_replica_id, has_values)
+            hlo, arguments = self._compile("hlo_serialized", join, number, has_values)
         return LoweredStep(
             hlo,
             replicas,
@@ -187,15 +194,15 @@ def _argument(kind: str, name: str, like: tf.TensorSpec | tf.Variable) -> Argume
     return Argument(kind, name, tuple(like.shape.as_list()), like.dtype.name, like.dtype.size)
 
 
-def _all_reduce(value: tf.Tensor, groups: np.ndarray | None, replicas: int) -> tf.Tensor:
-    """A sum over replicas as XLA has it.
+def _all_reduce(value: tf.Tensor, groups: np.ndarray | None, replicas: int, name: str) -> tf.Tensor:
+    """A sum over replicas as XLA has it, under the name of the program's.
 
     Raises:
       NotCompilableError: there is none for numbers of this type.
     """
     if value.dtype in _BY_XLA:
         listed = [list(range(replicas))] if groups is None else groups.tolist()
-        return xla_all_reduce(value, listed)
+        return xla_all_reduce(value, listed, name)
     if groups is not None:
         raise NotCompilableError(
             f"The cross-replica sum of {value.name!r} is in groups and of {value.dtype.name}: "
@@ -209,4 +216,5 @@ def _all_reduce(value: tf.Tensor, groups: np.ndarray | None, replicas: int) -> t
         ordering_token=[],
         merge_op="Add",
         final_op="Id",
+        name=name,
     )

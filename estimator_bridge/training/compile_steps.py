@@ -11,7 +11,7 @@ from tensorflow.compat.v1 import logging
 from estimator_bridge.compile_for import CompileError, CompileJob, StepReport, Why
 from estimator_bridge.errors import NotCompilableError
 from estimator_bridge.graph import continue_trace
-from estimator_bridge.graph.user_line import line_of_node
+from estimator_bridge.graph.user_line import line_of_forward
 from estimator_bridge.model import MODE_NAMES, ModeKeys
 from estimator_bridge.runtime import StepLoop
 from estimator_bridge.tensorflow_private import eager_mode
@@ -63,7 +63,7 @@ def compile_loop(
         name,
         lowered,
         execution.examples_per_step(program.input),
-        lambda operation: line_of_node(program.graph, operation),
+        lambda operation: line_of_forward(program.graph, operation),
     )
 
 
@@ -115,6 +115,7 @@ def _short_batch(program: Program, steps: int | None) -> list[tf.Tensor] | None:
     with continue_trace(graph, program.execution.shards):
         session.run([_v1.local_variables_initializer(), _v1.tables_initializer()])
     full = program.execution.full_batch(program.input, program.mode)
+    assert full is not None
     until = time.monotonic() + _READING_SECS
     with eager_mode():
         for number, element in enumerate(program.dataset()):
@@ -132,4 +133,3 @@ def _short_batch(program: Program, steps: int | None) -> list[tf.Tensor] | None:
                 )
                 return None
     return None
-
