@@ -7,7 +7,7 @@ from pathlib import Path
 from setuptools import find_packages, setup
 
 ROOT = Path(__file__).resolve().parent
-# What compiles for TPUs without one. Private names of jax are used, so the range is what was tested.
+# What compiles for TPUs without one. It names private parts of jax: the range is what was tested.
 # libtpu exists for these machines alone, and jax of that range for these Pythons.
 HAS_LIBTPU = "python_version>='3.11' and sys_platform=='linux' and platform_machine=='x86_64'"
 TPU_COMPILER = [
