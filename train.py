@@ -57,7 +57,7 @@ def main(_: list[str]) -> int:
         return _refuse(error, _FAILED)
     compile_job = None
     if absl_flags.FLAGS.compile_for:
-        from estimator_bridge.compile_for import start_job
+        from estimator_bridge.compile_for import CompileError, start_job
 
         try:
             compile_job = start_job(
@@ -65,7 +65,7 @@ def main(_: list[str]) -> int:
                 absl_flags.FLAGS.compile_only,
                 absl_flags.FLAGS.compile_report,
             )
-        except ValueError as error:
+        except (ValueError, CompileError) as error:
             return _refuse(error, _USAGE_ERROR)
     # TensorFlow takes seconds to import, so this waits until all that is known to be right.
     from estimator_bridge.quiet_start import quietly, settle_devices

@@ -62,6 +62,9 @@ class Compiler:
     Args:
       python: the interpreter that has jax and libtpu; by default this one.
       secs: how long one step may take to compile.
+
+    Attributes:
+      versions: of 'jax' and 'libtpu', once it has started.
     """
 
     def __init__(self, python: str | None = None, secs: float = 1800.0):
@@ -70,6 +73,7 @@ class Compiler:
         self._answers: int | None = None
         self._rest = b""
         self._log: Any = None
+        self._is_ready = False
         self.versions: dict[str, str] = {}
 
     def compile(self, hlo: bytes, target: Slice, replicas: int) -> Compiled:
@@ -83,8 +87,9 @@ class Compiler:
         Raises:
           CompileError: the compiler is not installed, refuses the step, dies or takes too long.
         """
-        if self._process is None or self._process.poll() is not None:
-            self._start()
+        self.start()
+        if not self._is_ready:
+            self._greet()
         with tempfile.TemporaryDirectory(prefix="compile_for_") as folder:
             source, text = Path(folder, "step.hlo"), Path(folder, "compiled.txt")
             source.write_bytes(hlo)
@@ -124,7 +129,14 @@ class Compiler:
             process.wait()
         self._forget()
 
-    def _start(self) -> None:
+    def start(self) -> None:
+        """Starts the process, if it does not run, and does not wait until it is ready.
+
+        Raises:
+          CompileError: the Python is not there.
+        """
+        if self._process is not None and self._process.poll() is None:
+            return
         self._forget()
         self._log = tempfile.TemporaryFile()  # noqa: SIM115, as long as the process
         reads, writes = os.pipe()
@@ -151,6 +163,9 @@ class Compiler:
         finally:
             os.close(writes)
         self._answers = reads
+
+    def _greet(self) -> None:
+        """Waits until the process is ready."""
         hello = self._answer(_START_SECS, "to start")
         if "missing" in hello:
             self.close()
@@ -159,6 +174,7 @@ class Compiler:
                 f"{self._python} has no TPU compiler: {hello['missing']}. {_install(self._python)}",
             )
         self.versions = {name: hello[name] for name in ("jax", "libtpu")}
+        self._is_ready = True
 
     def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
         assert self._process is not None and self._process.stdin is not None
@@ -167,7 +183,8 @@ class Compiler:
             self._process.stdin.flush()
         except BrokenPipeError:
             raise self._died() from None
-        return self._answer(self._secs, "to compile a step")
+        limit = "to compile a step (ESTIMATOR_BRIDGE_COMPILE_SECS says how long it may take)"
+        return self._answer(self._secs, limit)
 
     def _answer(self, secs: float, what: str) -> dict[str, Any]:
         assert self._answers is not None
@@ -178,9 +195,7 @@ class Compiler:
             if not ready:
                 self._kill()
                 raise CompileError(
-                    Why.TIME,
-                    f"The TPU's compiler took more than {secs:g} s {what}, and was ended. Give it "
-                    "more by ESTIMATOR_BRIDGE_COMPILE_SECS.",
+                    Why.TIME, f"The TPU's compiler took more than {secs:g} s {what}, and was ended."
                 )
             part = os.read(self._answers, 1 << 16)
             if not part:
@@ -210,7 +225,7 @@ class Compiler:
             os.close(self._answers)
         if self._log is not None:
             self._log.close()
-        self._answers, self._log, self._rest = None, None, b""
+        self._answers, self._log, self._rest, self._is_ready = None, None, b"", False
 
 
 def _install(python: str) -> str:

@@ -40,6 +40,14 @@ class CompileJob:
         """All steps so far."""
         return Report(self.request.target.name, dict(self._compiler.versions), tuple(self._steps))
 
+    def start(self) -> None:
+        """Starts the compiler, which takes seconds to load, while the program is traced.
+
+        Raises:
+          CompileError: its Python is not there.
+        """
+        self._compiler.start()
+
     def compile(
         self, name: str, step: LoweredStep, examples: int | None, line_of: LineOf
     ) -> StepReport:
@@ -137,11 +145,13 @@ def start_job(target: str, only: bool = False, report: str | None = None) -> Com
 
     Raises:
       ValueError: see ``Request.make``.
+      CompileError: the compiler's Python is not there.
     """
     Request.make(target, only, report).write_to(os.environ)
     current_job.cache_clear()
     job = current_job()
     assert job is not None
+    job.start()
     return job
 
 

@@ -59,10 +59,11 @@ def compile_for_tpu(
     if unknown or not modes:
         raise ValueError(f"modes must be some of {list(_MODES)}, got {list(modes)}.")
     request = Request.make(target)
-    emulate_cores(request.target.replicas)
     job = CompileJob(request)
     eval_size = eval_batch_size or train_batch_size
     try:
+        job.start()
+        emulate_cores(request.target.replicas)
         with tempfile.TemporaryDirectory() as folder:
             master = f"emulated:{request.target.replicas}"
             estimator = TPUEstimator(

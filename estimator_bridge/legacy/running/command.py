@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 
-from estimator_bridge.compile_for import CompileJob, start_job
+from estimator_bridge.compile_for import CompileError, CompileJob, start_job
 from estimator_bridge.legacy.running.dialects import Dialect
 from estimator_bridge.legacy.running.notebooks import NotebookError
 from estimator_bridge.tpu_presence import CHECKS_TPU, CORES
@@ -142,7 +142,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.compile_for or arguments.compile_only or arguments.report:
         try:
             job = _compile_job(arguments)
-        except ValueError as error:
+        except (ValueError, CompileError) as error:
             print(f"estimator-bridge run: {error}", file=sys.stderr)
             return 2
     if arguments.check_tpu:
