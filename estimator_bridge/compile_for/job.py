@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import functools
 import hashlib
 import os
@@ -10,7 +9,7 @@ import sys
 from collections.abc import Callable
 
 from estimator_bridge.compile_for.analysis import LineOf, analyse
-from estimator_bridge.compile_for.compiler import Compiler
+from estimator_bridge.compile_for.compiler import shared_compiler
 from estimator_bridge.compile_for.errors import CompileError, Why
 from estimator_bridge.compile_for.lowered import LoweredStep
 from estimator_bridge.compile_for.report import Refusal, Report, StepReport, write_json
@@ -31,7 +30,7 @@ class CompileJob:
     def __init__(self, request: Request, tell: Callable[[str], None] | None = None):
         self.request = request
         self._tell = tell or (lambda text: None)
-        self._compiler = Compiler(request.python, request.secs)
+        self._compiler = shared_compiler(request.python, request.secs)
         self._steps: list[StepReport | Refusal] = []
         self._seen: dict[tuple[str, str], StepReport] = {}
 
@@ -108,7 +107,7 @@ class CompileJob:
         self._tell(text)
 
     def close(self) -> None:
-        """Ends the compiler's process."""
+        """Ends the compiler's process; another step to compile starts it again."""
         self._compiler.close()
 
     def _add(self, step: StepReport | Refusal) -> None:
@@ -128,9 +127,7 @@ def current_job() -> CompileJob | None:
     request = Request.of(os.environ)
     if request is None:
         return None
-    job = CompileJob(request, _print)
-    atexit.register(job.close)
-    return job
+    return CompileJob(request, _print)
 
 
 def start_job(target: str, only: bool = False, report: str | None = None) -> CompileJob:

@@ -33,7 +33,8 @@ def compile_for_tpu(
 
     The compiler needs no TPU. It runs in a process of its own, on the Python that
     ESTIMATOR_BRIDGE_COMPILE_PYTHON names, else on this one, and is installed by
-    ``pip install 'estimator-bridge[tpu-compile]'``.
+    ``pip install 'estimator-bridge[tpu-compile]'``. The process stays for further calls, until
+    this one ends.
 
     Args:
       model_fn: returns a TPUEstimatorSpec.
@@ -61,23 +62,20 @@ def compile_for_tpu(
     request = Request.make(target)
     job = CompileJob(request)
     eval_size = eval_batch_size or train_batch_size
-    try:
-        job.start()
-        emulate_cores(request.target.replicas)
-        with tempfile.TemporaryDirectory() as folder:
-            master = f"emulated:{request.target.replicas}"
-            estimator = TPUEstimator(
-                model_fn,
-                config=TPURunConfig(master=master, model_dir=folder, tf_random_seed=1),
-                params=params,
-                train_batch_size=train_batch_size,
-                eval_batch_size=eval_size,
-                predict_batch_size=eval_size,
-            )
-            for mode in modes:
-                _compile_mode(job, estimator, input_fn, mode, eval_steps)
-    finally:
-        job.close()
+    job.start()
+    emulate_cores(request.target.replicas)
+    with tempfile.TemporaryDirectory() as folder:
+        master = f"emulated:{request.target.replicas}"
+        estimator = TPUEstimator(
+            model_fn,
+            config=TPURunConfig(master=master, model_dir=folder, tf_random_seed=1),
+            params=params,
+            train_batch_size=train_batch_size,
+            eval_batch_size=eval_size,
+            predict_batch_size=eval_size,
+        )
+        for mode in modes:
+            _compile_mode(job, estimator, input_fn, mode, eval_steps)
     refused = job.report.refused
     if refused:
         told = "\n".join(f"{one.name} for {one.target}: {one.message}" for one in refused)

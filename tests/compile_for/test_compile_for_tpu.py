@@ -15,6 +15,8 @@ import pytest
 import tensorflow as tf
 
 import estimator_bridge as eb
+from estimator_bridge.compile_for import find_slice
+from estimator_bridge.compile_for.compiler import shared_compiler
 from estimator_bridge.testing import ModelCheckError, compile_for_tpu
 
 pytestmark = pytest.mark.skipif(
@@ -57,6 +59,8 @@ def good(features, labels, mode):
 @pytest.fixture(scope="module", autouse=True)
 def cores():
     eb.runtime.emulate_cores(8)
+    yield
+    shared_compiler(None, 1800.0).close()  # 0.7 GB that other tests may need
 
 
 def test_each_step_of_a_model_is_compiled_for_one_chip():
@@ -71,8 +75,8 @@ def test_each_step_of_a_model_is_compiled_for_one_chip():
     weights = 12 * 16 + 16 + 16 + 1
     assert training.memory.arguments_unpadded == 4 * (8 * 12 + 8 + 2 * weights) + 8 + 8
     assert training.all_reduces.count == 0
-    # Forward and the weights' gradients of both layers, and the gradient of the hidden ones.
-    assert training.flops == pytest.approx(2 * 8 * (2 * 12 * 16 + 3 * 16), rel=1.5)
+    by_hand = 2 * 8 * (12 * 16 + 16)
+    assert by_hand < steps["evaluation"].flops < 1.2 * by_hand  # biases, relu and loss besides
     assert 0 < training.memory.share < 0.01
     assert training.compiler_bytes > 1e8
     lines = {cost.op: cost.line for cost in training.costs}
@@ -99,7 +103,7 @@ def test_sums_in_groups_stay_within_them():
         return model(features, labels, mode, optimizer={"group_assignment": groups})
 
     report = compile_for_tpu(grouped, input_fn, "v5e-8", train_batch_size=16, modes=[TRAIN])
-    sums, chip = report.compiled[0].all_reduces, eb.compile_for.find_slice("v5e-8").chip
+    sums, chip = report.compiled[0].all_reduces, find_slice("v5e-8").chip
     assert sums.bytes == 4 * (12 * 16 + 16 + 16 + 1)
     assert sums.seconds == pytest.approx(2 * 3 / 4 * sums.bytes / chip.ici_bytes_per_second)
 
@@ -117,12 +121,15 @@ def test_float64_and_shapes_that_depend_on_data_are_warned_of_with_their_lines()
 
 
 def test_a_step_that_cannot_be_compiled_is_named_with_its_line():
+    def python(x):
+        return tf.ensure_shape(v1.py_func(abs, [x], tf.float32), x.shape)
+
     def printing(features, labels, mode):
-        return model(features, labels, mode, lambda x: v1.py_func(abs, [x], tf.float32) + x)
+        return model(features, labels, mode, python)
 
     with pytest.raises(ModelCheckError, match="training for v5e-1") as caught:
         compile_for_tpu(printing, input_fn, "v5e-1", modes=[TRAIN])
-    line = printing.__code__.co_firstlineno + 1
+    line = python.__code__.co_firstlineno + 1
     assert linecache.getline(__file__, line).strip() in str(caught.value)
 
 
