@@ -7,7 +7,7 @@ from estimator_bridge.migrate.names import Fate, Known
 from estimator_bridge.migrate.scopes import Import, Reference
 from estimator_bridge.migrate.values import Edit
 
-__all__ = ["ROOTS", "edits_of_use", "expression", "home_of", "new_import", "shown"]
+__all__ = ["ROOTS", "edits_of_all_uses", "edits_of_use", "expression", "home_of", "new_import", "shown"]
 
 ROOTS = ("tf1", "tf2")
 _LIBRARY = "estimator_bridge"
@@ -72,8 +72,7 @@ def edits_of_use(
     if base not in ROOTS or known.fate is not Fate.MOVED or depth < 2:
         return None
     if known.place.startswith(f"{_LIBRARY}."):
-        package, _, name = known.place.rpartition(".")
-        text, statement = _variable(module, known.place, name, f"eb_{name}")
+        text, statement = _written(module, known.place)
     else:
         root = use.nodes[0]
         variable = module.text[module.lines.span(root).start : module.lines.span(root).end]
@@ -83,6 +82,34 @@ def edits_of_use(
         text, statement = expression(module, place, variable)
     edit = Edit(module.span(use.nodes[0], use.nodes[depth - 1]), text)
     return (edit,), ((statement,) if statement else ())
+
+
+def edits_of_all_uses(
+    module: Module, found: Import
+) -> tuple[tuple[Edit, ...], tuple[str, ...]] | None:
+    """What to write in place of all uses of an import whose names are in several modules today.
+
+    Returns:
+      The edits and the imports that they need; None where some use is of no name that has moved.
+    """
+    edits: list[Edit] = []
+    imports: list[str] = []
+    for use in found.uses:
+        known = module.known(use)
+        if known is None or known.fate is not Fate.MOVED or not known.place or use.stored:
+            return None
+        text, statement = _written(module, known.place)
+        depth = module.depth(use, known)
+        edits.append(Edit(module.span(use.nodes[0], use.nodes[depth - 1]), text))
+        imports += [statement] if statement else []
+    return tuple(edits), tuple(dict.fromkeys(imports))
+
+
+def _written(module: Module, place: str) -> tuple[str, str]:
+    if place.startswith(f"{_LIBRARY}."):
+        name = place.rpartition(".")[2]
+        return _variable(module, place, name, f"eb_{name}")
+    return expression(module, place, "")
 
 
 def home_of(module: Module, found: Import, known: Known) -> str | None:
@@ -95,27 +122,28 @@ def home_of(module: Module, found: Import, known: Known) -> str | None:
     """
     if known.place.startswith(f"{_LIBRARY}."):
         return known.place
-    used = [module.known(use) for use in found.uses if len(use.nodes) > 1]
-    places = [k.place for k in used if k is not None and k.fate is Fate.MOVED]
-    parents = {place.rpartition(".")[0] for place in places}
+    used = [known_use for use in found.uses if (known_use := module.known(use)) is not None]
+    moved = [k for k in used if k.fate is Fate.MOVED and k.name != known.name]
+    parents = {k.place.rpartition(".")[0] for k in moved}
     if known.own:
-        is_namespace = not known.place or known.place == known.own
+        is_namespace = known.place == known.own
         if is_namespace and len(parents) == 1 and not _loose(found):
             (parent,) = parents
             if parent.split(".")[0] == "eb" and parent != "eb.v1":
                 return _full(parent)
-        if known.place.startswith("eb."):
-            return _full(known.place)
-        return _full(known.own)
-    if known.place == "eb.v1" or not known.place:  # the namespace, or a file of the original
-        if parents == {"eb"} and not _loose(found):
-            return _LIBRARY
-        if parents <= {"eb", "eb.v1"} and (known.place or not _loose(found)):
-            return f"{_LIBRARY}.v1"
-        if len(parents) == 1 and not _loose(found) and next(iter(parents)).startswith("eb."):
-            return _full(next(iter(parents)))
+        return _full(known.place if known.place.startswith("eb.") else known.own)
+    if known.place in ("eb", "eb.v1"):
+        needs_v1 = _loose(found) or any(k.place.startswith("eb.v1.") for k in moved)
+        return f"{_LIBRARY}.v1" if known.place == "eb.v1" and needs_v1 else _LIBRARY
+    if known.place:
+        return _full(known.place)
+    # A file of the original's.
+    same_names = all(k.place.rpartition(".")[2] == k.name.rpartition(".")[2] for k in moved)
+    if not same_names or _loose(found) or not all(place.startswith("eb") for place in parents):
         return None
-    return _full(known.place)
+    if parents <= {"eb", "eb.v1"}:
+        return f"{_LIBRARY}.v1" if "eb.v1" in parents else _LIBRARY
+    return _full(next(iter(parents))) if len(parents) == 1 else None
 
 
 def _loose(found: Import) -> bool:

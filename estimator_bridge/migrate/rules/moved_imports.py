@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from estimator_bridge.migrate.import_statements import NewImport, rewritten
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.names import Fate, Known, look_up
-from estimator_bridge.migrate.places import home_of, shown
+from estimator_bridge.migrate.places import edits_of_all_uses, home_of, shown
 from estimator_bridge.migrate.registry import rule
 from estimator_bridge.migrate.rules.missing_names import instead
 from estimator_bridge.migrate.scopes import Import
-from estimator_bridge.migrate.values import Finding, Severity
+from estimator_bridge.migrate.values import Edit, Finding, Severity
 
 _COMPAT = "tensorflow.compat.v1"
 
@@ -60,6 +60,8 @@ def _of_statement(module: Module, statement: ast.stmt, names: list[Import]) -> I
     assert isinstance(statement, (ast.Import, ast.ImportFrom))
     today: list[NewImport | None] = []
     said: list[str] = []
+    edits: list[Edit] = []
+    imports: list[str] = []
     for found in names:
         known = look_up(module.name(found.target))
         new: NewImport | None = NewImport.of(found)
@@ -72,7 +74,13 @@ def _of_statement(module: Module, statement: ast.stmt, names: list[Import]) -> I
                     yield _lacking(module, found, known)
             else:
                 target = _today(module, found, known)
-                if target is None:
+                uses = edits_of_all_uses(module, found) if target is None else None
+                if uses is not None:
+                    new = None
+                    said.append(f"the names of {shown(known.name)} are in several modules today")
+                    edits += uses[0]
+                    imports += uses[1]
+                elif target is None:
                     yield _scattered(module, found, known)
                 elif target != found.target:
                     new = NewImport(target, found.bound)
@@ -81,8 +89,9 @@ def _of_statement(module: Module, statement: ast.stmt, names: list[Import]) -> I
     if said:
         edit, text = rewritten(module, statement, names, today)
         yield module.finding(
-            "EB016", statement, Severity.REWRITTEN, "; ".join(said), f"Write `{text}`.", (edit,)
-        )
+            "EB016", statement, Severity.REWRITTEN, "; ".join(said), f"Write `{text}`.",
+            (edit, *edits), tuple(imports),
+        )  # fmt: skip
 
 
 def _is_root(found: Import) -> bool:
