@@ -16,9 +16,7 @@ _FORMATS = ("text", "json", "github")
 def add_check_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `check`."""
     _add_common(parser)
-    parser.add_argument(
-        "--format", choices=_FORMATS, default="text", help="how findings are shown"
-    )
+    parser.add_argument("--format", choices=_FORMATS, default="text", help="how findings are shown")
     parser.add_argument("--list-rules", action="store_true", help="list the rules")
 
 
@@ -26,9 +24,7 @@ def add_rewrite_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `rewrite`."""
     _add_common(parser)
     what = parser.add_mutually_exclusive_group()
-    what.add_argument(
-        "--diff", action="store_true", help="show what would be written; the default"
-    )
+    what.add_argument("--diff", action="store_true", help="show what would be written; the default")
     what.add_argument("--write", action="store_true", help="write the files")
 
 
@@ -103,7 +99,9 @@ def run_rewrite(arguments: argparse.Namespace) -> int:
     written = failed = 0
     for file in files:
         if file.examined.passed_over:
-            print(f"{file.examined.path}: passed over: {file.examined.passed_over}", file=sys.stderr)
+            print(
+                f"{file.examined.path}: passed over: {file.examined.passed_over}", file=sys.stderr
+            )
         if not file.changed:
             continue
         assert file.source is not None

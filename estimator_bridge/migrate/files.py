@@ -59,7 +59,9 @@ def find_files(paths: Iterable[str], exclude: Iterable[str] = ()) -> list[Found]
         else:
             below = [Found(path)]
         for file in below:
-            found.setdefault(os.path.realpath(file.path) if not file.passed_over else file.path, file)
+            found.setdefault(
+                os.path.realpath(file.path) if not file.passed_over else file.path, file
+            )
     return list(found.values())
 
 

@@ -23,19 +23,21 @@ class NewImport:
     Attributes:
       target: the full name of a module or of what is in it.
       bound: the variable.
-      plain: it is written ``import a.b``, with the variable ``a``, or ``import a.b as c``.
+      plain: it is written ``import a.b``, not ``from a import b``.
+      as_it_stands: it is, and its variable is its first part.
     """
 
     target: str
     bound: str
     plain: bool = False
+    as_it_stands: bool = False
 
     @staticmethod
     def of(found: Import) -> NewImport:
         """An import as it stands."""
         plain = isinstance(found.statement, ast.Import)
         name = found.alias.name if plain else found.target
-        return NewImport(name, found.bound, plain)
+        return NewImport(name, found.bound, plain, plain and not found.alias.asname)
 
     @property
     def module(self) -> str:
@@ -49,7 +51,7 @@ class NewImport:
     def name(self) -> str:
         """The part behind `import`, with the variable."""
         name = self.target if self.plain or not self.module else self.target.rpartition(".")[2]
-        same = self.bound == name or (self.plain and name.startswith(f"{self.bound}."))
+        same = self.bound == name or (self.plain and self.as_it_stands)
         return name if same else f"{name} as {self.bound}"
 
 

@@ -7,7 +7,12 @@ import functools
 from collections.abc import Iterator
 from typing import TypeVar
 
-from estimator_bridge.legacy.running.dialects import Dialect
+from estimator_bridge.legacy.running.dialects import (
+    Dialect,
+    Verdict,
+    judge_nodes,
+    speaks_tensorflow,
+)
 from estimator_bridge.migrate.lines import Lines
 from estimator_bridge.migrate.names import Known, canonical, look_up
 from estimator_bridge.migrate.scopes import Import, Reference, Scopes
@@ -24,16 +29,27 @@ class Module:
     Args:
       file: how it is shown.
       text: its source.
-      dialect: what it means by `tensorflow`.
+      dialect: what it means by `tensorflow`; by default what its source tells, and TensorFlow 2
+        where it does not.
+
+    Attributes:
+      tree: its syntax tree.
+      lines: its lines.
+      verdict: what its source tells of its dialect.
+      dialect: what it is taken to mean; to be set before any rule looks at the module.
 
     Raises:
       SyntaxError: it is not Python 3.
     """
 
-    def __init__(self, file: str, text: str, dialect: Dialect):
-        self.file, self.text, self.dialect = file, text, dialect
+    def __init__(self, file: str, text: str, dialect: Dialect | None = None):
+        self.file, self.text = file, text
         self.tree = ast.parse(text)
         self.lines = Lines(text)
+        self._nodes = list(ast.walk(self.tree))
+        speaks = speaks_tensorflow(text.encode())
+        self.verdict = judge_nodes(self._nodes) if speaks else Verdict(None)
+        self.dialect = dialect or self.verdict.dialect or Dialect.TF2
 
     @property
     def newline(self) -> str:
@@ -49,7 +65,7 @@ class Module:
     @functools.cached_property
     def _by_kind(self) -> dict[type, list[ast.AST]]:
         found: dict[type, list[ast.AST]] = {}
-        for node in ast.walk(self.tree):
+        for node in self._nodes:
             found.setdefault(type(node), []).append(node)
         return found
 

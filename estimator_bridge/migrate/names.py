@@ -25,7 +25,8 @@ __all__ = ["Fate", "Known", "canonical", "look_up"]
 
 _NAMES = Path(__file__).with_name("names.json")
 # Files of TensorFlow, which are below tensorflow in both dialects.
-_FILES = ("python", "core", "compiler", "tools", "examples", "models", "lite.python")
+_FILES = ("python", "core", "compiler", "tools", "tsl", "examples", "models", "lite.python")
+_PRIVATE = ("tensorflow.python.", "tensorflow.core.", "tensorflow.examples.", "tensorflow.models.")
 _ESTIMATOR_FILES = ("tensorflow_estimator", "tensorflow.python.estimator")
 _NOT_KNOWN_OF = ("keras", "raw_ops", "compat", "lite")
 
@@ -85,7 +86,7 @@ _ROOTS = {Dialect.TF1: "tf1", Dialect.TF2: "tf2"}
 _DIALECTS = {root: dialect for dialect, root in _ROOTS.items()}
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def look_up(name: str) -> Known | None:
     """Finds a name.
 
@@ -99,7 +100,7 @@ def look_up(name: str) -> Known | None:
     if name.startswith(_ESTIMATOR_FILES):
         return _estimator_file(name)
     if root not in _DIALECTS:
-        return _private(name) if root == "tensorflow" else None
+        return _private(name) if f"{name}.".startswith(_PRIVATE) else None
     if not below:
         return Known(Fate.SAME, name)
     first = below.partition(".")[0]
@@ -110,12 +111,12 @@ def look_up(name: str) -> Known | None:
     return _of_tensorflow(root, below)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _data() -> dict[str, Any]:
     return json.loads(_NAMES.read_text(encoding="utf-8"))
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _names_in(table: str, namespace: str) -> frozenset[str]:
     return frozenset(_data()[table].get(namespace, "").split())
 
@@ -227,7 +228,7 @@ def _estimator_file(name: str) -> Known:
     for prefix in _prefixes(name):
         if prefix in OLD_MODULES:
             names, missing = OLD_MODULES[prefix]
-            rest = name[len(prefix) + 1 :].split(".")[0]
+            rest = name[len(prefix) + 1 :].split(".", maxsplit=1)[0]
             if not rest:
                 return Known(Fate.MOVED, prefix, "")
             if rest in names:

@@ -7,7 +7,15 @@ from estimator_bridge.migrate.names import Fate, Known
 from estimator_bridge.migrate.scopes import Import, Reference
 from estimator_bridge.migrate.values import Edit
 
-__all__ = ["ROOTS", "edits_of_all_uses", "edits_of_use", "expression", "home_of", "new_import", "shown"]
+__all__ = [
+    "ROOTS",
+    "edits_of_all_uses",
+    "edits_of_use",
+    "expression",
+    "home_of",
+    "new_import",
+    "shown",
+]
 
 ROOTS = ("tf1", "tf2")
 _LIBRARY = "estimator_bridge"

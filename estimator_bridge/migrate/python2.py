@@ -18,7 +18,10 @@ _CONSTRUCTS = [
     (re.compile(r"\b\d+[lL]\b"), "a long number such as 10L"),
     (re.compile(r"\b[uU][rR]['\"]"), "a string ur'...'"),
     (re.compile(r"`[^`]+`"), "backquotes for repr()"),
-    (re.compile(r"\bdef\s+\w+\s*\(.*\([\w\s,]+\).*\)\s*:|\blambda\s*\("), "unpacking in parameters"),
+    (
+        re.compile(r"\bdef\s+\w+\s*\(.*\([\w\s,]+\).*\)\s*:|\blambda\s*\("),
+        "unpacking in parameters",
+    ),
 ]
 _COMMENT = re.compile(r"#.*$")
 

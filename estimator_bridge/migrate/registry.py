@@ -64,7 +64,7 @@ def rule(code: str, title: str, on_files: bool = False) -> Callable[[_Check], _C
     return add
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def all_rules() -> Mapping[str, Rule]:
     """All rules by their codes, in order."""
     from estimator_bridge.migrate import rules

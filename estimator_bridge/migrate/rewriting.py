@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import difflib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from estimator_bridge.legacy.running.dialects import Dialect, judge
-from estimator_bridge.migrate.check import Examined, dialect_in_doubt, examine_text
-from estimator_bridge.migrate.check import examine as examine_file
+from estimator_bridge.migrate.check import Examined, examine, examine_all
 from estimator_bridge.migrate.edits import applied, compatible
-from estimator_bridge.migrate.files import Found, find_files
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.options import Options
-from estimator_bridge.migrate.reading import Source, UnreadableError, read_source
+from estimator_bridge.migrate.reading import Source
 from estimator_bridge.migrate.registry import Rule
 from estimator_bridge.migrate.values import Finding
 
@@ -79,60 +75,42 @@ def rewrite(paths: Iterable[str], options: Options) -> list[Rewritten]:
       RewriteError: what a file is to hold is no Python.
     """
     rules = options.rules()
-    files = find_files(paths, options.exclude)
-    doubt = options.dialect or dialect_in_doubt(files)
-    return [_rewrite_file(file, options, rules, doubt) for file in files]
+    return [
+        Rewritten(examined)
+        if read is None
+        else Rewritten(examined, read[0], rewritten_text(read[1], rules, examined.findings))
+        for examined, read in examine_all(paths, options)
+    ]
 
 
-def _rewrite_file(
-    file: Found, options: Options, rules: Sequence[Rule], doubt: Dialect
-) -> Rewritten:
-    examined = examine_file(file, options, rules, doubt)
-    if examined.passed_over:
-        return Rewritten(examined)
-    try:
-        source = read_source(file.path)
-    except (OSError, UnreadableError) as error:  # it has gone since
-        return Rewritten(replace(examined, passed_over=str(error)))
-    dialect = options.dialect or judge(source.content).dialect or doubt
-    # What was TensorFlow 1 stays so for the rounds that follow, whatever it imports by then.
-    chosen = options.given(dialect=dialect)
-    return Rewritten(examined, source, rewritten_text(source, chosen, rules, examined.findings))
-
-
-def rewritten_text(
-    source: Source, options: Options, rules: Sequence[Rule], findings: Sequence[Finding]
-) -> str:
-    """What a source is to hold.
+def rewritten_text(module: Module, rules: Sequence[Rule], findings: Sequence[Finding]) -> str:
+    """What a module's source is to be.
 
     Args:
-      source: it.
-      options: with its dialect.
+      module: the module as it stands.
       rules: those to follow.
       findings: what they found in it.
 
     Raises:
       RewriteError: the result is no Python, or the rules find no end.
     """
-    assert options.dialect is not None
     for _ in range(_MOST_ROUNDS):
-        module = Module(source.path, source.text, options.dialect)
         text = applied(module, findings)
-        if text == source.text:
+        if text == module.text:
             return text
         try:
-            ast.parse(text)
+            # What was TensorFlow 1 stays so for the next round, whatever is imported by then.
+            module = Module(module.file, text, module.dialect)
         except SyntaxError as error:
             line = text.split("\n")[(error.lineno or 1) - 1]
             codes = sorted({found.rule for found in compatible(findings)})
             raise RewriteError(
-                f"{source.path}: {', '.join(codes)} would have made line {error.lineno} "
+                f"{module.file}: {', '.join(codes)} would have made line {error.lineno} "
                 f"{line.strip()!r}, which is not Python ({error.msg}). Nothing was written. Leave "
                 "the rule out with --ignore, and report this."
             ) from None
-        source = replace(source, text=text)
-        findings = examine_text(source, options, rules, options.dialect).findings
+        findings = examine(module, rules).findings
     raise RewriteError(
-        f"{source.path}: the rules {sorted({found.rule for found in compatible(findings)})} find "
+        f"{module.file}: the rules {sorted({found.rule for found in compatible(findings)})} find "
         "something in what they have written. Nothing was written. Leave one out with --ignore."
     )

@@ -120,8 +120,8 @@ def _public(module: ModuleType) -> list[str]:
 
 def _homes(tf1: dict[str, ModuleType], contrib: dict[str, ModuleType]) -> dict[str, str]:
     """By name below TF1's tf: where the same object is in this library's or TensorFlow's API."""
-    from estimator_bridge.legacy.tf1.changes import _OWN
     from estimator_bridge.legacy.faces import V1_NAMES, face_v1
+    from estimator_bridge.legacy.tf1.changes import _OWN
 
     places = _places(tf1)
     homes = {}

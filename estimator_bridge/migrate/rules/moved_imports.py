@@ -121,9 +121,7 @@ def _lacking(module: Module, found: Import, known: Known) -> Finding:
 
 
 def _scattered(module: Module, found: Import, known: Known) -> Finding:
-    places = sorted(
-        {use.place for used in found.uses if (use := module.known(used)) and use.place}
-    )
+    places = sorted({use.place for used in found.uses if (use := module.known(used)) and use.place})
     return module.finding(
         "EB016",
         found.statement,

@@ -75,4 +75,3 @@ def numpy_names(module: Module) -> Iterator[Finding]:
             "EB040", use.nodes[0], Severity.REWRITTEN, f"NumPy has removed {name}",
             f"Write {today}.", (Edit(whole, today),),
         )  # fmt: skip
-

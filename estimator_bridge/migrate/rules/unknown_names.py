@@ -26,7 +26,11 @@ def unknown_names(module: Module) -> Iterator[Finding]:
     ```
     """
     for use, known in module.uses:
-        if known.fate is not Fate.UNKNOWN or use.stored or not known.name.startswith(("tf1", "tf2")):
+        if (
+            known.fate is not Fate.UNKNOWN
+            or use.stored
+            or not known.name.startswith(("tf1", "tf2"))
+        ):
             continue
         yield module.finding(
             "EB017",
