@@ -56,9 +56,10 @@ FACE = {
     "quiet_start",
     "testing",
     "tpu",
+    "v1",
 }
 LIBRARY_MAY_IMPORT = {"absl", "estimator_bridge", "google", "numpy", "tensorflow", "tf_keras"}
-MIGRATE_MAY_IMPORT = LIBRARY_MAY_IMPORT | {"libcst", "yaml"}
+MIGRATE_MAY_IMPORT = LIBRARY_MAY_IMPORT | {"tomli", "tomllib"}
 
 
 def files(pattern="*"):

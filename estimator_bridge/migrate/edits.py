@@ -61,7 +61,7 @@ def _imports(module: Module, statements: list[str]) -> list[Edit]:
     statements.sort(key=lambda text: (text.startswith("from"), text))
     has = {" ".join(module.lines.of(found.statement).split()) for found in module.imports}
     lines = [statement for statement in statements if statement not in has]
-    start = module.lines.starts[_import_line(module) - 1]
+    start = module.lines.start(_import_line(module))
     text = "".join(f"{line}{module.newline}" for line in lines)
     if not text:
         return []
@@ -84,7 +84,7 @@ def _import_line(module: Module) -> int:
         start += 1
     if start < len(body):
         return _first_line(body[start])
-    return len(module.lines) + 1 if len(module.lines) < len(module.lines.starts) else 1
+    return len(module.lines) + 1
 
 
 def _first_line(statement: ast.stmt) -> int:
@@ -117,7 +117,7 @@ def _comments(module: Module, findings: Sequence[Finding]) -> list[Edit]:
         if (line, found.rule) in said or _stands_above(module, line, found.rule):
             continue
         said.add((line, found.rule))
-        start = module.lines.starts[line - 1]
+        start = module.lines.start(line)
         text = module.lines.line(line)
         indent = text[: len(text) - len(text.lstrip())]
         comment = textwrap.wrap(
@@ -133,7 +133,7 @@ def _comments(module: Module, findings: Sequence[Finding]) -> list[Edit]:
 
 def _statement_lines(module: Module) -> list[int]:
     """By line: the first line of the innermost statement that begins a line and covers it."""
-    lines = list(range(len(module.lines.starts) + 2))
+    lines = list(range(len(module.lines) + 2))
     for node in ast.walk(module.tree):  # outer statements come before those within
         if not isinstance(node, ast.stmt):
             continue

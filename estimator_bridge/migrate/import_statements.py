@@ -101,17 +101,16 @@ def _anew(
     lines = [*_comments(text), *plain, *map(_wrapped, lines)] or ["pass"]
     if lines == ["pass"] and _stands_alone(module, span) and not indent:
         end = module.lines.place(span.end)[0]
-        return Edit(Span(span.start, module.lines.starts[end]), ""), "nothing"
+        return Edit(Span(span.start, module.lines.start(end + 1)), ""), "nothing"
     whole = f"{module.newline}{indent}".join(line.replace("\n", module.newline) for line in lines)
     return Edit(span, whole), "; ".join(lines)
 
 
 def _stands_alone(module: Module, span: Span) -> bool:
     """Whether nothing else stands on a statement's lines."""
-    line, column = module.lines.place(span.start)
-    end = module.lines.place(span.end)[0]
+    column = module.lines.place(span.start)[1]
     rest = module.text[span.end :].split("\n", 1)[0].strip()
-    return column == 1 and not rest and end < len(module.lines.starts) and line > 0
+    return column == 1 and not rest
 
 
 def _wrapped(line: str) -> str:

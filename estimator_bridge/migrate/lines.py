@@ -23,32 +23,31 @@ class Lines:
 
     def __init__(self, text: str):
         self.text = text
-        self.starts = [0]
-        for match in _LINE.finditer(text):
-            if match.end() > self.starts[-1]:
-                self.starts.append(match.end())
-        if not text.endswith(("\n", "\r")) and len(self.starts) > 1:
-            self.starts.pop()
+        ends = {match.end() for match in _LINE.finditer(text)}
+        self._starts = sorted({0, *ends} - {len(text)})
 
     def __len__(self) -> int:
-        return len(self.starts)
+        return len(self._starts)
+
+    def start(self, number: int) -> int:
+        """The first character of a line, by its number from 1; behind the last one the text's end."""
+        return self._starts[number - 1] if number <= len(self._starts) else len(self.text)
 
     def line(self, number: int) -> str:
         """A line with its end, by its number from 1."""
-        end = self.starts[number] if number < len(self.starts) else len(self.text)
-        return self.text[self.starts[number - 1] : end]
+        return self.text[self.start(number) : self.start(number + 1)]
 
     def offset(self, line: int, column: int) -> int:
         """The character at a place of `ast`, which counts columns in bytes of UTF-8."""
         text = self.line(line)
         if not text.isascii():
             column = len(text.encode()[:column].decode())
-        return self.starts[line - 1] + column
+        return self.start(line) + column
 
     def place(self, offset: int) -> tuple[int, int]:
         """The line and the column of a character, both from 1."""
-        line = bisect_right(self.starts, offset)
-        return line, offset - self.starts[line - 1] + 1
+        line = max(bisect_right(self._starts, offset), 1)
+        return line, offset - self.start(line) + 1
 
     def span(self, node: ast.expr | ast.stmt | ast.alias | ast.keyword | ast.arg) -> Span:
         """What a node of the tree takes up."""

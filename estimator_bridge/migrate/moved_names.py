@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.names import Fate
 from estimator_bridge.migrate.places import edits_of_use, shown
+from estimator_bridge.migrate.scopes import Reference
 from estimator_bridge.migrate.values import Finding, Severity
 
 __all__ = ["moved_uses"]
+
+_RESOLVER = "distribute.cluster_resolver.TPUClusterResolver"
 
 
 def moved_uses(
@@ -38,6 +42,16 @@ def moved_uses(
         if found is None:
             continue
         edits, imports = found
+        if known.name.endswith(_RESOLVER) and not _is_called(module, use):
+            yield module.finding(
+                code,
+                use.nodes[0],
+                Severity.BY_HAND,
+                f"{shown(known.name)} is used as a class",
+                f"{edits[0].text} is a function: compare with "
+                "tf.distribute.cluster_resolver.ClusterResolver.",
+            )
+            continue
         if use.stored and module.depth(use, known) == len(use.nodes):
             yield module.finding(
                 code,
@@ -57,3 +71,8 @@ def moved_uses(
             edits,
             imports,
         )
+
+
+def _is_called(module: Module, use: Reference) -> bool:
+    parent = module.parents.get(use.node)
+    return isinstance(parent, ast.Call) and parent.func is use.node

@@ -73,7 +73,9 @@ def decoded(content: bytes) -> tuple[str, str, bytes]:
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
     except SyntaxError as error:
-        raise UnreadableError(f"names an encoding that Python has not: {error}") from None
+        if "unknown encoding" in str(error) or "encoding problem" in str(error):
+            raise UnreadableError(f"names an encoding that Python has not: {error}") from None
+        encoding = "utf-8"  # it names none, and its first lines are not of this one
     encoding = "utf-8" if encoding == "utf-8-sig" else encoding
     try:
         text = content[len(mark) :].decode(encoding)

@@ -35,7 +35,7 @@ def tensorflow_import(module: Module) -> Iterator[Finding]:
     After:
 
     ```python
-    import estimator_bridge as eb  # before TensorFlow: Keras 2
+    import estimator_bridge as eb
     import tensorflow.compat.v1 as tf
     tf.disable_v2_behavior()
 
