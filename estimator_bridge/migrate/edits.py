@@ -11,7 +11,7 @@ from estimator_bridge.migrate.values import Edit, Finding, Severity, Span
 
 __all__ = ["applied", "compatible", "with_edits"]
 
-_WIDTH = 100
+_WIDTH = 96
 
 
 def compatible(findings: Iterable[Finding]) -> list[Finding]:
@@ -44,7 +44,7 @@ def applied(module: Module, findings: Sequence[Finding]) -> str:
 
 
 def with_edits(text: str, edits: Iterable[Edit]) -> str:
-    """A text with edits, which must not overlap. Of insertions at one place the first stands first."""
+    """A text with edits, which must not overlap; insertions at one place keep their order."""
     parts = []
     end = 0
     for edit in sorted(edits, key=lambda edit: edit.span):

@@ -30,7 +30,7 @@ class Lines:
         return len(self._starts)
 
     def start(self, number: int) -> int:
-        """The first character of a line, by its number from 1; behind the last one the text's end."""
+        """The first character of a line, by its number from 1; past the last, the text's end."""
         return self._starts[number - 1] if number <= len(self._starts) else len(self.text)
 
     def line(self, number: int) -> str:

@@ -233,7 +233,7 @@ def _estimator_file(name: str) -> Known:
                 return Known(Fate.MOVED, prefix, "")
             if rest in names:
                 return Known(Fate.MOVED, f"{prefix}.{rest}", _shown(names[rest]))
-            how = missing[rest] if rest in missing else _SEE_LIST
+            how = missing[rest] if rest in missing else _SEE_LIST  # noqa: SIM401 - no plain dict
             return Known(Fate.MISSING, f"{prefix}.{rest}", how=how)
     said = next((GONE_MODULES[p] for p in GONE_MODULES if name.endswith(f".{p}")), _SEE_LIST)
     return Known(Fate.MISSING, name, how=said)

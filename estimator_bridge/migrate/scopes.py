@@ -1,4 +1,4 @@
-"""What a name in a source stands for: imports and their aliases, followed through Python's scopes."""
+"""What a name in a source stands for: imports and aliases, followed through Python's scopes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands: what they print, write and return, and what they do with files that they cannot read."""
+"""The commands: what they print, write and return, and how they treat unreadable files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 import stat
 import subprocess
 import sys
-import time
 
 import pytest
 

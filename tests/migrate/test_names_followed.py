@@ -1,4 +1,5 @@
-"""Names are followed through imports, aliases and scopes, and nothing else is taken for TensorFlow."""
+# ruff: noqa: E501 - a case is a line
+"""Names are followed through imports, aliases and scopes; others are left alone."""
 
 from __future__ import annotations
 

@@ -31,8 +31,8 @@ def missing_names(module: Module) -> Iterator[Finding]:
     import tensorflow.compat.v1 as tf
 
     def run(experiment_fn, hparams):
-        # EB014: tf.contrib.learn.learn_runner is nowhere any more. Use tf.estimator.train_and_evaluate
-        # with TrainSpec and EvalSpec.
+        # EB014: tf.contrib.learn.learn_runner is nowhere any more. Use
+        # tf.estimator.train_and_evaluate with TrainSpec and EvalSpec.
         tf.contrib.learn.learn_runner.run(experiment_fn, hparams=hparams)
     ```
     """
