@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from collections.abc import Mapping
@@ -90,17 +91,12 @@ def _nearest(folder: str) -> str | None:
 
 
 def _toml() -> Any:
-    try:
-        import tomllib
-
-        return tomllib
-    except ImportError:  # before Python 3.11
+    for name in ("tomllib", "tomli"):  # Python has its own since 3.11
         try:
-            import tomli
-
-            return tomli
-        except ImportError:
-            return None
+            return importlib.import_module(name)
+        except ModuleNotFoundError:
+            continue
+    return None
 
 
 def _options(path: str, table: Mapping[str, Any]) -> Options:

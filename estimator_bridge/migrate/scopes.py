@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 __all__ = ["Binding", "Import", "Reference", "Scopes"]
@@ -317,7 +317,7 @@ def _chain_or_none(node: ast.expr) -> ast.expr | None:
     return node if isinstance(_chain(node)[0], ast.Name) else None
 
 
-_VISITORS: dict[type, object] = {
+_VISITORS: dict[type, Callable[..., None]] = {
     ast.Assign: Scopes._assign,
     ast.Attribute: Scopes._attribute,
     ast.ClassDef: Scopes._class,
