@@ -2,7 +2,7 @@
 
 from estimator_bridge.compile_for.ending import CompileOnlyEnd, Uncomputed, end_program
 from estimator_bridge.compile_for.errors import CompileError, Why
-from estimator_bridge.compile_for.job import CompileJob, current_job, start_job
+from estimator_bridge.compile_for.job import CompileJob, current_job, start_job, use_job
 from estimator_bridge.compile_for.lowered import Argument, Finding, LoweredStep
 from estimator_bridge.compile_for.report import Refusal, Report, StepReport
 from estimator_bridge.compile_for.request import Request
@@ -27,4 +27,5 @@ __all__ = [
     "find_slice",
     "slice_names",
     "start_job",
+    "use_job",
 ]

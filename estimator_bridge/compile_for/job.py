@@ -16,7 +16,9 @@ from estimator_bridge.compile_for.report import Refusal, Report, StepReport, wri
 from estimator_bridge.compile_for.request import Request
 from estimator_bridge.compile_for.table import table_of
 
-__all__ = ["CompileJob", "current_job", "start_job"]
+__all__ = ["CompileJob", "current_job", "start_job", "use_job"]
+
+_given: list[CompileJob] = []
 
 
 class CompileJob:
@@ -117,13 +119,22 @@ class CompileJob:
             write_json(self.report, self.request.report)
 
 
-@functools.cache
 def current_job() -> CompileJob | None:
-    """The job that this process's environment asks for; None for none.
+    """The job that ``use_job`` was given, or that this process's environment asks for, or None.
 
     Raises:
       ValueError: see ``Request.of``.
     """
+    return _given[-1] if _given else _job_of_environment()
+
+
+def use_job(job: CompileJob) -> None:
+    """Makes a job this process's, whatever its environment asks for."""
+    _given[:] = [job]
+
+
+@functools.cache
+def _job_of_environment() -> CompileJob | None:
     request = Request.of(os.environ)
     if request is None:
         return None
@@ -145,8 +156,8 @@ def start_job(target: str, only: bool = False, report: str | None = None) -> Com
       CompileError: the compiler's Python is not there.
     """
     Request.make(target, only, report).write_to(os.environ)
-    current_job.cache_clear()
-    job = current_job()
+    _job_of_environment.cache_clear()
+    job = _job_of_environment()
     assert job is not None
     job.start()
     return job

@@ -1,0 +1,120 @@
+"""The programs of this repository as they are put on a TPU's cores, each mode compiled."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from parity import environment  # before TensorFlow: it settles which Keras is used
+
+import tensorflow as tf
+
+import estimator_bridge as eb
+from estimator_bridge.compile_for import CompileError, CompileOnlyEnd, Why
+from parity.compiled.several import SeveralSlices
+
+__all__ = ["DIGITS", "compile_program", "emulate_cores"]
+
+emulate_cores = eb.runtime.emulate_cores
+
+DIGITS = "digits"
+TRAIN_EXAMPLES, EVAL_EXAMPLES = 6, 8  # a replica's batch, as the programs have it
+_DIGITS_BATCH = 64
+
+
+def compile_program(name: str, job: SeveralSlices) -> None:
+    """Has the steps of training, evaluation and prediction compiled.
+
+    An Estimator is put on cores by ``TPUEstimator.from_estimator``; a TPUEstimator is made anew with
+    ``use_tpu=True``. A replica's batch is what the program's own batch was.
+
+    Args:
+      name: one of ``parity.programs``, or ``DIGITS``.
+      job: says for which slices; must be this process's.
+    """
+    replicas = job.request.target.replicas
+    with tempfile.TemporaryDirectory() as folder:
+        made = _digits(folder, replicas) if name == DIGITS else _of_parity(name, folder, replicas)
+        estimator, train_input, eval_input, predict_input = made
+        calls: dict[str, Callable[[], Any]] = {
+            "training": lambda: estimator.train(train_input, steps=1),
+            "evaluation": lambda: estimator.evaluate(eval_input),
+            "prediction": lambda: next(iter(estimator.predict(predict_input))),
+        }
+        for mode, call in calls.items():
+            try:
+                with contextlib.suppress(CompileOnlyEnd):
+                    call()
+            except Exception as error:  # whatever the program or the library says of it
+                text = f"{type(error).__name__}: {error}"
+                job.refuse(mode, CompileError(Why.TENSORFLOW, text))
+
+
+_Made = tuple[eb.tpu.TPUEstimator, Callable, Callable, Callable]
+
+
+def _digits(folder: str, replicas: int) -> _Made:
+    from models.mnist.dataset import make_dataset, open_data
+    from models.mnist.model import MODEL
+
+    data = open_data("")
+
+    def input_fn(params: dict[str, Any], mode: str) -> tf.data.Dataset:
+        training = mode == eb.ModeKeys.TRAIN
+        split = "train" if training else "test"
+        return make_dataset(data, split, params["batch_size"], training)
+
+    batch = _DIGITS_BATCH * replicas
+    estimator = eb.tpu.TPUEstimator(
+        MODEL.tpu_model_fn,
+        config=eb.tpu.RunConfig(master=f"emulated:{replicas}", model_dir=folder),
+        params={"learning_rate": 0.1},
+        train_batch_size=batch,
+        eval_batch_size=batch,
+        predict_batch_size=batch,
+    )
+    return estimator, input_fn, input_fn, input_fn
+
+
+def _of_parity(name: str, folder: str, replicas: int) -> _Made:
+    program = environment.load(name)
+    made = program.make_estimator(str(Path(folder, "model")))
+    config = eb.tpu.RunConfig(
+        master=f"emulated:{replicas}", model_dir=made.model_dir, tf_random_seed=2024
+    )
+    sizes: dict[str, Any] = {
+        "train_batch_size": TRAIN_EXAMPLES * replicas,
+        "eval_batch_size": EVAL_EXAMPLES * replicas,
+        "predict_batch_size": EVAL_EXAMPLES * replicas,
+    }
+    if isinstance(made, eb.tpu.TPUEstimator):
+        kept = {k: v for k, v in made.params.items() if k not in ("batch_size", "use_tpu")}
+        estimator = eb.tpu.TPUEstimator(made._model_fn, config=config, params=kept, **sizes)
+    else:
+        made._params.pop("batch_size", None)  # a TPUEstimator's own
+        estimator = eb.tpu.TPUEstimator.from_estimator(made, config, **sizes)
+    return (
+        estimator,
+        _in_full_batches(program.train_input, sizes["train_batch_size"], True),
+        _in_full_batches(program.eval_input, sizes["eval_batch_size"], False),
+        _in_full_batches(program.predict_input, sizes["predict_batch_size"], False),
+    )
+
+
+def _in_full_batches(input_fn: Callable, batch: int, training: bool) -> Callable:
+    """A program's input in global batches, none short in training, as a TPU needs them."""
+
+    def on_cores(params: dict[str, Any]) -> Any:
+        takes_params = "params" in inspect.signature(input_fn).parameters
+        data = input_fn(params) if takes_params else input_fn()
+        if isinstance(data, tf.data.Dataset):
+            data = data.unbatch()
+            data = data.repeat() if training else data
+            data = data.batch(batch, drop_remainder=training)
+        return data
+
+    return on_cores

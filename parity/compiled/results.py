@@ -1,0 +1,87 @@
+"""What came of each program for each slice, as a file of JSON that a later run goes on from."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from estimator_bridge.compile_for import Refusal, StepReport
+
+__all__ = ["Results", "summary", "write_atomically"]
+
+
+def summary(steps: Iterable[StepReport | Refusal]) -> list[dict[str, Any]]:
+    """The figures that the matrix shows; a step that was refused more than once stands there once."""
+    found: dict[str, dict[str, Any]] = {}
+    for step in steps:
+        if isinstance(step, Refusal):
+            found.setdefault(step.name, step.as_json())
+            continue
+        found[step.name] = {
+            "compiled": True,
+            "name": step.name,
+            "device": step.device,
+            "replicas": step.replicas,
+            "examples": step.examples,
+            "compile_seconds": round(step.compile_seconds, 2),
+            "flops": step.flops,
+            "bytes_moved": step.bytes_moved,
+            "memory": {**dataclasses.asdict(step.memory), "total": step.memory.total},
+            "seconds": step.roofline.seconds,
+            "bound": step.roofline.bound,
+            "sums": step.all_reduces.asked,
+            "all_reduces": step.all_reduces.count,
+            "all_reduce_bytes": step.all_reduces.bytes,
+            "float64": len(step.float64),
+            "dynamic": len(step.dynamic),
+            "compiler_bytes": step.compiler_bytes,
+        }
+    return list(found.values())
+
+
+class Results:
+    """Program to slice to steps, in a file.
+
+    Args:
+      path: of the file; what is there is read.
+
+    Attributes:
+      programs: program to slice to ``summary``.
+      versions: of what compiled.
+    """
+
+    def __init__(self, path: Path):
+        self._path = path
+        self.versions: dict[str, str] = {}
+        self.programs: dict[str, dict[str, list[dict[str, Any]]]] = {}
+        if path.exists():
+            kept = json.loads(path.read_text(encoding="utf-8"))
+            self.versions, self.programs = kept["versions"], kept["programs"]
+
+    def missing(self, program: str, slices: Iterable[str]) -> list[str]:
+        """The slices for which a program has not been compiled."""
+        return [name for name in slices if name not in self.programs.get(program, {})]
+
+    def add(self, program: str, of_slices: dict[str, list[dict[str, Any]]]) -> None:
+        """Adds what came of a program, and writes the file."""
+        self.programs.setdefault(program, {}).update(of_slices)
+        values = {"versions": self.versions, "programs": self.programs}
+        write_atomically(self._path, json.dumps(values, indent=1, sort_keys=True) + "\n")
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Writes a file, whole or not at all."""
+    handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(part, 0o644)
+        os.replace(part, path)
+    except BaseException:
+        os.unlink(part)
+        raise
