@@ -1,10 +1,28 @@
 """The TPU chips that a step can be compiled for, with the figures that its report is measured by.
 
-Peak FLOP/s (bfloat16), HBM and interconnect bandwidths are those that Google Cloud's documentation
-gives for a chip ("TPU architecture" and the page of each version, and for v2 and v3, where it gives
-none, Jouppi et al., "A domain-specific supercomputer for training deep neural networks", CACM
-63(7), 2020). The HBM that a program may use is what libtpu's compiler names when it refuses a
-program that needs more (libtpu 0.0.52): the runtime keeps the rest to itself.
+Peak FLOP/s (bfloat16), HBM bandwidth and inter-chip bandwidth are of one chip, from Google Cloud's
+documentation as it was read in November 2026:
+
+- v3: "TPU v3", https://cloud.google.com/tpu/docs/v3: 123 TFLOP/s, 900 GB/s.
+- v4: "TPU v4", https://docs.cloud.google.com/tpu/docs/v4: 275 TFLOP/s, 1,200 GB/s.
+- v5e: "TPU v5e", https://docs.cloud.google.com/tpu/docs/v5e: 197 TFLOP/s, 819 GB/s, 400 GB/s between
+  chips in both directions (formerly given as 1,600 Gbit/s, which is one direction).
+- v5p, v6e, tpu7x: "TPU7x (Ironwood)", https://docs.cloud.google.com/tpu/docs/tpu7x: 459, 918 and
+  2,307 TFLOP/s; 2,765, 1,638 and 7,380 GB/s; 1,200, 800 and 1,200 GB/s in both directions. That page
+  also says that TensorFlow is not supported on TPU7x.
+
+Not published there, and unverified: all figures of v2 ("TPU v2" gives none), and the inter-chip
+bandwidths of v2, v3 and v4. Those of v2 and v3 are known from Jouppi et al., "A domain-specific
+supercomputer for training deep neural networks", CACM 63(7), 2020, which was not read again; that of
+v4 is six links of 400 Gbit/s, by https://glennklockwood.com/garden/processors/TPUv4.
+
+How many devices a chip is: the documentation counts two TensorCores for a v2, v3, v4, v5p and tpu7x.
+Those of a v4 or v5p are one device to TensorFlow's runtime: a v4-8 needed TPU_NUM_DEVICES=4 under
+XRT, which was TensorFlow's (https://github.com/pytorch/xla/issues/5258), and jax finds 4 devices on
+a v5p-8 (https://github.com/jax-ml/jax/issues/19493). A tpu7x's are two devices, as its page says.
+
+The HBM that a program may use is what libtpu's compiler names when it refuses a program that needs
+more (libtpu 0.0.52): the runtime keeps the rest to itself.
 """
 
 from __future__ import annotations
@@ -30,6 +48,7 @@ class Chip:
       hbm_bytes: that a program on one core may use.
       ici_bytes_per_second: that a chip sends over all of its links to other chips, one way.
       options: further settings of libtpu's topology.
+      runs_tensorflow: whether Google offers it for TensorFlow.
     """
 
     name: str
@@ -40,6 +59,7 @@ class Chip:
     hbm_bytes: int
     ici_bytes_per_second: float
     options: tuple[tuple[str, str], ...] = ()
+    runs_tensorflow: bool = True
 
     @property
     def core_flops(self) -> float:
@@ -60,6 +80,7 @@ def _chip(
     hbm_gib: float,
     ici_giga_bits: float,
     compiler_name: str = "",
+    runs_tensorflow: bool = True,
     **options: str,
 ) -> Chip:
     return Chip(
@@ -71,6 +92,7 @@ def _chip(
         int(hbm_gib * _GIB),
         ici_giga_bits * _GIGA / 8,
         tuple(sorted(options.items())),
+        runs_tensorflow,
     )
 
 
@@ -79,10 +101,10 @@ CHIPS = {
     for chip in (
         _chip("v2", 2, 46, 700, 7.48, 4 * 496),
         _chip("v3", 2, 123, 900, 15.48, 4 * 656),
-        _chip("v4", 1, 275, 1228, 30.75, 2400, chip_config_name="megacore"),
+        _chip("v4", 1, 275, 1200, 30.75, 2400, chip_config_name="megacore"),
         _chip("v5e", 1, 197, 819, 15.75, 1600),
         _chip("v5p", 1, 459, 2765, 95.73, 4800),
-        _chip("v6e", 1, 918, 1640, 31.24, 3584),
-        _chip("tpu7x", 2, 2307, 7380, 94.74, 9600),
+        _chip("v6e", 1, 918, 1638, 31.24, 3200),
+        _chip("tpu7x", 2, 2307, 7380, 94.74, 4800, runs_tensorflow=False),
     )
 }

@@ -47,6 +47,12 @@ class CompileJob:
         Raises:
           CompileError: its Python is not there.
         """
+        target = self.request.target
+        if not target.chip.runs_tensorflow:
+            self.say(
+                f"{target.name}: Google offers this chip for JAX and PyTorch, not for TensorFlow. "
+                "What follows says what its compiler makes of the program, which cannot run there."
+            )
         self._compiler.start()
 
     def compile(

@@ -7,6 +7,7 @@ import inspect
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from parity import environment  # before TensorFlow: it settles which Keras is used
@@ -97,24 +98,32 @@ def _of_parity(name: str, folder: str, replicas: int) -> _Made:
     else:
         made._params.pop("batch_size", None)  # a TPUEstimator's own
         estimator = eb.tpu.TPUEstimator.from_estimator(made, config, **sizes)
+    train, evaluate = sizes["train_batch_size"], sizes["eval_batch_size"]
     return (
         estimator,
-        _in_full_batches(program.train_input, sizes["train_batch_size"], True),
-        _in_full_batches(program.eval_input, sizes["eval_batch_size"], False),
-        _in_full_batches(program.predict_input, sizes["predict_batch_size"], False),
+        _in_full_batches(program, program.train_input, train, True),
+        _in_full_batches(program, program.eval_input, evaluate, False),
+        _in_full_batches(program, program.predict_input, evaluate, False),
     )
 
 
-def _in_full_batches(input_fn: Callable, batch: int, training: bool) -> Callable:
-    """A program's input in global batches, none short in training, as a TPU needs them."""
+def _in_full_batches(
+    program: ModuleType, input_fn: Callable, batch: int, training: bool
+) -> Callable:
+    """A program's input in global batches, none short in training, as a TPU needs them.
 
-    def on_cores(params: dict[str, Any]) -> Any:
+    Where it gives tensors of a queue or an iterator, whose batches have no static size, the same
+    examples come as a dataset.
+    """
+
+    def on_cores(params: dict[str, Any]) -> tf.data.Dataset:
         takes_params = "params" in inspect.signature(input_fn).parameters
         data = input_fn(params) if takes_params else input_fn()
         if isinstance(data, tf.data.Dataset):
             data = data.unbatch()
-            data = data.repeat() if training else data
-            data = data.batch(batch, drop_remainder=training)
-        return data
+        else:
+            data = tf.data.Dataset.from_tensor_slices(program.examples(program.TRAIN_EXAMPLES, 1))
+        data = data.repeat() if training else data
+        return data.batch(batch, drop_remainder=training)
 
     return on_cores

@@ -16,7 +16,7 @@ __all__ = ["Results", "summary", "write_atomically"]
 
 
 def summary(steps: Iterable[StepReport | Refusal]) -> list[dict[str, Any]]:
-    """The figures that the matrix shows; a step that was refused more than once stands there once."""
+    """The figures that the matrix shows, of each step once."""
     found: dict[str, dict[str, Any]] = {}
     for step in steps:
         if isinstance(step, Refusal):

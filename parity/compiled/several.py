@@ -1,4 +1,4 @@
-"""One lowering of each step for several slices, as a program's trace takes longer than a compile."""
+"""One lowering of each step for several slices: to trace a program takes longest."""
 
 from __future__ import annotations
 

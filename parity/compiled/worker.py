@@ -82,9 +82,7 @@ def _own(output: _Output, programs: list[str], groups: dict[int, list[Slice]]) -
     return 0
 
 
-def _run(
-    output: _Output, program: str, command: list[str], groups: dict[int, list[Slice]]
-) -> int:
+def _run(output: _Output, program: str, command: list[str], groups: dict[int, list[Slice]]) -> int:
     (slices,) = groups.values()
     job = output.job(program, slices)
     job.request.write_to(os.environ)

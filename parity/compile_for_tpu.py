@@ -1,0 +1,184 @@
+"""Compiles programs by a TPU's own compiler, for a slice of each kind, and writes the matrix.
+
+    python -m parity.compile_for_tpu [PROGRAM ...] [--slices v5e-1,v3-8] [--checkouts FOLDER]
+
+The programs are those of ``parity/programs/`` and the digits model; with ``--checkouts``, those of
+``parity/compiled/fetched.py`` too, whose repositories the folder holds as ``OWNER+NAME``. None of
+their steps runs. Needs the extra tpu-compile. What came of each is kept in
+``parity/COMPILED.json``, from which a later run goes on; ``--again`` compiles it anew. The matrix is
+``parity/COMPILED.md``. The exit status is 1 if a step was neither compiled nor explained.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from estimator_bridge.compile_for import Slice, find_slice
+from parity.compiled.fetched import FETCHED, command
+from parity.compiled.page import page, unexplained
+from parity.compiled.results import Results, write_atomically
+from parity.compiled.several import by_replicas
+from parity.programs import PROGRAMS
+
+__all__ = ["main"]
+
+ROOT = Path(__file__).parents[1]
+SLICES = "v2-8,v3-8,v4-8,v5e-1,v5e-8,v5e-16,v5p-8,v6e-8,tpu7x-8"
+OWN = (*PROGRAMS, "digits")
+_OWN_SECS, _FETCHED_SECS = 3600, 1800
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command; see the module's docstring."""
+    options = _parse(arguments)
+    slices = [find_slice(name) for name in options.slices.split(",")]
+    results = Results(ROOT / "parity" / "COMPILED.json")
+    programs = options.programs or [*OWN, *(FETCHED if options.checkouts else ())]
+    with tempfile.TemporaryDirectory() as folder:
+        _compile_own([p for p in programs if p in OWN], slices, results, options.again, folder)
+        wanted = [p for p in programs if p in FETCHED]
+        if wanted:
+            data = Path(folder, "data")
+            data.mkdir()
+            _process(["-c", _WRITE_DATA, str(data)], folder, _OWN_SECS)
+            for program in wanted:
+                _compile_fetched(program, slices, results, options, data)
+    text = page(results)
+    write_atomically(ROOT / "parity" / "COMPILED.md", text)
+    missing = unexplained(results)
+    print(*missing, sep="\n", flush=True)
+    return 1 if missing else 0
+
+
+_WRITE_DATA = (
+    "import sys, pathlib; from parity.compiled.data import write_data; "
+    "write_data(pathlib.Path(sys.argv[1]))"
+)
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m parity.compile_for_tpu", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    known = [*OWN, *FETCHED]
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help="; ".join(known))
+    parser.add_argument("--slices", default=SLICES, help=f"names, by commas (default: {SLICES})")
+    parser.add_argument("--checkouts", type=Path, help="a folder of repositories, OWNER+NAME each")
+    parser.add_argument("--again", action="store_true", help="compile what was compiled before too")
+    options = parser.parse_args(arguments)
+    unknown = sorted(set(options.programs) - set(known))
+    if unknown:
+        parser.error(f"no such program: {', '.join(unknown)}; there are {', '.join(known)}")
+    fetched = sorted(set(options.programs) & set(FETCHED))
+    if fetched and options.checkouts is None:
+        parser.error(f"{', '.join(fetched)}: name the folder of their repositories by --checkouts")
+    if options.checkouts is not None:
+        options.checkouts = options.checkouts.resolve()
+        for program in fetched or ([] if options.programs else FETCHED):
+            checkout = _checkout(options.checkouts, program)
+            if not checkout.is_dir():
+                one = FETCHED[program]
+                parser.error(
+                    f"{program}: there is no folder {checkout}. Clone "
+                    f"https://github.com/{one.repository} there, at {one.revision}."
+                )
+    try:
+        for name in options.slices.split(","):
+            find_slice(name)
+    except ValueError as error:
+        parser.error(str(error))
+    return options
+
+
+def _checkout(checkouts: Path, program: str) -> Path:
+    return checkouts / FETCHED[program].repository.replace("/", "+")
+
+
+def _compile_own(
+    programs: list[str], slices: list[Slice], results: Results, again: bool, folder: str
+) -> None:
+    """One process for all: to load TensorFlow and the compiler takes longer than most programs."""
+    names = [one.name for one in slices]
+    programs = [p for p in programs if again or results.missing(p, names)]
+    if not programs:
+        return
+    out = Path(folder, "own.json")
+    arguments = ["-m", "parity.compiled.worker", "--slices", ",".join(names), "--out", str(out)]
+    _process([*arguments, "own", *programs], folder, _OWN_SECS)
+    _collect(out, results)
+
+
+def _compile_fetched(
+    program: str, slices: list[Slice], results: Results, options: argparse.Namespace, data: Path
+) -> None:
+    one, checkout = FETCHED[program], _checkout(options.checkouts, program)
+    names = [found.name for found in slices]
+    wanted = set(names if options.again else results.missing(program, names))
+    for replicas, group in by_replicas([s for s in slices if s.name in wanted]).items():
+        with tempfile.TemporaryDirectory() as folder:
+            out = Path(folder, "steps.json")
+            listed = ",".join(found.name for found in group)
+            arguments = ["-m", "parity.compiled.worker", "--slices", listed, "--out", str(out)]
+            filled = command(
+                one, replicas, data=str(data), out=str(Path(folder, "model")), code=str(checkout)
+            )
+            paths = [str(ROOT), str(checkout), *(str(checkout / below) for below in one.path)]
+            environment = {"PYTHONPATH": os.pathsep.join(paths), **one.environment}
+            arguments += ["run", program, *filled]
+            told = _process(arguments, folder, _FETCHED_SECS, environment)
+            _collect(out, results, program, [found.name for found in group], told)
+
+
+def _process(
+    arguments: list[str], folder: str, secs: float, environment: dict[str, str] | None = None
+) -> str:
+    """Runs Python, and returns the end of what it told; its whole output is in the folder."""
+    print(shlex.join(arguments)[:300], flush=True)
+    log = Path(folder, "log.txt")
+    with log.open("wb") as output:
+        try:
+            subprocess.run(
+                [sys.executable, *arguments],
+                cwd=ROOT,
+                env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "2", **(environment or {})},
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                timeout=secs,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            output.write(f"\nended after {secs} s".encode())
+    lines = log.read_text(errors="replace").splitlines()
+    return "\n".join(lines[-12:])
+
+
+def _collect(
+    out: Path,
+    results: Results,
+    program: str = "",
+    slices: Sequence[str] = (),
+    told: str = "",
+) -> None:
+    """Takes over what a process wrote; where a program came to no step, what it told."""
+    found: dict[str, Any] = json.loads(out.read_text()) if out.exists() else {"programs": {}}
+    results.versions.update(found.get("versions", {}))
+    programs = found["programs"] or ({program: {}} if program else {})
+    for name, of_slices in programs.items():
+        for target in slices:
+            if not of_slices.get(target):
+                failed = {"compiled": False, "name": "program", "target": target}
+                of_slices[target] = [{**failed, "why": "the program ended", "message": told}]
+        results.add(name, of_slices)
+        print(name, {k: sum(s["compiled"] for s in v) for k, v in of_slices.items()}, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,140 @@
+"""The matrix of what was compiled, as a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from parity.compiled.counted import BY_HAND
+from parity.compiled.explained import EXPLAINED
+from parity.compiled.results import Results
+
+__all__ = ["matrix", "page", "unexplained"]
+
+_HEAD = """\
+# Programs compiled by the TPU's own compiler
+
+Written by `python -m parity.compile_for_tpu`, which says how to run it again. No step ran: libtpu
+{libtpu} compiled each for the slice, by jax {jax}, on a machine without a TPU.
+[docs/tpu.md](../docs/tpu.md#compiled-by-a-tpus-own-compiler) says what this shows, and what not.
+
+A cell has the steps that were compiled of those that were tried: training, evaluation, its short
+last batch, and prediction, as far as the program has them.
+"""
+
+
+def page(results: Results) -> str:
+    """The page, in Markdown."""
+    parts = [_HEAD.format(**{"libtpu": "?", "jax": "?", **results.versions}), *matrix(results)]
+    parts += ["", "## Figures of the training step", "", *_figures(results)]
+    parts += ["", "## FLOPs counted by hand", "", *_by_hand(results)]
+    reasons = list(_reasons(results))
+    if reasons:
+        parts += ["", "## What was not compiled", "", *reasons]
+    return "\n".join(parts) + "\n"
+
+
+def matrix(results: Results) -> Iterator[str]:
+    """Programs by slices, as the lines of a table."""
+    slices = _slices(results)
+    yield "| program | " + " | ".join(slices) + " |"
+    yield "|---" * (len(slices) + 1) + "|"
+    compiled = dict.fromkeys(slices, 0)
+    tried = dict.fromkeys(slices, 0)
+    for program, found in results.programs.items():
+        cells = []
+        for name in slices:
+            steps = found.get(name, [])
+            done = sum(step["compiled"] for step in steps)
+            compiled[name] += done
+            tried[name] += len(steps)
+            cells.append(f"{done} of {len(steps)}" if steps else "")
+        yield f"| {program} | " + " | ".join(cells) + " |"
+    cells = [f"{compiled[name]} of {tried[name]}" for name in slices]
+    yield "| all | " + " | ".join(cells) + " |"
+
+
+def unexplained(results: Results) -> list[str]:
+    """The steps that were not compiled, and of which nobody has said why."""
+    return [
+        f"{program}, {step['name']} for {target}: {step['why']}: {step['message']}"
+        for program, found in results.programs.items()
+        for target, steps in found.items()
+        for step in steps
+        if not step["compiled"] and _reason(program, step) is None
+    ]
+
+
+def _slices(results: Results) -> list[str]:
+    names = {name for found in results.programs.values() for name in found}
+    return sorted(names, key=lambda name: (name.partition("-")[0], int(name.partition("-")[2])))
+
+
+def _reason(program: str, step: dict[str, Any]) -> str | None:
+    """Why a step is not compiled; None where nobody has said it."""
+    for part, text in EXPLAINED.get(program, {}).items():
+        if part in step["message"]:
+            return text
+    return None
+
+
+def _figures(results: Results) -> Iterator[str]:
+    """Of each program's training step, for the slice of one chip and one of eight replicas."""
+    yield (
+        "| program | slice | batch | FLOP a replica's step | moved | HBM | arguments | "
+        "arguments by their shapes | sums, all-reduces | roofline | bound by | to compile |"
+    )
+    yield "|---" * 12 + "|"
+    for program, found in results.programs.items():
+        for target in _slices(results):
+            for step in found.get(target, []):
+                if step["compiled"] and step["name"] == "training":
+                    yield f"| {program} | {target} | " + " | ".join(_cells(step)) + " |"
+
+
+def _by_hand(results: Results) -> Iterator[str]:
+    """The compiler's FLOPs beside those of ``parity.compiled.counted``."""
+    yield "| program | slice | by the compiler | by hand | ratio |"
+    yield "|---" * 5 + "|"
+    for program, counted in BY_HAND.items():
+        for target, steps in results.programs.get(program, {}).items():
+            for step in steps:
+                if step["compiled"] and step["name"] == "training":
+                    flops = step["flops"]
+                    cells = f"{flops:.4g} | {counted:.4g} | {flops / counted:.3f}"
+                    yield f"| {program} | {target} | {cells} |"
+
+
+def _cells(step: dict[str, Any]) -> list[str]:
+    memory = step["memory"]
+    return [
+        f"{step['examples']:,}",
+        f"{step['flops']:.4g}",
+        _bytes(step["bytes_moved"]),
+        f"{_bytes(memory['total'])} of {_bytes(memory['available'])}",
+        _bytes(memory["arguments"]),
+        f"{memory['arguments_unpadded']:,} B",
+        f"{step['sums']}, {step['all_reduces']}",
+        f"{step['seconds'] * 1e6:,.3g} us",
+        step["bound"],
+        f"{step['compile_seconds']:.1f} s",
+    ]
+
+
+def _reasons(results: Results) -> Iterator[str]:
+    told: dict[tuple[str, str, str], list[str]] = {}
+    for program, found in results.programs.items():
+        for target, steps in found.items():
+            for step in steps:
+                if not step["compiled"]:
+                    why = _reason(program, step) or f"NOT EXPLAINED: {step['message'][:600]}"
+                    told.setdefault((program, step["name"], why), []).append(target)
+    for (program, name, why), targets in told.items():
+        yield f"- **{program}**, {name} ({', '.join(targets)}): {why}"
+
+
+def _bytes(count: float) -> str:
+    for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if count >= size:
+            return f"{count / size:.3g} {unit}"
+    return f"{count:.0f} B"
