@@ -5,8 +5,9 @@
 The programs are those of ``parity/programs/`` and the digits model; with ``--checkouts``, those of
 ``parity/compiled/fetched.py`` too, whose repositories the folder holds as ``OWNER+NAME``. None of
 their steps runs. Needs the extra tpu-compile. What came of each is kept in
-``parity/COMPILED.json``, from which a later run goes on; ``--again`` compiles it anew. The matrix is
-``parity/COMPILED.md``. The exit status is 1 if a step was neither compiled nor explained.
+``parity/COMPILED.json``, from which a later run goes on; ``--again`` compiles it anew. The matrix
+is ``parity/COMPILED.md``, and in docs/tpu.md. The exit status is 1 if a step was neither compiled
+nor explained.
 """
 
 from __future__ import annotations
@@ -24,14 +25,16 @@ from typing import Any
 
 from estimator_bridge.compile_for import Slice, find_slice
 from parity.compiled.fetched import FETCHED, command
-from parity.compiled.page import page, unexplained
+from parity.compiled.page import in_docs, page, unexplained
 from parity.compiled.results import Results, write_atomically
 from parity.compiled.several import by_replicas
 from parity.programs import PROGRAMS
 
-__all__ = ["main"]
+__all__ = ["JSON", "PAGE", "main"]
 
 ROOT = Path(__file__).parents[1]
+JSON, PAGE = ROOT / "parity" / "COMPILED.json", ROOT / "parity" / "COMPILED.md"
+DOCS = ROOT / "docs" / "tpu.md"
 SLICES = "v2-8,v3-8,v4-8,v5e-1,v5e-8,v5e-16,v5p-8,v6e-8,tpu7x-8"
 OWN = (*PROGRAMS, "digits")
 _OWN_SECS, _FETCHED_SECS = 3600, 1800
@@ -41,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The command; see the module's docstring."""
     options = _parse(arguments)
     slices = [find_slice(name) for name in options.slices.split(",")]
-    results = Results(ROOT / "parity" / "COMPILED.json")
+    results = Results(JSON)
     programs = options.programs or [*OWN, *(FETCHED if options.checkouts else ())]
     with tempfile.TemporaryDirectory() as folder:
         _compile_own([p for p in programs if p in OWN], slices, results, options.again, folder)
@@ -52,8 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _process(["-c", _WRITE_DATA, str(data)], folder, _OWN_SECS)
             for program in wanted:
                 _compile_fetched(program, slices, results, options, data)
-    text = page(results)
-    write_atomically(ROOT / "parity" / "COMPILED.md", text)
+    write_atomically(PAGE, page(results))
+    write_atomically(DOCS, in_docs(DOCS.read_text(encoding="utf-8"), results))
     missing = unexplained(results)
     print(*missing, sep="\n", flush=True)
     return 1 if missing else 0
@@ -169,14 +172,13 @@ def _collect(
 ) -> None:
     """Takes over what a process wrote; where a program came to no step, what it told."""
     found: dict[str, Any] = json.loads(out.read_text()) if out.exists() else {"programs": {}}
-    results.versions.update(found.get("versions", {}))
     programs = found["programs"] or ({program: {}} if program else {})
     for name, of_slices in programs.items():
         for target in slices:
             if not of_slices.get(target):
                 failed = {"compiled": False, "name": "program", "target": target}
                 of_slices[target] = [{**failed, "why": "the program ended", "message": told}]
-        results.add(name, of_slices)
+        results.add(name, of_slices, found.get("versions", {}))
         print(name, {k: sum(s["compiled"] for s in v) for k, v in of_slices.items()}, flush=True)
 
 

@@ -93,6 +93,7 @@ def check_command(words):
         assert arguments[0] == "install", words
         names = {re.split(r"[<>=~]", a)[0] for a in arguments[1:]} - {"--upgrade", "-e"}
         known = {"tensorboard", "tensorflow", "tf-keras", "path/to/this/repository", ".[models]"}
+        known |= {"estimator-bridge[tpu-compile]"}
         assert names <= known, words
     elif program == "tensorboard":
         assert arguments[0].startswith("--logdir"), words

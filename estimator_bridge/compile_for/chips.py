@@ -5,21 +5,22 @@ documentation as it was read in November 2026:
 
 - v3: "TPU v3", https://cloud.google.com/tpu/docs/v3: 123 TFLOP/s, 900 GB/s.
 - v4: "TPU v4", https://docs.cloud.google.com/tpu/docs/v4: 275 TFLOP/s, 1,200 GB/s.
-- v5e: "TPU v5e", https://docs.cloud.google.com/tpu/docs/v5e: 197 TFLOP/s, 819 GB/s, 400 GB/s between
-  chips in both directions (formerly given as 1,600 Gbit/s, which is one direction).
+- v5e: "TPU v5e", https://docs.cloud.google.com/tpu/docs/v5e: 197 TFLOP/s, 819 GB/s, 400 GB/s
+  between chips in both directions (formerly given as 1,600 Gbit/s, which is one direction).
 - v5p, v6e, tpu7x: "TPU7x (Ironwood)", https://docs.cloud.google.com/tpu/docs/tpu7x: 459, 918 and
-  2,307 TFLOP/s; 2,765, 1,638 and 7,380 GB/s; 1,200, 800 and 1,200 GB/s in both directions. That page
-  also says that TensorFlow is not supported on TPU7x.
+  2,307 TFLOP/s; 2,765, 1,638 and 7,380 GB/s; 1,200, 800 and 1,200 GB/s in both directions. That
+  page also says that TensorFlow is not supported on TPU7x.
 
 Not published there, and unverified: all figures of v2 ("TPU v2" gives none), and the inter-chip
 bandwidths of v2, v3 and v4. Those of v2 and v3 are known from Jouppi et al., "A domain-specific
-supercomputer for training deep neural networks", CACM 63(7), 2020, which was not read again; that of
-v4 is six links of 400 Gbit/s, by https://glennklockwood.com/garden/processors/TPUv4.
+supercomputer for training deep neural networks", CACM 63(7), 2020, which was not read again; that
+of v4 is six links of 400 Gbit/s, by https://glennklockwood.com/garden/processors/TPUv4.
 
-How many devices a chip is: the documentation counts two TensorCores for a v2, v3, v4, v5p and tpu7x.
-Those of a v4 or v5p are one device to TensorFlow's runtime: a v4-8 needed TPU_NUM_DEVICES=4 under
-XRT, which was TensorFlow's (https://github.com/pytorch/xla/issues/5258), and jax finds 4 devices on
+How many devices a chip is: the documentation counts two TensorCores for a v2, v3, v4, v5p and
+tpu7x. Those of a v4 or v5p are one device to the runtime: a v4-8 needed TPU_NUM_DEVICES=4 under
+XRT, which is TensorFlow's (https://github.com/pytorch/xla/issues/5258), and jax finds 4 devices on
 a v5p-8 (https://github.com/jax-ml/jax/issues/19493). A tpu7x's are two devices, as its page says.
+No page was found that says it of TPUStrategy itself.
 
 The HBM that a program may use is what libtpu's compiler names when it refuses a program that needs
 more (libtpu 0.0.52): the runtime keeps the rest to itself.

@@ -1,9 +1,9 @@
 """FLOPs of a training step, counted by hand from a model's shapes, to hold the compiler's against.
 
-A multiplication and its addition are two FLOPs. Counted are matrix products and convolutions alone:
-what works element by element, such as activations and optimizers, is a few percent. A product of the
-forward pass comes back twice in the backward pass, once for the gradient of each operand; an operand
-that needs no gradient, as the model's own input, saves one.
+A multiplication and its addition are two FLOPs. Counted are matrix products and convolutions
+alone: what works element by element, such as activations and optimizers, is a few percent. A
+product of the forward pass comes back twice in the backward pass, once for the gradient of each
+operand; an operand that needs no gradient, as the model's own input, saves one.
 """
 
 from __future__ import annotations
@@ -37,9 +37,10 @@ def bert_flops(
 ) -> int:
     """The training step of BERT's classifier on a TPU; Devlin et al., "BERT", NAACL 2019.
 
-    T = batch length tokens. A layer has four products of width by width (query, key, value, output),
-    two of width by inner, and attention's two of length by width for each token. On a TPU, BERT looks
-    words up by a product with one-hot vectors, which need no gradient. The defaults are BERT-Base's.
+    T = batch length tokens. A layer has four products of width by width (query, key, value,
+    output), two of width by inner, and attention's two of length by width for each token. On a TPU,
+    BERT looks words up by a product with one-hot vectors, which need no gradient. The defaults are
+    BERT-Base's.
     """
     tokens = batch * length
     layer = 2 * tokens * (4 * width * width + 2 * width * inner + 2 * length * width)
@@ -51,8 +52,8 @@ def bert_flops(
 def resnet50_flops(batch: int, size: int = 224, classes: int = 1000, padding: bool = False) -> int:
     """The training step of ResNet-50; He et al., "Deep residual learning", CVPR 2016, table 1.
 
-    The stride is in a block's 3 by 3 convolution, as in tensorflow/tpu. A convolution of k by k takes
-    2 k k in out FLOPs for each output pixel.
+    The stride is in a block's 3 by 3 convolution, as in tensorflow/tpu. A convolution of k by k
+    takes 2 k k in out FLOPs for each output pixel.
 
     Args:
       batch: examples.

@@ -69,8 +69,8 @@ def _write(path: Path, examples: Iterable[tf.train.Example]) -> None:
 
 def _example(**values: list) -> tf.train.Example:
     features = {}
-    for name, listed in values.items():
-        name = name.replace("__", "/")
+    for key, listed in values.items():
+        name = key.replace("__", "/")
         if isinstance(listed[0], bytes):
             features[name] = tf.train.Feature(bytes_list=tf.train.BytesList(value=listed))
         elif isinstance(listed[0], float):

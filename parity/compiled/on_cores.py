@@ -10,12 +10,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from parity import environment  # before TensorFlow: it settles which Keras is used
-
 import tensorflow as tf
 
 import estimator_bridge as eb
 from estimator_bridge.compile_for import CompileError, CompileOnlyEnd, Why
+from parity import environment
 from parity.compiled.several import SeveralSlices
 
 __all__ = ["DIGITS", "compile_program", "emulate_cores"]
@@ -30,8 +29,8 @@ _DIGITS_BATCH = 64
 def compile_program(name: str, job: SeveralSlices) -> None:
     """Has the steps of training, evaluation and prediction compiled.
 
-    An Estimator is put on cores by ``TPUEstimator.from_estimator``; a TPUEstimator is made anew with
-    ``use_tpu=True``. A replica's batch is what the program's own batch was.
+    An Estimator is put on cores by ``TPUEstimator.from_estimator``; a TPUEstimator is made anew
+    with ``use_tpu=True``. A replica's batch is what the program's own batch was.
 
     Args:
       name: one of ``parity.programs``, or ``DIGITS``.
@@ -62,18 +61,18 @@ def _digits(folder: str, replicas: int) -> _Made:
     from models.mnist.dataset import make_dataset, open_data
     from models.mnist.model import MODEL
 
-    data = open_data("")
+    data = open_data(folder)
 
     def input_fn(params: dict[str, Any], mode: str) -> tf.data.Dataset:
         training = mode == eb.ModeKeys.TRAIN
-        split = "train" if training else "test"
-        return make_dataset(data, split, params["batch_size"], training)
+        examples = make_dataset(data, "train" if training else "test", shuffle_seed=1)
+        return examples.batch(params["batch_size"], drop_remainder=training)
 
     batch = _DIGITS_BATCH * replicas
     estimator = eb.tpu.TPUEstimator(
         MODEL.tpu_model_fn,
         config=eb.tpu.RunConfig(master=f"emulated:{replicas}", model_dir=folder),
-        params={"learning_rate": 0.1},
+        params={"learning_rate": 1e-3, "train_steps": 100},
         train_batch_size=batch,
         eval_batch_size=batch,
         predict_batch_size=batch,

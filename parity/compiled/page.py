@@ -9,7 +9,9 @@ from parity.compiled.counted import BY_HAND
 from parity.compiled.explained import EXPLAINED
 from parity.compiled.results import Results
 
-__all__ = ["matrix", "page", "unexplained"]
+__all__ = ["figures_table", "in_docs", "matrix", "page", "unexplained"]
+
+_BEGIN, _END = "<!-- compiled programs: begin -->", "<!-- compiled programs: end -->"
 
 _HEAD = """\
 # Programs compiled by the TPU's own compiler
@@ -32,6 +34,39 @@ def page(results: Results) -> str:
     if reasons:
         parts += ["", "## What was not compiled", "", *reasons]
     return "\n".join(parts) + "\n"
+
+
+def in_docs(text: str, results: Results) -> str:
+    """A page of docs/ with the matrix and the figures of one chip between its two comments.
+
+    Raises:
+      ValueError: the comments are not there.
+    """
+    before, begin, rest = text.partition(_BEGIN)
+    _, end, after = rest.partition(_END)
+    if not begin or not end:
+        raise ValueError(f"The page has no {_BEGIN} and {_END}, between which the matrix goes.")
+    tables = [*matrix(results), "", *figures_table(results)]
+    return "\n".join([before + begin, *tables, end + after])
+
+
+def figures_table(results: Results) -> Iterator[str]:
+    """A training step's FLOPs and HBM on one chip, of each program."""
+    yield "| training on v5e-1 | examples | FLOP | moved | HBM | least time | bound by |"
+    yield "|---" * 7 + "|"
+    for program, found in results.programs.items():
+        for step in found.get("v5e-1", []):
+            if step["compiled"] and step["name"] == "training":
+                memory = step["memory"]
+                cells = [
+                    f"{step['examples']}",
+                    f"{step['flops']:.3g}",
+                    _bytes(step["bytes_moved"]),
+                    _bytes(memory["total"]),
+                    f"{step['seconds'] * 1e6:,.3g} us",
+                    step["bound"],
+                ]
+                yield f"| {program} | " + " | ".join(cells) + " |"
 
 
 def matrix(results: Results) -> Iterator[str]:

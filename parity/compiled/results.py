@@ -59,16 +59,26 @@ class Results:
         self._path = path
         self.versions: dict[str, str] = {}
         self.programs: dict[str, dict[str, list[dict[str, Any]]]] = {}
-        if path.exists():
-            kept = json.loads(path.read_text(encoding="utf-8"))
+        self._read()
+
+    def _read(self) -> None:
+        if self._path.exists():
+            kept = json.loads(self._path.read_text(encoding="utf-8"))
             self.versions, self.programs = kept["versions"], kept["programs"]
 
     def missing(self, program: str, slices: Iterable[str]) -> list[str]:
         """The slices for which a program has not been compiled."""
         return [name for name in slices if name not in self.programs.get(program, {})]
 
-    def add(self, program: str, of_slices: dict[str, list[dict[str, Any]]]) -> None:
-        """Adds what came of a program, and writes the file."""
+    def add(
+        self,
+        program: str,
+        of_slices: dict[str, list[dict[str, Any]]],
+        versions: dict[str, str],
+    ) -> None:
+        """Adds what came of a program to the file, to which another process may have added too."""
+        self._read()
+        self.versions.update(versions)
         self.programs.setdefault(program, {}).update(of_slices)
         values = {"versions": self.versions, "programs": self.programs}
         write_atomically(self._path, json.dumps(values, indent=1, sort_keys=True) + "\n")

@@ -64,7 +64,8 @@ def main(arguments: list[str] | None = None) -> int:
     output = _Output(options.out)
     if options.kind == "own":
         return _own(output, options.program, groups)
-    return _run(output, *options.program[:1], options.program[1:], groups)
+    program, *command = options.program
+    return _run(output, program, command, groups)
 
 
 def _own(output: _Output, programs: list[str], groups: dict[int, list[Slice]]) -> int:
