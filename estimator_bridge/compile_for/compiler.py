@@ -100,7 +100,7 @@ class Compiler:
                     "hlo": str(source),
                     "text": str(text),
                     "topology": target.topology,
-                    "options": dict(target.chip.options),
+                    "options": target.options,
                     "replicas": replicas,
                 }
             )

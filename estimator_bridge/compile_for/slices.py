@@ -54,6 +54,14 @@ class Slice:
         """What libtpu calls it: 'v5e:2x4'."""
         return f"{self.chip.compiler_name}:{self.grid}"
 
+    @property
+    def options(self) -> dict[str, str | list[int]]:
+        """Further settings of libtpu's topology."""
+        options: dict[str, str | list[int]] = dict(self.chip.options)
+        if self.chips == 1:  # libtpu before 0.0.38 or so takes a host to have four
+            options["chips_per_host_bounds"] = [1, 1, 1]
+        return options
+
 
 def find_slice(name: str) -> Slice:
     """The slice of this name; 'v5litepod-8' is v5e-8.

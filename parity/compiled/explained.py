@@ -5,6 +5,30 @@ from __future__ import annotations
 __all__ = ["EXPLAINED"]
 
 EXPLAINED: dict[str, dict[str, str]] = {
+    "accumulation": {
+        "XLA compilation requires a fixed tensor list size": (
+            "it has the gradient of a loop whose length is a tensor "
+            "(`parity/programs/accumulation.py`, line 45). XLA has to know how often such a loop "
+            "may run: `maximum_iterations` in `tf.while_loop`."
+        ),
+        "would drift apart": (
+            "it sums gradients by hand before the optimizer sees them "
+            "(`parity/programs/accumulation.py`, line 52), so nothing adds up those of the "
+            "replicas, and the library refuses it. On one replica, its loop is the reason."
+        ),
+    },
+    "feature_columns": {
+        "must have static shape": (
+            "its input parses records into batches of unknown size and sparse strings "
+            "(`batches` in `parity/programs/feature_columns.py`), and its model looks the strings "
+            "up. A TPU has no strings: turn them into ids in the input_fn."
+        ),
+        "must be dense tensors": (
+            "its features are sparse strings (`batches` in `parity/programs/feature_columns.py`), "
+            "which its model looks up. A TPU has no strings: turn them into dense ids in the "
+            "input_fn."
+        ),
+    },
     "encoder": {
         "CrossShardOptimizer must be used": (
             "its optimizer is not wrapped (`parity/programs/encoder.py`, `apply_gradients` in "

@@ -18,6 +18,7 @@ import estimator_bridge as eb
 from estimator_bridge.compile_for import find_slice
 from estimator_bridge.compile_for.compiler import shared_compiler
 from estimator_bridge.testing import ModelCheckError, compile_for_tpu
+from parity.compiled.counted import mlp_flops
 
 pytestmark = pytest.mark.skipif(
     sys.version_info < (3, 11) or sys.platform != "linux" or platform.machine() != "x86_64",
@@ -84,6 +85,32 @@ def test_each_step_of_a_model_is_compiled_for_one_chip():
     assert 'name="hidden"' in of_hidden
     assert of_hidden.startswith(f"{HERE}:") or f"/{HERE}:" in of_hidden
     assert report.table().count("== ") == 4
+
+
+def test_flops_and_arguments_are_those_counted_by_hand():
+    sizes = (256, 512, 512, 128)
+
+    def wide(params, mode):
+        data = tf.data.Dataset.from_tensors((tf.zeros([256]), tf.zeros([], tf.int32)))
+        return data.repeat().batch(params["batch_size"], drop_remainder=True)
+
+    def perceptron(features, labels, mode):
+        for size in sizes[1:-1]:
+            features = v1.layers.dense(features, size, activation=tf.nn.relu)
+        logits = v1.layers.dense(features, sizes[-1])
+        loss = v1.losses.sparse_softmax_cross_entropy(labels, logits)
+        optimizer = eb.tpu.CrossShardOptimizer(v1.train.GradientDescentOptimizer(0.1))
+        train_op = optimizer.minimize(loss, v1.train.get_or_create_global_step())
+        return eb.tpu.TPUEstimatorSpec(mode, loss=loss, train_op=train_op)
+
+    report = compile_for_tpu(perceptron, wide, "v5e-1", train_batch_size=512, modes=[TRAIN])
+    (step,) = report.compiled
+    assert step.flops == pytest.approx(mlp_flops(512, sizes), rel=0.05)
+    weights = sum(rows * columns + columns for rows, columns in zip(sizes, sizes[1:]))
+    arguments = 4 * (512 * 256 + 512 + weights) + 8 + 8  # global step, position
+    assert step.memory.arguments_unpadded == arguments
+    # These sizes fill the chip's tiles; what is small is padded to some.
+    assert arguments <= step.memory.arguments < arguments + 2**14
 
 
 def test_sums_of_eight_replicas_become_one_all_reduce():
