@@ -58,7 +58,7 @@ class Slice:
     def options(self) -> dict[str, str | list[int]]:
         """Further settings of libtpu's topology."""
         options: dict[str, str | list[int]] = dict(self.chip.options)
-        if self.chips == 1:  # libtpu before 0.0.38 or so takes a host to have four
+        if self.chips == 1:  # libtpu 0.0.32 to 0.0.37 take it that a host has four
             options["chips_per_host_bounds"] = [1, 1, 1]
         return options
 

@@ -39,7 +39,8 @@ EXPLAINED: dict[str, dict[str, str]] = {
     "embedding_bag": {
         "must be dense tensors": (
             "its features are a SparseTensor (`.map(sparse)` in "
-            "`parity/programs/embedding_bag.py`). A TPU takes dense tensors: `tf.sparse.to_dense` in the input_fn."
+            "`parity/programs/embedding_bag.py`). A TPU takes dense tensors: `tf.sparse.to_dense` "
+            "in the input_fn."
         ),
     },
     "partitioned": {
