@@ -77,7 +77,7 @@ def _compile(hlo: str, text: str, topology: str, options: dict, replicas: int) -
             compile_options=settings,
         )
     seconds = time.perf_counter() - started
-    (made,) = compiled.hlo_modules()
+    made = _read(compiled)
     with open(text, "w", encoding="utf-8") as file:
         file.write(made.to_string())
     costs, memory = compiled.cost_analysis(), compiled.get_compiled_memory_stats()
@@ -87,6 +87,26 @@ def _compile(hlo: str, text: str, topology: str, options: dict, replicas: int) -
         "costs": {key: costs[key] for key in _COSTS if key in costs},
         "memory": {key: getattr(memory, f"{key}_size_in_bytes") for key in _MEMORY},
     }
+
+
+def _read(compiled: Any) -> Any:
+    """The compiled module, which libtpu wrote and jaxlib reads.
+
+    Raises:
+      RuntimeError: they are of releases that do not understand each other.
+    """
+    import jax
+    import libtpu
+
+    try:
+        (made,) = compiled.hlo_modules()
+    except Exception as error:
+        raise RuntimeError(
+            f"libtpu {libtpu.__version__} compiled the step, but jax {jax.__version__} cannot read "
+            f"what came of it ({error}). Install the libtpu that this jax was released with: "
+            f"pip install 'jax[tpu]=={jax.__version__}'."
+        ) from error
+    return made
 
 
 _COSTS = ("flops", "transcendentals", "bytes accessed", "optimal_seconds")

@@ -7,7 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from estimator_bridge.compile_for import Request, find_slice, slice_names
+from estimator_bridge.compile_for import (
+    CompileError,
+    CompileJob,
+    Request,
+    find_slice,
+    slice_names,
+)
 from estimator_bridge.compile_for.slices import SLICES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -95,3 +101,19 @@ def test_wrong_options_are_said_before_tensorflow_is_imported(options, told, tmp
     )
     assert done.returncode == 2, done.stderr
     assert told in done.stderr
+
+
+def test_a_slice_of_one_chip_is_a_host_of_one_chip():
+    # Else libtpu 0.0.32 to 0.0.37 refuse it: "not divisible by the given chips_per_host_bounds".
+    assert find_slice("v5e-1").options == {"chips_per_host_bounds": [1, 1, 1]}
+    assert find_slice("v5e-4").options == {}
+    assert find_slice("v4-8").options == {"chip_config_name": "megacore"}
+
+
+def test_a_chip_that_tensorflow_does_not_run_on_is_said_to_be_one(tmp_path):
+    for name, is_told in (("tpu7x-8", True), ("v6e-8", False)):
+        told = []
+        job = CompileJob(Request(find_slice(name), python=str(tmp_path / "missing")), told.append)
+        with pytest.raises(CompileError, match="does not start"):
+            job.start()
+        assert any("not for TensorFlow" in text for text in told) == is_told
