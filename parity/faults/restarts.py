@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import collections
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from parity.faults.counts import counted, table
+from parity.faults.options import Options
 
 __all__ = ["NAMES", "run", "table"]
 
@@ -55,16 +57,17 @@ _DAMAGES: dict[str, tuple[Callable[[Path, float], None], str]] = {
 NAMES = [*_DAMAGES, "second training", "readers"]
 
 
-def run(names: Sequence[str]) -> dict[str, Any]:
+def run(names: Sequence[str], options: Options) -> dict[str, Any]:
     """Does these cases, one after the other.
 
     Args:
       names: of NAMES.
+      options: none of them counts.
 
     Returns:
-      By case: how many were `tried`, the `count` of those that held, whether all `held`, what
-      was `told`, by kind of outcome, and `known`, which is False.
+      By case: see `counts.counted`.
     """
+    del options
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         from parity.faults import restarting
@@ -77,14 +80,7 @@ def run(names: Sequence[str]) -> dict[str, Any]:
                 told = _damaged(folder, case, trained, first["weights"])
             else:
                 told = _beside_a_writer(folder, case)
-            count = sum(map(_HELD.get(case, _mended), told))
-            results[case] = {
-                "tried": len(told),
-                "count": count,
-                "held": count == len(told),
-                "known": False,
-                "told": dict(collections.Counter(map(_told, told))),
-            }
+            results[case] = counted(told, _HELD.get(case, _mended), _told)
         return results
 
 
@@ -164,27 +160,3 @@ def _told(outcome: Mapping[str, Any]) -> str:
     if outcome["began"] == 0:
         return "began at 0"
     return f"from {outcome['began']}" + ("" if outcome["same"] else ", other weights")
-
-
-def table(here: Mapping[str, Any], original: Mapping[str, Any]) -> Iterable[str]:
-    """The lines of a table in Markdown, a row a case."""
-    heads = ["fault", "tried", "held", "what happened", *(["the original"] if original else [])]
-    yield _row(heads)
-    yield _row(["---"] * len(heads))
-    for case, outcome in here.items():
-        theirs = [_counted(original[case]["told"])] if original else []
-        cells = [case, outcome["tried"], outcome["count"], _counted(outcome["told"]), *theirs]
-        yield _row(map(str, cells))
-    yield ""
-    tried, held = (sum(case[key] for case in here.values()) for key in ("tried", "count"))
-    yield f"{held} of {tried} held."
-
-
-def _counted(told: Mapping[str, int]) -> str:
-    if len(told) == 1:
-        return next(iter(told))
-    return "; ".join(f"{count}x {what}" for what, count in sorted(told.items()))
-
-
-def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"

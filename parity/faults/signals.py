@@ -12,6 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from parity.faults.options import Options
+
 __all__ = ["NAMES", "run", "table"]
 
 GRACE_SECS = 2.0
@@ -36,17 +38,19 @@ _KNOWN_TO_HANG = ("gil",)
 _FIRST_EVALUATION = 2  # in train_and_evaluate: the step of the checkpoint that it evaluates
 
 
-def run(names: Sequence[str]) -> dict[str, Any]:
+def run(names: Sequence[str], options: Options) -> dict[str, Any]:
     """Does these cases, a few at a time.
 
     Args:
       names: of NAMES: 'PLACE:SIGNALS'.
+      options: none of them counts.
 
     Returns:
       By case: `secs` from the first signal to the end, the exit `code` as a shell has it (None:
       nothing but SIGKILL ended it), the `step` of the whole checkpoint that stands, the `lines` of
       a traceback, whether it `held` or is `known` not to, and the last of the `output`.
     """
+    del options
     # The threads only fork and wait, one fork after the other: TensorFlow has run nothing.
     from parity.faults import hanging
 
