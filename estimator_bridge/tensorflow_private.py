@@ -417,6 +417,24 @@ def last_loss_reduction(graph: tf.Graph) -> str | None:
     return getattr(graph, "_last_loss_reduction", None)
 
 
+def next_to_delete(saver: tf.compat.v1.train.Saver, saved: str) -> str | None:
+    """The checkpoint that a saver deletes once it has saved another one; None if there is none.
+
+    When a saver keeps an old checkpoint for keep_checkpoint_every_n_hours, nothing public tells.
+
+    Args:
+      saver: which is about to save.
+      saved: the path of the new checkpoint.
+    """
+    most = saver.saver_def.max_to_keep
+    others = [(path, time) for path, time in saver._last_checkpoints if path != saved]
+    queue = [*saver._checkpoints_to_be_deleted, *(others[:1] if most <= len(others) else ())]
+    if not most or not queue:
+        return None
+    path, time = queue[0]
+    return None if time > saver._next_checkpoint_time else path
+
+
 __all__ = [
     "BaseResourceVariable",
     "IndexedSlicesValue",
@@ -451,6 +469,7 @@ __all__ = [
     "make_operations_otherwise",
     "merges_replicas",
     "nest",
+    "next_to_delete",
     "op_def",
     "operations_made_otherwise",
     "read_profile",

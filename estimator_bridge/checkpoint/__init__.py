@@ -1,6 +1,11 @@
 """Checkpoints by the names of their variables: found, checked, read."""
 
 from estimator_bridge.checkpoint.check import check_checkpoint, describe_variables
+from estimator_bridge.checkpoint.deletion import (
+    finish_deletion,
+    note_deletion,
+    remove_deletion_note,
+)
 from estimator_bridge.checkpoint.error_types import (
     CheckpointMismatchError,
     DamagedCheckpointError,
@@ -35,12 +40,15 @@ __all__ = [
     "checkpoints_in",
     "describe_variables",
     "explained_full_disk",
+    "finish_deletion",
     "is_running",
     "latest_checkpoint",
     "list_variables",
     "load_variable",
+    "note_deletion",
     "only_training",
     "reading",
+    "remove_deletion_note",
     "remove_leftovers",
     "restored_variables",
     "step_of",

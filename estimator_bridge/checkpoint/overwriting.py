@@ -15,6 +15,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.checkpoint.folder import checkpoints_in, was_cut_short
 from estimator_bridge.checkpoint.whole import data_files
 from estimator_bridge.graph import LiftedSession
 
@@ -29,9 +30,11 @@ _LEFTOVER = re.compile(
     r".+\.tmp[0-9a-f]{32}|"  # `checkpoint` and .meta, likewise
     rf"checkpoint_input(_\w+)?\{_BESIDE}|"
     r"\.estimator_bridge-[0-9a-f]{32}|"  # the probe of `check_writable`
+    rf"\.estimator_bridge\.unfinished\{_BESIDE}|"
     rf"graph\.pbtxt\{_BESIDE}"
 )
 # Files of a checkpoint that are of no use without its index, which is written last.
+_INDEX = re.compile(r"(.+\.ckpt-\d+)\.index")
 _OF_CHECKPOINT = re.compile(r"(.+\.ckpt-\d+)\.(?:data-\d{5}-of-\d{5}|meta)")
 
 
@@ -99,6 +102,13 @@ def remove_leftovers(folder: str) -> None:
       folder: the model_dir of a training that is about to begin; nothing else writes there.
     """
     names = {name.rstrip("/") for name in tf.io.gfile.listdir(folder)}
+    named = {os.path.basename(path) for path in checkpoints_in(folder)}
+    for name in names:
+        match = _INDEX.fullmatch(name)
+        path = os.path.join(folder, name)
+        if match and match[1] not in named and was_cut_short(os.path.join(folder, match[1])):
+            tf.io.gfile.remove(path)
+            names = names - {name}
     for name in names:
         path = os.path.join(folder, name)
         if not (_LEFTOVER.fullmatch(name) or _is_without_index(name, names)):

@@ -18,6 +18,7 @@ from estimator_bridge.checkpoint import (
     MissingCheckpointError,
     check_writable,
     explained_full_disk,
+    finish_deletion,
     latest_checkpoint,
     list_variables,
     load_variable,
@@ -190,6 +191,7 @@ class Estimator(OriginalMethods):
                 stack.enter_context(explained_full_disk(self._model_dir))
             latest = self.latest_checkpoint()
             if writes:  # not before: what it refuses may be half of a copy that is under way
+                finish_deletion(self._model_dir)
                 remove_leftovers(self._model_dir)
             step = step_of(latest) if latest and (workers or max_steps is not None) else None
             if workers:

@@ -22,6 +22,7 @@ from estimator_bridge.training.input_position import follow_savers, open_input, 
 from estimator_bridge.training.last_step import StopAfterHook
 from estimator_bridge.training.log_hooks import LossLogHook, RateLogHook
 from estimator_bridge.training.program import Program
+from estimator_bridge.training.saver_listener import watch_savers
 from estimator_bridge.training.termination import Stage, Termination
 from estimator_bridge.training.together import Together
 
@@ -66,6 +67,7 @@ def train_program(
     with continue_trace(graph, shards):
         all_hooks = _all_hooks(program, model_dir, hooks, saving_listeners, rate_tags)
         follow_savers(all_hooks)
+        watch_savers(all_hooks)
         if checkpoint_path and other_than:
             checkpoint_path = with_whole_position(checkpoint_path, all_hooks, other_than)
         is_resumed = checkpoint_path is not None
@@ -166,7 +168,11 @@ def _all_hooks(
     saving_listeners: Sequence[Any],
     rate_tags: tuple[str, str | None],
 ) -> list[Any]:
-    """The hooks of a run, in the original's order: savers, rates, summaries, the caller's."""
+    """The hooks of a run, in the original's order: savers, rates, the caller's.
+
+    Summaries were written after the rates there. Here they are before the savers, as a summary of a
+    checkpoint's step that is not written before it would be lost by a kill.
+    """
     config, spec = program.execution.config, program.spec
     given = [*hooks, *spec.training_hooks]
     chief = [] if not config.is_chief else list(spec.training_chief_hooks)
@@ -186,7 +192,7 @@ def _all_hooks(
             )
         known = savers[0]._listeners
         known.extend(listener for listener in saving_listeners if listener not in known)
-    own, losses = [], []
+    own, losses, summaries = [], [], []
     every_steps = config.log_step_count_steps
     if every_steps:
         execution = program.execution
@@ -196,7 +202,7 @@ def _all_hooks(
         dtype, counts_last = spec.loss.dtype, execution.fetched_step_counts_last
         losses.append(LossLogHook(every_steps, dtype, counts_last, examples))
     if config.save_summary_steps and config.is_chief:
-        own.append(
+        summaries.append(
             _v1.train.SummarySaverHook(
                 scaffold=program.scaffold,
                 save_steps=config.save_summary_steps,
@@ -206,7 +212,7 @@ def _all_hooks(
     watch = _v1.train.NanTensorHook(spec.loss)
     # Only hooks that come later can see its request.
     last = [StopAfterHook()] if are_called(spec.training_hooks) else []
-    return [*chief, *own, *hooks, *last, watch, *losses, *spec.training_hooks]
+    return [*summaries, *chief, *own, *hooks, *last, watch, *losses, *spec.training_hooks]
 
 
 def _saver_hook(config: RunConfig, scaffold: Any, model_dir: str) -> Any:

@@ -18,12 +18,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from parity.faults import kills, restarts, signals
+from parity.faults import disks, kills, restarts, signals
 from parity.faults.options import Options
 
 # Each has NAMES, `run(names, options)`, which returns a dict of JSON by case, and
 # `table(here, original)`.
-KINDS: dict[str, Any] = {"kills": kills, "restarts": restarts, "signals": signals}
+KINDS: dict[str, Any] = {"disks": disks, "kills": kills, "restarts": restarts, "signals": signals}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("cases", nargs="*", metavar="CASE")
     parser.add_argument("--original", metavar="PYTHON", help="or a file that it wrote by --json")
     parser.add_argument("--json", metavar="FILE", help="write the results instead of the table")
-    parser.add_argument("--every", metavar="N", type=int, default=1, help="try a part of the places")
+    parser.add_argument("--every", metavar="N", type=int, default=1, help="try a part")
     parser.add_argument("--seed", type=int, default=0, help="of what is done at random")
     parser.add_argument(
         "--results", metavar="FILE", type=Path, help="go on from the results in this file"

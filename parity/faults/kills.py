@@ -7,12 +7,12 @@ files.
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import shutil
 import sys
 import tempfile
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -21,10 +21,12 @@ from typing import Any
 from parity.faults.counts import counted, table
 from parity.faults.options import Options
 
-__all__ = ["NAMES", "Ground", "differences_told", "run", "table"]
+__all__ = ["NAMES", "Ground", "differences_told", "run", "table", "told_of"]
 
 NAMES = ["train", "retention", "train_and_evaluate", "tpu", "warm_start"]
 _AT_ONCE = 2
+_TOGETHER = 8  # folders that one process goes on in, one after the other
+_SECS = 120.0
 _SAME = "as undisturbed"
 
 
@@ -43,15 +45,18 @@ class Ground:
         from parity.faults import killing_programs
 
         self._folder, self._program = folder, killing_programs.PROGRAMS[name]
+        self._numbers = itertools.count()
         folder.mkdir(parents=True)
-        foreign = folder / killing_programs.FOREIGN
-        train = killing_programs.PROGRAMS["train"]
-        if name == "warm_start" and self._forked(train, foreign, "foreign")[0]:
-            raise RuntimeError(f"the first training failed; see {folder / 'foreign.log'}")
-        traces, error = self.go_on(folder / "undisturbed")
-        if traces is None:
+        if name == "warm_start":
+            foreign = str(folder / killing_programs.FOREIGN)
+            (error,) = self._in_fork(
+                "foreign", [foreign], _each(killing_programs.PROGRAMS["train"])
+            )
+            if error:
+                raise RuntimeError(f"the first training failed: {error}")
+        ((self.traces, error),) = self.go_on(folder / "undisturbed")
+        if error:
             raise RuntimeError(f"the undisturbed training failed: {error}")
-        self.traces = traces
         shutil.rmtree(folder / "undisturbed")
 
     def place(self, name: str) -> Path:
@@ -65,43 +70,68 @@ class Ground:
         log = self._folder / f"{model_dir.name}.log"
         return run_with(fault, lambda: self._program(str(model_dir)), model_dir, log, secs)
 
-    def go_on(self, model_dir: Path) -> tuple[dict[str, Any] | None, str]:
-        """Runs the program to its end.
+    def go_on(self, *model_dirs: Path) -> list[tuple[dict[str, Any], str]]:
+        """Runs the program to its end in each folder, in one process, and looks from another one.
 
         Returns:
-          What it has left; None and the reason where it failed.
+          For each, what the program has left there, or {} and the reason where it failed.
         """
+        errors = self._in_fork("go_on", [str(place) for place in model_dirs], _each(self._program))
+        return [
+            ({}, error) if error else found for error, found in zip(errors, self.look(*model_dirs))
+        ]
+
+    def look(self, *model_dirs: Path) -> list[tuple[dict[str, Any], str]]:
+        """What the program has left in each; {} and the reason where it cannot be read."""
         from parity.faults.traces import traces_of
 
-        code, output = self._forked(self._program, model_dir, model_dir.name)
-        if code is None:
-            return None, "hangs"
-        if code:
-            return None, output.strip().splitlines()[-1]
-        out = self._folder / f"{model_dir.name}.json"
-        look: Callable[[str], Any] = lambda place: out.write_text(  # noqa: E731
-            json.dumps(traces_of(Path(place)))
-        )
-        code, output = self._forked(look, model_dir, f"{model_dir.name}.look")
-        if code:
-            return None, f"cannot be read: {output.strip().splitlines()[-1]}"
-        told = json.loads(out.read_text())
-        out.unlink()
-        return told, ""
+        def look(place: str) -> None:
+            traces = json.dumps(traces_of(Path(place)))
+            Path(place).with_suffix(".traces").write_text(traces)
 
-    def _forked(
-        self, program: Callable[[str], Any], model_dir: Path, name: str
-    ) -> tuple[int | None, str]:
+        places = [str(place) for place in model_dirs]
+        errors = self._in_fork("look", places, _each(look))
+        traces = [place.with_suffix(".traces") for place in model_dirs]
+        return [
+            ({}, f"cannot be read: {error}") if error else (json.loads(file.read_text()), "")
+            for error, file in zip(errors, traces)
+        ]
+
+    def _in_fork(self, name: str, places: list[str], program: Callable[[str], str]) -> list[str]:
         from parity.faults.forks import Forked
 
-        process = Forked(lambda ready: program(str(model_dir)), self._folder / f"{name}.log")
-        return process.wait(180), process.output
+        number = next(self._numbers)
+        log, out = (self._folder / f"{name}-{number}.{ending}" for ending in ("log", "json"))
+        process = Forked(lambda ready: _write(out, [program(place) for place in places]), log)
+        code = process.wait(_SECS * (1 + len(places) / 4))
+        if code == 0:
+            return json.loads(out.read_text())
+        if len(places) == 1:
+            return ["hangs" if code is None else process.output.strip()[-300:]]
+        return [self._in_fork(name, [place], program)[0] for place in places]
 
     def clean(self, model_dir: Path) -> None:
         """Deletes what a run has left."""
         shutil.rmtree(model_dir, ignore_errors=True)
         for log in self._folder.glob(f"{model_dir.name}.*"):
             log.unlink()
+
+
+def _each(program: Callable[[str], None]) -> Callable[[str], str]:
+    """The program, which returns the last line of its error; "" where there is none."""
+
+    def tried(place: str) -> str:
+        try:
+            program(place)
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+        return ""
+
+    return tried
+
+
+def _write(file: Path, content: Any) -> None:
+    file.write_text(json.dumps(content))
 
 
 def run(names: Sequence[str], options: Options) -> dict[str, Any]:
@@ -121,9 +151,8 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
             known = _Results(options.results, name)
             points, number = _points(ground)
             chosen = random.Random(options.seed).sample(points, len(points))[:: options.every]
-            with ThreadPoolExecutor(_AT_ONCE) as pool:
-                outcomes = pool.map(lambda point: known.get(point, ground, _kill), chosen)  # noqa: B023
-                reached = [outcome for outcome in outcomes if outcome["was_killed"]]
+            outcomes = known.complete(ground, chosen)
+            reached = [outcome for outcome in outcomes if outcome["was_killed"]]
             results[name] = counted(reached, lambda o: not o["told"], differences_told)
             results[name]["operations"] = number
             shutil.rmtree(folder + "/" + name)
@@ -135,29 +164,27 @@ class _Results:
 
     def __init__(self, file: Path | None, case: str):
         self._file, self._case = file, case
-        self._lock = threading.Lock()
         self._known: dict[tuple[str, int], dict[str, Any]] = {}
         if file and file.exists():
             for line in map(json.loads, file.read_text().splitlines()):
                 if line["case"] == case:
                     self._known[line["action"], line["at"]] = line
 
-    def get(
-        self,
-        point: tuple[str, int],
-        ground: Ground,
-        do: Callable[[Ground, str, int], dict[str, Any]],
-    ) -> dict[str, Any]:
-        """An outcome, looked up or tried now."""
-        outcome = self._known.get(point)
-        if outcome is None:
-            outcome = {"case": self._case, **do(ground, *point)}
-            if self._file:
-                with self._lock, self._file.open("a") as file:
-                    file.write(json.dumps(outcome) + "\n")
-            if outcome["told"]:
-                print(json.dumps(outcome), file=sys.stderr, flush=True)
-        return outcome
+    def complete(
+        self, ground: Ground, points: Sequence[tuple[str, int]]
+    ) -> Iterable[dict[str, Any]]:
+        """The outcomes of all these points, those that are not known yet tried now."""
+        left = [point for point in points if point not in self._known]
+        for some in (left[start : start + _TOGETHER] for start in range(0, len(left), _TOGETHER)):
+            for outcome in _kill(ground, some):
+                self._known[outcome["action"], outcome["at"]] = outcome
+                line = json.dumps({"case": self._case, **outcome})
+                if self._file:
+                    with self._file.open("a") as file:
+                        file.write(line + "\n")
+                if outcome["told"]:
+                    print(line, file=sys.stderr, flush=True)
+        return [self._known[point] for point in points]
 
 
 def _points(ground: Ground) -> tuple[list[tuple[str, int]], int]:
@@ -175,29 +202,35 @@ def _points(ground: Ground) -> tuple[list[tuple[str, int]], int]:
     return points, len(operations)
 
 
-def _kill(ground: Ground, action: str, at: int) -> dict[str, Any]:
-    """Kills a run of the program at one place, and lets another go on."""
+def _kill(ground: Ground, points: Sequence[tuple[str, int]]) -> list[dict[str, Any]]:
+    """Kills runs of the program, each at one place, and lets another process go on."""
     from parity.faults.operations import Action, Fault
 
-    model_dir = ground.place(f"{action}-{at}")
-    outcome = ground.run_with(Fault(Action[action], at), model_dir)
-    last = outcome.operations[-1] if outcome.operations else None
-    told: list[Any] = []
-    if outcome.was_killed:
-        told = told_of(ground, model_dir)
-    ground.clean(model_dir)
-    return {
-        "action": action, "at": at, "was_killed": outcome.was_killed,
-        "operation": f"{last.name} {last.path}" if last else "", "told": told,
-    }  # fmt: skip
+    model_dirs = [ground.place(f"{action}-{at}") for action, at in points]
+    faults = [Fault(Action[action], at) for action, at in points]
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        outcomes = list(pool.map(ground.run_with, faults, model_dirs))
+    killed = [place for place, outcome in zip(model_dirs, outcomes) if outcome.was_killed]
+    told = dict(zip(killed, told_of(ground, *killed)))
+    found = []
+    for (action, at), place, outcome in zip(points, model_dirs, outcomes):
+        last = outcome.operations[-1] if outcome.operations else None
+        found.append({
+            "action": action, "at": at, "was_killed": outcome.was_killed,
+            "operation": f"{last.name} {last.path}" if last else "", "told": told.get(place, []),
+        })  # fmt: skip
+        ground.clean(place)
+    return found
 
 
-def told_of(ground: Ground, model_dir: Path) -> list[Any]:
-    """Lets a run go on to the end; tells what its traces differ in from an undisturbed one's."""
+def told_of(ground: Ground, *model_dirs: Path) -> list[list[Any]]:
+    """Goes on to the end in each folder; tells what differs from an undisturbed run's."""
     from parity.faults.traces import differences
 
-    traces, error = ground.go_on(model_dir)
-    return [("error", error)] if traces is None else differences(ground.traces, traces)
+    return [
+        [("error", error)] if error else differences(ground.traces, traces)
+        for traces, error in ground.go_on(*model_dirs)
+    ]
 
 
 def differences_told(outcome: Mapping[str, Any]) -> str:

@@ -113,7 +113,7 @@ def check_compiler() -> str:
     return compiler
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _library() -> ctypes.CDLL:
     """The compiled C file; compiled once for each of its versions."""
     made_of = hashlib.sha256(_SOURCE.read_bytes()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""All that a training leaves in its model_dir, in a form in which two of them compare bit for bit."""
+"""All that a training leaves in its model_dir, so that two trainings compare bit for bit."""
 
 from __future__ import annotations
 
@@ -45,7 +45,11 @@ def traces_of(folder: Path) -> dict[str, Any]:
             for place in sorted({path.parent for path in folder.rglob("*.tfevents.*")})
         },
         "exports": {
-            path.name: [_hashes(f"{export}/variables/variables") for export in sorted(path.iterdir())]
+            path.name: [
+                _hashes(f"{export}/variables/variables")
+                for export in sorted(path.iterdir())
+                if _STAMP.fullmatch(export.name)
+            ]
             for path in sorted(folder.glob("export/*"))
         },
         "next": next_examples(str(position)) if has_position else [],

@@ -5,12 +5,17 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.checkpoint import step_of
 from estimator_bridge.training.continuous.results import EvalResult, EvalStatus
 from estimator_bridge.training.continuous.specs import EvalSpec
+from estimator_bridge.training.continuous.unfinished import Progress
+from estimator_bridge.training.exporters.kept import exports_in
+from estimator_bridge.training.metrics import written_once
 
 __all__ = ["Evaluator"]
 
@@ -27,6 +32,7 @@ class Evaluator:
       eval_spec: how to evaluate, and what to export.
       max_steps: the global step whose evaluation is the last one; None: no evaluation is.
       clock: the time in seconds.
+      progress: where it is noted, in the process that trains too.
     """
 
     def __init__(
@@ -35,11 +41,13 @@ class Evaluator:
         eval_spec: EvalSpec,
         max_steps: int | None,
         clock: Callable[[], float] = time.monotonic,
+        progress: Progress | None = None,
     ):
         self._estimator = estimator
         self._spec = eval_spec
         self._max_steps = max_steps
         self._clock = clock
+        self._progress = progress
         self._evaluated: str | None = None  # the checkpoint
         self._warned_at: float | None = None
 
@@ -65,11 +73,17 @@ class Evaluator:
                 f"evaluation results are expected to be same for the same checkpoint: {path}"
             )
             return EvalResult(EvalStatus.NO_NEW_CHECKPOINT), []
-        metrics = self._evaluate(path)
+        progress, step = self._progress, step_of(path)
+        if progress:
+            progress.evaluate(step)
+        with written_once(step) if progress and progress.is_left(step) else nullcontext():
+            metrics = self._evaluate(path)
         if metrics is None:
             return EvalResult(EvalStatus.NO_NEW_CHECKPOINT), []
         result = EvalResult(EvalStatus.EVALUATED, metrics, path)
-        exports = self._export(metrics, path)
+        exports = self._export(metrics, path, step)
+        if progress:
+            progress.evaluated(step)
         self._warned_at = None
         self._evaluated = path
         return result, exports
@@ -100,18 +114,32 @@ class Evaluator:
             )
             return None
 
-    def _export(self, metrics: dict[str, Any], path: str) -> list[Any]:
+    def _export(self, metrics: dict[str, Any], path: str, step: int) -> list[Any]:
         base = os.path.join(tf.compat.as_str_any(self._estimator.model_dir), "export")
-        return [
-            exporter.export(
-                estimator=self._estimator,
-                export_path=os.path.join(base, exporter.name),
-                checkpoint_path=path,
-                eval_result=metrics,
-                is_the_final_export=self._is_last_step(metrics),
+        left = self._progress.exports_left(step) if self._progress else {}
+        exports = []
+        for exporter in self._spec.exporters:
+            folder = os.path.join(base, exporter.name)
+            there = [os.path.basename(export) for export in exports_in(folder)]
+            before = left.get(exporter.name)
+            made = [] if before is None else [name for name in there if name not in before]
+            # A killed process made it, or went on to another exporter without one.
+            if made or (before is not None and exporter.name != list(left)[-1]):
+                exporter.delete_old(folder)
+                exports.append(tf.compat.as_bytes(os.path.join(folder, made[-1])) if made else None)
+                continue
+            if self._progress:
+                self._progress.export(exporter.name, there)
+            exports.append(
+                exporter.export(
+                    estimator=self._estimator,
+                    export_path=folder,
+                    checkpoint_path=path,
+                    eval_result=metrics,
+                    is_the_final_export=self._is_last_step(metrics),
+                )
             )
-            for exporter in self._spec.exporters
-        ]
+        return exports
 
     def _warn(self, message: str) -> None:
         """Warns, but not again within ten minutes."""
