@@ -41,6 +41,10 @@ class Positions:
     def __init__(self, folder: str, name: str, model: str):
         self._folder, self._name, self._model = folder, name, model
 
+    @property
+    def _list_file(self) -> str:
+        return os.path.join(self._folder, f"checkpoint_{self._name}")
+
     def path(self, step: int) -> str:
         """The common beginning of the names of a position's files."""
         return os.path.join(self._folder, f"{self._name}.ckpt-{step}")
@@ -109,7 +113,7 @@ class Positions:
           step: the global step.
 
         Returns:
-          The reason; None where the position is whole, or there is none.
+          The reason; None where the position is whole, or there never was one.
         """
         try:
             self._is_ours(step)
@@ -118,7 +122,7 @@ class Positions:
         except MissingCheckpointError as error:
             path = self.path(step)
             is_there = data_files(path) or tf.io.gfile.exists(path + ".index")
-            return error.problem if is_there else None
+            return error.problem if is_there or step in self._listed() else None
         return None
 
     def _is_ours(self, step: int) -> bool:
@@ -142,6 +146,16 @@ class Positions:
                 dtypes=[kinds[name] for name in names],
             )
         return True
+
+    def _listed(self) -> list[int]:
+        """The steps of which there was a position, as the file says that lists them."""
+        try:
+            with tf.io.gfile.GFile(self._list_file) as file:
+                content = file.read()
+        except (tf.errors.OpError, UnicodeDecodeError):
+            return []
+        named = re.findall(rf'paths: "{re.escape(self._name)}\.ckpt-(\d+)"', content)
+        return list(map(int, named))
 
     def steps(self) -> list[int]:
         """The steps of which there is a position, in order."""
@@ -178,10 +192,9 @@ class Positions:
         names = [f"{self._name}.ckpt-{step}" for step in steps]
         lines = [f'model_checkpoint_path: "{names[-1]}"'] if names else []
         lines += [f'all_model_checkpoint_paths: "{name}"' for name in names]
-        file = os.path.join(self._folder, f"checkpoint_{self._name}")
-        with tf.io.gfile.GFile(file + ".new", "w") as written:
+        with tf.io.gfile.GFile(self._list_file + ".new", "w") as written:
             written.write("".join(line + "\n" for line in lines))
-        tf.io.gfile.rename(file + ".new", file, overwrite=True)
+        tf.io.gfile.rename(self._list_file + ".new", self._list_file, overwrite=True)
 
 
 def _reason(error: tf.errors.OpError | AssertionError) -> str:

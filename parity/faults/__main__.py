@@ -18,12 +18,30 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from parity.faults import disks, kills, restarts, signals
+from parity.faults import (
+    damage,
+    disks,
+    kills,
+    random_kills,
+    restarts,
+    signals,
+    sockets,
+    workers,
+)
 from parity.faults.options import Options
 
 # Each has NAMES, `run(names, options)`, which returns a dict of JSON by case, and
 # `table(here, original)`.
-KINDS: dict[str, Any] = {"disks": disks, "kills": kills, "restarts": restarts, "signals": signals}
+KINDS: dict[str, Any] = {
+    "damage": damage,
+    "disks": disks,
+    "kills": kills,
+    "random-kills": random_kills,
+    "restarts": restarts,
+    "signals": signals,
+    "sockets": sockets,
+    "workers": workers,
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

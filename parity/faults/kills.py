@@ -13,6 +13,7 @@ import random
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -39,6 +40,7 @@ class Ground:
 
     Attributes:
       traces: what the program leaves that nobody disturbed.
+      secs: how long that takes.
     """
 
     def __init__(self, folder: Path, name: str):
@@ -54,7 +56,10 @@ class Ground:
             )
             if error:
                 raise RuntimeError(f"the first training failed: {error}")
-        ((self.traces, error),) = self.go_on(folder / "undisturbed")
+        started = time.monotonic()
+        (error,) = self._in_fork("first", [str(folder / "undisturbed")], _each(self._program))
+        self.secs = time.monotonic() - started
+        ((self.traces, error),) = [({}, error)] if error else self.look(folder / "undisturbed")
         if error:
             raise RuntimeError(f"the undisturbed training failed: {error}")
         shutil.rmtree(folder / "undisturbed")
@@ -69,6 +74,13 @@ class Ground:
 
         log = self._folder / f"{model_dir.name}.log"
         return run_with(fault, lambda: self._program(str(model_dir)), model_dir, log, secs)
+
+    def start(self, model_dir: Path) -> Any:
+        """Starts the program in a fork; returns that."""
+        from parity.faults.forks import Forked
+
+        log = self._folder / f"{model_dir.name}.log"
+        return Forked(lambda ready: self._program(str(model_dir)), log)
 
     def go_on(self, *model_dirs: Path) -> list[tuple[dict[str, Any], str]]:
         """Runs the program to its end in each folder, in one process, and looks from another one.

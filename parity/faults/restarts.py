@@ -12,7 +12,7 @@ from typing import Any
 from parity.faults.counts import counted, table
 from parity.faults.options import Options
 
-__all__ = ["NAMES", "run", "table"]
+__all__ = ["NAMES", "in_fork", "mended", "restart_told", "run", "table"]
 
 _TRIES = 5  # for each kind of damage, at as many places of the file
 _WRITERS, _READERS = 20, 100
@@ -48,6 +48,7 @@ _DAMAGES: dict[str, tuple[Callable[[Path, float], None], str]] = {
     "data cut short": (_truncate, "model.ckpt-{}." + _SHARD),
     "data, a flipped bit": (_flip, "model.ckpt-{}." + _SHARD),
     ".meta missing": (_delete, "model.ckpt-{}.meta"),
+    "input position missing": (_delete, "input.ckpt-{}.*"),
     "input position cut short": (_truncate, "input.ckpt-{}." + _SHARD),
     "input position, a flipped bit": (_flip, "input.ckpt-{}." + _SHARD),
     "all data cut short": (_truncate, "model.ckpt-*." + _SHARD),
@@ -73,18 +74,18 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
         from parity.faults import restarting
 
         trained, undisturbed = folder / "trained", folder / "undisturbed"
-        first = _forked(folder, lambda: restarting.train_first(str(trained), str(undisturbed)))
+        first = in_fork(folder, lambda: restarting.train_first(str(trained), str(undisturbed)))
         results = {}
         for case in names:
             if case in _DAMAGES:
                 told = _damaged(folder, case, trained, first["weights"])
             else:
                 told = _beside_a_writer(folder, case)
-            results[case] = counted(told, _HELD.get(case, _mended), _told)
+            results[case] = counted(told, _HELD.get(case, mended), restart_told)
         return results
 
 
-def _forked(folder: Path, program: Callable[[], Any], secs: float = _SECS) -> Any:
+def in_fork(folder: Path, program: Callable[[], Any], secs: float = _SECS) -> Any:
     """What a program returns that runs in a fork."""
     from parity.faults.forks import Forked
 
@@ -112,7 +113,7 @@ def _damaged(folder: Path, case: str, trained: Path, weights: list[float]) -> li
         shutil.copytree(trained, copy)
         for path in copy.glob(pattern.format(_STEPS[-1])):
             damage(path, (number + 0.5) / tries)
-    told = _forked(folder, lambda: restarting.restart(list(map(str, copies)), weights))
+    told = in_fork(folder, lambda: restarting.restart(list(map(str, copies)), weights))
     for copy in copies:
         shutil.rmtree(copy)
     return told
@@ -128,14 +129,14 @@ def _beside_a_writer(folder: Path, case: str) -> list[dict[str, Any]]:
         if not writer.wait_until_ready(_SECS):
             raise RuntimeError(f"the training did not start:\n{writer.output[-3000:]}")
         if case == "readers":
-            return _forked(folder, lambda: restarting.read(model_dir, _READERS))
-        return _forked(folder, lambda: restarting.writers(model_dir, _WRITERS))
+            return in_fork(folder, lambda: restarting.read(model_dir, _READERS))
+        return in_fork(folder, lambda: restarting.writers(model_dir, _WRITERS))
     finally:
         writer.wait(0)
         shutil.rmtree(model_dir, ignore_errors=True)
 
 
-def _mended(outcome: Mapping[str, Any]) -> bool:
+def mended(outcome: Mapping[str, Any]) -> bool:
     """It went on from one of the last two checkpoints, to the weights of an undisturbed run."""
     return outcome["began"] in _STEPS[-2:] and outcome["same"]
 
@@ -152,7 +153,8 @@ _HELD: dict[str, Callable[[Mapping[str, Any]], bool]] = {
 }
 
 
-def _told(outcome: Mapping[str, Any]) -> str:
+def restart_told(outcome: Mapping[str, Any]) -> str:
+    """What became of it, in a few words."""
     if outcome["error"]:
         return outcome["error"]
     if "began" not in outcome:

@@ -73,7 +73,8 @@ class Evaluator:
                 f"evaluation results are expected to be same for the same checkpoint: {path}"
             )
             return EvalResult(EvalStatus.NO_NEW_CHECKPOINT), []
-        progress, step = self._progress, step_of(path)
+        progress = self._progress
+        step = step_of(path) if progress else 0
         if progress:
             progress.evaluate(step)
         with written_once(step) if progress and progress.is_left(step) else nullcontext():
@@ -121,24 +122,27 @@ class Evaluator:
         for exporter in self._spec.exporters:
             folder = os.path.join(base, exporter.name)
             there = [os.path.basename(export) for export in exports_in(folder)]
-            before = left.get(exporter.name)
-            made = [] if before is None else [name for name in there if name not in before]
-            # A killed process made it, or went on to another exporter without one.
-            if made or (before is not None and exporter.name != list(left)[-1]):
+            before = left.get(exporter.name, there)
+            if before is None:
+                exports.append(None)
+                continue
+            made = [name for name in there if name not in before]
+            if made:  # by a process that was killed then
                 exporter.delete_old(folder)
-                exports.append(tf.compat.as_bytes(os.path.join(folder, made[-1])) if made else None)
+                exports.append(tf.compat.as_bytes(os.path.join(folder, made[-1])))
                 continue
             if self._progress:
                 self._progress.export(exporter.name, there)
-            exports.append(
-                exporter.export(
-                    estimator=self._estimator,
-                    export_path=folder,
-                    checkpoint_path=path,
-                    eval_result=metrics,
-                    is_the_final_export=self._is_last_step(metrics),
-                )
+            exported = exporter.export(
+                estimator=self._estimator,
+                export_path=folder,
+                checkpoint_path=path,
+                eval_result=metrics,
+                is_the_final_export=self._is_last_step(metrics),
             )
+            if self._progress and exported is None:
+                self._progress.exported_nothing(exporter.name)
+            exports.append(exported)
         return exports
 
     def _warn(self, message: str) -> None:

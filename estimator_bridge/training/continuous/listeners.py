@@ -88,8 +88,7 @@ class EvaluateAfterSaving(_CheckpointSaverListener):
     def before_save(self, session: Any, global_step_value: int) -> None:
         """Called before a checkpoint: from now on its evaluation is due."""
         del session
-        is_due = not (self._is_first or asked_to_end() or self._seconds_to_wait() > 0)
-        if self._progress and is_due:
+        if self._progress and not self._is_first and not asked_to_end():
             self._progress.evaluate(int(global_step_value))
 
     def after_save(self, session: Any, global_step_value: int) -> bool | None:
@@ -120,6 +119,8 @@ class EvaluateAfterSaving(_CheckpointSaverListener):
                 self._throttle_secs,
                 wait,
             )
+            if self._progress:
+                self._progress.skip()
             return None
         if not self._evaluate(global_step_value):
             _logging.info("Training stops, as after_eval of the evaluation listener asks for.")

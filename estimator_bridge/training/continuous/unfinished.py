@@ -20,7 +20,8 @@ __all__ = ["Progress"]
 _NOTE = ".estimator_bridge.unfinished"
 _NEW = ".new"
 # Of the note's JSON: the step that is to be evaluated; the one that was, with all exports; and by
-# the name of each exporter that was called, the exports that were there before.
+# the name of each exporter that was called, the exports that were there before, or null where it
+# did not export anything.
 _DUE, _DONE, _EXPORTS = "due", "done", "exports"
 
 
@@ -45,18 +46,19 @@ class Progress:
 
     def begin(self) -> None:
         """Leaves the note: training begins."""
-        if not self.was_unfinished and tf.io.gfile.isdir(self._folder):
+        if not self.was_unfinished:
             self._write()
 
     def is_left(self, step: int) -> bool:
         """Whether an earlier process was to evaluate a step, and did not finish."""
         return self._left.get(_DUE) == step
 
-    def exports_left(self, step: int) -> dict[str, list[str]]:
-        """The exporters that an earlier process called for a step, the last one at the end.
+    def exports_left(self, step: int) -> dict[str, list[str] | None]:
+        """The exporters that an earlier process called for a step.
 
         Returns:
-          For each, the names of the exports that were there before.
+          For each, the names of the exports that were there before; None for one that chose not to
+          export anything.
         """
         return dict(self._left.get(_EXPORTS, {})) if self.is_left(step) else {}
 
@@ -65,6 +67,11 @@ class Progress:
         if self._now.get(_DUE) != step:
             self._now = {_DUE: step, _EXPORTS: self.exports_left(step)}
             self._write()
+
+    def skip(self) -> None:
+        """Notes that the step is not to be evaluated after all."""
+        self._now = {} if self.done is None else {_DONE: self.done}
+        self._write()
 
     def export(self, name: str, before: Iterable[str]) -> None:
         """Notes that an exporter is called.
@@ -75,6 +82,10 @@ class Progress:
         """
         self._now[_EXPORTS][name] = list(before)
         self._write()
+
+    def exported_nothing(self, name: str) -> None:
+        """Notes, with what is noted next, that an exporter chose not to export anything."""
+        self._now[_EXPORTS][name] = None
 
     def evaluated(self, step: int) -> None:
         """Notes that the evaluation and the exports of a step are done."""
@@ -87,6 +98,8 @@ class Progress:
             tf.io.gfile.remove(self._path)
 
     def _write(self) -> None:
+        if not tf.io.gfile.isdir(self._folder):
+            return  # nothing was trained there
         with tf.io.gfile.GFile(self._path + _NEW, "w") as file:
             file.write(json.dumps(self._now) + "\n")
         tf.io.gfile.rename(self._path + _NEW, self._path, overwrite=True)
