@@ -118,7 +118,7 @@ class Evaluator:
     def _export(self, metrics: dict[str, Any], path: str, step: int) -> list[Any]:
         base = os.path.join(tf.compat.as_str_any(self._estimator.model_dir), "export")
         left = self._progress.exports_left(step) if self._progress else {}
-        exports = []
+        exports: list[Any] = []
         for exporter in self._spec.exporters:
             folder = os.path.join(base, exporter.name)
             there = [os.path.basename(export) for export in exports_in(folder)]
