@@ -59,6 +59,8 @@ setup(
             "wheel",
         ],
         "tools": ["PyYAML", "libcst"],
+        "docs": ["mkdocs>=1.6,<2", "mkdocs-material>=9.5", "mkdocstrings[python]>=0.27"],
+        "release": ["build>=1.2", "twine>=6"],
     },
     entry_points={"console_scripts": ["estimator-bridge=estimator_bridge.cli:main"]},
     classifiers=[
