@@ -102,7 +102,7 @@ class Positions:
             raise InputPositionError(
                 f"The input's position {path} does not fit the dataset that input_fn returns now: "
                 f"{_reason(error)}. Return the dataset that was used up to step {step}; or delete "
-                f"{path}.*, and the input begins anew."
+                f"{path}.* and {self._list_file}, and the input begins anew."
             ) from error
         return True
 

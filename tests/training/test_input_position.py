@@ -165,6 +165,17 @@ def test_with_a_damaged_position_the_checkpoint_before_it_counts(tmp_path, caplo
     assert f"taking {tmp_path}/model/model.ckpt-6" in caplog.text
 
 
+def test_with_a_lost_position_the_checkpoint_before_it_counts(tmp_path, caplog):
+    """The file that lists the positions says that it was there."""
+    whole = train(make(tmp_path / "whole"), shuffled, 9)
+    estimator = make(tmp_path / "model")
+    train(estimator, shuffled, 8)
+    for file in (tmp_path / "model").glob("input.ckpt-8.*"):
+        file.unlink()
+    assert train(estimator, shuffled, 3) == whole
+    assert f"taking {tmp_path}/model/model.ckpt-6" in caplog.text
+
+
 @pytest.mark.parametrize("damage", ["missing", "foreign", "the only one"])
 def test_without_its_position_the_input_begins_anew(tmp_path, caplog, damage):
     anew = make(tmp_path / "anew")
@@ -175,6 +186,7 @@ def test_without_its_position_the_input_begins_anew(tmp_path, caplog, damage):
     index = tmp_path / "model" / "input.ckpt-4.index"
     if damage == "missing":
         index.unlink()
+        (tmp_path / "model" / "checkpoint_input").unlink()
     elif damage == "the only one":
         for file in (tmp_path / "model").glob("model.ckpt-[0-3].index"):
             file.unlink()
