@@ -135,9 +135,9 @@ class Positions:
         path = self.path(step)
         reader = check_whole(path)
         kinds = reader.get_variable_to_dtype_map()
-        names = [n for n in kinds if n.startswith("iterator/") and n.endswith(_STATE)]
-        if not names:
+        if not any(n.startswith("iterator/") and n.endswith(_STATE) for n in kinds):
             return False
+        names = sorted(kinds)  # the description of the objects too, without which none is found
         with eager_mode(), reading(path):  # the reader itself gives no variants
             tf.raw_ops.RestoreV2(
                 prefix=path,
