@@ -40,7 +40,7 @@ class _Slowly(_Hook):
 def _model_fn(features, labels, mode):
     del labels
     weights = _v1.get_variable("weights", [8], initializer=_v1.zeros_initializer())
-    loss = tf.reduce_mean(tf.square(weights * features - 1.0))
+    loss = tf.reduce_mean(tf.square(weights * features[:, None] - 1.0))
     step = _v1.train.get_or_create_global_step()
     train_op = _v1.train.AdamOptimizer(0.1).minimize(loss, step)
     return api.EstimatorSpec(mode, loss=loss, train_op=train_op)
