@@ -417,6 +417,11 @@ def last_loss_reduction(graph: tf.Graph) -> str | None:
     return getattr(graph, "_last_loss_reduction", None)
 
 
+def iterator_state(iterator: Any) -> tf.Tensor:
+    """Where an eager dataset's iterator stands, as tf.train.Checkpoint asks it; eager."""
+    return iterator._serialize_to_tensors()["_STATE"]
+
+
 __all__ = [
     "BaseResourceVariable",
     "IndexedSlicesValue",
@@ -443,6 +448,7 @@ __all__ = [
     "global_step_read",
     "host_address",
     "import_below_control_edges",
+    "iterator_state",
     "keras_seed_source",
     "last_loss_reduction",
     "last_meta_graph",

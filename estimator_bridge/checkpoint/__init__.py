@@ -1,5 +1,6 @@
 """Checkpoints by the names of their variables: found, checked, read."""
 
+from estimator_bridge.checkpoint.background import Write, wait_for_abandoned
 from estimator_bridge.checkpoint.check import check_checkpoint, describe_variables
 from estimator_bridge.checkpoint.error_types import (
     CheckpointMismatchError,
@@ -17,6 +18,7 @@ from estimator_bridge.checkpoint.overwriting import CheckpointingSession, remove
 from estimator_bridge.checkpoint.position import InputPositionError, Positions
 from estimator_bridge.checkpoint.reading import list_variables, load_variable, step_of
 from estimator_bridge.checkpoint.restored import restored_variables
+from estimator_bridge.checkpoint.snapshot import SaverSnapshot, why_not_beside_steps
 from estimator_bridge.checkpoint.whole import reading
 
 __all__ = [
@@ -29,7 +31,9 @@ __all__ = [
     "MissingCheckpointError",
     "MissingVariableError",
     "Positions",
+    "SaverSnapshot",
     "UnreadableCheckpointError",
+    "Write",
     "check_checkpoint",
     "check_writable",
     "checkpoints_in",
@@ -44,4 +48,6 @@ __all__ = [
     "remove_leftovers",
     "restored_variables",
     "step_of",
+    "wait_for_abandoned",
+    "why_not_beside_steps",
 ]

@@ -24,6 +24,7 @@ from estimator_bridge.checkpoint import (
     only_training,
     remove_leftovers,
     step_of,
+    wait_for_abandoned,
 )
 from estimator_bridge.collector import spared
 from estimator_bridge.errors import DiskFullError
@@ -188,6 +189,7 @@ class Estimator(OriginalMethods):
             if writes:
                 stack.enter_context(only_training(self._model_dir))
                 stack.enter_context(explained_full_disk(self._model_dir))
+            wait_for_abandoned(os.path.join(self._model_dir, ""))
             latest = self.latest_checkpoint()
             if writes:  # not before: what it refuses may be half of a copy that is under way
                 remove_leftovers(self._model_dir)
