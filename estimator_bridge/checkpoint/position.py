@@ -210,7 +210,8 @@ class _TakenIterator(tf.__internal__.tracking.AutoTrackable):
 
     def __init__(self, iterator: Any):
         super().__init__()
-        self._state = lambda state=iterator_state(iterator): state  # which is not to be tracked
+        state = iterator_state(iterator)
+        self._state = lambda: state  # a tensor of its own would be tracked
 
     def _serialize_to_tensors(self) -> dict[str, tf.Tensor]:
         return {"ITERATOR_STATE": self._state()}

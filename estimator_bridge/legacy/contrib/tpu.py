@@ -31,7 +31,6 @@ from estimator_bridge.tpu import (
     shard,
     shutdown_system,
 )
-from estimator_bridge.training import AsyncCheckpointSaverHook
 from estimator_bridge.tpu.feed_ops import (
     InfeedQueue,
     infeed_dequeue,
@@ -43,6 +42,7 @@ from estimator_bridge.tpu.feed_ops import (
     outfeed_enqueue,
     outfeed_enqueue_tuple,
 )
+from estimator_bridge.training import AsyncCheckpointSaverHook
 
 __all__ = [
     "AsyncCheckpointSaverHook",
