@@ -27,6 +27,7 @@ import flags
 from models.environment import require_valid_tf_config
 from models.errors import UserError
 from models.folders import require_writable
+from models.mnist.check import check_data
 
 _FAILED, _USAGE_ERROR, _INTERRUPTED = 1, 2, 130
 
@@ -52,7 +53,8 @@ def main(_: list[str]) -> int:
         for flag in ("model_dir", "export_dir"):
             if absl_flags.FLAGS[flag].present:
                 require_writable(absl_flags.FLAGS[flag].value, flag)
-    except UserError as error:
+        check_data(absl_flags.FLAGS["data_dir"].value)
+    except (UserError, OSError) as error:
         return _refuse(error, _FAILED)
     # TensorFlow takes seconds to import, so this waits until all that is known to be right.
     from estimator_bridge.quiet_start import quietly, settle_devices

@@ -194,6 +194,17 @@ def test_damaged_data_is_named(trained, tmp_path):
     assert f"{shard}: damaged TFRecord" in message
 
 
+def test_damaged_data_is_named_before_tensorflow_is_needed(tmp_path):
+    """In a process in which TensorFlow cannot be imported."""
+    data = tmp_path / "data"
+    data.mkdir()
+    for name in ("train-images-idx3", "train-labels-idx1", "t10k-images-idx3", "t10k-labels-idx1"):
+        (data / f"{name}-ubyte").write_bytes(b"no digits")
+    (tmp_path / "tensorflow.py").write_text("raise SystemExit('TensorFlow was imported')")
+    done = train(tmp_path, *TINY, f"--data_dir={data}", PYTHONPATH=str(tmp_path))
+    assert f"{data}/train-images-idx3-ubyte: not an IDX file of 3 dim" in failed(done, 1)
+
+
 def test_an_unwritable_model_dir_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     message = failed(train(tmp_path, *TINY, "--model_dir=file/model"), 2)

@@ -12,7 +12,7 @@ from estimator_bridge.checkpoint.error_types import (
     UnreadableCheckpointError,
 )
 from estimator_bridge.checkpoint.folder import check_writable, checkpoints_in, latest_checkpoint
-from estimator_bridge.checkpoint.full_disk import explained_full_disk
+from estimator_bridge.checkpoint.full_disk import explained_full_disk, explained_full_disk_of
 from estimator_bridge.checkpoint.lock import is_running, only_training
 from estimator_bridge.checkpoint.overwriting import CheckpointingSession, remove_leftovers
 from estimator_bridge.checkpoint.position import InputPositionError, Positions
@@ -39,6 +39,7 @@ __all__ = [
     "checkpoints_in",
     "describe_variables",
     "explained_full_disk",
+    "explained_full_disk_of",
     "is_running",
     "latest_checkpoint",
     "list_variables",
