@@ -73,6 +73,7 @@ class AsyncCheckpointSaverHook(GraphSaverHook):
         )
         self._lasting: tuple[int, Write] | None = None  # the step, and the write that is not over
         self._is_ending = False
+        self._told: str | None = None  # why checkpoints are not written beside the steps
 
     def steps_until_due(self, step: int) -> Due:
         """The next checkpoint; or now, where one has become whole or failed."""
@@ -102,9 +103,9 @@ class AsyncCheckpointSaverHook(GraphSaverHook):
         saver = self._get_saver()
         why_not = why_not_beside_steps(session, saver)
         if why_not:
-            logging.log_first_n(
-                logging.WARN, "Training waits while checkpoints are written: %s.", 1, why_not
-            )
+            if why_not != self._told:
+                logging.warning("Training waits while checkpoints are written: %s.", why_not)
+                self._told = why_not
             return super()._save(session, step)
         should_stop = self._settle(session)
         if self._wrote_graph:  # see GraphSaverHook

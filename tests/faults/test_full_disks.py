@@ -206,13 +206,13 @@ def test_the_note_and_the_exports_of_train_and_evaluate(tmp_path, full_for, monk
 
     with monkeypatch.context() as patch:
         patch.setattr(v1.saved_model.Builder, "save", full)
-        with pytest.raises(eb.errors.DiskFullError, match="An export to .*final is not there"):
+        with pytest.raises(eb.errors.DiskFullError, match=r"An export to .*final is not there"):
             eb.train_and_evaluate(estimator, train_spec, eval_spec)
-        with pytest.raises(eb.errors.DiskFullError, match="An export to .*final is not there"):
+        with pytest.raises(eb.errors.DiskFullError, match=r"An export to .*final is not there"):
             eb.train_and_evaluate(estimator, train_spec, eval_spec)  # the end, which was cut short
     metrics, exports = eb.train_and_evaluate(estimator, train_spec, eval_spec)
     assert metrics["global_step"] == 4
     assert len(exports) == 1
     full_for(".estimator_bridge.unfinished")
-    with pytest.raises(eb.errors.DiskFullError, match=r"unfinished; No space.*model.ckpt-4 is whol"):
+    with pytest.raises(eb.errors.DiskFullError, match=r"unfinished; No space.*ckpt-4 is whole"):
         eb.train_and_evaluate(estimator, eb.TrainSpec(examples, max_steps=6), eval_spec)

@@ -276,6 +276,34 @@ def test_a_saver_with_a_save_of_its_own_has_training_wait(tmp_path, caplog):
     assert estimator.get_variable_value("global_step") == 2
 
 
+def test_a_write_takes_no_thread_from_the_steps(tmp_path, monkeypatch):
+    """A function of the graph would: with one thread for operations, steps waited for the disk."""
+    save, threads = tf.raw_ops.SaveV2, []
+
+    def noted(**arguments):
+        threads.append(threading.current_thread().name)
+        return save(**arguments)
+
+    monkeypatch.setattr(tf.raw_ops, "SaveV2", noted)
+    make(tmp_path).train(batches, max_steps=2, hooks=[AsyncCheckpoints()])
+    assert threads == ["estimator_bridge checkpoint writer"] * 2
+
+
+def test_a_saver_with_operations_of_its_own_has_training_wait(tmp_path, caplog):
+    def own(features, labels, mode, params):
+        spec = model_fn(features, labels, mode, params)
+        saver = v1.train.Saver()
+        with tf.control_dependencies([tf.print("saved")]):
+            saved = tf.identity(spec.loss.graph.as_graph_element(saver.saver_def.save_tensor_name))
+        saver.saver_def.save_tensor_name = saved.name
+        return spec._replace(scaffold=v1.train.Scaffold(saver=saver))
+
+    estimator = eb.Estimator(own, str(tmp_path), params={})
+    estimator.train(batches, max_steps=2, hooks=[AsyncCheckpoints()])
+    assert "written: the saver has an operation of type PrintV2" in caplog.text
+    assert estimator.get_variable_value("global_step") == 2
+
+
 def test_tables_and_partitions_are_saved_as_they_were(tmp_path):
     def tabled(features, labels, mode, params):
         table = v1.get_variable(
@@ -285,9 +313,7 @@ def test_tables_and_partitions_are_saved_as_they_were(tmp_path):
         keys = tf.lookup.experimental.MutableHashTable(tf.int64, tf.int64, -1, name="keys")
         step = v1.train.get_global_step()
         kept = keys.insert(step, step * 2)
-        v1.add_to_collection(
-            v1.GraphKeys.SAVEABLE_OBJECTS, keys._serialize_to_tensors and _saveable(keys)
-        )
+        v1.add_to_collection(v1.GraphKeys.SAVEABLE_OBJECTS, _saveable(keys))
         loss = tf.reduce_mean(tf.square(tf.convert_to_tensor(table) - 1.0))
         with tf.control_dependencies([kept]):
             train_op = v1.train.GradientDescentOptimizer(0.5).minimize(loss, step)
