@@ -48,6 +48,7 @@ setup(
         "tests": [
             "hypothesis",
             "ipykernel",
+            "jupyter_client",
             "mypy>=1.11",
             "nbclient",
             "pandas",
