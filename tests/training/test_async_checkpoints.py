@@ -1,6 +1,7 @@
 """Checkpoints that are written while training goes on."""
 
 import os
+import signal
 import threading
 import time
 
@@ -219,6 +220,25 @@ def test_an_error_of_a_step_leaves_the_checkpoint_that_is_being_written(tmp_path
         train(make(tmp_path), 8, Steps(fail))
     assert checkpoint.latest_checkpoint(str(tmp_path)).endswith("model.ckpt-0")
     assert not [t for t in threading.enumerate() if "checkpoint writer" in t.name]
+
+
+def test_sigterm_waits_for_the_write_and_the_last_checkpoint_is_whole(tmp_path, slow):
+    def ask(step):
+        if step == 1:  # the checkpoint of step 0 is being written
+            threading.Timer(0.5, slow.set).start()
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    estimator = make(tmp_path, save_checkpoints_steps=100)
+    with pytest.raises(SystemExit) as ended:
+        train(estimator, 50, Steps(ask))
+    assert ended.value.code == 143
+    step = int(estimator.get_variable_value("global_step"))
+    assert 1 <= step < 50
+    assert estimator.latest_checkpoint().endswith(f"model.ckpt-{step}")
+    train(estimator, 50)
+    whole = make(tmp_path.with_name("whole"), save_checkpoints_steps=100)
+    whole.train(batches, hooks=[CheckpointInputPipelineHook(whole)], max_steps=50)
+    assert values(tmp_path, 50) == values(whole.model_dir, 50)
 
 
 def test_a_listener_stops_training_and_evaluations_see_whole_checkpoints(tmp_path):
