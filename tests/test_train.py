@@ -86,7 +86,7 @@ def test_the_export_reads_digits_of_whole_bytes(trained):
 
 def test_a_second_run_goes_on_and_a_third_has_nothing_to_do(trained):
     folder, _ = trained
-    more = train(folder, *TINY, "--mode=train", "--train_steps=140")
+    more = train(folder, *TINY, "--mode=train", "--train_steps=140", "--async_checkpoints")
     assert more.returncode == 0, more.stderr
     assert "already at step 120 of 140: going on" in more.stdout
     assert "step 140/140" in more.stdout
