@@ -4,9 +4,9 @@
 
 KIND is `random` (an Estimator, killed at 20 random moments) or `windows` (a TPUEstimator on two
 emulated cores, killed at each moment at which a set of files is half written). `async_random` and
-`async_windows` do the same while checkpoints are written beside the steps; of the former there are 10
-kills. The last line of the output is JSON: the final values of the interrupted run and of one that
-nobody disturbed.
+`async_windows` do the same while checkpoints are written beside the steps, with 10 random kills.
+The last line of the output is JSON: the final values of the interrupted run and of one that nobody
+disturbed.
 
 Each training process is a fork of this one, in which TensorFlow is imported and has not run
 anything yet: so it starts in half a second instead of five.
