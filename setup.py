@@ -56,6 +56,7 @@ setup(
             *TPU_COMPILER,
             "hypothesis",
             "ipykernel",
+            "jupyter_client",
             "mypy>=1.11",
             "nbclient",
             "pandas",

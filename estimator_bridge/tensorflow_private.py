@@ -452,6 +452,11 @@ def next_to_delete(saver: tf.compat.v1.train.Saver, saved: str) -> str | None:
     return None if time > saver._next_checkpoint_time else path
 
 
+def iterator_state(iterator: Any) -> tf.Tensor:
+    """Where an eager dataset's iterator stands, as tf.train.Checkpoint asks it; eager."""
+    return iterator._serialize_to_tensors()["_STATE"]
+
+
 __all__ = [
     "BaseResourceVariable",
     "IndexedSlicesValue",
@@ -478,6 +483,7 @@ __all__ = [
     "global_step_read",
     "host_address",
     "import_below_control_edges",
+    "iterator_state",
     "keras_seed_source",
     "last_loss_reduction",
     "last_meta_graph",

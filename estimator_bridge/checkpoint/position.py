@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
@@ -12,7 +13,8 @@ from tensorflow.compat.v1 import logging
 from estimator_bridge.checkpoint.error_types import DamagedCheckpointError, MissingCheckpointError
 from estimator_bridge.checkpoint.whole import check_whole, data_files, reading
 from estimator_bridge.errors import CheckpointError
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.graph import DividedIterators
+from estimator_bridge.tensorflow_private import eager_mode, iterator_state
 
 __all__ = ["InputPositionError", "Positions"]
 
@@ -59,14 +61,33 @@ class Positions:
         Raises:
           InputPositionError: its dataset has a state that cannot be saved.
         """
+        self.take(iterator, step)()
+
+    def take(self, iterator: Any, step: int) -> Callable[[], None]:
+        """Takes where an iterator stands, and returns what writes it, in whatever thread.
+
+        Args:
+          iterator: see `save`.
+          step: see `save`.
+
+        Raises:
+          InputPositionError: see `save`.
+        """
+        path = self.path(step)
         try:
             with eager_mode():
-                tf.train.Checkpoint(iterator=iterator).write(self.path(step))
+                taken = _taken(iterator)
         except (tf.errors.FailedPreconditionError, tf.errors.UnimplementedError) as error:
             raise InputPositionError(
                 f"The position of the input cannot be saved: {_reason(error)}. "
                 + _advice(isinstance(error, tf.errors.UnimplementedError))
             ) from error
+
+        def write() -> None:
+            with eager_mode():
+                tf.train.Checkpoint(iterator=taken).write(path)
+
+        return write
 
     def restore(self, iterator: Any, step: int) -> bool:
         """Sets an iterator to the position of a step.
@@ -195,6 +216,24 @@ class Positions:
         with tf.io.gfile.GFile(self._list_file + ".new", "w") as written:
             written.write("".join(line + "\n" for line in lines))
         tf.io.gfile.rename(self._list_file + ".new", self._list_file, overwrite=True)
+
+
+class _TakenIterator(tf.__internal__.tracking.AutoTrackable):
+    """Stands in for an iterator in a checkpoint, with its state of one moment."""
+
+    def __init__(self, iterator: Any):
+        super().__init__()
+        state = iterator_state(iterator)
+        self._state = lambda: state  # a tensor of its own would be tracked
+
+    def _serialize_to_tensors(self) -> dict[str, tf.Tensor]:
+        return {"ITERATOR_STATE": self._state()}
+
+
+def _taken(iterator: Any) -> Any:
+    if isinstance(iterator, DividedIterators):
+        return iterator.with_iterators(map(_TakenIterator, iterator.iterators))
+    return _TakenIterator(iterator)
 
 
 def _reason(error: tf.errors.OpError | AssertionError) -> str:

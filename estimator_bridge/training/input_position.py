@@ -132,6 +132,14 @@ class CheckpointInputPipelineHook(_SessionRunHook):
             self._positions.save(self._iterator, step)
             self._last = step
 
+    def take(self, step: int) -> Callable[[], None]:
+        """Takes the position of a step, and returns what writes it."""
+        if self._iterator is None:  # see `save`
+            return lambda: None
+        write = self._positions.take(self._iterator, step)
+        self._last = step
+        return write
+
     def damage(self, step: int) -> str | None:
         """Says why the position of a step cannot be used, where it is damaged."""
         return self._positions.damage(step)
@@ -150,6 +158,10 @@ class _PositionListener(_Listener):
 
     def __init__(self, hook: CheckpointInputPipelineHook):
         self._hook = hook
+
+    def take(self, global_step_value):
+        """What AsyncCheckpointSaverHook calls in the place of `before_save`."""
+        return self._hook.take(int(global_step_value))
 
     def before_save(self, session, global_step_value):
         self._hook.save(int(global_step_value))

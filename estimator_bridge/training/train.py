@@ -13,6 +13,7 @@ from estimator_bridge.collector import end_sparing
 from estimator_bridge.graph import continue_trace
 from estimator_bridge.model import RunConfig
 from estimator_bridge.runtime import workers_of
+from estimator_bridge.training.async_saver import AsyncCheckpointSaverHook, wants_async
 from estimator_bridge.training.cadence import are_called
 from estimator_bridge.training.first_batches import let_hooks_use_input
 from estimator_bridge.training.graph_files import GraphSaverHook
@@ -182,7 +183,7 @@ def _all_hooks(
         and not savers
         and (config.save_checkpoints_secs or config.save_checkpoints_steps)
     ):
-        savers = [_saver_hook(config, program.scaffold, model_dir)]
+        savers = [_saver_hook(config, program.scaffold, model_dir, wants_async(given))]
         chief.insert(0, savers[0])
     if saving_listeners and config.is_chief:
         if not savers:
@@ -215,11 +216,13 @@ def _all_hooks(
     return [*summaries, *chief, *own, *hooks, *last, watch, *losses, *spec.training_hooks]
 
 
-def _saver_hook(config: RunConfig, scaffold: Any, model_dir: str) -> Any:
-    return GraphSaverHook(
+def _saver_hook(config: RunConfig, scaffold: Any, model_dir: str, is_async: bool) -> Any:
+    kind = AsyncCheckpointSaverHook if is_async else GraphSaverHook
+    hook = kind(
         model_dir,
         save_secs=config.save_checkpoints_secs,
         save_steps=config.save_checkpoints_steps,
         scaffold=scaffold,
-        save_graph_def=config.checkpoint_save_graph_def,
     )
+    hook._save_graph_def = config.checkpoint_save_graph_def  # the other's original has no such
+    return hook
