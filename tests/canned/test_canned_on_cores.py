@@ -72,6 +72,10 @@ MODELS = {
         eb.DNNLinearCombinedClassifier, linear_feature_columns=WIDE, dnn_feature_columns=DEEP,
         dnn_hidden_units=[4],
     ),
+    "wide and deep, V1": lambda: one(
+        canned.DNNLinearCombinedClassifierV1, linear_feature_columns=WIDE,
+        dnn_feature_columns=DEEP, dnn_hidden_units=[4],
+    ),
     "wide, V1": lambda: one(canned.LinearClassifierV1, WIDE),
     "baseline": lambda: one(eb.BaselineClassifier),
     "one's own": lambda: one(eb.Estimator, model_of_ones_own, params={"units": 1}),
@@ -104,6 +108,29 @@ def test_the_numbers_of_one_core(name):
                                        expected["logits" if "logits" in row else "predictions"],
                                        atol=1e-5)  # fmt: skip
             assert list(row.get("classes", ())) == list(expected.get("classes", ()))
+
+
+def test_the_spread_of_cores_is_that_of_rows_in_another_order():
+    """Ftrl's and Adagrad's accumulators of 70 differ by 1.5e-5: two neighbours of a float32."""
+
+    def in_another_order():
+        rng = np.random.RandomState(1)
+        order = np.concatenate([16 * i + rng.permutation(16) for i in range(4)])
+        rows = ({key: value[order] for key, value in ROWS.items()}, Y[order])
+        return tf.data.Dataset.from_tensor_slices(rows).repeat().batch(16, drop_remainder=True)
+
+    def trained(estimator, input_fn=training):
+        estimator.train(input_fn, steps=5)
+        names = estimator.get_variable_names()
+        return {name: estimator.get_variable_value(name) for name in names}
+
+    make = MODELS["wide and deep, V1"]
+    weights = trained(make())
+    reordered, of_cores = trained(make(), in_another_order), trained(on_cores(2, make()))
+    for name, value in weights.items():
+        np.testing.assert_array_max_ulp(of_cores[name], value, 16)
+        np.testing.assert_array_max_ulp(reordered[name], value, 16)
+    assert any((of_cores[name] != value).any() for name, value in weights.items())
 
 
 def test_one_goes_on_where_the_other_stopped_and_exports(tmp_path):
