@@ -16,8 +16,8 @@ from estimator_bridge.training.execution import reference
 
 __all__ = [
     "as_tpu_spec",
-    "check_metrics_keep_count",
     "check_joined_by_strategy",
+    "check_metrics_keep_count",
     "cut_metrics",
     "last_loss_is_sum",
     "whole_loss",
