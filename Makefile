@@ -7,7 +7,7 @@ RUN := $(VENV)/bin/python
 # The last TensorFlow with an Estimator of its own, to be measured against.
 ORIGINAL := .venv-original
 
-.PHONY: help train test lint bench parity differential clean
+.PHONY: help train test lint docs release bench parity differential clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 
@@ -15,6 +15,8 @@ help:
 	@echo 'make train   train the digit classifier, on a TPU or on 8 emulated cores'
 	@echo 'make test    linters, type checker and tests'
 	@echo 'make lint    linters and type checker alone'
+	@echo 'make docs    build the documentation site into site/'
+	@echo 'make release build and check the sdist and the wheel'
 	@echo 'make bench   measure everything beside TensorFlow 2.15, tf_keras and loops by hand'
 	@echo 'make parity  compare programs number by number with TensorFlow 2.15'
 	@echo 'make differential  compare hundreds of small behaviours with TensorFlow 2.15'
@@ -36,6 +38,15 @@ lint: $(VENV)/with-tests
 	@echo '== Type checker'
 	@$(RUN) -m mypy
 
+# mkdocs and build have a stamp of their own: tests need neither.
+docs: $(VENV)/with-docs
+	@echo '== Documentation, into site/'
+	@NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --quiet
+
+release: $(VENV)/with-release
+	@echo '== Release'
+	@$(RUN) -m tooling.release
+
 bench: $(VENV)/with-models $(ORIGINAL)/with-tensorflow
 	@echo '== Benchmarks, against TensorFlow 2.15 (BENCH=--quick for a few minutes)'
 	@$(RUN) -m benchmarks --original $(ORIGINAL)/bin/python $(BENCH)
@@ -52,9 +63,11 @@ differential: $(VENV)/with-models $(ORIGINAL)/with-tensorflow
 
 # A stamp for each set of extras: newer than setup.py means that they are installed.
 $(VENV)/with-models: EXTRAS := models
-$(VENV)/with-tests: EXTRAS := models,tests,tools
+$(VENV)/with-tests: EXTRAS := models,tests,tools,docs
+$(VENV)/with-docs: EXTRAS := docs
+$(VENV)/with-release: EXTRAS := release
 
-$(VENV)/with-models $(VENV)/with-tests: setup.py | $(RUN)
+$(VENV)/with-models $(VENV)/with-tests $(VENV)/with-docs $(VENV)/with-release: setup.py | $(RUN)
 	@echo '== Installing [$(EXTRAS)] into $(VENV) (TensorFlow is about 2 GB; once)'
 	@$(RUN) -m pip install -qq --disable-pip-version-check --editable '.[$(EXTRAS)]'
 	@touch $@
@@ -73,5 +86,5 @@ $(RUN):
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
 clean:
-	rm -rf $(VENV) $(ORIGINAL) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(ORIGINAL) build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

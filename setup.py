@@ -7,6 +7,13 @@ from pathlib import Path
 from setuptools import find_packages, setup
 
 ROOT = Path(__file__).resolve().parent
+# What compiles for TPUs without one. It names private parts of jax: the range is what was tested.
+# libtpu exists for these machines alone, and jax of that range for these Pythons.
+HAS_LIBTPU = "python_version>='3.11' and sys_platform=='linux' and platform_machine=='x86_64'"
+TPU_COMPILER = [
+    f"jax>=0.8.3,<0.10.3; {HAS_LIBTPU}",
+    f"libtpu>=0.0.30,<0.0.53; {HAS_LIBTPU}",
+]
 PYTHONS = [f"3.{minor}" for minor in range(9, 14)]  # as TensorFlow 2.16 to 2.21 have it
 
 
@@ -33,7 +40,7 @@ setup(
     keywords=["tensorflow", "estimator", "tpuestimator", "tf.contrib", "tpu", "migration"],
     # Not train.py, models and flags: other distributions, and users, have packages of these names.
     packages=find_packages(include=["estimator_bridge", "estimator_bridge.*"]),
-    package_data={"estimator_bridge": ["py.typed"]},
+    package_data={"estimator_bridge": ["py.typed"], "estimator_bridge.migrate": ["names.json"]},
     python_requires=f">={PYTHONS[0]},<3.14",
     # Not tensorflow-cpu: tf-keras itself asks for `tensorflow`, and the two overwrite each other.
     # Each tf-keras asks for TensorFlow of its own minor version, so pip keeps the pair together.
@@ -46,6 +53,7 @@ setup(
     extras_require={
         "models": ["matplotlib", "rich", "scikit-learn"],  # what train.py needs
         "tests": [
+            *TPU_COMPILER,
             "hypothesis",
             "ipykernel",
             "mypy>=1.11",
@@ -59,6 +67,9 @@ setup(
             "wheel",
         ],
         "tools": ["PyYAML", "libcst"],
+        "tpu-compile": TPU_COMPILER,  # run --compile-for: 0.6 GB
+        "docs": ["mkdocs>=1.6,<2", "mkdocs-material>=9.5", "mkdocstrings[python]>=0.27"],
+        "release": ["build>=1.2", "twine>=6"],
     },
     entry_points={"console_scripts": ["estimator-bridge=estimator_bridge.cli:main"]},
     classifiers=[

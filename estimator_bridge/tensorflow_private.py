@@ -14,7 +14,8 @@ from typing import Any, Protocol
 
 import tensorflow as tf
 
-# The gradient of tf.slice takes an operation of these where XLA compiles what is traced.
+# The gradient of tf.slice takes an operation of these where XLA compiles what is traced. A sum over
+# replicas, and a replica's number, are lowered to XLA by operations without a public name.
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
 # A dataset's options, as its graph has them: whether it may give its elements in another order.
@@ -322,6 +323,22 @@ def xla_context_of_cpus() -> Iterator[None]:
     finally:
         control_flow_util_v2.maybe_set_lowering_attr = set_lowering
         gen_xla_ops.xla_dynamic_update_slice = update
+
+
+def xla_all_reduce(value: tf.Tensor, groups: Sequence[Sequence[int]], name: str) -> tf.Tensor:
+    """Adds over the replicas of each group, where XLA compiles what is built.
+
+    Raises:
+      TypeError: XLA has no such sum for numbers of this type.
+    """
+    return gen_xla_ops.xla_all_reduce(
+        value, groups, reduce_op="Add", mode="CrossReplica", name=name
+    )
+
+
+def xla_replica_id() -> tf.Tensor:
+    """The number of the replica that runs what XLA compiles, an int32 scalar."""
+    return gen_xla_ops.xla_replica_id()
 
 
 def _update_slice(input: Any, update: Any, indices: Any, name: str | None = None) -> tf.Tensor:
