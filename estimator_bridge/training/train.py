@@ -20,7 +20,7 @@ from estimator_bridge.training.graph_files import GraphSaverHook
 from estimator_bridge.training.hooked_loop import ENDS, HookedLoop, Stop
 from estimator_bridge.training.initialize import open_session
 from estimator_bridge.training.input_position import follow_savers, open_input, with_whole_position
-from estimator_bridge.training.last_step import StopAfterHook
+from estimator_bridge.training.last_step import StopAtHook
 from estimator_bridge.training.log_hooks import LossLogHook, RateLogHook
 from estimator_bridge.training.program import Program
 from estimator_bridge.training.saver_listener import watch_savers
@@ -86,8 +86,8 @@ def train_program(
         if together:
             together.check_limit(limit)
         for hook in all_hooks:
-            if isinstance(hook, StopAfterHook):
-                hook.steps = None if limit is None else limit - start
+            if isinstance(hook, StopAtHook):
+                hook.limit = limit
         iterator = source.iterator
         let_hooks_use_input(program, all_hooks, iterator)
         termination.stage = Stage.STEPS
@@ -212,7 +212,7 @@ def _all_hooks(
         )
     watch = _v1.train.NanTensorHook(spec.loss)
     # Only hooks that come later can see its request.
-    last = [StopAfterHook()] if are_called(spec.training_hooks) else []
+    last = [StopAtHook()] if are_called(spec.training_hooks) else []
     return [*summaries, *chief, *own, *hooks, *last, watch, *losses, *spec.training_hooks]
 
 
