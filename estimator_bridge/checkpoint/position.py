@@ -146,6 +146,15 @@ class Positions:
             return error.problem if is_there or step in self._listed() else None
         return None
 
+    def lacks(self, step: int) -> bool:
+        """Returns whether there are positions of other steps, and none of this one.
+
+        Args:
+          step: the global step.
+        """
+        steps = self.steps()
+        return bool(steps) and step not in steps
+
     def _is_ours(self, step: int) -> bool:
         """Whether this library wrote the position of a step, which is read whole: it is small.
 
