@@ -55,6 +55,7 @@ setup(
             *TPU_COMPILER,
             "hypothesis",
             "ipykernel",
+            "jupyter_client",
             "mypy>=1.11",
             "nbclient",
             "pandas",
