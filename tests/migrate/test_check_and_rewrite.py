@@ -53,12 +53,16 @@ def test_rewrite_shows_or_writes_and_a_second_time_does_nothing(folder, capsys):
     diff = capsys.readouterr().out
     assert diff.startswith("--- a/a.py\n+++ b/a.py\n")
     assert "+x = contrib.layers.conv2d\n" in diff
-    assert main(["rewrite", "--write", "a.py"]) == 0
+    assert main(["rewrite", "--write", "a.py"]) == 1  # tf.contrib.learn.Experiment is left
+    assert capsys.readouterr().err == "1 file: 1 written, 1 place left for a person\n"
     assert file.read_text() == NEW
     assert stat.S_IMODE(file.stat().st_mode) == 0o754
     assert os.listdir(folder) == ["a.py"]
     assert main(["rewrite", "a.py"]) == 0
     assert capsys.readouterr().out == ""
+    assert main(["rewrite", "--write", "a.py"]) == 1
+    file.write_text("".join(NEW.splitlines(True)[:-3]))
+    assert main(["rewrite", "--write", "a.py"]) == 0
 
 
 @pytest.mark.parametrize(
@@ -80,7 +84,8 @@ def test_a_file_that_is_not_python_is_named_and_left(folder, capsys, content, co
     assert main(["check", "a.py"]) == 1
     line = capsys.readouterr().out.splitlines()[0]
     assert f": {code} [by hand] a.py {said}" in line
-    assert main(["rewrite", "--write", "a.py"]) == 0
+    assert main(["rewrite", "--write", "a.py"]) == 1
+    assert main(["rewrite", "a.py"]) == 1
     assert (folder / "a.py").read_bytes() == content
 
 
