@@ -11,6 +11,7 @@ from estimator_bridge.legacy.running.dialects import Dialect
 from estimator_bridge.migrate.files import Found, find_files
 from estimator_bridge.migrate.ignoring import Ignored
 from estimator_bridge.migrate.module import Module
+from estimator_bridge.migrate.names import Fate, canonical, look_up
 from estimator_bridge.migrate.options import Options
 from estimator_bridge.migrate.python2 import python2_construct
 from estimator_bridge.migrate.reading import Source, UnreadableError, read_source
@@ -99,9 +100,20 @@ def examine_all(
             found.append((one, None))
         else:
             source, module = one
-            module.dialect = options.dialect or module.verdict.dialect or doubt
+            module.dialect = options.dialect or module.verdict.dialect or _better(module, doubt)
             found.append((examine(module, rules), (source, module)))
     return found
+
+
+def _better(module: Module, doubt: Dialect) -> Dialect:
+    """The dialect that has more of a module's names; the one in doubt where both have as many."""
+    targets = {r.target for r in module.scopes.references if r.target.startswith("tensorflow.")}
+
+    def unknown(dialect: Dialect) -> int:
+        found = (look_up(canonical(target, dialect)) for target in targets)
+        return sum(known is not None and known.fate is Fate.UNKNOWN for known in found)
+
+    return min((doubt, Dialect.TF2, Dialect.TF1), key=unknown)
 
 
 def _open_file(

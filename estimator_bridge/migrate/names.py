@@ -68,7 +68,7 @@ def canonical(target: str, dialect: Dialect) -> str:
       dialect: what the module means by `tensorflow`.
     """
     if target.partition(".")[0] != "tensorflow":
-        return target
+        return f"_{target}" if target.partition(".")[0] in _DIALECTS else target
     below = target[len("tensorflow.") :]
     for start, root in (("compat.v1", "tf1"), ("compat.v2", "tf2")):
         if f"{below}.".startswith(f"{start}."):

@@ -65,9 +65,8 @@ class TpuFunctions:
                 continue
             found.append(function)
             for node in without_nested(function):
-                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                    if not self.is_for_host(node):
-                        waiting += self._by_name.get(node.id, [])
+                if isinstance(node, ast.Name) and not self.is_for_host(node):
+                    waiting += self._by_name.get(node.id, [])
         return sorted(found, key=lambda function: function.lineno)
 
     def calls_on_cores(self) -> Iterator[tuple[ast.Call, str]]:
@@ -96,12 +95,7 @@ class TpuFunctions:
 
     def asks_for_batch_size(self, function: Function) -> bool:
         """Whether a function takes the batch's size from its params."""
-        return any(
-            isinstance(node, ast.Constant) and node.value == "batch_size"
-            or isinstance(node, ast.Attribute) and node.attr == "batch_size"
-            and isinstance(node.value, ast.Name) and node.value.id == "params"
-            for node in ast.walk(function)
-        )  # fmt: skip
+        return any(map(_is_batch_size, ast.walk(function)))
 
     def _around(self, node: ast.AST) -> Function | None:
         while node in self._module.parents:
@@ -110,6 +104,15 @@ class TpuFunctions:
                 return node
         return None
 
+    def enclosing(self, function: Function) -> list[Function]:
+        """A function and those around it, from the inside."""
+        found: list[Function] = []
+        around: Function | None = function
+        while around is not None:
+            found.append(around)
+            around = self._around(around)
+        return found
+
     def is_for_host(self, node: ast.AST) -> bool:
         """Whether an expression is part of a host call, of metrics or of a scaffold."""
         while node in self._module.parents:
@@ -117,7 +120,8 @@ class TpuFunctions:
             if isinstance(node, ast.keyword) and _HOSTS.search(node.arg or ""):
                 return True
             if isinstance(node, ast.Assign):
-                return any(_HOSTS.search(ast.dump(target)) for target in node.targets)
+                names = [n for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Name)]
+                return any(_HOSTS.search(name.id) for name in names)
             if isinstance(node, ast.stmt):
                 return False
         return False
@@ -129,6 +133,12 @@ class TpuFunctions:
             if isinstance(node, (ast.If, ast.IfExp)) and "tpu" in ast.dump(node.test).lower():
                 return True
         return False
+
+
+def _is_batch_size(node: ast.AST) -> bool:
+    if isinstance(node, ast.Attribute) and node.attr == "batch_size":
+        return isinstance(node.value, ast.Name) and node.value.id == "params"
+    return isinstance(node, ast.Constant) and node.value == "batch_size"
 
 
 _MADE: WeakKeyDictionary[Module, TpuFunctions] = WeakKeyDictionary()

@@ -55,9 +55,11 @@ def global_step_races(module: Module) -> Iterator[Finding]:
 
 def _step_variables(module: Module, nodes: list[ast.AST]) -> Iterator[str]:
     for node in nodes:
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-            if module.name_of(node.value.func).rpartition(".")[2] in _STEPS:
-                yield from (t.id for t in node.targets if isinstance(t, ast.Name))
+        value = node.value if isinstance(node, ast.Assign) else None
+        if isinstance(value, ast.Call) and isinstance(node, ast.Assign):
+            if module.name_of(value.func).rpartition(".")[2] not in _STEPS:
+                continue
+            yield from (target.id for target in node.targets if isinstance(target, ast.Name))
 
 
 def _assigned(module: Module, call: ast.Call) -> str:
@@ -92,7 +94,7 @@ def _reads(module: Module, node: ast.AST, step: str, assignment: ast.Call) -> bo
 def _has_edge(module: Module, node: ast.AST) -> bool:
     while node in module.parents and not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         node = module.parents[node]
-        if isinstance(node, ast.With):
-            if any("control_dependencies" in ast.dump(item) for item in node.items):
-                return True
+        items = node.items if isinstance(node, ast.With) else []
+        if any("control_dependencies" in ast.dump(item.context_expr) for item in items):
+            return True
     return False

@@ -12,9 +12,11 @@ _TYPES = {
 }  # fmt: skip
 _RENAMED = {
     "Inf": "inf", "Infinity": "inf", "NAN": "nan", "NaN": "nan", "PINF": "inf",
-    "alltrue": "all", "bool8": "bool_", "complex_": "complex128", "cumproduct": "cumprod", "float_": "float64",
+    "alltrue": "all", "bool8": "bool_", "complex_": "complex128",
+    "cumproduct": "cumprod", "float_": "float64",
     "in1d": "isin", "infty": "inf", "int0": "intp", "mat": "asmatrix", "product": "prod",
-    "round_": "round", "row_stack": "vstack", "str0": "str_", "void0": "void", "sometrue": "any", "string_": "bytes_",
+    "round_": "round", "row_stack": "vstack", "str0": "str_", "void0": "void",
+    "sometrue": "any", "string_": "bytes_",
     "trapz": "trapezoid", "unicode_": "str_",
 }  # fmt: skip
 _BY_HAND = {

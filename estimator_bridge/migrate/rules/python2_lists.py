@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from estimator_bridge.migrate.module import Module
@@ -13,6 +14,7 @@ _VIEWS = {"items", "keys", "values"}
 _METHODS = {"append", "extend", "index", "insert", "pop", "remove", "reverse", "sort"}
 # Of what nobody keeps: `values().append(x)` would do nothing to a dict, so it is of no dict.
 _METHODS_OF_A_CALL = {"index", "pop"}
+_OPERATION = re.compile(r"operation|(?:\b|_)ops?\b")
 _SHUFFLES = ("random.shuffle", "numpy.random.shuffle")
 
 
@@ -72,12 +74,13 @@ def _by_variables(module: Module, scope: ast.Module | ast.FunctionDef) -> Iterat
 
 
 def _kind(module: Module, call: ast.Call) -> str:
-    """What a call makes that was a list in Python 2: "map", "keys", "range"; "" where it is none."""
+    """What a call makes that was a list in Python 2: "map", "keys"; "" where it was none."""
     name = module.name_of(call.func)
     if name in _MADE_BY or name in ("builtins.range", "builtins.xrange"):
         return name.rpartition(".")[2]
     if isinstance(call.func, ast.Attribute) and not call.args and not call.keywords:
-        return call.func.attr if call.func.attr in _VIEWS else ""
+        of_graph = _OPERATION.search(module.lines.of(call.func.value))  # has `values`, too
+        return call.func.attr if call.func.attr in _VIEWS and not of_graph else ""
     return ""
 
 

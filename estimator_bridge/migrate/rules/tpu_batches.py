@@ -43,8 +43,8 @@ def tpu_batch_numbers(module: Module) -> Iterator[Finding]:
         return
     sized = [f for f in functions.inputs if functions.asks_for_batch_size(f)]
     for call, called, around in _batches(module, functions.inputs):
-        size = call.args[0] if call.args else getattr(keyword(call, "batch_size"), "value", None)
-        if around in sized or not isinstance(size, ast.Constant) or called.attr == "map_and_batch":
+        size = _size(call)
+        if around in sized or not isinstance(size, ast.Constant):
             continue
         if isinstance(size.value, int) and size.value > 1:
             yield module.finding(
@@ -60,7 +60,7 @@ def tpu_short_batches(module: Module) -> Iterator[Finding]:
 
     Without it training stops with "must have static shape", also on an input that repeats. In
     evaluation and prediction a short last batch is counted, so `drop_remainder` is to depend on
-    the mode. Functions that name another mode, or that set the shape, are left alone.
+    the mode. Functions that say nothing of training, or that set the shape, are left alone.
 
     Left alone by `rewrite`, with a comment:
 
@@ -78,7 +78,9 @@ def tpu_short_batches(module: Module) -> Iterator[Finding]:
     for call, called, around in _batches(module, functions.inputs):
         if not functions.asks_for_batch_size(around) or _is_static(call, around):
             continue
-        if any(word in around.name for word in ("eval", "pred", "test", "serving")):
+        if isinstance(_size(call), ast.Constant):  # what the program batches by itself
+            continue
+        if not _is_of_training(functions.enclosing(around)):
             continue
         yield module.finding(
             "EB054", call, Severity.BY_HAND,
@@ -91,9 +93,8 @@ def _batches(
     module: Module, functions: list[Function]
 ) -> Iterator[tuple[ast.Call, ast.Attribute, Function]]:
     """The calls that make batches in some functions, each with the innermost of these."""
-    found = {call: called for call, called in methods_called(module, *_METHODS)}
     functions = sorted(functions, key=lambda function: function.lineno, reverse=True)
-    for call, called in found.items():
+    for call, called in methods_called(module, *_METHODS):
         around = next(
             (f for f in functions if f.lineno <= call.lineno <= (f.end_lineno or 0)), None
         )
@@ -101,12 +102,32 @@ def _batches(
             yield call, called, around
 
 
+def _size(call: ast.Call) -> ast.expr | None:
+    given = keyword(call, "batch_size")
+    if given is not None:
+        return given.value
+    place = int(call.func.attr == "map_and_batch")  # type: ignore[attr-defined]
+    return call.args[place] if len(call.args) > place else None
+
+
+def _is_of_training(functions: list[Function]) -> bool:
+    """Whether functions, from the inside, name training, or shuffle, and no other mode."""
+    if any(word in f.name for f in functions for word in ("eval", "pred", "test", "serving")):
+        return False
+    nodes = list(ast.walk(functions[-1]))
+    names = [node.arg for node in nodes if isinstance(node, ast.arg)]
+    names += [node.id for node in nodes if isinstance(node, ast.Name)]
+    names += [node.attr for node in ast.walk(functions[0]) if isinstance(node, ast.Attribute)]
+    names += [function.name for function in functions]
+    return any("train" in name or name == "shuffle" for name in names)
+
+
 def _is_static(call: ast.Call, around: Function) -> bool:
     most = {"batch": 1, "padded_batch": 2, "map_and_batch": 3}[call.func.attr]  # type: ignore[attr-defined]
     if len(call.args) > most or keyword(call, "drop_remainder"):
         return True
     return any(
-        isinstance(node, ast.Attribute) and node.attr in _STATIC
-        or isinstance(node, ast.Name) and node.id in _STATIC
+        (isinstance(node, ast.Attribute) and node.attr in _STATIC)
+        or (isinstance(node, ast.Name) and node.id in _STATIC)
         for node in ast.walk(around)
     )  # fmt: skip

@@ -33,7 +33,8 @@ def tpu_python_functions(module: Module) -> Iterator[Finding]:
     import tensorflow.compat.v1 as tf
 
     def model_fn(features, labels, mode, params):
-        # EB051: tf.py_func cannot run on a TPU. Compute it in input_fn, or on the host by host_call.
+        # EB051: tf.py_func cannot run on a TPU. Compute it in input_fn, or on the host in
+        # host_call.
         y = tf.py_func(lambda x: x + 1, [features], tf.float32)
         return eb.tpu.TPUEstimatorSpec(mode, loss=tf.reduce_mean(y))
     ```
@@ -43,5 +44,5 @@ def tpu_python_functions(module: Module) -> Iterator[Finding]:
         if root in ROOTS and below in _ON_HOST:
             yield module.finding(
                 "EB051", call, Severity.BY_HAND, f"{shown(name)} cannot run on a TPU",
-                "Compute it in input_fn, or on the host by host_call.",
+                "Compute it in input_fn, or on the host in host_call.",
             )  # fmt: skip

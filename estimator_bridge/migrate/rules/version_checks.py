@@ -21,8 +21,11 @@ def version_checks(module: Module) -> Iterator[Finding]:
 
     `assert tf.__version__.startswith("1.")` stops today, and versions that are compared as texts
     ("2.21" < "2.4") are compared wrong. Look which way is right with TensorFlow 2 and its
-    `tf.compat.v1`, and leave that. A version that is only printed is left alone. So is a module that
-    knows both TensorFlows: which uses `tf.compat`, or imports TensorFlow in a `try` or below an `if`.
+    `tf.compat.v1`, and leave that.
+
+    A version that is only printed is left alone, and so is one that is compared with 1.4 or another
+    of that time: newer is right. So is a module that knows both TensorFlows: it uses `tf.compat`,
+    or imports TensorFlow in a `try` or below an `if`.
 
     Left alone by `rewrite`, with a comment:
 
@@ -48,10 +51,17 @@ def version_checks(module: Module) -> Iterator[Finding]:
             )  # fmt: skip
 
 
+def _is_older(node: ast.Compare) -> bool:
+    """Whether a version is compared with an older one than 2, which texts do right, too."""
+    texts = [n.value for n in ast.walk(node) if isinstance(n, ast.Constant)]
+    ordered = all(isinstance(op, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)) for op in node.ops)
+    return ordered and bool(texts) and all(str(text).startswith(("0.", "1.")) for text in texts)
+
+
 def _knows_both(module: Module) -> bool:
     guarded = any(f.guarded and f.target.startswith("tensorflow") for f in module.imports)
     return guarded or any(
-        node.attr == "compat" and module.name_of(node.value) in ("tf1", "tf2")
+        node.attr == "compat" and isinstance(node.value, ast.Name)
         for node in module.nodes(ast.Attribute)
     )
 
@@ -62,7 +72,7 @@ def _decides(module: Module, node: ast.AST) -> bool:
     while below in module.parents:
         above = module.parents[below]
         if isinstance(above, ast.Compare):
-            return True
+            return not _is_older(above)
         if isinstance(above, (ast.If, ast.IfExp, ast.Assert, ast.While)):
             return below is above.test
         if isinstance(above, ast.stmt):
