@@ -47,6 +47,10 @@ class Source:
         """
         return self.mark + text.encode(self.encoding)
 
+    def shown(self, text: str) -> str:
+        """A text of this source's as people are to see it."""
+        return text
+
 
 def read_source(path: str) -> Source:
     """Reads a file.

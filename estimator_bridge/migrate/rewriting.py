@@ -59,8 +59,8 @@ class Rewritten:
         return "".join(
             line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
             for line in difflib.unified_diff(
-                self.source.text.splitlines(keepends=True),
-                self.text.splitlines(keepends=True),
+                self.source.shown(self.source.text).splitlines(keepends=True),
+                self.source.shown(self.text).splitlines(keepends=True),
                 f"a/{path}",
                 f"b/{path}",
             )
