@@ -58,7 +58,6 @@ setup(
             "setuptools>=68",
             "wheel",
         ],
-        "tools": ["PyYAML", "libcst"],
         "docs": ["mkdocs>=1.6,<2", "mkdocs-material>=9.5", "mkdocstrings[python]>=0.27"],
         "release": ["build>=1.2", "twine>=6"],
     },

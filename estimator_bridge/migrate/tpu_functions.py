@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 from estimator_bridge.migrate.module import Module
 
-__all__ = ["Function", "TpuFunctions", "tpu_functions", "without_nested"]
+__all__ = ["Function", "TpuFunctions", "functions_of", "tpu_functions", "without_nested"]
 
 Function = Union[ast.FunctionDef, ast.AsyncFunctionDef]
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -33,7 +33,7 @@ class TpuFunctions:
 
     def __init__(self, module: Module):
         self._module = module
-        self._functions = list(module.nodes(*_FUNCTIONS))
+        self._functions = functions_of(module)
         self._by_name: dict[str, list[Function]] = {}
         for function in self._functions:
             self._by_name.setdefault(function.name, []).append(function)
@@ -149,6 +149,11 @@ def tpu_functions(module: Module) -> TpuFunctions:
     if module not in _MADE:
         _MADE[module] = TpuFunctions(module)
     return _MADE[module]
+
+
+def functions_of(module: Module) -> list[Function]:
+    """The functions of a module, without lambdas."""
+    return [*module.nodes(ast.FunctionDef), *module.nodes(ast.AsyncFunctionDef)]
 
 
 def without_nested(function: Function | ast.Module) -> Iterator[ast.AST]:

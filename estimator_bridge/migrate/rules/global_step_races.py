@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.registry import rule
-from estimator_bridge.migrate.tpu_functions import without_nested
+from estimator_bridge.migrate.tpu_functions import functions_of, without_nested
 from estimator_bridge.migrate.values import Finding, Severity
 
 _STEPS = (
@@ -36,7 +36,7 @@ def global_step_races(module: Module) -> Iterator[Finding]:
         return tf.group(train_op, [global_step.assign(global_step + 1)])
     ```
     """
-    for function in module.nodes(ast.FunctionDef, ast.AsyncFunctionDef):
+    for function in functions_of(module):
         nodes = list(without_nested(function))
         steps = set(_step_variables(module, nodes))
         for call in nodes:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.registry import rule
-from estimator_bridge.migrate.tpu_functions import without_nested
+from estimator_bridge.migrate.tpu_functions import Function, functions_of, without_nested
 from estimator_bridge.migrate.values import Edit, Finding, Severity, Span
 
 _MADE_BY = {"builtins.filter", "builtins.map", "builtins.zip"}
@@ -52,11 +52,12 @@ def python2_lists(module: Module) -> Iterator[Finding]:
         kind = _kind(module, call)
         if kind and _used_as_list(module, call, kind):
             yield _wrapped(module, call, kind)
-    for scope in (module.tree, *module.nodes(ast.FunctionDef)):
-        yield from _by_variables(module, scope)
+    yield from _by_variables(module, module.tree)
+    for function in functions_of(module):
+        yield from _by_variables(module, function)
 
 
-def _by_variables(module: Module, scope: ast.Module | ast.FunctionDef) -> Iterator[Finding]:
+def _by_variables(module: Module, scope: ast.Module | Function) -> Iterator[Finding]:
     nodes = list(without_nested(scope))
     stored = [n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)]
     for node in nodes:
