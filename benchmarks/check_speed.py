@@ -2,9 +2,9 @@
 
     python -m benchmarks.check_speed [--lines 10000] [--rounds 5] [PATH...]
 
-Without a path, the source is a generated model of that many lines, in which every eighth line has a
-finding. Times are CPU seconds of this process for 10,000 lines, the least of the rounds, beside those
-that Python's own parser takes. The goal for `check` is less than 2 s.
+Without a path, the source is a generated model of that many lines, in which every eighth line has
+a finding. Times are CPU seconds of this process for 10,000 lines, the least of the rounds, beside
+those that Python's own parser takes. The goal for `check` is less than 2 s.
 """
 
 from __future__ import annotations

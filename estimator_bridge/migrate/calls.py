@@ -45,5 +45,6 @@ def renamed_keyword(module: Module, given: ast.keyword, name: str) -> Edit:
 
 def added_keyword(module: Module, call: ast.Call, text: str) -> Edit:
     """The edit that adds an argument behind the others, of which there must be one."""
-    last = max(module.lines.span(node).end for node in [*call.args, *call.keywords])
+    given: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
+    last = max(module.lines.span(node).end for node in given)
     return Edit(Span(last, last), f", {text}")
