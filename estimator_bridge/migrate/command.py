@@ -77,7 +77,7 @@ def run_check(arguments: argparse.Namespace) -> int:
         report = check(_paths(arguments), _options(arguments))
     except (NothingFoundError, ConfigurationError, ValueError) as error:
         return _wrong("check", error)
-    print(FORMATS[arguments.format](report))
+    _show(FORMATS[arguments.format](report) + "\n")
     return report.exit_code
 
 
@@ -110,7 +110,7 @@ def run_rewrite(arguments: argparse.Namespace) -> int:
         done = f"{written} written"
     else:
         for file in changed:
-            print(file.diff(), end="")
+            _show(file.diff())
         done = f"{len(changed)} would be changed"
     passed = sum(bool(file.examined.passed_over) for file in files)
     places = sum(len(file.by_hand) for file in files)
@@ -123,6 +123,15 @@ def run_rewrite(arguments: argparse.Namespace) -> int:
     if arguments.write:
         return int(written < len(changed) or places > 0)
     return int(bool(changed) or any(file.by_hand for file in files if file.source is None))
+
+
+def _show(text: str) -> None:
+    """Writes to the standard output; a reader that stops early, such as `head`, ends that."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _places(count: int) -> str:

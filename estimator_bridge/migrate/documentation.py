@@ -15,6 +15,7 @@ _HEAD = """\
 # The rules of `check` and `rewrite`
 
 Written by `python -m estimator_bridge.migrate.documentation`, from the rules' own texts.
+[Checking and rewriting old source](check_and_rewrite.md) describes the commands.
 
 `estimator-bridge check` reports what the rules find, `estimator-bridge rewrite` writes what they
 say. Each finding has one of four severities:

@@ -181,6 +181,44 @@ def test_github_gets_commands(folder, capsys):
     assert "::warning file=a.py,line=3,col=5,title=EB012" in said
 
 
+def test_sarif_has_what_its_schema_wants(folder, capsys):
+    """The whole output was valid by the official schema of 2.1.0, which is not kept here."""
+    (folder / "a b.py").write_text(OLD)
+    (folder / "ä.py").write_text("x = xrange(1)\nprint(unicode)\n")
+    assert main(["check", ".", "--format", "sarif"]) == 1
+    log = json.loads(capsys.readouterr().out)
+    assert log["version"] == "2.1.0" and log["$schema"].endswith("sarif-schema-2.1.0.json")
+    (run,) = log["runs"]
+    rules = run["tool"]["driver"]["rules"]
+    assert run["tool"]["driver"]["name"] == "estimator-bridge"
+    assert [rule["id"] for rule in rules] == ["EB010", "EB012", "EB014", "EB030"]
+    assert all(rule["shortDescription"]["text"] and rule["help"]["text"] for rule in rules)
+    places = []
+    for result in run["results"]:
+        assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
+        assert result["level"] in ("none", "note", "warning", "error")
+        assert result["message"]["text"]
+        (location,) = result["locations"]
+        place = location["physicalLocation"]
+        region = place["region"]
+        assert region["startLine"] >= 1 and region["startColumn"] >= 1
+        places.append((place["artifactLocation"]["uri"], region["startLine"], result["level"]))
+    assert places == [
+        ("a%20b.py", 1, "warning"), ("a%20b.py", 3, "warning"), ("a%20b.py", 4, "error"),
+        ("%C3%A4.py", 1, "warning"), ("%C3%A4.py", 2, "warning"),
+    ]  # fmt: skip
+
+
+def test_a_reader_that_stops_early_is_no_error(folder):
+    (folder / "a.py").write_text("x = xrange(1)\n" * 5000)
+    shown = [sys.executable, "-m", "estimator_bridge", "check", "a.py"]
+    process = subprocess.Popen(shown, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.readline()
+    process.stdout.close()
+    _, error = process.communicate(timeout=60)
+    assert (process.returncode, error) == (1, b"")
+
+
 def test_a_file_that_changes_meanwhile_is_not_written(folder, capsys, monkeypatch):
     from estimator_bridge.migrate import writing
 
