@@ -53,7 +53,8 @@ def _lines() -> Iterator[str]:
         yield f"| [{code}](#{code.lower()}) | {rule.title} |"
     yield ""
     for code, rule in all_rules().items():
-        yield f'<a id="{code.lower()}"></a>\n\n## {code}: {rule.title}\n\n{_shown(rule.text)}\n'
+        title = f"{rule.title[:1].upper()}{rule.title[1:]}"
+        yield f"## {code}\n\n**{title}.** {_shown(rule.text)}\n"
 
 
 def _shown(text: str) -> str:
