@@ -63,7 +63,7 @@ differential: $(VENV)/with-models $(ORIGINAL)/with-tensorflow
 
 # A stamp for each set of extras: newer than setup.py means that they are installed.
 $(VENV)/with-models: EXTRAS := models
-$(VENV)/with-tests: EXTRAS := models,tests,tools,docs
+$(VENV)/with-tests: EXTRAS := models,tests,docs
 $(VENV)/with-docs: EXTRAS := docs
 $(VENV)/with-release: EXTRAS := release
 

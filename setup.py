@@ -66,7 +66,6 @@ setup(
             "setuptools>=68",
             "wheel",
         ],
-        "tools": ["PyYAML", "libcst"],
         "tpu-compile": TPU_COMPILER,  # run --compile-for: 0.6 GB
         "docs": ["mkdocs>=1.6,<2", "mkdocs-material>=9.5", "mkdocstrings[python]>=0.27"],
         "release": ["build>=1.2", "twine>=6"],

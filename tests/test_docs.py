@@ -120,7 +120,8 @@ def test_flags_that_the_text_names_exist(page):
         if not code.startswith(("pip ", "tensorboard "))
     }
     known = set(flags_of_train()) | {"flagfile", "help"}
-    known |= set(re.findall(r"--(\w+)", cli.help_of("run")))
+    for command in ("check", "rewrite", "run"):
+        known |= set(re.findall(r"--(\w+)", cli.help_of(command)))
     known |= {f"no{name}" for name in known}
     assert named <= known
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from estimator_bridge.legacy.running.dialects import Dialect
+from estimator_bridge.legacy.running.notebooks import is_notebook
 from estimator_bridge.migrate.files import Found, find_files
 from estimator_bridge.migrate.ignoring import Ignored
 from estimator_bridge.migrate.module import Module
+from estimator_bridge.migrate.names import Fate, canonical, look_up
+from estimator_bridge.migrate.notebooks import NotebookSource, read_notebook_source
 from estimator_bridge.migrate.options import Options
 from estimator_bridge.migrate.python2 import python2_construct
 from estimator_bridge.migrate.reading import Source, UnreadableError, read_source
@@ -69,7 +72,14 @@ def check(paths: Iterable[str], options: Options) -> Report:
       NothingFoundError: a path is not there, or holds no Python.
       ValueError: an option names a rule that is not there.
     """
-    return Report(tuple(examined for examined, _ in examine_all(paths, options)))
+    return Report(tuple(_placed(*found) for found in examine_all(paths, options)))
+
+
+def _placed(examined: Examined, read: tuple[Source, Module] | None) -> Examined:
+    """What was found in a notebook, by its cells."""
+    if read is None or not isinstance(read[0], NotebookSource):
+        return examined
+    return replace(examined, findings=tuple(map(read[0].placed, examined.findings)))
 
 
 def examine_all(
@@ -99,9 +109,27 @@ def examine_all(
             found.append((one, None))
         else:
             source, module = one
-            module.dialect = options.dialect or module.verdict.dialect or doubt
+            told = options.dialect or module.verdict.dialect or _asked_for(source)
+            module.dialect = told or _better(module, doubt)
             found.append((examine(module, rules), (source, module)))
     return found
+
+
+def _asked_for(source: Source) -> Dialect | None:
+    """The dialect that a notebook's `%tensorflow_version` names."""
+    version = source.tensorflow if isinstance(source, NotebookSource) else ""
+    return {"1": Dialect.TF1, "2": Dialect.TF2}.get(version)
+
+
+def _better(module: Module, doubt: Dialect) -> Dialect:
+    """The dialect that has more of a module's names; the one in doubt where both have as many."""
+    targets = {r.target for r in module.scopes.references if r.target.startswith("tensorflow.")}
+
+    def unknown(dialect: Dialect) -> int:
+        found = (look_up(canonical(target, dialect)) for target in targets)
+        return sum(known is not None and known.fate is Fate.UNKNOWN for known in found)
+
+    return min((doubt, Dialect.TF2, Dialect.TF1), key=unknown)
 
 
 def _open_file(
@@ -111,7 +139,7 @@ def _open_file(
     if file.passed_over:
         return Examined(file.path, passed_over=file.passed_over)
     try:
-        source = read_source(file.path)
+        source = _read(file.path)
     except UnreadableError as error:
         return _unread(file, rules, "EB003", 1, str(error), "It is left as it is.")
     except OSError as error:
@@ -126,7 +154,11 @@ def _open_file(
     try:
         return source, Module(file.path, source.text, options.dialect)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return _not_python(file, rules, source.text, error)
+        return _not_python(file, rules, source, error)
+
+
+def _read(path: str) -> Source:
+    return read_notebook_source(path) if is_notebook(path) else read_source(path)
 
 
 def examine(module: Module, rules: Sequence[Rule]) -> Examined:
@@ -137,22 +169,28 @@ def examine(module: Module, rules: Sequence[Rule]) -> Examined:
     return Examined(module.file, tuple(findings), lines=len(module.lines))
 
 
-def _not_python(file: Found, rules: Sequence[Rule], text: str, error: Exception) -> Examined:
+def _not_python(file: Found, rules: Sequence[Rule], source: Source, error: Exception) -> Examined:
     line = getattr(error, "lineno", None) or 1
+    cell, line_of_cell = source.place(line) if isinstance(source, NotebookSource) else (0, line)
     said = getattr(error, "msg", None) or str(error) or type(error).__name__
-    construct = python2_construct(text, line)
+    construct = python2_construct(source.text, line)
     if construct:
-        return _unread(
-            file, rules, "EB002", line, f"is Python 2: {construct}",
-            "Convert it once: `pip install fissix`, then `fissix -w FILE`.",
-        )  # fmt: skip
-    return _unread(file, rules, "EB001", line, f"is not Python 3: {said}", "It is left as it is.")
+        how = "Convert it once: `pip install fissix`, then `fissix -w FILE`."
+        found = (
+            "EB002",
+            f"is Python 2: {construct}",
+            "Write it as Python 3 has it." if cell else how,
+        )
+    else:
+        found = "EB001", f"is not Python 3: {said}", "It is left as it is."
+    code, message, how = found
+    return _unread(file, rules, code, line_of_cell, message, how, cell)
 
 
 def _unread(
-    file: Found, rules: Sequence[Rule], code: str, line: int, message: str, how: str
+    file: Found, rules: Sequence[Rule], code: str, line: int, message: str, how: str, cell: int = 0
 ) -> Examined:
-    found = _finding(file, code, line, Severity.BY_HAND, message, how)
+    found = replace(_finding(file, code, line, Severity.BY_HAND, message, how), cell=cell)
     kept = (found,) if any(rule.code == code for rule in rules) else ()
     return Examined(file.path, kept, passed_over=message)
 

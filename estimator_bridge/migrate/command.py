@@ -5,12 +5,16 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from estimator_bridge.legacy.running.dialects import Dialect
 
+if TYPE_CHECKING:
+    from estimator_bridge.migrate.rewriting import Rewritten
+
 __all__ = ["add_check_arguments", "add_rewrite_arguments", "run_check", "run_rewrite"]
 
-_FORMATS = ("text", "json", "github")
+_FORMATS = ("text", "json", "sarif", "github")
 
 
 def add_check_arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,7 +77,7 @@ def run_check(arguments: argparse.Namespace) -> int:
         report = check(_paths(arguments), _options(arguments))
     except (NothingFoundError, ConfigurationError, ValueError) as error:
         return _wrong("check", error)
-    print(FORMATS[arguments.format](report))
+    _show(FORMATS[arguments.format](report) + "\n")
     return report.exit_code
 
 
@@ -81,13 +85,13 @@ def run_rewrite(arguments: argparse.Namespace) -> int:
     """Rewrites.
 
     Returns:
-      0 where the files are as they should be, or were written; 1 where they would be changed, or
-      a person has something to do; 2 for wrong usage.
+      Without `--write`: 0 where nothing would be changed, 1 where something would be, or a file
+      cannot be read. With it: 0 where all is done, 1 where a person has something to do, or a file
+      could not be written. 2 for wrong usage.
     """
     from estimator_bridge.migrate.files import NothingFoundError
     from estimator_bridge.migrate.options import ConfigurationError
     from estimator_bridge.migrate.rewriting import RewriteError, rewrite
-    from estimator_bridge.migrate.writing import write_whole
 
     try:
         files = rewrite(_paths(arguments), _options(arguments))
@@ -96,29 +100,56 @@ def run_rewrite(arguments: argparse.Namespace) -> int:
     except RewriteError as error:
         print(f"estimator-bridge rewrite: {error}", file=sys.stderr)
         return 1
-    written = failed = 0
     for file in files:
         if file.examined.passed_over:
-            print(
-                f"{file.examined.path}: passed over: {file.examined.passed_over}", file=sys.stderr
-            )
-        if not file.changed:
-            continue
-        assert file.source is not None
-        if not arguments.write:
-            print(file.diff(), end="")
-            continue
-        try:
-            content, before = file.source.encoded(file.text), file.source.encoded(file.source.text)
-            write_whole(file.examined.path, content, before)
-            written += 1
-        except (OSError, UnicodeEncodeError) as error:
-            failed += 1
-            print(f"{file.examined.path}: not written: {error}", file=sys.stderr)
-    changed = sum(file.changed for file in files)
-    done = f"{written} written" if arguments.write else f"{changed} would be changed"
-    print(f"{len(files)} {'file' if len(files) == 1 else 'files'}: {done}", file=sys.stderr)
-    return int(bool(failed) or (changed > 0 and not arguments.write))
+            said = f"{file.examined.path}: passed over: {file.examined.passed_over}"
+            print(said, file=sys.stderr)
+    changed = [file for file in files if file.changed]
+    if arguments.write:
+        written = sum(map(_written, changed))
+        done = f"{written} written"
+    else:
+        for file in changed:
+            _show(file.diff())
+        done = f"{len(changed)} would be changed"
+    passed = sum(bool(file.examined.passed_over) for file in files)
+    places = sum(len(file.by_hand) for file in files)
+    print(
+        f"{len(files)} {'file' if len(files) == 1 else 'files'}: {done}"
+        f"{f', {passed} passed over' if passed else ''}"
+        f"{f', {_places(places)} left for a person' if places else ''}",
+        file=sys.stderr,
+    )
+    if arguments.write:
+        return int(written < len(changed) or places > 0)
+    return int(bool(changed) or any(file.by_hand for file in files if file.source is None))
+
+
+def _show(text: str) -> None:
+    """Writes to the standard output; a reader that stops early, such as `head`, ends that."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _places(count: int) -> str:
+    return f"{count} {'place' if count == 1 else 'places'}"
+
+
+def _written(file: Rewritten) -> bool:
+    """Whether a file could be written; says why it could not."""
+    from estimator_bridge.migrate.writing import write_whole
+
+    assert file.source is not None
+    try:
+        content, before = file.source.encoded(file.text), file.source.encoded(file.source.text)
+        write_whole(file.examined.path, content, before)
+    except (OSError, UnicodeEncodeError) as error:
+        print(f"{file.examined.path}: not written: {error}", file=sys.stderr)
+        return False
+    return True
 
 
 def _paths(arguments: argparse.Namespace) -> list[str]:

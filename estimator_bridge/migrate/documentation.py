@@ -15,6 +15,7 @@ _HEAD = """\
 # The rules of `check` and `rewrite`
 
 Written by `python -m estimator_bridge.migrate.documentation`, from the rules' own texts.
+[Checking and rewriting old source](check_and_rewrite.md) describes the commands.
 
 `estimator-bridge check` reports what the rules find, `estimator-bridge rewrite` writes what they
 say. Each finding has one of four severities:
@@ -52,7 +53,8 @@ def _lines() -> Iterator[str]:
         yield f"| [{code}](#{code.lower()}) | {rule.title} |"
     yield ""
     for code, rule in all_rules().items():
-        yield f'<a id="{code.lower()}"></a>\n\n## {code}: {rule.title}\n\n{_shown(rule.text)}\n'
+        title = f"{rule.title[:1].upper()}{rule.title[1:]}"
+        yield f"## {code}\n\n**{title}.** {_shown(rule.text)}\n"
 
 
 def _shown(text: str) -> str:

@@ -12,12 +12,15 @@ _SETS_UP = {"set_verbosity", "disable_v2_behavior", "mark_flag_as_required", "ap
 
 
 def is_main(module: Module) -> bool:
-    """Whether a module asks for ``__main__``, holds tests, or works at its top level.
+    """Whether a module starts a program.
+
+    That is a notebook, and what asks for ``__main__``, holds tests, or works at its top level.
 
     Only its own source is looked at; a script without any of these is taken for a module that
     others import.
     """
-    return any(_starts(statement, module) for statement in module.tree.body)
+    is_notebook = module.file.endswith(".ipynb")
+    return is_notebook or any(_starts(statement, module) for statement in module.tree.body)
 
 
 def _starts(statement: ast.stmt, module: Module) -> bool:

@@ -20,6 +20,7 @@ from estimator_bridge.legacy.old_paths import OLD_MODULES
 from estimator_bridge.legacy.running.dialects import Dialect
 from estimator_bridge.legacy.tf1.contrib_paths import _FUNCTIONS as FUNCTIONS_OF_FILES
 from estimator_bridge.legacy.tf1.deep_paths import DEEP_MODULES, DEEP_PACKAGES
+from estimator_bridge.legacy.tf1.privates import MODULES, NAMESPACES
 
 __all__ = ["Fate", "Known", "canonical", "look_up"]
 
@@ -27,6 +28,7 @@ _NAMES = Path(__file__).with_name("names.json")
 # Files of TensorFlow, which are below tensorflow in both dialects.
 _FILES = ("python", "core", "compiler", "tools", "tsl", "examples", "models", "lite.python")
 _PRIVATE = ("tensorflow.python.", "tensorflow.core.", "tensorflow.examples.", "tensorflow.models.")
+_PYTHON = "tensorflow.python."
 _ESTIMATOR_FILES = ("tensorflow_estimator", "tensorflow.python.estimator")
 _NOT_KNOWN_OF = ("keras", "raw_ops", "compat", "lite")
 
@@ -48,7 +50,8 @@ class Known:
       fate: what has become of it.
       name: that part, with its root.
       place: where it is today: "eb.RunConfig", "contrib.layers.fully_connected" for a name below
-        `estimator_bridge.legacy.contrib`, "tf.nn.relu", or a full path below estimator_bridge.
+        `estimator_bridge.legacy.contrib`, "tf.nn.relu", or a full path below estimator_bridge,
+        tensorflow or tf_keras.
       how: what to do in its place.
       own: of a name of tf.contrib, where `estimator_bridge.legacy.contrib` has it.
     """
@@ -67,8 +70,10 @@ def canonical(target: str, dialect: Dialect) -> str:
       target: a dotted name from `tensorflow` on, or any other.
       dialect: what the module means by `tensorflow`.
     """
-    if target.partition(".")[0] != "tensorflow":
-        return target
+    root = target.partition(".")[0]
+    if root != "tensorflow":
+        # A program's own package may be called tf2.
+        return f"program.{target}" if root in _DIALECTS else target
     below = target[len("tensorflow.") :]
     for start, root in (("compat.v1", "tf1"), ("compat.v2", "tf2")):
         if f"{below}.".startswith(f"{start}."):
@@ -260,11 +265,44 @@ def _shown(place: str) -> str:
 
 def _private(name: str) -> Known:
     """A module below tensorflow.python or tensorflow.core."""
+    moved = _moved_private(name)
+    if moved is not None:
+        return moved
     packages = _data()["python"]
     for prefix in _prefixes(name):
         package, _, module = prefix.rpartition(".")
         if prefix in packages or module in packages.get(package, "").split():
-            if prefix.count(".") > 1 or prefix == name:
+            is_module = prefix not in packages
+            # A package has few names of its own, and they have none below them.
+            if is_module or (prefix.count(".") > 1 and name.count(".") - prefix.count(".") < 2):
+                return Known(Fate.SAME, prefix)
+            if prefix == name:
                 return Known(Fate.SAME, prefix)
             break
+    package, _, last = name.rpartition(".")
+    for namespace in _public_namespaces(package):
+        if last in _names_in("tf1", namespace):
+            return Known(Fate.MOVED, name, f"tf.{namespace}.{last}".replace("..", "."))
     return Known(Fate.UNKNOWN, name, how="It is a private name, and has gone or moved.")
+
+
+def _moved_private(name: str) -> Known | None:
+    """A module that has another path today, or a name in one."""
+    below = name[len(_PYTHON) :] if name.startswith(_PYTHON) else ""
+    for old in sorted(MODULES, key=len, reverse=True):
+        if f"{below}.".startswith(f"{old}."):
+            place = f"{MODULES[old]}{below[len(old) :]}"
+            if not place.startswith("tf1."):
+                return Known(Fate.MOVED, name, place)
+            known = look_up(place)
+            if known is not None and known.name == place and known.fate is not Fate.UNKNOWN:
+                fate = Fate.MOVED if known.fate is Fate.SAME else known.fate
+                return Known(fate, name, known.place or f"tf.{place[4:]}", known.how)
+    return None
+
+
+def _public_namespaces(module: str) -> list[str]:
+    """Where in tf.compat.v1 the public names of a private module may be; the likeliest first."""
+    below = module[len(_PYTHON) :] if module.startswith(_PYTHON) else ""
+    fitting = [start for start in NAMESPACES if f"{below}.".startswith((f"{start}.", f"{start}_"))]
+    return [*(NAMESPACES[start] for start in sorted(fitting, key=len, reverse=True)), ""]

@@ -19,6 +19,7 @@ __all__ = [
 
 ROOTS = ("tf1", "tf2")
 _LIBRARY = "estimator_bridge"
+_FULL = (f"{_LIBRARY}.", "tensorflow.", "tf_keras.")
 CONTRIB = f"{_LIBRARY}.legacy.contrib"
 
 
@@ -128,7 +129,7 @@ def home_of(module: Module, found: Import, known: Known) -> str | None:
     Returns:
       The name; None where no module has all of them.
     """
-    if known.place.startswith(f"{_LIBRARY}."):
+    if known.place.startswith(_FULL):
         return known.place
     used = [known_use for use in found.uses if (known_use := module.known(use)) is not None]
     moved = [k for k in used if k.fate is Fate.MOVED and k.name != known.name]

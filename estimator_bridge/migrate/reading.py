@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 import os
+import stat
 import tokenize
 from dataclasses import dataclass
 
@@ -47,17 +48,23 @@ class Source:
         """
         return self.mark + text.encode(self.encoding)
 
+    def shown(self, text: str) -> str:
+        """A text of this source's as people are to see it."""
+        return text
+
 
 def read_source(path: str) -> Source:
     """Reads a file.
 
     Raises:
-      UnreadableError: it is too large, or no text in the encoding that it names.
+      UnreadableError: it is no file, too large, or no text in the encoding that it names.
       OSError: it cannot be opened.
     """
-    size = os.path.getsize(path)
-    if size > MOST_BYTES:
-        raise UnreadableError(f"has {size:,} bytes, and {MOST_BYTES:,} are read at most")
+    found = os.stat(path)
+    if not stat.S_ISREG(found.st_mode):  # opening a pipe would wait for its writer
+        raise UnreadableError("is a pipe or a device, and no file")
+    if found.st_size > MOST_BYTES:
+        raise UnreadableError(f"has {found.st_size:,} bytes, and {MOST_BYTES:,} are read at most")
     with open(path, "rb") as file:
         content = file.read()
     return Source(path, *decoded(content))

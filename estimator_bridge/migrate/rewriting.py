@@ -12,7 +12,7 @@ from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.options import Options
 from estimator_bridge.migrate.reading import Source
 from estimator_bridge.migrate.registry import Rule
-from estimator_bridge.migrate.values import Finding
+from estimator_bridge.migrate.values import Finding, Severity
 
 __all__ = ["RewriteError", "Rewritten", "rewrite", "rewritten_text"]
 
@@ -32,11 +32,19 @@ class Rewritten:
       examined: what was found in it, as it stood.
       source: as it stood; None where it was not read.
       text: what it is to hold.
+      left: what rules find in that text: what a person has to look at.
     """
 
     examined: Examined
     source: Source | None = None
     text: str = ""
+    left: tuple[Finding, ...] = ()
+
+    @property
+    def by_hand(self) -> list[Finding]:
+        """What is left for a person, of a file that could not be read, too."""
+        found = self.left if self.source is not None else self.examined.findings
+        return [f for f in found if f.severity in (Severity.BY_HAND, Severity.UNAVAILABLE)]
 
     @property
     def changed(self) -> bool:
@@ -51,8 +59,8 @@ class Rewritten:
         return "".join(
             line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
             for line in difflib.unified_diff(
-                self.source.text.splitlines(keepends=True),
-                self.text.splitlines(keepends=True),
+                self.source.shown(self.source.text).splitlines(keepends=True),
+                self.source.shown(self.text).splitlines(keepends=True),
                 f"a/{path}",
                 f"b/{path}",
             )
@@ -78,18 +86,23 @@ def rewrite(paths: Iterable[str], options: Options) -> list[Rewritten]:
     return [
         Rewritten(examined)
         if read is None
-        else Rewritten(examined, read[0], rewritten_text(read[1], rules, examined.findings))
+        else Rewritten(examined, read[0], *rewritten_text(read[1], rules, examined.findings))
         for examined, read in examine_all(paths, options)
     ]
 
 
-def rewritten_text(module: Module, rules: Sequence[Rule], findings: Sequence[Finding]) -> str:
-    """What a module's source is to be.
+def rewritten_text(
+    module: Module, rules: Sequence[Rule], findings: Sequence[Finding]
+) -> tuple[str, tuple[Finding, ...]]:
+    """Rewrites a module's source.
 
     Args:
       module: the module as it stands.
       rules: those to follow.
       findings: what they found in it.
+
+    Returns:
+      The new source, and what rules still find in it.
 
     Raises:
       RewriteError: the result is no Python, or the rules find no end.
@@ -97,7 +110,7 @@ def rewritten_text(module: Module, rules: Sequence[Rule], findings: Sequence[Fin
     for _ in range(_MOST_ROUNDS):
         text = applied(module, findings)
         if text == module.text:
-            return text
+            return text, tuple(findings)
         try:
             # What was TensorFlow 1 stays so for the next round, whatever is imported by then.
             module = Module(module.file, text, module.dialect)

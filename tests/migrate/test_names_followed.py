@@ -168,3 +168,26 @@ def test_what_is_missing_is_said_where_it_is_used():
     assert (found.line, found.column, found.severity.value) == (4, 5, "cannot be had")
     assert found.message == "tf.contrib.learn.Experiment is nowhere any more"
     assert found.how.startswith("Use tf.estimator.train_and_evaluate")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("from tensorflow.python.keras.layers import Dense", "from tf_keras.src.layers import Dense"),
+        ("from tensorflow.python.layers import base", "from tf_keras.src.legacy_tf_layers import base"),
+        ("import tensorflow.python.keras.backend as K", "from tf_keras.src import backend as K"),
+        ("from tensorflow.python.ops import rnn_cell", "from tensorflow.compat.v1.nn import rnn_cell"),
+        (
+            "from tensorflow.python.training.checkpointable.base import NoDependency",
+            "from tensorflow.python.trackable.base import NoDependency",
+        ),
+        ("from tensorflow.python.training.gone import Saver", "from tensorflow.compat.v1.train import Saver"),
+    ],
+)  # fmt: skip
+def test_a_private_module_that_has_moved(before, after):
+    assert rewritten(before).strip() == after
+
+
+def test_a_private_module_that_is_nowhere():
+    (found,) = findings("from tensorflow.python.training.gone import thing\n")
+    assert (found.rule, found.severity.value) == ("EB016", "by hand")

@@ -12,14 +12,14 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-__all__ = ["moved_module", "with_old_names"]
+__all__ = ["MODULES", "NAMESPACES", "moved_module", "with_old_names"]
 
 _ROOT = "tensorflow.python."
 
 # Modules that are elsewhere today; what is below them is below the new place. "tf1." begins a
 # namespace of tf.compat.v1. The longest path that fits counts.
 # TensorFlow's own copy of Keras is no program's any more: tf.keras is of the package tf_keras.
-_MODULES = {
+MODULES = {
     "keras": "tf_keras.src",
     "layers.base": "tf_keras.src.legacy_tf_layers.base",
     "layers.convolutional": "tf_keras.src.legacy_tf_layers.convolutional",
@@ -45,7 +45,7 @@ _MODULES = {
 }
 
 # By the beginning of a module's path: where in tf.compat.v1 its public names are.
-_NAMESPACES = {
+NAMESPACES = {
     "client.device_lib": "config",
     "data": "data",
     "distribute": "distribute",
@@ -98,9 +98,9 @@ def moved_module(name: str) -> ModuleType | None:
     if not name.startswith(_ROOT):
         return None
     below = name[len(_ROOT) :]
-    for old in sorted(_MODULES, key=len, reverse=True):
+    for old in sorted(MODULES, key=len, reverse=True):
         if below == old or below.startswith(f"{old}."):
-            return _load(_MODULES[old] + below[len(old) :])
+            return _load(MODULES[old] + below[len(old) :])
     return None
 
 
@@ -129,8 +129,8 @@ _with_old_names: set[str] = set()
 
 def _finder_of(module: str) -> Callable[[str], Any]:
     below = module[len(_ROOT) :]
-    fitting = [start for start in _NAMESPACES if f"{below}.".startswith((f"{start}.", f"{start}_"))]
-    namespaces = [_NAMESPACES[start] for start in sorted(fitting, key=len, reverse=True)] + [""]
+    fitting = [start for start in NAMESPACES if f"{below}.".startswith((f"{start}.", f"{start}_"))]
+    namespaces = [NAMESPACES[start] for start in sorted(fitting, key=len, reverse=True)] + [""]
 
     def __getattr__(name: str) -> Any:
         if not name.startswith("_"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from estimator_bridge.migrate.check import Report
-from estimator_bridge.migrate.reports import as_github, as_json, as_text
+from estimator_bridge.migrate.reports import as_github, as_json, as_sarif, as_text
 
 __all__ = ["FORMATS"]
 
@@ -13,5 +13,6 @@ __all__ = ["FORMATS"]
 FORMATS: dict[str, Callable[[Report], str]] = {
     "github": as_github.shown,
     "json": as_json.shown,
+    "sarif": as_sarif.shown,
     "text": as_text.shown,
 }

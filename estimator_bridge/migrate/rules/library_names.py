@@ -14,12 +14,32 @@ _ABSTRACT = """
 """
 _TODAY = {
     **{f"collections.{name}": f"collections.abc.{name}" for name in _ABSTRACT.split()},
+    "os.getcwdu": "os.getcwd",
+    "string.letters": "string.ascii_letters",
+    "string.lowercase": "string.ascii_lowercase",
+    "string.uppercase": "string.ascii_uppercase",
+    "sys.maxint": "sys.maxsize",
     "time.clock": "time.process_time",
+    "urllib.pathname2url": "urllib.request.pathname2url",
+    "urllib.quote": "urllib.parse.quote",
+    "urllib.quote_plus": "urllib.parse.quote_plus",
+    "urllib.unquote": "urllib.parse.unquote",
+    "urllib.unquote_plus": "urllib.parse.unquote_plus",
+    "urllib.urlencode": "urllib.parse.urlencode",
+    "urllib.urlopen": "urllib.request.urlopen",
+    "urllib.urlretrieve": "urllib.request.urlretrieve",
     "xml.etree.cElementTree": "xml.etree.ElementTree",
 }
 _BY_HAND = {
     "imp": "Python 3.12 has no imp. Use importlib: importlib.reload, importlib.import_module.",
     "distutils": "Python 3.12 has no distutils. For versions use packaging.version.",
+    "itertools.ifilter": "Write filter(...).",
+    "itertools.imap": "Write map(...).",
+    "itertools.izip": "Write zip(...).",
+    "itertools.izip_longest": "Write itertools.zip_longest(...).",
+    "string.join": "Write separator.join(texts).",
+    "string.maketrans": "Write str.maketrans(...), or bytes.maketrans(...).",
+    "sys.setdefaultencoding": "Leave it out: texts are Unicode, and `reload(sys)` is not needed.",
     "inspect.getargspec": "Use inspect.getfullargspec, whose result has seven fields: args, "
     "varargs, varkw, defaults, ...",
     "scipy.misc.imread": "Use imageio.imread.",
@@ -73,7 +93,8 @@ def library_names(module: Module) -> Iterator[Finding]:
         span = module.span(use.nodes[0], last)
         inner = module.text[span.start : span.end].rpartition(".")[0]
         after = _TODAY[name][len(name.rpartition(".")[0]) :]
-        imports = ("import collections.abc",) if after.startswith(".abc.") else ()
+        home = _TODAY[name].rpartition(".")[0]
+        imports = (f"import {home}",) if "." in home and home != name.rpartition(".")[0] else ()
         yield module.finding(
             "EB041", use.nodes[0], Severity.REWRITTEN, f"{name} has moved",
             f"Write {inner}{after}.", (Edit(span, f"{inner}{after}"),), imports,

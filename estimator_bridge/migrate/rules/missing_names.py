@@ -55,4 +55,4 @@ def instead(advice: str) -> str:
     rest = advice
     for start in ("is not supported. ", "is not there. "):
         rest = rest[len(start) :] if rest.startswith(start) else rest
-    return rest[:1].upper() + rest[1:]
+    return rest if rest.startswith("tf.") else rest[:1].upper() + rest[1:]

@@ -12,15 +12,36 @@ _TYPES = {
 }  # fmt: skip
 _RENAMED = {
     "Inf": "inf", "Infinity": "inf", "NAN": "nan", "NaN": "nan", "PINF": "inf",
-    "alltrue": "all", "complex_": "complex128", "cumproduct": "cumprod", "float_": "float64",
+    "alltrue": "all", "bool8": "bool_", "complex_": "complex128",
+    "cumproduct": "cumprod", "float_": "float64",
     "in1d": "isin", "infty": "inf", "int0": "intp", "mat": "asmatrix", "product": "prod",
-    "round_": "round", "row_stack": "vstack", "sometrue": "any", "string_": "bytes_",
+    "round_": "round", "row_stack": "vstack", "str0": "str_", "void0": "void",
+    "sometrue": "any", "string_": "bytes_",
     "trapz": "trapezoid", "unicode_": "str_",
 }  # fmt: skip
 _BY_HAND = {
+    "NINF": "Write -np.inf.",
+    "alen": "Write len(a).",
     "asfarray": "Write np.asarray(a, np.float64).",
     "asscalar": "Write a.item().",
-    "NINF": "Write -np.inf.",
+    "cast": "Write np.asarray(a, dtype).",
+    "deprecate": "Write warnings.warn(..., DeprecationWarning).",
+    "disp": "Write print(...).",
+    "find_common_type": "Write np.result_type(...).",
+    "float96": "Write np.longdouble.",
+    "fv": "Use the package numpy_financial.",
+    "irr": "Use the package numpy_financial.",
+    "issubclass_": "Write issubclass(a, b).",
+    "loads": "Write pickle.loads(text).",
+    "maximum_sctype": "Write the type that is wanted.",
+    "msort": "Write np.sort(a, axis=0).",
+    "npv": "Use the package numpy_financial.",
+    "obj2sctype": "Write np.dtype(a).type.",
+    "pmt": "Use the package numpy_financial.",
+    "rank": "Write np.ndim(a).",
+    "safe_eval": "Write ast.literal_eval(text).",
+    "sctypes": "List the types that are wanted.",
+    "typeDict": "Write np.sctypeDict.",
 }
 
 

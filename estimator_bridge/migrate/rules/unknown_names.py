@@ -6,6 +6,7 @@ from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.names import Fate
 from estimator_bridge.migrate.places import shown
 from estimator_bridge.migrate.registry import rule
+from estimator_bridge.migrate.rules.missing_names import instead
 from estimator_bridge.migrate.values import Finding, Severity
 
 
@@ -37,5 +38,5 @@ def unknown_names(module: Module) -> Iterator[Finding]:
             use.nodes[0],
             Severity.BY_HAND,
             f"{shown(known.name)} is not in TensorFlow's public API",
-            known.how or "Look for what took its place.",
+            instead(known.how) or "Look for what took its place.",
         )

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from estimator_bridge.migrate.calls import added_keyword, calls, is_spread, keyword
+from estimator_bridge.migrate.module import Module
+from estimator_bridge.migrate.registry import rule
+from estimator_bridge.migrate.values import Finding, Severity
+
+# The flags that importing TensorFlow defines, by absl's logging, app and tests.
+_THEIRS = {
+    "alsologtostderr", "log_dir", "logger_levels", "logtostderr", "only_check_args", "pdb",
+    "pdb_post_mortem", "profile_file", "run_with_pdb", "run_with_profiling", "showprefixforinfo",
+    "stderrthreshold", "test_random_seed", "test_srcdir", "test_tmpdir",
+    "use_cprofile_for_profiling", "xml_output_file",
+}  # fmt: skip
+# absl reads these whenever it logs, with values of its own kinds.
+_READ_BY_ABSL = {"v", "verbosity"}
+_FLAGS = ("tf1.flags.DEFINE_", "tf1.app.flags.DEFINE_", "absl.flags.DEFINE_")
+
+
+@rule("EB061", "a flag that TensorFlow defines, too")
+def flags_of_absl(module: Module) -> Iterator[Finding]:
+    """Programs from before TensorFlow 1.5 define flags that absl has by now, such as `log_dir`.
+
+    Two definitions are a DuplicateFlagError. `allow_override=True` lets the program's own count.
+    The flags `v` and `verbosity` are absl's to read, so they are to be renamed.
+
+    Before:
+
+    ```python
+    import tensorflow.compat.v1 as tf
+
+    tf.flags.DEFINE_string("log_dir", "/tmp/log", "Where logs go.")
+    ```
+
+    After:
+
+    ```python
+    import tensorflow.compat.v1 as tf
+
+    tf.flags.DEFINE_string("log_dir", "/tmp/log", "Where logs go.", allow_override=True)
+    ```
+    """
+    for call, name in calls(module):
+        if not name.startswith(_FLAGS):
+            continue
+        given = call.args[0] if call.args else getattr(keyword(call, "name"), "value", None)
+        flag = given.value if isinstance(given, ast.Constant) else None
+        if flag in _READ_BY_ABSL:
+            yield module.finding(
+                "EB061", call, Severity.BY_HAND, f"absl has a flag {flag}, and reads it",
+                "Give the program's flag another name.",
+            )  # fmt: skip
+        elif flag in _THEIRS and not is_spread(call) and not keyword(call, "allow_override"):
+            yield module.finding(
+                "EB061", call, Severity.REWRITTEN, f"absl has a flag {flag}",
+                "Add allow_override=True.",
+                (added_keyword(module, call, "allow_override=True"),),
+            )  # fmt: skip

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from estimator_bridge.migrate.calls import calls, keyword, renamed_keyword
+from estimator_bridge.migrate.module import Module
+from estimator_bridge.migrate.registry import rule
+from estimator_bridge.migrate.values import Finding, Severity
+
+# By the end of a function's name: arguments that have another name today, and those that have gone.
+_RENAMED = {
+    "TPUClusterResolver": {"tpu_names": "tpu"},
+}
+_GONE = {
+    "TPUConfig": {
+        "computation_shape": "Write num_cores_per_replica, the number of cores of one replica.",
+    },
+}
+_NO_EFFECT = {
+    "TPUConfig": (
+        "experimental_allow_per_host_v2_parallel_get_next",
+        "experimental_feed_hook",
+        "initial_infeed_sleep_secs",
+        "tpu_job_name",
+    ),
+}
+_ROOTS = ("tf1.", "tf2.", "estimator_bridge.")
+
+
+@rule("EB063", "an argument that Estimator's classes had under another name")
+def old_arguments(module: Module) -> Iterator[Finding]:
+    """Arguments that early versions of TensorFlow 1 had, and 1.15 had no more.
+
+    Arguments that 1.15 warned of, such as `keep_dims`, `reduction_indices` and `squeeze_dims`, are
+    not reported: tf.compat.v1 takes them. Arguments without effect here are reported as such.
+
+    Before:
+
+    ```python
+    import estimator_bridge as eb
+
+    resolver = eb.tpu.TPUClusterResolver(tpu_names=["grpc://10.0.0.2:8470"])
+    ```
+
+    After:
+
+    ```python
+    import estimator_bridge as eb
+
+    resolver = eb.tpu.TPUClusterResolver(tpu=["grpc://10.0.0.2:8470"])
+    ```
+    """
+    for call, name in calls(module):
+        last = name.rpartition(".")[2]
+        if not name.startswith(_ROOTS):
+            continue
+        for old, today in _RENAMED.get(last, {}).items():
+            given = keyword(call, old)
+            if given is not None:
+                yield module.finding(
+                    "EB063", given, Severity.REWRITTEN, f"{last} has no argument {old}",
+                    f"Write {today}.", (renamed_keyword(module, given, today),),
+                )  # fmt: skip
+        for old, how in _GONE.get(last, {}).items():
+            given = keyword(call, old)
+            if given is not None:
+                yield module.finding(
+                    "EB063", given, Severity.BY_HAND, f"{last} has no argument {old}", how
+                )
+        for old in _NO_EFFECT.get(last, ()):
+            given = keyword(call, old)
+            if given is not None and not _is_none(given.value):
+                yield module.finding(
+                    "EB063", given, Severity.WORKS, f"{last}'s {old} is taken, without effect"
+                )
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from estimator_bridge.migrate.calls import methods_called
+from estimator_bridge.migrate.module import Module
+from estimator_bridge.migrate.registry import rule
+from estimator_bridge.migrate.values import Edit, Finding, Severity, Span
+
+_TODAY = {
+    "iteritems": "items", "iterkeys": "keys", "itervalues": "values",
+    "viewitems": "items", "viewkeys": "keys", "viewvalues": "values",
+}  # fmt: skip
+
+
+@rule("EB032", "a method that dict had in Python 2")
+def python2_dicts(module: Module) -> Iterator[Finding]:
+    """`dict.iteritems`, `iterkeys`, `itervalues` and `has_key` are gone since Python 3.0.
+
+    A method of such a name that the module itself defines is left alone, and so is code that asks
+    for it by `hasattr`, or stands in a `try`.
+
+    Before:
+
+    ```python
+    for name, value in {"a": 1}.iteritems():
+        print(name, value)
+    if not {}.has_key("a"):
+        print("none")
+    ```
+
+    After:
+
+    ```python
+    for name, value in {"a": 1}.items():
+        print(name, value)
+    if not ("a" in {}):
+        print("none")
+    ```
+    """
+    own = {node.name for node in module.nodes(ast.FunctionDef)}
+    own |= {node.value for node in module.nodes(ast.Constant) if isinstance(node.value, str)}
+    for call, called in methods_called(module, *_TODAY, "has_key"):
+        name = called.attr
+        wanted = 1 if name == "has_key" else 0
+        if name in own or call.keywords or len(call.args) != wanted or _in_a_try(module, call):
+            continue
+        if name == "has_key":
+            key, holder = module.lines.of(call.args[0]), module.lines.of(called.value)
+            if isinstance(call.args[0], ast.Starred):
+                continue
+            said, edit = f"{key} in {holder}", module.replaced(call, f"({key} in {holder})")
+        else:
+            said, end = f".{_TODAY[name]}()", module.lines.span(called).end
+            edit = Edit(Span(end - len(name), end), _TODAY[name])
+        yield module.finding_at(
+            "EB032", edit.span.start, Severity.REWRITTEN, f"{name} is Python 2's",
+            f"Write {said}.", (edit,),
+        )  # fmt: skip
+
+
+def _in_a_try(module: Module, node: ast.AST) -> bool:
+    while node in module.parents and not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        node = module.parents[node]
+        if isinstance(node, ast.Try) and any(
+            "AttributeError" in ast.dump(h) for h in node.handlers
+        ):
+            return True
+    return False

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from estimator_bridge.migrate.calls import methods_called
+from estimator_bridge.migrate.module import Module
+from estimator_bridge.migrate.registry import rule
+from estimator_bridge.migrate.values import Edit, Finding, Severity, Span
+
+_ITERATORS = {
+    "builtins.enumerate", "builtins.filter", "builtins.iter", "builtins.map", "builtins.open",
+    "builtins.zip", "csv.DictReader", "csv.reader", "itertools.chain", "itertools.count",
+    "itertools.cycle", "itertools.islice", "os.walk", "tf1.python_io.tf_record_iterator",
+}  # fmt: skip
+
+
+@rule("EB034", "an iterator by Python 2's protocol")
+def python2_iterators(module: Module) -> Iterator[Finding]:
+    """An iterator's method is `__next__` in Python 3; Python 2 called it `next`.
+
+    A class that has `__iter__` and `next` gets `__next__` as a second name of `next`. A call
+    `it.next()` is rewritten where `it` is an iterator of Python's own, such as that of `iter`,
+    `open`, `csv.reader` or `os.walk`; objects of other classes may have a method `next`.
+
+    Before:
+
+    ```python
+    import os
+
+    class Batches(object):
+        def __iter__(self):
+            return self
+
+        def next(self):
+            return 1
+
+    root = os.walk("data").next()[0]
+    ```
+
+    After:
+
+    ```python
+    import os
+
+    class Batches(object):
+        def __iter__(self):
+            return self
+
+        def next(self):
+            return 1
+
+        __next__ = next
+
+    root = next(os.walk("data"))[0]
+    ```
+    """
+    for node in module.nodes(ast.ClassDef):
+        methods = {child.name: child for child in node.body if isinstance(child, ast.FunctionDef)}
+        assigned = {n.id for child in node.body for n in ast.walk(child) if isinstance(n, ast.Name)}
+        if not {"__iter__", "next"} <= methods.keys() or {"__next__"} & {*methods, *assigned}:
+            continue
+        if any(module.lines.of(base).endswith("Iterator") for base in node.bases):
+            continue  # six.Iterator has __next__
+        method = methods["next"]
+        end = module.lines.span(method).end
+        if module.text[end : end + 1] not in ("\n", "\r", ""):
+            continue
+        text = f"{module.newline * 2}{' ' * method.col_offset}__next__ = next"
+        yield module.finding(
+            "EB034", method, Severity.REWRITTEN, f"{node.name}.next is __next__ in Python 3",
+            "Add `__next__ = next`.", (Edit(Span(end, end), text),),
+        )  # fmt: skip
+    made = _variables(module)
+    for call, called in methods_called(module, "next"):
+        if call.args or call.keywords or not _is_iterator(module, called.value, made):
+            continue
+        inner = module.lines.of(called.value)
+        yield module.finding(
+            "EB034", call, Severity.REWRITTEN, "next() is no method of an iterator today",
+            f"Write next({inner}).", (module.replaced(call, f"next({inner})"),),
+        )  # fmt: skip
+
+
+def _is_iterator(module: Module, node: ast.expr, made: dict[str, list[ast.expr]]) -> bool:
+    if isinstance(node, ast.Name):
+        values = made.get(node.id, [])
+        return bool(values) and all(_is_iterator(module, value, {}) for value in values)
+    if isinstance(node, ast.Call):
+        return module.name_of(node.func) in _ITERATORS
+    return isinstance(node, ast.GeneratorExp)
+
+
+def _variables(module: Module) -> dict[str, list[ast.expr]]:
+    """What variables are set to, those that are set by a plain assignment alone."""
+    found: dict[str, list[ast.expr]] = {}
+    places: dict[str, int] = {}
+    for name in module.nodes(ast.Name):
+        if not isinstance(name.ctx, ast.Load):
+            places[name.id] = places.get(name.id, 0) + 1
+    for argument in module.nodes(ast.arg):
+        places[argument.arg] = places.get(argument.arg, 0) + 1
+    for node in module.nodes(ast.Assign):
+        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            found.setdefault(node.targets[0].id, []).append(node.value)
+    return {name: values for name, values in found.items() if len(values) == places[name]}

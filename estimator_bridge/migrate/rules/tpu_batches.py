@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from estimator_bridge.migrate.calls import is_spread, keyword, methods_called
+from estimator_bridge.migrate.module import Module
+from estimator_bridge.migrate.registry import rule
+from estimator_bridge.migrate.tpu_functions import Function, tpu_functions
+from estimator_bridge.migrate.values import Finding, Severity
+
+_METHODS = ("batch", "padded_batch", "map_and_batch")
+# Functions that give a batch a static size in another way.
+_STATIC = {"set_shape", "ensure_shape", "reshape", "batch_and_drop_remainder"}
+
+
+@rule("EB053", "a number for the batch size of a TPU's input")
+def tpu_batch_numbers(module: Module) -> Iterator[Finding]:
+    """TPUEstimator puts the size of the batch that it wants into `params["batch_size"]`.
+
+    That depends on the mode, the number of hosts and how the input is divided, so an `input_fn`
+    that batches by a number of its own gives batches that cores cannot share. An `input_fn` that
+    looks the size up somewhere is left alone, and so is `batch(1)`.
+
+    Left alone by `rewrite`, with a comment:
+
+    ```python
+    import estimator_bridge as eb
+    import tensorflow.compat.v1 as tf
+
+    def input_fn(params):
+        data = tf.data.Dataset.range(64).repeat()
+        # EB053: batch(32) is not the size that TPUEstimator asks for. Write
+        # batch(params["batch_size"], drop_remainder=True).
+        return data.batch(32, drop_remainder=True)
+
+    estimator = eb.tpu.TPUEstimator(model_fn, config=config, train_batch_size=64)
+    estimator.train(input_fn)
+    ```
+    """
+    functions = tpu_functions(module)
+    if not functions.is_used:
+        return
+    sized = [f for f in functions.inputs if functions.asks_for_batch_size(f)]
+    for call, called, around in _batches(module, functions.inputs):
+        size = _size(call)
+        if around in sized or not isinstance(size, ast.Constant):
+            continue
+        if isinstance(size.value, int) and size.value > 1:
+            yield module.finding(
+                "EB053", call, Severity.BY_HAND,
+                f"{called.attr}({size.value}) is not the size that TPUEstimator asks for",
+                f'Write {called.attr}(params["batch_size"], drop_remainder=True).',
+            )  # fmt: skip
+
+
+@rule("EB054", "a last batch of a TPU's training that may be short")
+def tpu_short_batches(module: Module) -> Iterator[Finding]:
+    """Training on cores needs batches of a static size, so `batch` needs `drop_remainder=True`.
+
+    Without it training stops with "must have static shape", also on an input that repeats. In
+    evaluation and prediction a short last batch is counted, so `drop_remainder` is to depend on
+    the mode. Functions that say nothing of training, or that set the shape, are left alone.
+
+    Left alone by `rewrite`, with a comment:
+
+    ```python
+    import tensorflow.compat.v1 as tf
+
+    def train_input_fn(params):
+        data = tf.data.Dataset.range(64).repeat()
+        # EB054: batch(...) gives batches of unknown size, which training on cores refuses. Give it
+        # drop_remainder=True where the function is used for training.
+        return data.batch(params["batch_size"])
+    ```
+    """
+    functions = tpu_functions(module)
+    for call, called, around in _batches(module, functions.inputs):
+        if not functions.asks_for_batch_size(around) or _is_static(call, around):
+            continue
+        if isinstance(_size(call), ast.Constant):  # what the program batches by itself
+            continue
+        if not _is_of_training(functions.enclosing(around)):
+            continue
+        yield module.finding(
+            "EB054", call, Severity.BY_HAND,
+            f"{called.attr}(...) gives batches of unknown size, which training on cores refuses",
+            "Give it drop_remainder=True where the function is used for training.",
+        )  # fmt: skip
+
+
+def _batches(
+    module: Module, functions: list[Function]
+) -> Iterator[tuple[ast.Call, ast.Attribute, Function]]:
+    """The calls that make batches in some functions, each with the innermost of these."""
+    functions = sorted(functions, key=lambda function: function.lineno, reverse=True)
+    for call, called in methods_called(module, *_METHODS):
+        around = next(
+            (f for f in functions if f.lineno <= call.lineno <= (f.end_lineno or 0)), None
+        )
+        if around is not None and not is_spread(call):
+            yield call, called, around
+
+
+def _size(call: ast.Call) -> ast.expr | None:
+    given = keyword(call, "batch_size")
+    if given is not None:
+        return given.value
+    place = int(call.func.attr == "map_and_batch")  # type: ignore[attr-defined]
+    return call.args[place] if len(call.args) > place else None
+
+
+def _is_of_training(functions: list[Function]) -> bool:
+    """Whether functions, from the inside, name training, or shuffle, and no other mode."""
+    if any(word in f.name for f in functions for word in ("eval", "pred", "test", "serving")):
+        return False
+    nodes = list(ast.walk(functions[-1]))
+    names = [node.arg for node in nodes if isinstance(node, ast.arg)]
+    names += [node.id for node in nodes if isinstance(node, ast.Name)]
+    names += [node.attr for node in ast.walk(functions[0]) if isinstance(node, ast.Attribute)]
+    names += [function.name for function in functions]
+    return any("train" in name or name == "shuffle" for name in names)
+
+
+def _is_static(call: ast.Call, around: Function) -> bool:
+    most = {"batch": 1, "padded_batch": 2, "map_and_batch": 3}[call.func.attr]  # type: ignore[attr-defined]
+    if len(call.args) > most or keyword(call, "drop_remainder"):
+        return True
+    return any(
+        (isinstance(node, ast.Attribute) and node.attr in _STATIC)
+        or (isinstance(node, ast.Name) and node.id in _STATIC)
+        for node in ast.walk(around)
+    )  # fmt: skip

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from estimator_bridge.migrate.module import Module
+from estimator_bridge.migrate.places import shown
+from estimator_bridge.migrate.registry import rule
+from estimator_bridge.migrate.values import Finding, Severity
+
+_VERSIONS = {
+    f"{root}.{name}"
+    for root in ("tf1", "tf2")
+    for name in ("VERSION", "__version__", "version.VERSION")
+}
+
+
+@rule("EB062", "a decision by TensorFlow's version")
+def version_checks(module: Module) -> Iterator[Finding]:
+    """What a program does by `tf.__version__` was decided before TensorFlow 2.
+
+    `assert tf.__version__.startswith("1.")` stops today, and versions that are compared as texts
+    ("2.21" < "2.4") are compared wrong. Look which way is right with TensorFlow 2 and its
+    `tf.compat.v1`, and leave that.
+
+    A version that is only printed is left alone, and so is one that is compared with 1.4 or another
+    of that time: newer is right. So is a module that knows both TensorFlows: it uses `tf.compat`,
+    or imports TensorFlow in a `try` or below an `if`.
+
+    Left alone by `rewrite`, with a comment:
+
+    ```python
+    import tensorflow.compat.v1 as tf
+
+    # EB062: tf.__version__ decides here. It is 2.16 or newer: leave what is right for
+    # tf.compat.v1 of TensorFlow 2.
+    assert tf.__version__.startswith("1."), "use TensorFlow 1"
+    ```
+    """
+    if _knows_both(module):
+        return
+    for use in module.scopes.references:
+        whole, name = module.name(use.target), ""
+        for version in _VERSIONS:
+            if f"{whole}.".startswith(f"{version}."):
+                name = version
+        if name and not use.stored and _decides(module, use.node):
+            yield module.finding(
+                "EB062", use.nodes[0], Severity.BY_HAND, f"{shown(name)} decides here",
+                "It is 2.16 or newer: leave what is right for tf.compat.v1 of TensorFlow 2.",
+            )  # fmt: skip
+
+
+def _is_older(node: ast.Compare) -> bool:
+    """Whether a version is compared with an older one than 2, which texts do right, too."""
+    texts = [n.value for n in ast.walk(node) if isinstance(n, ast.Constant)]
+    ordered = all(isinstance(op, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)) for op in node.ops)
+    return ordered and bool(texts) and all(str(text).startswith(("0.", "1.")) for text in texts)
+
+
+def _knows_both(module: Module) -> bool:
+    guarded = any(f.guarded and f.target.startswith("tensorflow") for f in module.imports)
+    return guarded or any(
+        node.attr == "compat" and isinstance(node.value, ast.Name)
+        for node in module.nodes(ast.Attribute)
+    )
+
+
+def _decides(module: Module, node: ast.AST) -> bool:
+    """Whether an expression is part of a comparison or of a condition."""
+    below: ast.AST = node
+    while below in module.parents:
+        above = module.parents[below]
+        if isinstance(above, ast.Compare):
+            return not _is_older(above)
+        if isinstance(above, (ast.If, ast.IfExp, ast.Assert, ast.While)):
+            return below is above.test
+        if isinstance(above, ast.stmt):
+            return False
+        below = above
+    return False

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from estimator_bridge.migrate.calls import added_keyword, calls, is_spread
+from estimator_bridge.migrate.module import Module
+from estimator_bridge.migrate.registry import rule
+from estimator_bridge.migrate.values import Finding, Severity
+
+
+@rule("EB042", "yaml.load without a loader")
+def yaml_loaders(module: Module) -> Iterator[Finding]:
+    """Since PyYAML 6.0 `yaml.load` asks for a loader.
+
+    `FullLoader` reads what `yaml.load` read by default from 5.1 on. For files that others write,
+    `yaml.safe_load` is better.
+
+    Before:
+
+    ```python
+    import yaml
+
+    with open("config.yaml") as file:
+        config = yaml.load(file)
+    ```
+
+    After:
+
+    ```python
+    import yaml
+
+    with open("config.yaml") as file:
+        config = yaml.load(file, Loader=yaml.FullLoader)
+    ```
+    """
+    for call, name in calls(module):
+        if name not in ("yaml.load", "yaml.load_all") or is_spread(call):
+            continue
+        if len(call.args) != 1 or call.keywords:
+            continue
+        if isinstance(call.func, ast.Attribute):
+            loader = f"Loader={module.lines.of(call.func.value)}.FullLoader"
+            edit = added_keyword(module, call, loader)
+            yield module.finding(
+                "EB042", call, Severity.REWRITTEN, f"{name} asks for a loader", f"Add {loader}.",
+                (edit,),
+            )  # fmt: skip
+        else:
+            yield module.finding(
+                "EB042", call, Severity.BY_HAND, f"{name} asks for a loader",
+                "Add Loader=yaml.FullLoader.",
+            )  # fmt: skip

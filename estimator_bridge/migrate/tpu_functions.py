@@ -1,0 +1,167 @@
+"""The functions of a module that run on a TPU's cores, and those that make their input."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+from collections.abc import Iterator
+from typing import Union
+from weakref import WeakKeyDictionary
+
+from estimator_bridge.migrate.module import Module
+
+__all__ = ["Function", "TpuFunctions", "functions_of", "tpu_functions", "without_nested"]
+
+Function = Union[ast.FunctionDef, ast.AsyncFunctionDef]
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_ROOTS = ("tf1.", "tf2.", "estimator_bridge.", "tensorflow_estimator.")
+_OF_A_TPU = ("TPUEstimator", "TPUEstimatorSpec", "CrossShardOptimizer")
+# What runs on the host: variables and arguments of these names, and what is in them.
+_HOSTS = re.compile(r"host_call|eval_metrics?$|metric_fn|metrics_fn|scaffold|input_fn|hook", re.I)
+
+
+class TpuFunctions:
+    """What a module defines for TPUEstimator.
+
+    Args:
+      module: the module.
+
+    Attributes:
+      is_used: whether the module names TPUEstimator, its spec, or CrossShardOptimizer.
+    """
+
+    def __init__(self, module: Module):
+        self._module = module
+        self._functions = functions_of(module)
+        self._by_name: dict[str, list[Function]] = {}
+        for function in self._functions:
+            self._by_name.setdefault(function.name, []).append(function)
+        uses = [
+            use.node
+            for use in module.scopes.references
+            if use.target.endswith(_OF_A_TPU) and module.name(use.target).startswith(_ROOTS)
+        ]
+        self.is_used = bool(uses)
+        self._specs = [node for node in uses if self._module.name_of(node).endswith("Spec")]
+
+    @functools.cached_property
+    def on_cores(self) -> list[Function]:
+        """The functions of which a TPU's cores run what they build.
+
+        These are the functions that make a TPUEstimatorSpec, those that are given as `model_fn`,
+        and the module's own functions that these use, but not those for the host: of `host_call`,
+        `eval_metrics` and `scaffold_fn`.
+        """
+        found: list[Function] = []
+        waiting = [f for node in self._specs if (f := self._around(node)) is not None]
+        if self.is_used:
+            for given in self._module.nodes(ast.keyword):
+                if given.arg == "model_fn" and isinstance(given.value, ast.Name):
+                    waiting += self._by_name.get(given.value.id, [])
+        while waiting:
+            function = waiting.pop()
+            if function in found:
+                continue
+            found.append(function)
+            for node in without_nested(function):
+                if isinstance(node, ast.Name) and not self.is_for_host(node):
+                    waiting += self._by_name.get(node.id, [])
+        return sorted(found, key=lambda function: function.lineno)
+
+    def calls_on_cores(self) -> Iterator[tuple[ast.Call, str]]:
+        """The calls in such functions, with what is called; not those for the host or the CPU."""
+        for function in self.on_cores:
+            for node in without_nested(function):
+                if isinstance(node, ast.Call):
+                    name = self._module.name_of(node.func)
+                    if name and not self.is_for_host(node) and not self._is_guarded(node):
+                        yield node, name
+
+    @functools.cached_property
+    def inputs(self) -> list[Function]:
+        """The functions that make batches of the size in ``params["batch_size"]``, or have to.
+
+        These are named `input_fn` or so, and have an argument `params`; in a module that does not
+        name TPUEstimator only those which look up that size.
+        """
+        return [
+            function
+            for function in self._functions
+            if "input_fn" in function.name
+            and any(argument.arg == "params" for argument in function.args.args)
+            and (self.is_used or self.asks_for_batch_size(function))
+        ]
+
+    def asks_for_batch_size(self, function: Function) -> bool:
+        """Whether a function takes the batch's size from its params."""
+        return any(map(_is_batch_size, ast.walk(function)))
+
+    def _around(self, node: ast.AST) -> Function | None:
+        while node in self._module.parents:
+            node = self._module.parents[node]
+            if isinstance(node, _FUNCTIONS):
+                return node
+        return None
+
+    def enclosing(self, function: Function) -> list[Function]:
+        """A function and those around it, from the inside."""
+        found: list[Function] = []
+        around: Function | None = function
+        while around is not None:
+            found.append(around)
+            around = self._around(around)
+        return found
+
+    def is_for_host(self, node: ast.AST) -> bool:
+        """Whether an expression is part of a host call, of metrics or of a scaffold."""
+        while node in self._module.parents:
+            node = self._module.parents[node]
+            if isinstance(node, ast.keyword) and _HOSTS.search(node.arg or ""):
+                return True
+            if isinstance(node, ast.Assign):
+                names = [n for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Name)]
+                return any(_HOSTS.search(name.id) for name in names)
+            if isinstance(node, ast.stmt):
+                return False
+        return False
+
+    def _is_guarded(self, node: ast.AST) -> bool:
+        """Whether the program asks first whether there is a TPU."""
+        while node in self._module.parents:
+            node = self._module.parents[node]
+            if isinstance(node, (ast.If, ast.IfExp)) and "tpu" in ast.dump(node.test).lower():
+                return True
+        return False
+
+
+def _is_batch_size(node: ast.AST) -> bool:
+    if isinstance(node, ast.Attribute) and node.attr == "batch_size":
+        return isinstance(node.value, ast.Name) and node.value.id == "params"
+    return isinstance(node, ast.Constant) and node.value == "batch_size"
+
+
+_MADE: WeakKeyDictionary[Module, TpuFunctions] = WeakKeyDictionary()
+
+
+def tpu_functions(module: Module) -> TpuFunctions:
+    """The functions of a module, looked for once."""
+    if module not in _MADE:
+        _MADE[module] = TpuFunctions(module)
+    return _MADE[module]
+
+
+def functions_of(module: Module) -> list[Function]:
+    """The functions of a module, without lambdas."""
+    return [*module.nodes(ast.FunctionDef), *module.nodes(ast.AsyncFunctionDef)]
+
+
+def without_nested(function: Function | ast.Module) -> Iterator[ast.AST]:
+    """The nodes of a function's body, without those of functions in it; lambdas are parts of it."""
+    waiting: list[ast.AST] = list(function.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+            continue
+        yield node
+        waiting += ast.iter_child_nodes(node)
