@@ -1,5 +1,6 @@
 """Steps compiled by a TPU's own compiler, libtpu, on a machine without one; needs no TensorFlow."""
 
+from estimator_bridge.compile_for.batches import SearchEndError, Trial
 from estimator_bridge.compile_for.ending import CompileOnlyEnd, Uncomputed, end_program
 from estimator_bridge.compile_for.errors import CompileError, Why
 from estimator_bridge.compile_for.job import CompileJob, current_job, start_job
@@ -18,8 +19,10 @@ __all__ = [
     "Refusal",
     "Report",
     "Request",
+    "SearchEndError",
     "Slice",
     "StepReport",
+    "Trial",
     "Uncomputed",
     "Why",
     "current_job",

@@ -294,6 +294,11 @@ class TPUExecution(Execution):
         return self._feedings[0].batch_size
 
     @property
+    def sees_all(self) -> bool:  # type: ignore[override]
+        """Whether each replica sees the whole batch."""
+        return self._is_whole and self._replicas > 1
+
+    @property
     def _told_apart(self) -> int:
         """How many replicas see examples of their own; each example's results count once."""
         return 1 if self._is_whole else self._replicas
