@@ -82,17 +82,22 @@ def _head(report: Report) -> str:
 
 
 def _refusal(step: Refusal) -> str:
-    buffers = ""
+    told = f"<pre>{escape(step.message)}</pre>"
     if step.memory:
         memory = step.memory
-        buffers = _memory_bar(
-            [("needed", "two", memory.needed)], max(memory.needed, memory.available)
-        ) + f"<p>{as_bytes(memory.missing)} more than the {as_bytes(memory.available)} that a " \
-            "program may use.</p>" + _buffers(memory.buffers)  # fmt: skip
+        told = (
+            f"<p>Out of memory by at least {as_bytes(memory.missing)}.</p>"
+            + _lengths(
+                [
+                    ("the step needs", "two", memory.needed, as_bytes(memory.needed)),
+                    ("a program may use", "one", memory.available, as_bytes(memory.available)),
+                ]
+            )
+            + _buffers(memory.buffers)
+        )
     return (
         f'<section id="{_anchor(step.name)}"><h2>{escape(_capital(step.name))}</h2>'
-        f'<p class="bad">Not compiled: {escape(step.why)}.</p>'
-        f"<pre>{escape(step.message)}</pre>{buffers}</section>"
+        f'<p class="bad">Not compiled: {escape(step.why)}.</p>{told}</section>'
     )
 
 
@@ -175,12 +180,6 @@ def _roofline(step: StepReport) -> str:
     parts = [("compute", "one", line.compute), ("memory", "three", line.memory)]
     if sums.count:
         parts.append(("all-reduce", "two", line.all_reduce))
-    most = max(seconds for _, _, seconds in parts) or 1.0
-    rows = "".join(
-        f"<span>{name}</span>{_bar([(color, seconds / most)])}"
-        f'<span class="soft">{as_seconds(seconds)}</span>'
-        for name, color, seconds in parts
-    )
     told = f"{as_seconds(line.seconds)} at least, bound by {line.bound}."
     if sums.count:
         told = (
@@ -191,15 +190,28 @@ def _roofline(step: StepReport) -> str:
         )
     if line.compiler is not None:
         told += f" The compiler's own estimate, without all-reduces: {as_seconds(line.compiler)}."
-    return f'<p>{escape(told)}</p><div class="times">{rows}</div>'
+    return f"<p>{escape(told)}</p>" + _lengths(
+        [(name, color, seconds, as_seconds(seconds)) for name, color, seconds in parts]
+    )
+
+
+def _lengths(rows: Sequence[tuple[str, str, float, str]]) -> str:
+    """Bars to compare, one below the other: name, color, length and what it says."""
+    most = max(length for _, _, length, _ in rows) or 1.0
+    cells = "".join(
+        f"<span>{escape(name)}</span>{_bar([(color, length / most)])}"
+        f'<span class="soft">{escape(told)}</span>'
+        for name, color, length, told in rows
+    )
+    return f'<div class="times">{cells}</div>'
 
 
 def _findings(step: StepReport) -> str:
     parts = []
     for what, found in (
-        ("compute in float64, which a TPU emulates slowly", step.float64),
+        ("with float64, which a TPU emulates slowly", step.float64),
         (
-            "have no static shape: the TPU's compiler pads them; --check-tpu would refuse them",
+            "without a static shape: the TPU's compiler pads it; --check-tpu would refuse it",
             step.dynamic,
         ),
     ):
