@@ -113,9 +113,7 @@ def analyse_refused(
     module = parse_module(text)
     if "for HLO temporaries" in message:
         needed += sum(one.shapes[0].padded_bytes for one in module.parameters())
-    return OutOfMemory(
-        needed, available, _largest(module, list(module.executed()), step, line_of)
-    )
+    return OutOfMemory(needed, available, _largest(module, list(module.executed()), step, line_of))
 
 
 def _compilers_time(module: Module, compiled: Compiled) -> float | None:

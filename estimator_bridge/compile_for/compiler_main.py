@@ -24,8 +24,9 @@ from typing import Any
 _COSTS = ("flops", "transcendentals", "bytes accessed", "optimal_seconds")
 _MEMORY = ("argument", "output", "alias", "temp", "generated_code")
 _OUT_OF_MEMORY = re.compile(r"RESOURCE_EXHAUSTED|CompileTimeHbmOom")
-# A location in MLIR's text: an operation's name, and a file that TensorFlow made up.
-_LOCATION = re.compile(r'loc\("((?:[^"\\]|\\.)+)"\((?:#loc\d*|"[^"]*":\d+:\d+)\)\)')
+# Locations in MLIR's text: an operation's name, and that with a file which TensorFlow made up.
+_NAME = re.compile(r'^(#loc\d*) = loc\("((?:[^"\\]|\\.)+)"\)$', re.MULTILINE)
+_PLACE = re.compile(r"loc\(fused\[(#loc\d*), #loc\d*\]\)")
 
 
 def main() -> None:
@@ -150,7 +151,10 @@ def _located(module: Any, devices: Any, ir: Any) -> str | None:
     TensorFlow gives each operation one and the same made-up file, which is what libtpu names.
     """
     text = module.operation.get_asm(enable_debug_info=True)
-    named = _LOCATION.sub(r'loc("\1"("\1":1:0))', text)
+    names = dict(_NAME.findall(text))
+    named = _PLACE.sub(
+        lambda place: f'loc(fused[{place[1]}, "{names.get(place[1], "")}":1:0])', text
+    )
     try:
         _compiled(ir.Module.parse(named), devices)
     except Exception as error:

@@ -120,9 +120,6 @@ class CompileJob:
         Raises:
           SearchEndError: it was not compiled, and not because of its memory.
         """
-        known = self._seen.get(_key(name, step))
-        if isinstance(known, StepReport):
-            return Trial(True, known.memory.total)
         try:
             return Trial(True, self._compiled(name, step, None, line_of).memory.total)
         except CompileError as error:
@@ -142,7 +139,9 @@ class CompileJob:
 
     def refuse(self, name: str, error: CompileError) -> None:
         """Puts a step into the report that was not compiled."""
-        self._add(Refusal(name, self.request.target.name, error.why.value, str(error), error.memory))
+        self._add(
+            Refusal(name, self.request.target.name, error.why.value, str(error), error.memory)
+        )
 
     def not_covered(self, name: str, message: str) -> CompileError:
         """The error of a step that cannot be compiled this way; it is in the report, too."""
@@ -161,7 +160,7 @@ class CompileJob:
         if not report.steps:
             self.say(
                 "Nothing was compiled: the program came to no step of a TPUEstimator with "
-                "use_tpu=True, or to none at all."
+                "use_tpu=True, or to none at all. Many programs have a flag for it: --use_tpu=true."
             )
         elif report.refused:
             self.say(f"{len(report.refused)} of {len(report.steps)} step(s) were not compiled.")

@@ -31,18 +31,20 @@ section { background: var(--card); border: 1px solid var(--line); border-radius:
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: .87rem; }
 th { text-align: left; color: var(--soft); font-weight: 600; }
-th, td { padding: .32rem .9rem .32rem 0; vertical-align: top; border-bottom: 1px solid var(--line); }
+th, td { padding: .32rem .9rem .32rem 0; vertical-align: top;
+  border-bottom: 1px solid var(--line); }
 tr:last-child td { border-bottom: 0; }
 td.n, th.n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 code, pre { font: .85em/1.45 ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
 td code { overflow-wrap: anywhere; }
-pre { white-space: pre-wrap; overflow-wrap: anywhere; background: var(--track); padding: .7rem .9rem;
-  border-radius: 6px; margin: .5rem 0 0; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; background: var(--track);
+  padding: .7rem .9rem;  border-radius: 6px; margin: .5rem 0 0; }
 .place { display: block; color: var(--soft); }
 .figures { display: flex; flex-wrap: wrap; gap: .5rem 2.2rem; margin-top: .7rem; }
 .figures b { display: block; font-size: 1.15rem; font-weight: 600; }
 .figures span { color: var(--soft); font-size: .82rem; }
-.bar { display: flex; height: 1rem; border-radius: 4px; overflow: hidden; background: var(--track); }
+.bar { display: flex; height: 1rem; border-radius: 4px; overflow: hidden;
+  background: var(--track); }
 .bar i { display: block; min-width: 2px; }
 .key { display: flex; flex-wrap: wrap; gap: .1rem 1.3rem; margin-top: .4rem; font-size: .84rem; }
 .key i { display: inline-block; width: .7rem; height: .7rem; border-radius: 2px;

@@ -19,8 +19,8 @@ _NOISE = re.compile(r"\s*Suspected Python Code Location:.*|, metadata=\{[^}]*\}|
 _MENDS = (
     (r"operand type for FFT: (c128|f64)", "A TPU's FFT is of complex64, or of float32 for real "
      "numbers: cast before it, and back after it."),
-    (r"X\{64\|128\}", "A TPU has 32 bits a number. It puts 64 together for many operations, but not "
-     "for this one: cast to int32, or to float32, before it, and back after it."),
+    (r"X\{64\|128\}", "A TPU has 32 bits a number. It puts 64 together for many operations, but "
+     "not for this one: cast to int32, or to float32, before it, and back after it."),
     (r"dynamic dimension", "Its shape depends on values. Give it one shape: use "
      "tf.where(condition, x, y), or multiply by the mask."),
 )  # fmt: skip
@@ -46,9 +46,7 @@ def explain_refusal(message: str, step: LoweredStep, line_of: Callable[[str], st
     return "\n".join([*lines, _DISAGREE])
 
 
-def _places(
-    message: str, step: LoweredStep, line_of: Callable[[str], str | None]
-) -> Sequence[str]:
+def _places(message: str, step: LoweredStep, line_of: Callable[[str], str | None]) -> Sequence[str]:
     for pattern in _NAMES:
         names = dict.fromkeys(pattern.findall(message))
         places = [_made_at(name, line_of(name)) for name in names]

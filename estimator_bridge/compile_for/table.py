@@ -46,10 +46,10 @@ def _figures(step: StepReport) -> list[str]:
         ("moved", f"{as_bytes(step.bytes_moved)} a replica's step"),
         (
             "HBM",
-            f"{as_bytes(memory.total)} of {as_bytes(memory.available)} ({memory.share:.1%}): arguments "
-            f"{as_bytes(memory.arguments)}, outputs {as_bytes(memory.outputs)} of which "
-            f"{as_bytes(memory.aliases)} in place, temporaries {as_bytes(memory.temporaries)}, code "
-            f"{as_bytes(memory.code)}",
+            f"{as_bytes(memory.total)} of {as_bytes(memory.available)} ({memory.share:.1%}): "
+            f"arguments {as_bytes(memory.arguments)}, outputs {as_bytes(memory.outputs)} of which "
+            f"{as_bytes(memory.aliases)} in place, temporaries {as_bytes(memory.temporaries)}, "
+            f"code {as_bytes(memory.code)}",
         ),
         (
             "roofline",

@@ -81,9 +81,7 @@ def compile_for_tpu(
         for mode in modes:
             _compile_mode(job, estimator, input_fn, mode, eval_steps)
     refused = [
-        one
-        for one in job.report.refused
-        if not (find_batch_size and one.why == Why.MEMORY.value)
+        one for one in job.report.refused if not (find_batch_size and one.why == Why.MEMORY.value)
     ]
     if refused:
         told = "\n".join(f"{one.name} for {one.target}: {one.message}" for one in refused)

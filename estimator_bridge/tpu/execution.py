@@ -91,6 +91,7 @@ class TPUExecution(Execution):
     ):
         super().__init__(strategy, config)
         self._embeddings = embeddings
+        self.has_embedding_tables = embeddings is not None
         self._tracing = TracingStrategy(strategy, partitions=True) if joins_by_strategy else None
         self.shards = self._replicas = strategy.num_replicas_in_sync
         self._model_fn, self._params = model_fn, params

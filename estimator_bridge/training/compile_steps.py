@@ -64,6 +64,13 @@ def compile_loop(
             f"TPUConfig has num_cores_per_replica={cores}, and a model that is split over cores "
             "is not compiled here. Leave it out to have the whole model compiled for one core.",
         )
+    if execution.has_embedding_tables:
+        raise job.not_covered(
+            name,
+            "embedding_config_spec leaves tables to a TPU's embedding engine, which is not "
+            "compiled here, and their lookups do not run on its cores. Make the tables by "
+            "tf.compat.v1.get_variable and look ids up by tf.gather to have them compiled.",
+        )
     try:
         lowered = _lowered(program, loop, has_values)
     except NotCompilableError as error:
@@ -117,7 +124,7 @@ def compile_program(
             "(--use_tpu=true, in most programs), and leave eval_on_tpu=False out.",
         )
         return
-    _compile_one(job, program)
+    first = _compile_one(job, program)
     execution = program.execution
     if program.mode == ModeKeys.EVAL and execution.full_batch(program.input, program.mode):
         batch = _short_batch(program, steps)
@@ -126,11 +133,13 @@ def compile_program(
                 structure = tf.nest.pack_sequence_as(program.input.spec, batch)
                 elements = tf.data.Dataset.from_tensors(structure)
             _compile_one(job, execution.trace_short(program, elements))
-    if job.request.finds_batch and retrace:
-        _find_batch(job, program, retrace)
+    if job.request.finds_batch and retrace and first:
+        _find_batch(job, program, retrace, first)
 
 
-def _find_batch(job: CompileJob, program: Program, retrace: Callable[[int], Program]) -> None:
+def _find_batch(
+    job: CompileJob, program: Program, retrace: Callable[[int], Program], first: Trial
+) -> None:
     name, execution = step_name(program), program.execution
     start = execution.examples_per_step(program.input)
     if start is None:
@@ -138,7 +147,7 @@ def _find_batch(job: CompileJob, program: Program, retrace: Callable[[int], Prog
 
     def attempt(size: int) -> Trial:
         if size == start:
-            return job.fits(name, _lowered(program, _loop(program), False), _line_finder(program))
+            return first
         try:
             other = retrace(size)
         except (ValueError, TypeError, tf.errors.OpError) as error:
@@ -146,6 +155,11 @@ def _find_batch(job: CompileJob, program: Program, retrace: Callable[[int], Prog
                 f"the program has no batches of {size:,}: {str(error).splitlines()[0]}"
             ) from error
         try:
+            if _shapes(other) == _shapes(program):
+                raise SearchEndError(
+                    f"the program has no batches of {size:,}: its input_fn does not heed "
+                    "params['batch_size']"
+                )
             lowered = _lowered(other, _loop(other), False)
         except NotCompilableError as error:
             raise SearchEndError(str(error).splitlines()[0]) from error
@@ -156,18 +170,29 @@ def _find_batch(job: CompileJob, program: Program, retrace: Callable[[int], Prog
     job.find_batch(name, attempt, start, execution.strategy.num_replicas_in_sync)
 
 
+def _shapes(program: Program) -> list[list[int | None]]:
+    """Of a replica's inputs."""
+    tensors = map(program.graph.get_tensor_by_name, program.inputs)
+    return [tensor.shape.as_list() for tensor in tensors]
+
+
 def _loop(program: Program) -> StepLoop:
     return program.make_loop([tensor.name for tensor in program.traced.outputs.values()])
 
 
-def _compile_one(job: CompileJob, program: Program) -> None:
+def _compile_one(job: CompileJob, program: Program) -> Trial | None:
+    """Compiles a step; None where that ended otherwise than by its memory."""
     try:
-        compile_loop(job, program, _loop(program), has_values=False)
+        report = compile_loop(job, program, _loop(program), has_values=False)
+        return Trial(True, report.memory.total)
     except NotCompilableError:
-        return  # the report has it
+        return None  # the report has it
     except CompileError as error:
         if error.why is Why.SETUP:
             raise
+        if error.why is not Why.MEMORY:
+            return None
+        return Trial(False, error.memory.needed if error.memory else 0)
 
 
 def _short_batch(program: Program, steps: int | None) -> list[tf.Tensor] | None:

@@ -441,6 +441,9 @@ class Estimator(OriginalMethods):
     def _require_checkpoint(self) -> str:
         latest = self.latest_checkpoint()
         if not latest:
+            job = current_job()
+            if job and job.request.only:
+                end_program(job, "checkpoint")
             raise ValueError(
                 f"Could not find trained model in model_dir: {self._model_dir}: it has no "
                 "checkpoint. Call train() first, or name the folder that train() wrote to."

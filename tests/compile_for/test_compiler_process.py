@@ -238,7 +238,7 @@ Suspected Python Code Location:
     [
         (FFT, ["spectrum/FFT, made at m.py:3", "FFT is of complex64", "its word counts"]),
         (
-            'UNIMPLEMENTED: rewriting computation to not contain X{64|128}: s64[8,8] dot(%a), '
+            "UNIMPLEMENTED: rewriting computation to not contain X{64|128}: s64[8,8] dot(%a), "
             'metadata={op_name="MatMul" source_line=10}',
             ["MatMul, made at m.py:4", "cast to int32", "its word counts"],
         ),

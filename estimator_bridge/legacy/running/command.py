@@ -180,6 +180,13 @@ def run(arguments: argparse.Namespace) -> int:
     except SystemExit as end:
         if end.code or job is None:
             raise
+    except Exception as error:
+        if job and job.request.only:
+            job.say(
+                f"--compile-only: the program ended by {type(error).__name__}. No step ran, so "
+                "what a run leaves, such as checkpoints, is missing; that may be why."
+            )
+        raise
     return job.finish() if job else 0
 
 
