@@ -110,8 +110,8 @@ class Search:
           start: the first size.
           most_trials: how many sizes to try at most.
         """
-        most = _MOST_PER_REPLICA * self.step
-        size: int | None = min(max(start - start % self.step, self.step), most)
+        size: int | None = max(start - start % self.step, self.step)
+        most = max(_MOST_PER_REPLICA * self.step, size)
         while size is not None:
             if self.trials == most_trials:
                 self.why_ended = f"the search ended after {most_trials} sizes"

@@ -105,14 +105,16 @@ def test_a_step_that_does_not_fit_says_by_how_much_and_what_takes_it():
     assert "features['image']" in told
 
 
-def test_the_largest_batch_that_fits_is_found_and_does():
+def test_larger_batches_are_compiled_to_find_the_largest(monkeypatch):
+    monkeypatch.setattr("estimator_bridge.compile_for.batches._MOST_PER_REPLICA", 4)
     report = compile_for_tpu(
-        good, input_fn, "v5e-8", train_batch_size=1 << 29, modes=[TRAIN], find_batch_size=True
+        good, input_fn, "v5e-8", train_batch_size=16, modes=[TRAIN], find_batch_size=True
     )
     (found,) = report.batches
-    assert 0 < found.size < found.too_large
-    assert found.size % 8 == 0
-    assert 0.5 * found.available < found.bytes <= found.available
+    assert (found.size, found.trials) == (32, 2)
+    assert found.why_ended == "larger ones were not tried"
+    assert 0 < found.bytes < found.available
+    assert len(report.compiled) == 1
 
 
 def test_an_input_fn_that_does_not_heed_the_batch_size_is_said():
