@@ -110,8 +110,9 @@ class Search:
           start: the first size.
           most_trials: how many sizes to try at most.
         """
-        size: int | None = max(start - start % self.step, self.step)
-        most = max(_MOST_PER_REPLICA * self.step, size)
+        first = max(start - start % self.step, self.step)
+        most = max(_MOST_PER_REPLICA * self.step, first)
+        size: int | None = first
         while size is not None:
             if self.trials == most_trials:
                 self.why_ended = f"the search ended after {most_trials} sizes"
