@@ -40,7 +40,7 @@ setup(
     keywords=["tensorflow", "estimator", "tpuestimator", "tf.contrib", "tpu", "migration"],
     # Not train.py, models and flags: other distributions, and users, have packages of these names.
     packages=find_packages(include=["estimator_bridge", "estimator_bridge.*"]),
-    package_data={"estimator_bridge": ["py.typed"]},
+    package_data={"estimator_bridge": ["py.typed"], "estimator_bridge.migrate": ["names.json"]},
     python_requires=f">={PYTHONS[0]},<3.14",
     # Not tensorflow-cpu: tf-keras itself asks for `tensorflow`, and the two overwrite each other.
     # Each tf-keras asks for TensorFlow of its own minor version, so pip keeps the pair together.
@@ -56,6 +56,7 @@ setup(
             *TPU_COMPILER,
             "hypothesis",
             "ipykernel",
+            "jupyter_client",
             "mypy>=1.11",
             "nbclient",
             "pandas",

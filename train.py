@@ -28,6 +28,7 @@ import flags
 from models.environment import require_valid_tf_config
 from models.errors import UserError
 from models.folders import require_writable
+from models.mnist.check import check_data
 
 _FAILED, _USAGE_ERROR, _INTERRUPTED = 1, 2, 130
 
@@ -53,7 +54,8 @@ def main(_: list[str]) -> int:
         for flag in () if absl_flags.FLAGS.compile_only else ("model_dir", "export_dir"):
             if absl_flags.FLAGS[flag].present:
                 require_writable(absl_flags.FLAGS[flag].value, flag)
-    except UserError as error:
+        check_data(absl_flags.FLAGS["data_dir"].value)
+    except (UserError, OSError) as error:
         return _refuse(error, _FAILED)
     compile_job = None
     if absl_flags.FLAGS.compile_for:

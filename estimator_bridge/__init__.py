@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         testing,
         tpu,
         training,
+        v1,
     )
     from estimator_bridge.canned import (
         BaselineClassifier,
@@ -165,6 +166,7 @@ __all__ = [
     "tpu",
     "train_and_evaluate",
     "training",
+    "v1",
 ]
 
 # By the module that has them: the names above. What is not here is a module itself.

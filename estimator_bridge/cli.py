@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from estimator_bridge.compatibility import check_versions
 from estimator_bridge.legacy.running import command
+from estimator_bridge.migrate import command as migrate
 from estimator_bridge.version import __version__
 
 __all__ = ["help_of", "main", "parse"]
@@ -75,7 +76,24 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     )
     command.add_arguments(run)
     run.set_defaults(run=_run, command="run")
-    return parser, {"doctor": doctor, "run": run}
+    check = commands.add_parser(
+        "check",
+        help="say what an old program needs, before anything runs",
+        description="Reads the sources of a tf.estimator or TPUEstimator program and says what "
+        "works, what `rewrite` rewrites, and what is left for a person. Nothing is imported or "
+        "run. The exit code is 1 where something is to be done.",
+    )
+    migrate.add_check_arguments(check)
+    check.set_defaults(run=migrate.run_check, command="check")
+    rewrite = commands.add_parser(
+        "rewrite",
+        help="rewrite an old program for plain Python, with estimator_bridge",
+        description="Rewrites sources so that plain `python` runs them with estimator_bridge, and "
+        "writes a comment where a person has to look. What is not rewritten keeps its text.",
+    )
+    migrate.add_rewrite_arguments(rewrite)
+    rewrite.set_defaults(run=migrate.run_rewrite, command="rewrite")
+    return parser, {"check": check, "doctor": doctor, "rewrite": rewrite, "run": run}
 
 
 def _run(arguments: argparse.Namespace) -> int:

@@ -434,6 +434,29 @@ def last_loss_reduction(graph: tf.Graph) -> str | None:
     return getattr(graph, "_last_loss_reduction", None)
 
 
+def next_to_delete(saver: tf.compat.v1.train.Saver, saved: str) -> str | None:
+    """The checkpoint that a saver deletes once it has saved another one; None if there is none.
+
+    When a saver keeps an old checkpoint for keep_checkpoint_every_n_hours, nothing public tells.
+
+    Args:
+      saver: which is about to save.
+      saved: the path of the new checkpoint.
+    """
+    most = saver.saver_def.max_to_keep
+    others = [(path, time) for path, time in saver._last_checkpoints if path != saved]
+    queue = [*saver._checkpoints_to_be_deleted, *(others[:1] if most <= len(others) else ())]
+    if not most or not queue:
+        return None
+    path, time = queue[0]
+    return None if time > saver._next_checkpoint_time else path
+
+
+def iterator_state(iterator: Any) -> tf.Tensor:
+    """Where an eager dataset's iterator stands, as tf.train.Checkpoint asks it; eager."""
+    return iterator._serialize_to_tensors()["_STATE"]
+
+
 __all__ = [
     "BaseResourceVariable",
     "IndexedSlicesValue",
@@ -460,6 +483,7 @@ __all__ = [
     "global_step_read",
     "host_address",
     "import_below_control_edges",
+    "iterator_state",
     "keras_seed_source",
     "last_loss_reduction",
     "last_meta_graph",
@@ -468,6 +492,7 @@ __all__ = [
     "make_operations_otherwise",
     "merges_replicas",
     "nest",
+    "next_to_delete",
     "op_def",
     "operations_made_otherwise",
     "read_profile",

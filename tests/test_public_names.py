@@ -25,6 +25,7 @@ PACKAGES = (
     "tpu",
     "tpu.experimental",
     "training",
+    "v1",
 )
 SCREEN = 24 * 100
 ROOT = Path(__file__).resolve().parent.parent

@@ -56,10 +56,11 @@ FACE = {
     "quiet_start",
     "testing",
     "tpu",
+    "v1",
 }
 LIBRARY_MAY_IMPORT = {"absl", "estimator_bridge", "google", "numpy", "tensorflow", "tf_keras"}
 COMPILER_MAY_IMPORT = LIBRARY_MAY_IMPORT | {"jax", "libtpu"}
-MIGRATE_MAY_IMPORT = LIBRARY_MAY_IMPORT | {"libcst", "yaml"}
+MIGRATE_MAY_IMPORT = LIBRARY_MAY_IMPORT | {"tomli", "tomllib"}
 
 
 def files(pattern="*"):

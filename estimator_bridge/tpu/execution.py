@@ -37,6 +37,7 @@ from estimator_bridge.tpu.embedding_tables import EmbeddingTables
 from estimator_bridge.tpu.estimator_specs import (
     as_tpu_spec,
     check_joined_by_strategy,
+    check_metrics_keep_count,
     cut_metrics,
     last_loss_is_sum,
     whole_loss,
@@ -348,6 +349,7 @@ class TPUExecution(Execution):
         metrics, counted, checks = {}, None, []
         if isinstance(given, EstimatorSpec):
             metrics = given.eval_metric_ops
+            check_metrics_keep_count(given, self._replicas)
             counted = cut_metrics(given)
             checks = list(counted.checks)
         elif spec.eval_metrics:

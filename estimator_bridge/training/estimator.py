@@ -18,12 +18,15 @@ from estimator_bridge.checkpoint import (
     MissingCheckpointError,
     check_writable,
     explained_full_disk,
+    explained_full_disk_of,
+    finish_deletion,
     latest_checkpoint,
     list_variables,
     load_variable,
     only_training,
     remove_leftovers,
     step_of,
+    wait_for_abandoned,
 )
 from estimator_bridge.collector import spared
 from estimator_bridge.compile_for import CompileJob, Uncomputed, current_job, end_program
@@ -195,8 +198,10 @@ class Estimator(OriginalMethods):
             if writes:
                 stack.enter_context(only_training(self._model_dir))
                 stack.enter_context(explained_full_disk(self._model_dir))
+            wait_for_abandoned(os.path.join(self._model_dir, ""))
             latest = self.latest_checkpoint()
             if writes:  # not before: what it refuses may be half of a copy that is under way
+                finish_deletion(self._model_dir)
                 remove_leftovers(self._model_dir)
             step = step_of(latest) if latest and (workers or max_steps is not None) else None
             if workers:
@@ -287,16 +292,18 @@ class Estimator(OriginalMethods):
         job = self._compiled_only(input_fn, ModeKeys.PREDICT)
         if job:
             end_program(job, "prediction")
-        with interruptible("Prediction"):
-            execution = self._execution(ModeKeys.PREDICT)
-        path = self._checkpoint_for(checkpoint_path, "predict")
-        with (
-            self._loop("prediction_loop"),
-            self._program(execution, input_fn, ModeKeys.PREDICT, path, bool(hooks)) as program,
-        ):
+        with contextlib.ExitStack() as stack:
+            beat = stack.enter_context(watched("Prediction", hooks, self._model_dir))
+            with interruptible("Prediction"):
+                execution = self._execution(ModeKeys.PREDICT)
+            path = self._checkpoint_for(checkpoint_path, "predict")
+            stack.enter_context(self._loop("prediction_loop"))
+            program = stack.enter_context(
+                self._program(execution, input_fn, ModeKeys.PREDICT, path, bool(hooks))
+            )
             other_than = None if checkpoint_path else self._other_than()
             yield from predict_program(
-                program, hooks, predict_keys, path, yield_single_examples, other_than
+                program, hooks, predict_keys, path, yield_single_examples, beat, other_than
             )
 
     def export_saved_model(
@@ -401,12 +408,14 @@ class Estimator(OriginalMethods):
                 self._warm_start()
             return spec
 
+        base = os.fsdecode(export_dir_base)
         while True:
             try:
-                return export_saved_model(
-                    os.fsdecode(export_dir_base), call_model, receiver_fns, path, assets_extra,
-                    as_text, strip_default_attrs, self._config.tf_random_seed,
-                )  # fmt: skip
+                with explained_full_disk_of(f"An export to {base}"):
+                    return export_saved_model(
+                        base, call_model, receiver_fns, path, assets_extra,
+                        as_text, strip_default_attrs, self._config.tf_random_seed,
+                    )  # fmt: skip
             except (MissingCheckpointError, DamagedCheckpointError) as error:
                 other = other_than(path) if other_than and path else None
                 if other is None:

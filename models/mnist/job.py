@@ -138,6 +138,8 @@ class Job:
             hooks.append(eb.training.GracePeriod(self._flags.grace_secs))
         if self._flags.watchdog_secs is not None:
             hooks.append(eb.training.Watchdog(self._flags.watchdog_secs, stacks=True))
+        if self._flags.async_checkpoints is not None:
+            hooks.append(eb.training.AsyncCheckpoints(self._flags.async_checkpoints))
         try:
             self._estimator.train(train_input_fn, max_steps=total, hooks=hooks)
         except tf.compat.v1.train.NanLossDuringTrainingError as error:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import enum
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from estimator_bridge.legacy.running.tf1_names import ONLY_TF1
 
-__all__ = ["Dialect", "Verdict", "judge", "speaks_tensorflow"]
+__all__ = ["Dialect", "Verdict", "judge", "judge_nodes", "speaks_tensorflow"]
 
 
 class Dialect(enum.Enum):
@@ -59,14 +59,23 @@ def judge(source: bytes) -> Verdict:
         tree = ast.parse(source)
     except (SyntaxError, ValueError):
         return _DOUBT
-    of_compat = _compat_variables(tree)
-    uses = list(_uses(tree, _variables(tree, "tensorflow") - of_compat.keys()))
+    return judge_nodes(list(ast.walk(tree)))
+
+
+def judge_nodes(nodes: Sequence[ast.AST]) -> Verdict:
+    """Does what `judge` does, for a source that is parsed.
+
+    Args:
+      nodes: all nodes of the module's syntax tree, as `ast.walk` gives them.
+    """
+    of_compat = _compat_variables(nodes)
+    uses = list(_uses(nodes, _variables(nodes, "tensorflow") - of_compat.keys()))
     for name, line in uses:
         if _only_tf1(f"tensorflow.{name}"):
             return Verdict(Dialect.TF1, f"tf.{name} in line {line}")
     for line in of_compat.values():
         return Verdict(Dialect.TF2, f"tensorflow.compat in line {line}")
-    imports = list(_imports(tree))
+    imports = list(_imports(nodes))
     for name, line in imports:
         if name.startswith("tensorflow.contrib") or _only_tf1(name):
             return Verdict(Dialect.TF1, f"{name} in line {line}")
@@ -87,9 +96,9 @@ def _only_tf1(name: str) -> bool:
     return any(".".join(parts[1:end]) in ONLY_TF1 for end in range(2, len(parts) + 1))
 
 
-def _imports(tree: ast.AST) -> Iterator[tuple[str, int]]:
+def _imports(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, int]]:
     """The full names below tensorflow that a module imports, with their lines."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
@@ -99,10 +108,10 @@ def _imports(tree: ast.AST) -> Iterator[tuple[str, int]]:
         yield from ((name, node.lineno) for name in names if name.startswith("tensorflow."))
 
 
-def _variables(tree: ast.AST, module: str) -> set[str]:
+def _variables(nodes: Sequence[ast.AST], module: str) -> set[str]:
     """The variables that stand for a module."""
     found = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 is_top = alias.asname is None and alias.name.partition(".")[0] == module
@@ -111,10 +120,10 @@ def _variables(tree: ast.AST, module: str) -> set[str]:
     return found
 
 
-def _compat_variables(tree: ast.AST) -> dict[str, int]:
+def _compat_variables(nodes: Sequence[ast.AST]) -> dict[str, int]:
     """The variables that stand for tf.compat.v1 or v2, at least in some branch, with a line."""
     found = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 if alias.name in _COMPAT and alias.asname:
@@ -127,9 +136,9 @@ def _compat_variables(tree: ast.AST) -> dict[str, int]:
     return found
 
 
-def _uses(tree: ast.AST, variables: set[str]) -> Iterator[tuple[str, int]]:
+def _uses(nodes: Sequence[ast.AST], variables: set[str]) -> Iterator[tuple[str, int]]:
     """The names below tf that a module uses, dotted, with their lines."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Attribute):
             name = _below(node, variables)
             if name:

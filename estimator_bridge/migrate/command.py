@@ -1,0 +1,145 @@
+"""`estimator-bridge check` and `estimator-bridge rewrite`: their arguments, and what they do."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from estimator_bridge.legacy.running.dialects import Dialect
+
+__all__ = ["add_check_arguments", "add_rewrite_arguments", "run_check", "run_rewrite"]
+
+_FORMATS = ("text", "json", "github")
+
+
+def add_check_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments of `check`."""
+    _add_common(parser)
+    parser.add_argument("--format", choices=_FORMATS, default="text", help="how findings are shown")
+    parser.add_argument("--list-rules", action="store_true", help="list the rules")
+
+
+def add_rewrite_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments of `rewrite`."""
+    _add_common(parser)
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--diff", action="store_true", help="show what would be written; the default")
+    what.add_argument("--write", action="store_true", help="write the files")
+
+
+def _add_common(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "paths", nargs="*", metavar="PATH", help="a Python file, a notebook, or a folder"
+    )
+    parser.add_argument(
+        "--select", type=_codes, metavar="CODES",
+        help="only these rules: codes, or what they begin with, with commas between",
+    )  # fmt: skip
+    parser.add_argument("--ignore", type=_codes, metavar="CODES", help="not these rules")
+    parser.add_argument(
+        "--exclude", type=_codes, metavar="PATTERNS", help="files and folders to leave out"
+    )
+    dialect = parser.add_mutually_exclusive_group()
+    for option, value in (("--tf1", Dialect.TF1), ("--tf2", Dialect.TF2)):
+        dialect.add_argument(
+            option, dest="dialect", action="store_const", const=value,
+            help=f"`import tensorflow` means TensorFlow {value.value[-1]} in all files; by default "
+            "each file's source decides",
+        )  # fmt: skip
+
+
+def _codes(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, (part.strip() for part in text.split(","))))
+
+
+def run_check(arguments: argparse.Namespace) -> int:
+    """Checks.
+
+    Returns:
+      0 where nothing is to be done, 1 where something is, 2 for wrong usage.
+    """
+    from estimator_bridge.migrate.check import check
+    from estimator_bridge.migrate.files import NothingFoundError
+    from estimator_bridge.migrate.options import ConfigurationError
+    from estimator_bridge.migrate.registry import all_rules
+    from estimator_bridge.migrate.reports import FORMATS
+
+    if arguments.list_rules:
+        for code, rule in all_rules().items():
+            print(f"{code}  {rule.title}")
+        return 0
+    try:
+        report = check(_paths(arguments), _options(arguments))
+    except (NothingFoundError, ConfigurationError, ValueError) as error:
+        return _wrong("check", error)
+    print(FORMATS[arguments.format](report))
+    return report.exit_code
+
+
+def run_rewrite(arguments: argparse.Namespace) -> int:
+    """Rewrites.
+
+    Returns:
+      0 where the files are as they should be, or were written; 1 where they would be changed, or
+      a person has something to do; 2 for wrong usage.
+    """
+    from estimator_bridge.migrate.files import NothingFoundError
+    from estimator_bridge.migrate.options import ConfigurationError
+    from estimator_bridge.migrate.rewriting import RewriteError, rewrite
+    from estimator_bridge.migrate.writing import write_whole
+
+    try:
+        files = rewrite(_paths(arguments), _options(arguments))
+    except (NothingFoundError, ConfigurationError, ValueError) as error:
+        return _wrong("rewrite", error)
+    except RewriteError as error:
+        print(f"estimator-bridge rewrite: {error}", file=sys.stderr)
+        return 1
+    written = failed = 0
+    for file in files:
+        if file.examined.passed_over:
+            print(
+                f"{file.examined.path}: passed over: {file.examined.passed_over}", file=sys.stderr
+            )
+        if not file.changed:
+            continue
+        assert file.source is not None
+        if not arguments.write:
+            print(file.diff(), end="")
+            continue
+        try:
+            content, before = file.source.encoded(file.text), file.source.encoded(file.source.text)
+            write_whole(file.examined.path, content, before)
+            written += 1
+        except (OSError, UnicodeEncodeError) as error:
+            failed += 1
+            print(f"{file.examined.path}: not written: {error}", file=sys.stderr)
+    changed = sum(file.changed for file in files)
+    done = f"{written} written" if arguments.write else f"{changed} would be changed"
+    print(f"{len(files)} {'file' if len(files) == 1 else 'files'}: {done}", file=sys.stderr)
+    return int(bool(failed) or (changed > 0 and not arguments.write))
+
+
+def _paths(arguments: argparse.Namespace) -> list[str]:
+    if not arguments.paths:
+        raise ValueError("name a file or a folder")
+    return arguments.paths
+
+
+def _options(arguments: argparse.Namespace):
+    from estimator_bridge.migrate.options import read_configuration
+
+    first = arguments.paths[0]
+    folder = first if os.path.isdir(first) else os.path.dirname(first)
+    return read_configuration(folder).given(
+        select=arguments.select,
+        ignore=arguments.ignore,
+        exclude=arguments.exclude,
+        dialect=arguments.dialect,
+    )
+
+
+def _wrong(command: str, error: Exception) -> int:
+    print(f"estimator-bridge {command}: {error}", file=sys.stderr)
+    return 2

@@ -1,0 +1,160 @@
+"""Puts the edits of findings into a text."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from collections.abc import Iterable, Sequence
+
+from estimator_bridge.migrate.module import Module
+from estimator_bridge.migrate.values import Edit, Finding, Severity, Span
+
+__all__ = ["applied", "compatible", "with_edits"]
+
+_WIDTH = 96
+
+
+def compatible(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings that are rewritten and whose edits do not overlap; of two the first one."""
+    taken: list[Span] = []
+    chosen = []
+    for found in findings:
+        if found.severity is not Severity.REWRITTEN:
+            continue
+        spans = [edit.span for edit in found.edits]
+        if any(span.overlaps(other) for span in spans for other in taken):
+            continue
+        taken += spans
+        chosen.append(found)
+    return chosen
+
+
+def applied(module: Module, findings: Sequence[Finding]) -> str:
+    """The module's text with what the findings write, and with a comment where a person must look.
+
+    Args:
+      module: where they were found.
+      findings: all of them.
+    """
+    chosen = compatible(findings)
+    edits = {edit: None for found in chosen for edit in found.edits}
+    statements = {statement: None for found in chosen for statement in found.imports}
+    inserted = _imports(module, list(statements))
+    return with_edits(module.text, [*inserted, *_comments(module, findings), *edits])
+
+
+def with_edits(text: str, edits: Iterable[Edit]) -> str:
+    """A text with edits, which must not overlap; insertions at one place keep their order."""
+    parts = []
+    end = 0
+    for edit in sorted(edits, key=lambda edit: edit.span):
+        parts += [text[end : edit.span.start], edit.text]
+        end = edit.span.end
+    return "".join([*parts, text[end:]])
+
+
+def _imports(module: Module, statements: list[str]) -> list[Edit]:
+    """The import statements that edits need, above the module's first import of TensorFlow."""
+    if not statements:
+        return []
+    # This library first: it has to be imported before TensorFlow.
+    statements.sort(key=lambda text: (text.startswith("from"), text))
+    has = {" ".join(module.lines.of(found.statement).split()) for found in module.imports}
+    lines = [statement for statement in statements if statement not in has]
+    start = module.lines.start(_import_line(module))
+    text = "".join(f"{line}{module.newline}" for line in lines)
+    if not text:
+        return []
+    before = module.text[:start]
+    glue = module.newline if before and not before.endswith(("\n", "\r")) else ""
+    return [Edit(Span(start, start), f"{glue}{text}")]
+
+
+def _import_line(module: Module) -> int:
+    """The line above which imports are inserted."""
+    body = module.tree.body
+    for statement in body:
+        if any(
+            isinstance(node, (ast.Import, ast.ImportFrom)) and _is_tensorflow(node)
+            for node in ast.walk(statement)
+        ) and not isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+            return _first_line(statement)
+    start = 0
+    while start < len(body) and (_is_docstring(body[start]) or _is_future(body[start])):
+        start += 1
+    if start < len(body):
+        return _first_line(body[start])
+    return len(module.lines) + 1
+
+
+def _first_line(statement: ast.stmt) -> int:
+    decorators = getattr(statement, "decorator_list", [])
+    return min([statement.lineno, *(node.lineno for node in decorators)])
+
+
+def _is_tensorflow(node: ast.Import | ast.ImportFrom) -> bool:
+    names = [a.name for a in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+    return any(name.startswith("tensorflow") for name in names)
+
+
+def _is_docstring(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _is_future(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
+
+
+def _comments(module: Module, findings: Sequence[Finding]) -> list[Edit]:
+    """A comment above each statement in which something is to be done by hand."""
+    edits: list[Edit] = []
+    said: set[tuple[int, str]] = set()
+    lines = _statement_lines(module)
+    for found in findings:
+        if found.severity not in (Severity.BY_HAND, Severity.UNAVAILABLE):
+            continue
+        line = lines[found.line]
+        if (line, found.rule) in said or _stands_above(module, line, found.rule):
+            continue
+        said.add((line, found.rule))
+        start = module.lines.start(line)
+        text = module.lines.line(line)
+        indent = text[: len(text) - len(text.lstrip())]
+        comment = textwrap.wrap(
+            f"{found.rule}: {found.message}. {found.how}".strip(),
+            max(_WIDTH - len(indent) - 2, 40),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        whole = "".join(f"{indent}# {part}{module.newline}" for part in comment)
+        edits.append(Edit(Span(start, start), whole))
+    return edits
+
+
+def _statement_lines(module: Module) -> list[int]:
+    """By line: the first line of the innermost statement that begins a line and covers it."""
+    lines = list(range(len(module.lines) + 2))
+    for node in ast.walk(module.tree):  # outer statements come before those within
+        if not isinstance(node, ast.stmt):
+            continue
+        first = _first_line(node)
+        before = module.lines.line(first)[: node.col_offset if first == node.lineno else 0]
+        if before.strip():
+            continue
+        last = node.end_lineno or node.lineno
+        inner = [child for child in getattr(node, "body", []) if isinstance(child, ast.stmt)]
+        end = min([last + 1, *(child.lineno for child in inner)]) if inner else last + 1
+        lines[first:end] = [first] * (end - first)
+    return lines
+
+
+def _stands_above(module: Module, line: int, code: str) -> bool:
+    """Whether the comment of a rule stands above a line already."""
+    while line > 1:
+        line -= 1
+        text = module.lines.line(line).strip()
+        if not text.startswith("#"):
+            return False
+        if text.startswith(f"# {code}: "):
+            return True
+    return False

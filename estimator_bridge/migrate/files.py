@@ -1,0 +1,89 @@
+"""Which files a command looks at."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+__all__ = ["Found", "NothingFoundError", "find_files"]
+
+_FOLDERS_LEFT_OUT = {
+    "__pycache__", "node_modules", "site-packages", "build", "dist", "venv", "env",
+}  # fmt: skip
+_ENDINGS = (".py", ".ipynb")
+
+
+class NothingFoundError(Exception):
+    """A path that was named is not there, or there is no Python in it; the message says which."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A file.
+
+    Attributes:
+      path: as the user named it, or below the folder that the user named.
+      passed_over: why nothing is done with it; "" where it is read.
+    """
+
+    path: str
+    passed_over: str = ""
+
+
+def find_files(paths: Iterable[str], exclude: Iterable[str] = ()) -> list[Found]:
+    """Finds the sources below some paths.
+
+    Args:
+      paths: files, and folders that are looked through. A link below a folder is passed over, as
+        its file is found elsewhere or is none of the program's; one that is named is followed.
+      exclude: patterns, as of `fnmatch`; what they match of a path or its end is left out.
+
+    Returns:
+      The files, each once, in the order of the paths and within a folder by name.
+
+    Raises:
+      NothingFoundError: a path is not there, or holds no Python.
+    """
+    patterns = tuple(exclude)
+    found: dict[str, Found] = {}
+    for path in paths:
+        if not os.path.exists(path):
+            said = "is a link to nothing" if os.path.islink(path) else "is not there"
+            raise NothingFoundError(f"{path} {said}")
+        if os.path.isdir(path):
+            below = list(_below(path, patterns))
+            if not below:
+                raise NothingFoundError(f"{path} holds no Python: no .py and no .ipynb file")
+        else:
+            below = [Found(path)]
+        for file in below:
+            found.setdefault(
+                os.path.realpath(file.path) if not file.passed_over else file.path, file
+            )
+    return list(found.values())
+
+
+def _below(folder: str, patterns: tuple[str, ...]) -> Iterator[Found]:
+    for root, folders, files in os.walk(folder):
+        folders[:] = sorted(
+            name
+            for name in folders
+            if name not in _FOLDERS_LEFT_OUT
+            and not name.startswith(".")
+            and not _matches(os.path.join(root, name), patterns)
+        )
+        for name in sorted(files):
+            path = os.path.join(root, name)
+            if not name.endswith(_ENDINGS) or _matches(path, patterns):
+                continue
+            yield Found(path, "a link" if os.path.islink(path) else "")
+
+
+def _matches(path: str, patterns: tuple[str, ...]) -> bool:
+    shown = os.path.normpath(path).replace(os.sep, "/")
+    return any(
+        fnmatch.fnmatch(shown, pattern) or fnmatch.fnmatch(shown, f"*/{pattern}")
+        for pattern in patterns
+    )

@@ -1,0 +1,129 @@
+"""Import statements, written anew with as little change as their names allow."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from estimator_bridge.migrate.module import Module
+from estimator_bridge.migrate.scopes import Import
+from estimator_bridge.migrate.values import Edit, Span
+
+__all__ = ["NewImport", "rewritten"]
+
+_FROM = re.compile(r"from(?:\s|\\\n)+(?P<module>[\w.]+)(?:\s|\\\n)+import\b")
+
+
+@dataclass(frozen=True)
+class NewImport:
+    """What a variable is to be imported from.
+
+    Attributes:
+      target: the full name of a module or of what is in it.
+      bound: the variable.
+      plain: it is written ``import a.b``, not ``from a import b``.
+      as_it_stands: it is, and its variable is its first part.
+    """
+
+    target: str
+    bound: str
+    plain: bool = False
+    as_it_stands: bool = False
+
+    @staticmethod
+    def of(found: Import) -> NewImport:
+        """An import as it stands."""
+        plain = isinstance(found.statement, ast.Import)
+        name = found.alias.name if plain else found.target
+        return NewImport(name, found.bound, plain, plain and not found.alias.asname)
+
+    @property
+    def module(self) -> str:
+        """The part behind `from`; "" for what is written without."""
+        if self.plain or "." not in self.target.lstrip("."):
+            return "" if not self.target.startswith(".") else self.target
+        module = self.target.rpartition(".")[0]
+        return module or "."
+
+    @property
+    def name(self) -> str:
+        """The part behind `import`, with the variable."""
+        name = self.target if self.plain or not self.module else self.target.rpartition(".")[2]
+        same = self.bound == name or (self.plain and self.as_it_stands)
+        return name if same else f"{name} as {self.bound}"
+
+
+def rewritten(
+    module: Module,
+    statement: ast.Import | ast.ImportFrom,
+    names: Sequence[Import],
+    today: Sequence[NewImport | None],
+) -> tuple[Edit, str]:
+    """The edit that makes a statement import what its names are today.
+
+    Args:
+      module: in which it stands.
+      statement: the statement.
+      names: what it imports.
+      today: by name: what to import in its place; None to leave it out.
+
+    Returns:
+      The edit, and in short what stands there then.
+    """
+    span = module.lines.span(statement)
+    text = module.text[span.start : span.end]
+    if isinstance(statement, ast.ImportFrom):
+        kept = [new for new in today if new is not None]
+        homes = {new.module for new in kept}
+        same = len(kept) == len(today) and len(homes) == 1 and "" not in homes
+        head = _FROM.match(text)
+        if same and head and all(n.name == _alias(f.alias) for n, f in zip(kept, names)):
+            (home,) = homes
+            place = Span(span.start + head.start("module"), span.start + head.end("module"))
+            return Edit(place, home), f"from {home} import {', '.join(n.name for n in kept)}"
+    return _anew(module, span, text, today)
+
+
+def _anew(
+    module: Module, span: Span, text: str, today: Sequence[NewImport | None]
+) -> tuple[Edit, str]:
+    indent = " " * (module.lines.place(span.start)[1] - 1)
+    homes: dict[str, list[str]] = {}
+    plain: list[str] = []
+    for new in today:
+        if new is not None and new.module:
+            homes.setdefault(new.module, []).append(new.name)
+        elif new is not None:
+            plain.append(f"import {new.name}")
+    lines = [f"from {home} import {', '.join(names)}" for home, names in homes.items()]
+    lines = [*_comments(text), *plain, *map(_wrapped, lines)] or ["pass"]
+    if lines == ["pass"] and _stands_alone(module, span) and not indent:
+        end = module.lines.place(span.end)[0]
+        return Edit(Span(span.start, module.lines.start(end + 1)), ""), "nothing"
+    whole = f"{module.newline}{indent}".join(line.replace("\n", module.newline) for line in lines)
+    return Edit(span, whole), "; ".join(lines)
+
+
+def _stands_alone(module: Module, span: Span) -> bool:
+    """Whether nothing else stands on a statement's lines."""
+    column = module.lines.place(span.start)[1]
+    rest = module.text[span.end :].split("\n", 1)[0].strip()
+    return column == 1 and not rest
+
+
+def _wrapped(line: str) -> str:
+    if len(line) <= 100:
+        return line
+    head, _, names = line.partition(" import ")
+    return f"{head} import (\n    " + ",\n    ".join(names.split(", ")) + ",\n)"
+
+
+def _comments(text: str) -> list[str]:
+    """The comments within a statement."""
+    return [found.strip() for found in re.findall(r"#[^\r\n]*", text)]
+
+
+def _alias(alias: ast.alias) -> str:
+    return f"{alias.name} as {alias.asname}" if alias.asname else alias.name

@@ -1,0 +1,37 @@
+"""Whether a module starts a program."""
+
+from __future__ import annotations
+
+import ast
+
+from estimator_bridge.migrate.module import Module
+
+__all__ = ["is_main"]
+
+_SETS_UP = {"set_verbosity", "disable_v2_behavior", "mark_flag_as_required", "append", "insert"}
+
+
+def is_main(module: Module) -> bool:
+    """Whether a module asks for ``__main__``, holds tests, or works at its top level.
+
+    Only its own source is looked at; a script without any of these is taken for a module that
+    others import.
+    """
+    return any(_starts(statement, module) for statement in module.tree.body)
+
+
+def _starts(statement: ast.stmt, module: Module) -> bool:
+    if isinstance(statement, ast.If):
+        names = [node for node in ast.walk(statement.test) if isinstance(node, ast.Name)]
+        return any(node.id == "__name__" for node in names)
+    if isinstance(statement, ast.ClassDef):
+        return any(module.name_of(base).endswith(".test.TestCase") for base in statement.bases)
+    if isinstance(statement, ast.With):
+        return any("Session" in ast.dump(item.context_expr) for item in statement.items)
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        called = statement.value.func
+        name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+        return not name.startswith("DEFINE") and name not in _SETS_UP
+    if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
+        return module.name_of(statement.value.func).endswith(("Session", ".placeholder"))
+    return False

@@ -1,0 +1,50 @@
+"""Modules and names outside of TensorFlow that have moved: what the rules on them share."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+
+from estimator_bridge.migrate.import_statements import NewImport, rewritten
+from estimator_bridge.migrate.module import Module
+from estimator_bridge.migrate.scopes import Import
+from estimator_bridge.migrate.values import Finding, Severity
+
+__all__ = ["imports_elsewhere"]
+
+
+def imports_elsewhere(
+    module: Module, code: str, place_of: Callable[[str], str], why: str
+) -> Iterator[Finding]:
+    """Finds imports of what has another full name today.
+
+    Args:
+      module: where they are looked for.
+      code: the rule.
+      place_of: from a full name to today's; the same where it has not moved.
+      why: what the message says behind the name.
+
+    Yields:
+      A finding for each statement. One in a `try` or below an `if` is left alone: there the program
+      has both names.
+    """
+    statements: dict[ast.stmt, list[Import]] = {}
+    for found in module.imports:
+        if found.bound != "*" and not found.guarded:
+            statements.setdefault(found.statement, []).append(found)
+    for statement, names in statements.items():
+        assert isinstance(statement, (ast.Import, ast.ImportFrom))
+        today = [_today(found, place_of) for found in names]
+        moved = [f for f, new in zip(names, today) if new != NewImport.of(f)]
+        if moved:
+            edit, text = rewritten(module, statement, names, today)
+            said = ", ".join(found.target for found in moved)
+            yield module.finding(
+                code, statement, Severity.REWRITTEN, f"{said} {why}", f"Write `{text}`.", (edit,)
+            )
+
+
+def _today(found: Import, place_of: Callable[[str], str]) -> NewImport:
+    new = NewImport.of(found)
+    place = place_of(new.target)
+    return new if place == new.target else NewImport(place, found.bound, new.plain)

@@ -1,0 +1,78 @@
+"""Uses of names that have moved: what the rules for tf.estimator, tf.contrib and others share."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from estimator_bridge.migrate.module import Module
+from estimator_bridge.migrate.names import Fate
+from estimator_bridge.migrate.places import edits_of_use, shown
+from estimator_bridge.migrate.scopes import Reference
+from estimator_bridge.migrate.values import Finding, Severity
+
+__all__ = ["moved_uses"]
+
+_RESOLVER = "distribute.cluster_resolver.TPUClusterResolver"
+
+
+def moved_uses(
+    module: Module, code: str, below: tuple[str, ...], but: tuple[str, ...] = ()
+) -> Iterator[Finding]:
+    """Finds the uses of moved names.
+
+    Args:
+      module: where they are looked for.
+      code: the rule.
+      below: the namespaces in which the names lie.
+      but: the names directly below these that are another rule's.
+
+    Yields:
+      A finding for each name that is used as an attribute of TensorFlow. Where it is used through
+      an import of its own, the import is what is found: see the rule on imports.
+    """
+    starts = tuple(f"{namespace}." for namespace in below)
+    for use, known in module.uses:
+        name = f"{known.name}."
+        if known.fate is not Fate.MOVED or not name.startswith(starts):
+            continue
+        if name.split(".")[1] in but:
+            continue
+        found = edits_of_use(module, use, known)
+        if found is None:
+            continue
+        edits, imports = found
+        if known.name.endswith(_RESOLVER) and not _is_called(module, use):
+            yield module.finding(
+                code,
+                use.nodes[0],
+                Severity.BY_HAND,
+                f"{shown(known.name)} is used as a class",
+                f"{edits[0].text} is a function: compare with "
+                "tf.distribute.cluster_resolver.ClusterResolver.",
+            )
+            continue
+        if use.stored and module.depth(use, known) == len(use.nodes):
+            yield module.finding(
+                code,
+                use.node,
+                Severity.BY_HAND,
+                f"{shown(known.name)} is set",
+                f"A patch of a name that has moved: set it on {edits[0].text}, and look whether "
+                "that is what calls it.",
+            )
+            continue
+        yield module.finding(
+            code,
+            use.nodes[0],
+            Severity.REWRITTEN,
+            f"{shown(known.name)} has moved",
+            f"Write {edits[0].text}.",
+            edits,
+            imports,
+        )
+
+
+def _is_called(module: Module, use: Reference) -> bool:
+    parent = module.parents.get(use.node)
+    return isinstance(parent, ast.Call) and parent.func is use.node

@@ -1,0 +1,270 @@
+"""What has become of the names of TensorFlow 1, of tf.contrib and of Estimator.
+
+Names are looked up under a root that says which TensorFlow is meant: "tf1.nn.relu" is the one of
+TensorFlow 1, which tf.compat.v1 has today, "tf2.nn.relu" that of TensorFlow 2.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from estimator_bridge.legacy.contrib.advice import OF_TF1, Namespaces
+from estimator_bridge.legacy.faces import V2_NAMES
+from estimator_bridge.legacy.library.names import GONE_MODULES
+from estimator_bridge.legacy.old_paths import OLD_MODULES
+from estimator_bridge.legacy.running.dialects import Dialect
+from estimator_bridge.legacy.tf1.contrib_paths import _FUNCTIONS as FUNCTIONS_OF_FILES
+from estimator_bridge.legacy.tf1.deep_paths import DEEP_MODULES, DEEP_PACKAGES
+
+__all__ = ["Fate", "Known", "canonical", "look_up"]
+
+_NAMES = Path(__file__).with_name("names.json")
+# Files of TensorFlow, which are below tensorflow in both dialects.
+_FILES = ("python", "core", "compiler", "tools", "tsl", "examples", "models", "lite.python")
+_PRIVATE = ("tensorflow.python.", "tensorflow.core.", "tensorflow.examples.", "tensorflow.models.")
+_ESTIMATOR_FILES = ("tensorflow_estimator", "tensorflow.python.estimator")
+_NOT_KNOWN_OF = ("keras", "raw_ops", "compat", "lite")
+
+
+class Fate(enum.Enum):
+    """What has become of a name."""
+
+    SAME = "has its place in TensorFlow"
+    MOVED = "has another place"
+    MISSING = "is missing"
+    UNKNOWN = "is no public name"
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a name, or of the longest part of it that anything is known of.
+
+    Attributes:
+      fate: what has become of it.
+      name: that part, with its root.
+      place: where it is today: "eb.RunConfig", "contrib.layers.fully_connected" for a name below
+        `estimator_bridge.legacy.contrib`, "tf.nn.relu", or a full path below estimator_bridge.
+      how: what to do in its place.
+      own: of a name of tf.contrib, where `estimator_bridge.legacy.contrib` has it.
+    """
+
+    fate: Fate
+    name: str
+    place: str = ""
+    how: str = ""
+    own: str = ""
+
+
+def canonical(target: str, dialect: Dialect) -> str:
+    """The name under which a target is looked up.
+
+    Args:
+      target: a dotted name from `tensorflow` on, or any other.
+      dialect: what the module means by `tensorflow`.
+    """
+    if target.partition(".")[0] != "tensorflow":
+        return target
+    below = target[len("tensorflow.") :]
+    for start, root in (("compat.v1", "tf1"), ("compat.v2", "tf2")):
+        if f"{below}.".startswith(f"{start}."):
+            rest = below[len(start) + 1 :]
+            # TF1's tf.compat.v1 has what its tf has, that of TF2 has its own compat.v1.
+            return canonical(f"tensorflow.{rest}", _DIALECTS[root]) if rest else root
+    if f"{below}.".startswith("contrib."):
+        return f"tf1.{below}"
+    if f"{below}.".startswith(tuple(f"{file}." for file in _FILES)):
+        return target
+    return ".".join(filter(None, (_ROOTS[dialect], below)))
+
+
+_ROOTS = {Dialect.TF1: "tf1", Dialect.TF2: "tf2"}
+_DIALECTS = {root: dialect for dialect, root in _ROOTS.items()}
+
+
+@functools.cache
+def look_up(name: str) -> Known | None:
+    """Finds a name.
+
+    Args:
+      name: as `canonical` gives it.
+
+    Returns:
+      What is known; None for a name of no part of TensorFlow.
+    """
+    root, _, below = name.partition(".")
+    if name.startswith(_ESTIMATOR_FILES):
+        return _estimator_file(name)
+    if root not in _DIALECTS:
+        return _private(name) if f"{name}.".startswith(_PRIVATE) else None
+    if not below:
+        return Known(Fate.SAME, name)
+    first = below.partition(".")[0]
+    if first == "contrib":
+        return _of_contrib(below)
+    if first == "estimator":
+        return _of_estimator(root, below)
+    return _of_tensorflow(root, below)
+
+
+@functools.cache
+def _data() -> dict[str, Any]:
+    return json.loads(_NAMES.read_text(encoding="utf-8"))
+
+
+@functools.cache
+def _names_in(table: str, namespace: str) -> frozenset[str]:
+    return frozenset(_data()[table].get(namespace, "").split())
+
+
+def _prefixes(name: str) -> list[str]:
+    """The name and what it lies in, the longest first."""
+    parts = name.split(".")
+    return [".".join(parts[:end]) for end in range(len(parts), 0, -1)]
+
+
+def _of_tensorflow(root: str, below: str) -> Known:
+    homes, missing = _data()["homes"], _data()["missing"]
+    for prefix in _prefixes(below):
+        if prefix in homes:
+            return Known(Fate.MOVED, f"{root}.{prefix}", homes[prefix])
+        if prefix in missing:
+            return Known(Fate.MISSING, f"{root}.{prefix}", how=missing[prefix])
+    if below.startswith(("__", "_api.")):
+        return Known(Fate.SAME, f"{root}.{below}")
+    namespace = ""
+    tables = _data()[root]
+    for name in below.split("."):
+        path = f"{namespace}.{name}".lstrip(".")
+        if path in _NOT_KNOWN_OF:
+            return Known(Fate.SAME, f"{root}.{below}")
+        if name not in _names_in(root, namespace):
+            return Known(Fate.UNKNOWN, f"{root}.{path}")
+        if path not in tables:
+            return Known(Fate.SAME, f"{root}.{path}")
+        namespace = path
+    return Known(Fate.SAME, f"{root}.{below}")
+
+
+def _of_estimator(root: str, below: str) -> Known:
+    if below == "estimator":
+        return Known(Fate.MOVED, f"{root}.estimator", "eb.v1" if root == "tf1" else "eb")
+    homes = _data()["homes"]
+    name = below.split(".")[1]
+    for prefix in _prefixes(below)[:-1]:
+        if prefix in homes and (root == "tf1" or name in V2_NAMES):
+            own = prefix if root == "tf2" and "." not in prefix[10:] else homes[prefix]
+            return Known(Fate.MOVED, f"{root}.{prefix}", own.replace("estimator.", "eb.", 1))
+    if root == "tf2" and f"estimator.{name}" in homes:
+        how = f"Is in tf.compat.v1.estimator alone: write tf.compat.v1.estimator.{name}."
+        return Known(Fate.MISSING, f"{root}.estimator.{name}", how=how)
+    return Known(Fate.UNKNOWN, f"{root}.{below}")
+
+
+def _of_contrib(below: str) -> Known:
+    """A name of tf.contrib: "contrib.layers.fully_connected", or by its file's path."""
+    parts = below.split(".")
+    if len(parts) == 1:
+        return Known(Fate.MOVED, "tf1.contrib", "contrib", own="contrib")
+    namespace = parts[1]
+    whole = f"contrib.{namespace}"
+    if namespace not in _data()["contrib"]:
+        advice = Namespaces()[namespace] if not namespace.startswith("__") else ""
+        kind = Fate.MISSING if namespace in OF_TF1 else Fate.UNKNOWN
+        return Known(kind, f"tf1.{whole}", how=advice)
+    file, rest = _file_of(parts[1:])
+    if file:
+        return _in_file(namespace, file, rest)
+    homes, missing = _data()["homes"], _data()["missing"]
+    for prefix in _prefixes(below)[:-2]:
+        if prefix in homes:
+            return Known(Fate.MOVED, f"tf1.{prefix}", homes[prefix], own=prefix)
+        if prefix in missing:
+            return Known(Fate.MISSING, f"tf1.{prefix}", how=missing[prefix])
+        inner, _, name = prefix.rpartition(".")
+        if name in _names_in("contrib", inner[len("contrib.") :]):
+            return Known(Fate.MOVED, f"tf1.{prefix}", prefix, own=prefix)
+    if len(parts) == 2:
+        return Known(Fate.MOVED, f"tf1.{whole}", whole, own=whole)
+    return Known(Fate.MISSING, f"tf1.{whole}.{parts[2]}", how=_SEE_LIST)
+
+
+_SEE_LIST = "`estimator-bridge run --list-supported` shows what is there."
+
+
+def _file_of(parts: list[str]) -> tuple[str, list[str]]:
+    """A file of tf.contrib and the names below it; "" where a name is of no file."""
+    if len(parts) < 2 or not (set(_prefixes(".".join(parts))) & DEEP_PACKAGES):
+        return "", parts
+    for end in range(len(parts), 1, -1):
+        path = ".".join(parts[:end])
+        if path in DEEP_MODULES - FUNCTIONS_OF_FILES or path in DEEP_PACKAGES:
+            return path, parts[end:]
+    return "", parts
+
+
+def _in_file(namespace: str, file: str, rest: list[str]) -> Known:
+    name = f"tf1.contrib.{file}"
+    own = f"{namespace}.{file.rpartition('.')[2]}"
+    if not rest:
+        place = own if file in DEEP_MODULES and own in _data()["contrib"] else namespace
+        return Known(Fate.MOVED, name, f"contrib.{place}", own=f"contrib.{place}")
+    if rest[0] in _names_in("contrib", namespace):
+        found = _of_contrib(f"contrib.{namespace}.{rest[0]}")
+        return Known(found.fate, f"{name}.{rest[0]}", found.place, found.how, found.own)
+    if rest[0] in _names_in("contrib", own):
+        place = f"contrib.{own}.{rest[0]}"
+        return Known(Fate.MOVED, f"{name}.{rest[0]}", place, own=place)
+    said = _data()["missing"].get(f"contrib.{namespace}.{rest[0]}", _SEE_LIST)
+    return Known(Fate.MISSING, f"{name}.{rest[0]}", how=said)
+
+
+def _estimator_file(name: str) -> Known:
+    """A module of the original's, or a name in one."""
+    for prefix in _prefixes(name):
+        if prefix in OLD_MODULES:
+            names, missing = OLD_MODULES[prefix]
+            rest = name[len(prefix) + 1 :].split(".", maxsplit=1)[0]
+            if not rest:
+                return Known(Fate.MOVED, prefix, "")
+            if rest in names:
+                return Known(Fate.MOVED, f"{prefix}.{rest}", _shown(names[rest]))
+            how = missing[rest] if rest in missing else _SEE_LIST  # noqa: SIM401 - no plain dict
+            return Known(Fate.MISSING, f"{prefix}.{rest}", how=how)
+    said = next((GONE_MODULES[p] for p in GONE_MODULES if name.endswith(f".{p}")), _SEE_LIST)
+    return Known(Fate.MISSING, name, how=said)
+
+
+def _shown(place: str) -> str:
+    """A place of this library by its shortest public name."""
+    home = {
+        "estimator_bridge.training.EstimatorV1": "eb.v1.Estimator",
+        "estimator_bridge.legacy.v1": "eb.v1",
+    }
+    if place in home:
+        return home[place]
+    module, _, name = place.rpartition(".")
+    if module == "estimator_bridge.canned" and name.endswith("V1"):
+        return f"eb.v1.{name[:-2]}"
+    if module == "estimator_bridge.heads" and name.endswith("_v1"):
+        return f"eb.v1.{name[:-3]}"
+    public = module.partition(".")[2]
+    if module == "estimator_bridge" or public in ("tpu", "export", "experimental", "inputs"):
+        return place.replace("estimator_bridge", "eb", 1)
+    return place
+
+
+def _private(name: str) -> Known:
+    """A module below tensorflow.python or tensorflow.core."""
+    packages = _data()["python"]
+    for prefix in _prefixes(name):
+        package, _, module = prefix.rpartition(".")
+        if prefix in packages or module in packages.get(package, "").split():
+            if prefix.count(".") > 1 or prefix == name:
+                return Known(Fate.SAME, prefix)
+            break
+    return Known(Fate.UNKNOWN, name, how="It is a private name, and has gone or moved.")

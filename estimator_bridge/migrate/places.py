@@ -1,0 +1,165 @@
+"""How a module's source writes a name that has moved."""
+
+from __future__ import annotations
+
+from estimator_bridge.migrate.module import Module
+from estimator_bridge.migrate.names import Fate, Known
+from estimator_bridge.migrate.scopes import Import, Reference
+from estimator_bridge.migrate.values import Edit
+
+__all__ = [
+    "ROOTS",
+    "edits_of_all_uses",
+    "edits_of_use",
+    "expression",
+    "home_of",
+    "new_import",
+    "shown",
+]
+
+ROOTS = ("tf1", "tf2")
+_LIBRARY = "estimator_bridge"
+CONTRIB = f"{_LIBRARY}.legacy.contrib"
+
+
+def shown(name: str) -> str:
+    """A name under a root as users call it: "tf.contrib.layers"."""
+    root, dot, below = name.partition(".")
+    return f"tf{dot}{below}" if root in ROOTS else name
+
+
+def expression(module: Module, place: str, tensorflow: str) -> tuple[str, str]:
+    """The text that stands for a place, and the import statement that it needs.
+
+    Args:
+      module: where the text is to stand.
+      place: see `Known.place`; not one below estimator_bridge by its full path.
+      tensorflow: the variable that is tf.compat.v1 there.
+
+    Returns:
+      The text, and the statement; "" where the module has what it needs.
+    """
+    root, dot, below = place.partition(".")
+    if root == "tf":
+        return f"{tensorflow}{dot}{below}", ""
+    if root == "eb":
+        name, statement = _variable(module, _LIBRARY, "eb", "estimator_bridge")
+    else:
+        name, statement = _variable(module, CONTRIB, "contrib", "tf_contrib", "eb_contrib")
+    return f"{name}{dot}{below}", statement
+
+
+def _variable(module: Module, target: str, *names: str) -> tuple[str, str]:
+    """The variable that is a module of this library, and the statement that makes it so."""
+    for found in module.imports:
+        if found.target == target and not found.guarded and found.statement in module.tree.body:
+            return found.bound, ""
+    name = module.free_name(*names, f"{names[0]}_", f"{names[0]}__")
+    return name, new_import(target, name)
+
+
+def new_import(target: str, name: str) -> str:
+    """The statement that imports a module or what is in one, as a variable."""
+    package, _, last = target.rpartition(".")
+    renamed = "" if last == name else f" as {name}"
+    return f"from {package} import {last}{renamed}" if package else f"import {last}{renamed}"
+
+
+def edits_of_use(
+    module: Module, use: Reference, known: Known
+) -> tuple[tuple[Edit, ...], tuple[str, ...]] | None:
+    """What to write in place of a use of a name that has moved.
+
+    Returns:
+      The edits and the imports that they need. None where the name is used through an import or a
+      variable of its own: there the import is rewritten, or the variable's value.
+    """
+    depth = module.depth(use, known)
+    attributes = len(use.nodes) - 1
+    base = module.name(use.target.rsplit(".", attributes)[0] if attributes else use.target)
+    if base not in ROOTS or known.fate is not Fate.MOVED or depth < 2:
+        return None
+    if known.place.startswith(f"{_LIBRARY}."):
+        text, statement = _written(module, known.place)
+    else:
+        root = use.nodes[0]
+        variable = module.text[module.lines.span(root).start : module.lines.span(root).end]
+        place = known.place
+        if place.startswith("tf.") and base == "tf2":
+            place = known.own or f"tf.compat.v1.{place[3:]}"
+        text, statement = expression(module, place, variable)
+    edit = Edit(module.span(use.nodes[0], use.nodes[depth - 1]), text)
+    return (edit,), ((statement,) if statement else ())
+
+
+def edits_of_all_uses(
+    module: Module, found: Import
+) -> tuple[tuple[Edit, ...], tuple[str, ...]] | None:
+    """What to write in place of all uses of an import whose names are in several modules today.
+
+    Returns:
+      The edits and the imports that they need; None where some use is of no name that has moved.
+    """
+    edits: list[Edit] = []
+    imports: list[str] = []
+    for use in found.uses:
+        known = module.known(use)
+        if known is None or known.fate is not Fate.MOVED or not known.place or use.stored:
+            return None
+        text, statement = _written(module, known.place)
+        depth = module.depth(use, known)
+        edits.append(Edit(module.span(use.nodes[0], use.nodes[depth - 1]), text))
+        imports += [statement] if statement else []
+    return tuple(edits), tuple(dict.fromkeys(imports))
+
+
+def _written(module: Module, place: str) -> tuple[str, str]:
+    if place.startswith(f"{_LIBRARY}."):
+        name = place.rpartition(".")[2]
+        return _variable(module, place, name, f"eb_{name}")
+    return expression(module, place, "")
+
+
+def home_of(module: Module, found: Import, known: Known) -> str | None:
+    """The module or object that an import takes today, by its full name.
+
+    Of a namespace it is the most public module that has all names that the program uses of it.
+
+    Returns:
+      The name; None where no module has all of them.
+    """
+    if known.place.startswith(f"{_LIBRARY}."):
+        return known.place
+    used = [known_use for use in found.uses if (known_use := module.known(use)) is not None]
+    moved = [k for k in used if k.fate is Fate.MOVED and k.name != known.name]
+    parents = {k.place.rpartition(".")[0] for k in moved}
+    if known.own:
+        is_namespace = known.place == known.own
+        if is_namespace and len(parents) == 1 and not _loose(found):
+            (parent,) = parents
+            if parent.split(".")[0] == "eb" and parent != "eb.v1":
+                return _full(parent)
+        return _full(known.place if known.place.startswith("eb.") else known.own)
+    if known.place in ("eb", "eb.v1"):
+        needs_v1 = _loose(found) or any(k.place.startswith("eb.v1.") for k in moved)
+        return f"{_LIBRARY}.v1" if known.place == "eb.v1" and needs_v1 else _LIBRARY
+    if known.place:
+        return _full(known.place)
+    # A file of the original's.
+    same_names = all(k.place.rpartition(".")[2] == k.name.rpartition(".")[2] for k in moved)
+    if not same_names or _loose(found) or not all(place.startswith("eb") for place in parents):
+        return None
+    if parents <= {"eb", "eb.v1"}:
+        return f"{_LIBRARY}.v1" if "eb.v1" in parents else _LIBRARY
+    return _full(next(iter(parents))) if len(parents) == 1 else None
+
+
+def _loose(found: Import) -> bool:
+    """Whether a variable is used otherwise than by its attributes."""
+    return any(len(use.nodes) == 1 for use in found.uses)
+
+
+def _full(place: str) -> str:
+    root, dot, below = place.partition(".")
+    roots = {"eb": _LIBRARY, "contrib": CONTRIB, "tf": "tensorflow.compat.v1"}
+    return f"{roots[root]}{dot}{below}"

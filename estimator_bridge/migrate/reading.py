@@ -1,0 +1,90 @@
+"""Reads a source as Python does: its encoding, its mark at the start, its line ends."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import os
+import tokenize
+from dataclasses import dataclass
+
+__all__ = ["MOST_BYTES", "Source", "UnreadableError", "read_source"]
+
+# Larger files are data, or made by a program.
+MOST_BYTES = 4_000_000
+
+
+class UnreadableError(Exception):
+    """A file whose text cannot be had; the message says why, and what to do."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file's text.
+
+    Attributes:
+      path: the file.
+      text: what stands in it, line ends as they are, without a byte order mark.
+      encoding: as the file itself says (PEP 263); by default UTF-8.
+      mark: the byte order mark, if it begins with one.
+    """
+
+    path: str
+    text: str
+    encoding: str
+    mark: bytes = b""
+
+    @property
+    def content(self) -> bytes:
+        """The bytes of the text, in its encoding."""
+        return self.encoded(self.text)
+
+    def encoded(self, text: str) -> bytes:
+        """A new text as the file's bytes.
+
+        Raises:
+          UnicodeEncodeError: the file's encoding has not all of the characters.
+        """
+        return self.mark + text.encode(self.encoding)
+
+
+def read_source(path: str) -> Source:
+    """Reads a file.
+
+    Raises:
+      UnreadableError: it is too large, or no text in the encoding that it names.
+      OSError: it cannot be opened.
+    """
+    size = os.path.getsize(path)
+    if size > MOST_BYTES:
+        raise UnreadableError(f"has {size:,} bytes, and {MOST_BYTES:,} are read at most")
+    with open(path, "rb") as file:
+        content = file.read()
+    return Source(path, *decoded(content))
+
+
+def decoded(content: bytes) -> tuple[str, str, bytes]:
+    """The text of a file's bytes, its encoding, and its byte order mark.
+
+    Raises:
+      UnreadableError: the bytes are no text in the encoding that they name.
+    """
+    mark = codecs.BOM_UTF8 if content.startswith(codecs.BOM_UTF8) else b""
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
+    except SyntaxError as error:
+        if "unknown encoding" in str(error) or "encoding problem" in str(error):
+            raise UnreadableError(f"names an encoding that Python has not: {error}") from None
+        encoding = "utf-8"  # it names none, and its first lines are not of this one
+    encoding = "utf-8" if encoding == "utf-8-sig" else encoding
+    try:
+        text = content[len(mark) :].decode(encoding)
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise UnreadableError(
+            f"is no {encoding} (line {line}): say its encoding in the first line, such as "
+            "`# -*- coding: latin-1 -*-`"
+        ) from None
+    if "\0" in text:
+        raise UnreadableError("holds null bytes: it is no source")
+    return text, encoding, mark

@@ -1,0 +1,98 @@
+"""The table of rules: each file in `rules/` adds its own when it is imported."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import pkgutil
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from estimator_bridge.migrate.module import Module
+from estimator_bridge.migrate.values import Finding
+
+__all__ = ["Rule", "all_rules", "rule", "selected"]
+
+_CODE = re.compile(r"EB\d{3}")
+
+
+class _Check(Protocol):
+    __doc__: str | None
+
+    def __call__(self, module: Module) -> Iterable[Finding]: ...
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule.
+
+    Attributes:
+      code: EB and three digits.
+      title: a few words, as reports show them.
+      text: what the documentation says, in Markdown: why, before, after.
+      check: finds it in a module.
+      on_files: it is reported while files are read, and `check` finds nothing.
+    """
+
+    code: str
+    title: str
+    text: str
+    check: Callable[[Module], Iterable[Finding]]
+    on_files: bool = False
+
+
+_RULES: dict[str, Rule] = {}
+
+
+def rule(code: str, title: str, on_files: bool = False) -> Callable[[_Check], _Check]:
+    """Adds a rule to the table. The function's docstring is its documentation.
+
+    Raises:
+      ValueError: the code is none, or is taken; or there is no docstring.
+    """
+
+    def add(check: _Check) -> _Check:
+        text = inspect.getdoc(check)
+        if not _CODE.fullmatch(code) or code in _RULES or not text:
+            raise ValueError(f"{code}: wanted EB and three digits, not yet taken, and a docstring")
+        _RULES[code] = Rule(code, title, text, check, on_files)
+        return check
+
+    return add
+
+
+@functools.cache
+def all_rules() -> Mapping[str, Rule]:
+    """All rules by their codes, in order."""
+    from estimator_bridge.migrate import rules
+
+    for found in pkgutil.iter_modules(rules.__path__):
+        importlib.import_module(f"{rules.__name__}.{found.name}")
+    return dict(sorted(_RULES.items()))
+
+
+def selected(select: Iterable[str], ignore: Iterable[str]) -> tuple[Rule, ...]:
+    """The rules that codes or the beginnings of codes select.
+
+    Args:
+      select: "EB010", or "EB01" for all that begin so; none selects all.
+      ignore: likewise, what is left out.
+
+    Raises:
+      ValueError: no rule begins so.
+    """
+    select, ignore = tuple(select), tuple(ignore)
+    for start in (*select, *ignore):
+        if not any(code.startswith(start) for code in all_rules()):
+            raise ValueError(
+                f"no rule has the code {start!r}, or one that begins so; "
+                f"`estimator-bridge check --list-rules` shows them"
+            )
+    return tuple(
+        found
+        for code, found in all_rules().items()
+        if (not select or code.startswith(select)) and not code.startswith(ignore or ("-",))
+    )

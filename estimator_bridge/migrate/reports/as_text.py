@@ -1,0 +1,49 @@
+"""Findings as lines for people, with a summary."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from estimator_bridge.migrate.check import Report
+from estimator_bridge.migrate.values import Finding, Severity
+
+__all__ = ["shown", "summary"]
+
+
+def shown(report: Report) -> str:
+    """A line for each finding, then how many there are of each kind in each file, and in all."""
+    lines = [_line(found) for found in report.findings]
+    return "\n".join([*lines, *([""] if lines else []), summary(report)])
+
+
+def _line(found: Finding) -> str:
+    cell = f" cell {found.cell}" if found.cell else ""
+    how = f" {found.how}" if found.how else ""
+    return (
+        f"{found.file}{cell}:{found.line}:{found.column}: {found.rule} [{found.severity.value}] "
+        f"{found.message}.{how}"
+    )
+
+
+def summary(report: Report) -> str:
+    """How many findings there are of each kind."""
+    lines = []
+    for file in report.files:
+        if file.passed_over:
+            lines.append(f"{file.path}: passed over: {file.passed_over}")
+        elif file.findings:
+            lines.append(f"{file.path}: {_counts(list(file.findings))}")
+    read = [file for file in report.files if not file.passed_over]
+    passed = len(report.files) - len(read)
+    total = _counts(report.findings) if report.findings else "nothing found"
+    files = f"{len(read)} {'file' if len(read) == 1 else 'files'}"
+    lines.append(
+        f"{files}, {sum(file.lines for file in read)} lines"
+        f"{f', {passed} passed over' if passed else ''}: {total}"
+    )
+    return "\n".join(lines)
+
+
+def _counts(findings: list[Finding]) -> str:
+    count = Counter(found.severity for found in findings)
+    return ", ".join(f"{count[kind]} {kind.value}" for kind in Severity if count[kind])

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from estimator_bridge.migrate.module import Module
+from estimator_bridge.migrate.moved_names import moved_uses
+from estimator_bridge.migrate.registry import rule
+from estimator_bridge.migrate.values import Finding
+
+
+@rule("EB012", "a name of tf.contrib that is there")
+def contrib_names(module: Module) -> Iterator[Finding]:
+    """TensorFlow 2 has no `tf.contrib`. What programs used of it has a place all the same.
+
+    A name that is another name of TensorFlow's or of this library's public API, the very same
+    object, becomes that one. All others are in `estimator_bridge.legacy.contrib`, with contrib's
+    arguments, variable names and numbers.
+
+    Before:
+
+    ```python
+    import tensorflow as tf
+
+    def model_fn(features, labels, mode, params):
+        net = tf.contrib.layers.fully_connected(features, 8)
+        cell = tf.contrib.rnn.GRUCell(8)
+        return tf.contrib.tpu.TPUEstimatorSpec(mode, predictions=net)
+    ```
+
+    After:
+
+    ```python
+    import estimator_bridge as eb
+    from estimator_bridge.legacy import contrib
+    import tensorflow.compat.v1 as tf
+
+    def model_fn(features, labels, mode, params):
+        net = contrib.layers.fully_connected(features, 8)
+        cell = tf.nn.rnn_cell.GRUCell(8)
+        return eb.tpu.TPUEstimatorSpec(mode, predictions=net)
+    ```
+    """
+    return moved_uses(module, "EB012", ("tf1.contrib",))

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from estimator_bridge.legacy.running.default_graph import signs_of
+from estimator_bridge.legacy.running.dialects import Dialect
+from estimator_bridge.migrate.main_modules import is_main
+from estimator_bridge.migrate.module import Module
+from estimator_bridge.migrate.registry import rule
+from estimator_bridge.migrate.values import Edit, Finding, Severity, Span
+
+
+@rule("EB018", "a program of `tensorflow.compat.v1` that counts on graphs")
+def graphs_of_compat_v1(module: Module) -> Iterator[Finding]:
+    """Until TensorFlow 1.15, `import tensorflow.compat.v1 as tf` gave a graph at the top level.
+
+    A program of that time which opens a session of the default graph, or takes the `.value` of a
+    dimension, says nowhere that it wants one. Today it has to.
+
+    Before:
+
+    ```python
+    import tensorflow.compat.v1 as tf
+
+    if __name__ == "__main__":
+        with tf.Session() as session:
+            print(session.run(tf.constant(1)))
+    ```
+
+    After:
+
+    ```python
+    import tensorflow.compat.v1 as tf
+    tf.disable_v2_behavior()
+
+    if __name__ == "__main__":
+        with tf.Session() as session:
+            print(session.run(tf.constant(1)))
+    ```
+    """
+    if module.dialect is Dialect.TF1 or not is_main(module):
+        return
+    signs = signs_of(module.text.encode())
+    if signs.chosen or not signs.line:
+        return
+    for found in module.imports:
+        top = found.statement in module.tree.body and isinstance(found.statement, ast.Import)
+        if top and found.target == "tensorflow.compat.v1":
+            end = module.lines.span(found.statement).end
+            rest = module.text[end:].split("\n", 1)[0]
+            at = end + len(rest.rstrip("\r"))
+            edit = Edit(Span(at, at), f"{module.newline}{found.bound}.disable_v2_behavior()")
+            if ";" in rest:
+                return
+            yield module.finding(
+                "EB018", found.statement, Severity.REWRITTEN,
+                f"the program counts on graphs: {signs.what} in line {signs.line}",
+                f"Call {found.bound}.disable_v2_behavior() first.", (edit,),
+            )  # fmt: skip
+            return

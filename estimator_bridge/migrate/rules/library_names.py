@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from estimator_bridge.migrate.module import Module
+from estimator_bridge.migrate.moved_modules import imports_elsewhere
+from estimator_bridge.migrate.registry import rule
+from estimator_bridge.migrate.values import Edit, Finding, Severity
+
+_ABSTRACT = """
+    AsyncGenerator AsyncIterable AsyncIterator Awaitable ByteString Callable Collection Container
+    Coroutine Generator Hashable ItemsView Iterable Iterator KeysView Mapping MappingView
+    MutableMapping MutableSequence MutableSet Reversible Sequence Set Sized ValuesView
+"""
+_TODAY = {
+    **{f"collections.{name}": f"collections.abc.{name}" for name in _ABSTRACT.split()},
+    "time.clock": "time.process_time",
+    "xml.etree.cElementTree": "xml.etree.ElementTree",
+}
+_BY_HAND = {
+    "imp": "Python 3.12 has no imp. Use importlib: importlib.reload, importlib.import_module.",
+    "distutils": "Python 3.12 has no distutils. For versions use packaging.version.",
+    "inspect.getargspec": "Use inspect.getfullargspec, whose result has seven fields: args, "
+    "varargs, varkw, defaults, ...",
+    "scipy.misc.imread": "Use imageio.imread.",
+    "scipy.misc.imresize": "Use PIL.Image.resize.",
+    "scipy.misc.imsave": "Use imageio.imwrite.",
+    "scipy.misc.logsumexp": "Use scipy.special.logsumexp.",
+    "scipy.misc.comb": "Use scipy.special.comb.",
+    "sklearn.externals": "Import the package itself: joblib, six.",
+}
+
+
+@rule("EB041", "a name that Python or a package has moved or removed")
+def library_names(module: Module) -> Iterator[Finding]:
+    """Names that old programs use and that newer versions of Python and of packages have not.
+
+    Before:
+
+    ```python
+    import collections
+    import time
+
+    start = time.clock()
+    is_mapping = isinstance({}, collections.Mapping)
+    ```
+
+    After:
+
+    ```python
+    import collections.abc
+    import collections
+    import time
+
+    start = time.process_time()
+    is_mapping = isinstance({}, collections.abc.Mapping)
+    ```
+    """
+    yield from imports_elsewhere(
+        module, "EB041", lambda name: _TODAY.get(name, name), "has another place"
+    )
+    for use in module.scopes.references:
+        name, depth = _known(use.target)
+        behind = use.target.count(".") + 1 - depth
+        if not name or use.stored or len(use.nodes) - behind < 2:
+            continue
+        last = use.nodes[len(use.nodes) - behind - 1]
+        if name in _BY_HAND:
+            yield module.finding(
+                "EB041", use.node, Severity.BY_HAND, f"{name} has gone", _BY_HAND[name]
+            )
+            continue
+        span = module.span(use.nodes[0], last)
+        inner = module.text[span.start : span.end].rpartition(".")[0]
+        after = _TODAY[name][len(name.rpartition(".")[0]) :]
+        imports = ("import collections.abc",) if after.startswith(".abc.") else ()
+        yield module.finding(
+            "EB041", use.nodes[0], Severity.REWRITTEN, f"{name} has moved",
+            f"Write {inner}{after}.", (Edit(span, f"{inner}{after}"),), imports,
+        )  # fmt: skip
+    for found in module.imports:
+        name, _ = _known(found.target)
+        if name in _BY_HAND and not found.guarded:
+            yield module.finding(
+                "EB041", found.statement, Severity.BY_HAND, f"{name} has gone", _BY_HAND[name]
+            )
+
+
+def _known(target: str) -> tuple[str, int]:
+    """The longest part of a name that is in a table, and how many parts that has."""
+    parts = target.split(".")
+    for end in range(min(len(parts), 3), 0, -1):
+        name = ".".join(parts[:end])
+        if name in _TODAY or name in _BY_HAND:
+            return name, end
+    return "", 0

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from estimator_bridge.migrate.module import Module
+from estimator_bridge.migrate.names import Fate
+from estimator_bridge.migrate.places import shown
+from estimator_bridge.migrate.registry import rule
+from estimator_bridge.migrate.values import Finding, Severity
+
+
+@rule("EB014", "a name that is nowhere any more")
+def missing_names(module: Module) -> Iterator[Finding]:
+    """Some names of TensorFlow 1 and of `tf.contrib` are neither in TensorFlow nor here.
+
+    The message says what to use instead. `rewrite` leaves the name, so that the program stops where
+    it needs it, and writes that sentence above.
+
+    Before:
+
+    ```python
+    import tensorflow as tf
+
+    def run(experiment_fn, hparams):
+        tf.contrib.learn.learn_runner.run(experiment_fn, hparams=hparams)
+    ```
+
+    After:
+
+    ```python
+    import tensorflow.compat.v1 as tf
+
+    def run(experiment_fn, hparams):
+        # EB014: tf.contrib.learn.learn_runner is nowhere any more. Use
+        # tf.estimator.train_and_evaluate with TrainSpec and EvalSpec.
+        tf.contrib.learn.learn_runner.run(experiment_fn, hparams=hparams)
+    ```
+    """
+    for use, known in module.uses:
+        if known.fate is not Fate.MISSING or use.stored:
+            continue
+        if len(use.nodes) == 1 and use.imported is not None:
+            continue  # said at the import
+        yield module.finding(
+            "EB014",
+            use.nodes[0],
+            Severity.UNAVAILABLE,
+            f"{shown(known.name)} is nowhere any more",
+            instead(known.how),
+        )
+
+
+def instead(advice: str) -> str:
+    """What to do, of a sentence that goes on behind a name: "is not there. Use tf.nest."."""
+    rest = advice
+    for start in ("is not supported. ", "is not there. "):
+        rest = rest[len(start) :] if rest.startswith(start) else rest
+    return rest[:1].upper() + rest[1:]

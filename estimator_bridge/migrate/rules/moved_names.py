@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from estimator_bridge.migrate.module import Module
+from estimator_bridge.migrate.moved_names import moved_uses
+from estimator_bridge.migrate.registry import rule
+from estimator_bridge.migrate.values import Finding
+
+
+@rule("EB013", "a name of TensorFlow that this library has to replace")
+def moved_names(module: Module) -> Iterator[Finding]:
+    """Some names that TensorFlow still has work on a real TPU alone, or not as they did.
+
+    `tf.tpu.rewrite` and its like need a TPU; those of `eb.tpu` run on emulated cores too.
+    `tf.distribute.cluster_resolver.TPUClusterResolver` raises for an empty name, by which programs
+    say that there is no TPU, and knows nothing of emulated cores.
+
+    Before:
+
+    ```python
+    import tensorflow.compat.v1 as tf
+
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver("")
+    ```
+
+    After:
+
+    ```python
+    import estimator_bridge as eb
+    import tensorflow.compat.v1 as tf
+
+    resolver = eb.tpu.TPUClusterResolver("")
+    ```
+    """
+    return moved_uses(module, "EB013", ("tf1", "tf2"), but=("contrib", "estimator"))

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from estimator_bridge.migrate.module import Module
+from estimator_bridge.migrate.registry import rule
+from estimator_bridge.migrate.values import Edit, Finding, Severity
+
+_TYPES = {
+    "bool": "bool", "complex": "complex", "float": "float", "int": "int", "long": "int",
+    "object": "object", "str": "str", "unicode": "str",
+}  # fmt: skip
+_RENAMED = {
+    "Inf": "inf", "Infinity": "inf", "NAN": "nan", "NaN": "nan", "PINF": "inf",
+    "alltrue": "all", "complex_": "complex128", "cumproduct": "cumprod", "float_": "float64",
+    "in1d": "isin", "infty": "inf", "int0": "intp", "mat": "asmatrix", "product": "prod",
+    "round_": "round", "row_stack": "vstack", "sometrue": "any", "string_": "bytes_",
+    "trapz": "trapezoid", "unicode_": "str_",
+}  # fmt: skip
+_BY_HAND = {
+    "asfarray": "Write np.asarray(a, np.float64).",
+    "asscalar": "Write a.item().",
+    "NINF": "Write -np.inf.",
+}
+
+
+@rule("EB040", "a name that NumPy has removed")
+def numpy_names(module: Module) -> Iterator[Finding]:
+    """NumPy 1.24 and 2.0 removed its names of Python's types, and second names of its own.
+
+    Before:
+
+    ```python
+    import numpy as np
+
+    x = np.zeros([2], dtype=np.float)
+    y = np.product(x)
+    ```
+
+    After:
+
+    ```python
+    import numpy as np
+
+    x = np.zeros([2], dtype=float)
+    y = np.prod(x)
+    ```
+    """
+    for use in module.scopes.references:
+        root, _, name = use.target.partition(".")
+        name = name.partition(".")[0]
+        by_module = len(use.nodes) > 1 and use.target.count(".") + 1 == len(use.nodes)
+        if root != "numpy" or use.stored or not by_module:
+            continue
+        whole = module.span(use.nodes[0], use.nodes[1])
+        if name in _TYPES:
+            today = _TYPES[name]
+            if today in module.scopes.bound:  # the module has a variable of that name
+                today = {"bool": "np.bool_", "int": "np.int64"}.get(today, f"np.{today}_")
+                yield module.finding(
+                    "EB040", use.node, Severity.BY_HAND, f"NumPy has removed {name}",
+                    f"The module has a variable {_TYPES[name]}: rename it, or write {today}.",
+                )  # fmt: skip
+                continue
+        elif name in _RENAMED:
+            today = module.text[whole.start : whole.end - len(name)] + _RENAMED[name]
+        elif name in _BY_HAND:
+            yield module.finding(
+                "EB040", use.node, Severity.BY_HAND, f"NumPy has removed {name}", _BY_HAND[name]
+            )
+            continue
+        else:
+            continue
+        yield module.finding(
+            "EB040", use.nodes[0], Severity.REWRITTEN, f"NumPy has removed {name}",
+            f"Write {today}.", (Edit(whole, today),),
+        )  # fmt: skip

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from estimator_bridge.migrate.module import Module
+from estimator_bridge.migrate.names import look_up
+from estimator_bridge.migrate.registry import rule
+from estimator_bridge.migrate.values import Finding, Severity
+
+
+@rule("EB015", "a star import of TensorFlow")
+def star_imports(module: Module) -> Iterator[Finding]:
+    """`from tensorflow import *` does not say which names the module takes from TensorFlow.
+
+    So none of them can be followed. Name what the module uses, or import the module itself; then
+    check it again.
+
+    Left alone by `rewrite`, with a comment:
+
+    ```python
+    # EB015: all names of tensorflow.contrib.slim are imported. Import the names that are used.
+    from tensorflow.contrib.slim import *
+    ```
+    """
+    for found in module.imports:
+        if found.bound == "*" and look_up(module.name(found.target[:-2])) is not None:
+            yield module.finding(
+                "EB015",
+                found.statement,
+                Severity.BY_HAND,
+                f"all names of {found.target[:-2]} are imported",
+                "Import the names that are used.",
+            )

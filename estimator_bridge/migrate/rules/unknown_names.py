@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from estimator_bridge.migrate.module import Module
+from estimator_bridge.migrate.names import Fate
+from estimator_bridge.migrate.places import shown
+from estimator_bridge.migrate.registry import rule
+from estimator_bridge.migrate.values import Finding, Severity
+
+
+@rule("EB017", "a name that TensorFlow's public API has not")
+def unknown_names(module: Module) -> Iterator[Finding]:
+    """A name below `tf` that is none of the public API's: private, misspelt, or long gone.
+
+    It may be an attribute that another module has set. If it was private, look for a public name of
+    the same function.
+
+    Left alone by `rewrite`, with a comment:
+
+    ```python
+    import tensorflow.compat.v1 as tf
+
+    # EB017: tf.mul is not in TensorFlow's public API. Look for what took its place.
+    y = tf.mul(2.0, 3.0)
+    ```
+    """
+    for use, known in module.uses:
+        if (
+            known.fate is not Fate.UNKNOWN
+            or use.stored
+            or not known.name.startswith(("tf1", "tf2"))
+        ):
+            continue
+        yield module.finding(
+            "EB017",
+            use.nodes[0],
+            Severity.BY_HAND,
+            f"{shown(known.name)} is not in TensorFlow's public API",
+            known.how or "Look for what took its place.",
+        )

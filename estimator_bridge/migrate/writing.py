@@ -1,0 +1,40 @@
+"""Writes a file as a whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+
+__all__ = ["write_whole"]
+
+
+def write_whole(path: str, content: bytes, before: bytes) -> None:
+    """Replaces what a file holds; its mode stays, and a link stays one.
+
+    Args:
+      path: the file.
+      content: what it is to hold.
+      before: what it must hold now.
+
+    Raises:
+      OSError: it cannot be written, or holds something else by now. It is as it was then.
+    """
+    path = os.path.realpath(path)
+    with open(path, "rb") as file:
+        if file.read() != before:
+            raise OSError(f"{path} has changed since it was read: run the command again")
+    folder, name = os.path.split(path)
+    descriptor, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        shutil.copymode(path, temporary)
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise

@@ -1,0 +1,22 @@
+"""The names of tf.compat.v1.estimator, where V1's classes differ from those of tf.estimator.
+
+``Estimator`` has ``export_savedmodel`` here, and canned estimators and the functions that make
+parsing specs are those for V1 feature columns. All other names are those of `estimator_bridge`.
+A program of TensorFlow 1 means these by ``tf.estimator``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from estimator_bridge.legacy.faces import V1_NAMES, face_v1
+
+__all__ = [*V1_NAMES]  # noqa: PLE0604 - a tuple of strings
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(face_v1(), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
