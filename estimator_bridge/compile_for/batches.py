@@ -10,7 +10,7 @@ from estimator_bridge.compile_for.units import as_bytes
 __all__ = ["LargestBatch", "Search", "SearchEndError", "Trial"]
 
 _MOST_TRIALS = 24
-_MOST_PER_REPLICA = 1 << 24
+_MOST_PER_REPLICA = 1 << 20
 
 
 @dataclasses.dataclass(frozen=True)
