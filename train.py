@@ -66,6 +66,7 @@ def main(_: list[str]) -> int:
                 absl_flags.FLAGS.compile_for,
                 absl_flags.FLAGS.compile_only,
                 absl_flags.FLAGS.compile_report,
+                absl_flags.FLAGS.find_batch_size,
             )
         except (ValueError, CompileError) as error:
             return _refuse(error, _USAGE_ERROR)

@@ -96,7 +96,15 @@ def define_tpu_flags(
     absl_flags.DEFINE_string(
         "compile_report",
         None,
-        "With --compile_for: a file for what the compiler said, as JSON.",
+        "With --compile_for: a file for what the compiler said: NAME.json, or NAME.html for a page "
+        "to look at.",
+        flag_values=flag_values,
+    )
+    absl_flags.DEFINE_bool(
+        "find_batch_size",
+        False,
+        "With --compile_only: look for the largest global batch of each mode whose step fits the "
+        "TPU's memory.",
         flag_values=flag_values,
     )
     absl_flags.DEFINE_integer(

@@ -93,7 +93,7 @@ def _numbers(flag_values: absl_flags.FlagValues) -> Iterator[str]:
 def _compile_for(flag_values: absl_flags.FlagValues) -> Iterator[str]:
     target = flag_values.compile_for
     if not target:
-        for name in ("compile_only", "compile_report"):
+        for name in ("compile_only", "compile_report", "find_batch_size"):
             if flag_values[name].value:
                 yield f"--{name} needs a slice to compile for: give --compile_for=v5e-8 too"
         return
@@ -102,6 +102,11 @@ def _compile_for(flag_values: absl_flags.FlagValues) -> Iterator[str]:
     except ValueError as error:
         yield f"--compile_for={target}: {error}"
         return
+    if flag_values.find_batch_size and not flag_values.compile_only:
+        yield (
+            "--find_batch_size compiles steps of many sizes, which do not run: give --compile_only "
+            "too"
+        )
     if not flag_values.use_tpu:
         yield f"--compile_for={target} with --nouse_tpu: a TPU's steps are those of --use_tpu"
     if flag_values.tpu not in ("auto", ""):

@@ -1,6 +1,12 @@
 """Steps compiled by a TPU's own compiler, libtpu, on a machine without one; needs no TensorFlow."""
 
-from estimator_bridge.compile_for.ending import CompileOnlyEnd, Uncomputed, end_program
+from estimator_bridge.compile_for.batches import SearchEndError, Trial
+from estimator_bridge.compile_for.ending import (
+    CompileOnlyEnd,
+    Uncomputed,
+    end_program,
+    refuse_uncovered,
+)
 from estimator_bridge.compile_for.errors import CompileError, Why
 from estimator_bridge.compile_for.job import CompileJob, current_job, start_job, use_job
 from estimator_bridge.compile_for.lowered import Argument, Finding, LoweredStep
@@ -18,13 +24,16 @@ __all__ = [
     "Refusal",
     "Report",
     "Request",
+    "SearchEndError",
     "Slice",
     "StepReport",
+    "Trial",
     "Uncomputed",
     "Why",
     "current_job",
     "end_program",
     "find_slice",
+    "refuse_uncovered",
     "slice_names",
     "start_job",
     "use_job",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from estimator_bridge.compile_for.compiler import Compiled
 from estimator_bridge.compile_for.hlo import Instruction, Module, Shape, parse_module
 from estimator_bridge.compile_for.lowered import LoweredStep
+from estimator_bridge.compile_for.out_of_memory import Buffer, OutOfMemory, read_sizes
 from estimator_bridge.compile_for.report import (
     AllReduces,
     Memory,
@@ -19,9 +20,9 @@ from estimator_bridge.compile_for.report import (
 )
 from estimator_bridge.compile_for.slices import Slice
 
-__all__ = ["analyse"]
+__all__ = ["analyse", "analyse_refused"]
 
-_MOST = 10  # of costs and of padded arrays
+_MOST = 10  # of costs, of padded and of large arrays
 _SUMS = ("all-reduce", "all-reduce-start", "reduce-scatter", "all-gather", "all-to-all")
 _HOST = ("infeed", "outfeed", "send", "recv")
 _NO_ARRAYS = ("tuple", "get-tuple-element", "bitcast", "constant", "copy-start", "slice-start")
@@ -82,12 +83,37 @@ def analyse(
         sums,
         _costs(executed, line_of),
         _padding(module, executed, step, line_of),
+        _largest(module, executed, step, line_of),
         step.float64,
         step.dynamic,
         sum(_is_of_host(instruction) for instruction, _ in executed),
         sum(one.opcode == "while" and one.trips is None for one, _ in executed),
         compiled.peak_bytes,
+        step.sees_all,
     )
+
+
+def analyse_refused(
+    message: str, text: str | None, step: LoweredStep, line_of: LineOf
+) -> OutOfMemory | None:
+    """What takes the memory of a step that needs too much; None where that is not known.
+
+    Args:
+      message: the compiler's.
+      text: of the module, as far as it was compiled; None where there is none.
+      step: as it was given to the compiler.
+      line_of: the user's line of an operation by its name.
+    """
+    sizes = read_sizes(message)
+    if sizes is None:
+        return None
+    needed, available = sizes
+    if text is None:
+        return OutOfMemory(needed, available)
+    module = parse_module(text)
+    if "for HLO temporaries" in message:
+        needed += sum(one.shapes[0].padded_bytes for one in module.parameters())
+    return OutOfMemory(needed, available, _largest(module, list(module.executed()), step, line_of))
 
 
 def _compilers_time(module: Module, compiled: Compiled) -> float | None:
@@ -140,6 +166,37 @@ def _costs(executed: Sequence[tuple[Instruction, int]], line_of: LineOf) -> tupl
     )
 
 
+def _arrays(
+    module: Module, executed: Sequence[tuple[Instruction, int]], step: LoweredStep
+) -> Iterator[tuple[str, Shape]]:
+    """The arrays that instructions make, each with the name of its operation or argument."""
+    arguments = [argument.name for argument in step.arguments]
+    named = dict(zip((one.name for one in module.parameters()), arguments))
+    for instruction, _ in executed:
+        if instruction.opcode in _NO_ARRAYS or instruction.opcode.endswith("-done"):
+            continue
+        op = named.get(instruction.name) or instruction.op_name
+        if op and op != _XLA_ARGS:
+            for shape in instruction.shapes:
+                yield op, shape
+
+
+def _largest(
+    module: Module,
+    executed: Sequence[tuple[Instruction, int]],
+    step: LoweredStep,
+    line_of: LineOf,
+) -> tuple[Buffer, ...]:
+    """The largest arrays in HBM, each shape of an operation once."""
+    found = {
+        (op, str(shape)): shape.padded_bytes
+        for op, shape in _arrays(module, executed, step)
+        if shape.space == 0 and shape.dims
+    }
+    most = sorted(found.items(), key=lambda item: -item[1])[:_MOST]
+    return tuple(Buffer(op, line_of(op), shape, size) for (op, shape), size in most)
+
+
 def _padding(
     module: Module,
     executed: Sequence[tuple[Instruction, int]],
@@ -148,16 +205,10 @@ def _padding(
 ) -> tuple[Padding, ...]:
     """The arrays with the most padding, each shape of an operation once."""
     found: dict[tuple[str, str], tuple[Shape, int]] = {}
-    arguments = [argument.name for argument in step.arguments]
-    named = dict(zip((one.name for one in module.parameters()), arguments))
-    for instruction, _ in executed:
-        if instruction.opcode in _NO_ARRAYS or instruction.opcode.endswith("-done"):
-            continue
-        op = named.get(instruction.name) or instruction.op_name
-        for shape in instruction.shapes:
-            waste = shape.padded_bytes - shape.bytes
-            if waste > 0 and op and op != _XLA_ARGS:
-                found.setdefault((op, str(shape)), (shape, waste))
+    for op, shape in _arrays(module, executed, step):
+        waste = shape.padded_bytes - shape.bytes
+        if waste > 0:
+            found.setdefault((op, str(shape)), (shape, waste))
     most = sorted(found.items(), key=lambda item: -item[1][1])[:_MOST]
     return tuple(
         Padding(

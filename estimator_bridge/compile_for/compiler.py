@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from estimator_bridge.compile_for.errors import CompileError, Why
+from estimator_bridge.compile_for.releases import how_to_install, why_unfit
 from estimator_bridge.compile_for.slices import Slice
 
 __all__ = ["Compiled", "Compiler", "shared_compiler"]
@@ -31,7 +32,7 @@ _SETTINGS = {
     "TPU_SKIP_MDS_QUERY": "1",
     "TPU_WORKER_HOSTNAMES": "localhost",
 }
-_START_SECS = 120.0  # for jax's and libtpu's import, on a busy machine
+_START_SECS = 60.0  # for a Python, on a busy machine
 _TELLING = re.compile(r"^F\d{4}|Check failed|^\*\*\*|terminate called|Fatal|\bSIG[A-Z]+\b")
 _OUT_OF_MEMORY = re.compile(r"RESOURCE_EXHAUSTED|CompileTimeHbmOom|[Rr]an out of memory")
 
@@ -75,7 +76,6 @@ class Compiler:
         self._answers: int | None = None
         self._rest = b""
         self._log: Any = None
-        self._is_ready = False
         self.versions: dict[str, str] = {}
 
     def compile(self, hlo: bytes, target: Slice, replicas: int) -> Compiled:
@@ -90,8 +90,6 @@ class Compiler:
           CompileError: the compiler is not installed, refuses the step, dies or takes too long.
         """
         self.start()
-        if not self._is_ready:
-            self._greet()
         with tempfile.TemporaryDirectory(prefix="compile_for_") as folder:
             source, text = Path(folder, "step.hlo"), Path(folder, "compiled.txt")
             source.write_bytes(hlo)
@@ -104,10 +102,13 @@ class Compiler:
                     "replicas": replicas,
                 }
             )
+            if "missing" in found:
+                raise self._unfit(found["missing"])
             if "error" in found:
                 message = found["error"]
                 why = Why.MEMORY if _OUT_OF_MEMORY.search(message) else Why.TPU
-                raise CompileError(why, message)
+                has_text = found.get("has_text")
+                raise CompileError(why, message, text.read_text("utf-8") if has_text else None)
             return Compiled(
                 found["device"],
                 found["seconds"],
@@ -131,15 +132,24 @@ class Compiler:
             process.wait()
         self._forget()
 
-    def start(self) -> None:
-        """Starts the process, if it does not run, and does not wait until it is ready.
+    def start(self, target: Slice | None = None) -> None:
+        """Starts the process, if it does not run.
+
+        Args:
+          target: the slice that steps will be compiled for. The compiler, which takes seconds to
+            load, gets ready for it meanwhile; nobody waits for that here.
 
         Raises:
-          CompileError: the Python is not there.
+          CompileError: the Python is not there, or has no compiler of a release that fits.
         """
-        if self._process is not None and self._process.poll() is None:
-            return
-        self._forget()
+        if self._process is None or self._process.poll() is not None:
+            self._forget()
+            self._start()
+            self._greet()
+        if target is not None:
+            self._send({"topology": target.topology, "options": dict(target.chip.options)})
+
+    def _start(self) -> None:
         self._log = tempfile.TemporaryFile()  # noqa: SIM115, as long as the process
         reads, writes = os.pipe()
         environment = {**os.environ, **_SETTINGS}
@@ -160,33 +170,39 @@ class Compiler:
             os.close(reads)
             raise CompileError(
                 Why.SETUP, f"The Python for the TPU's compiler, {self._python!r}, does not start: "
-                f"{error.strerror}. {_install(self._python)}",
+                f"{error.strerror}. {how_to_install(self._python)}",
             ) from error  # fmt: skip
         finally:
             os.close(writes)
         self._answers = reads
 
     def _greet(self) -> None:
-        """Waits until the process is ready."""
+        """Waits for the process's first line, which says what it will load."""
         hello = self._answer(_START_SECS, "to start")
-        if "missing" in hello:
-            self.close()
-            raise CompileError(
-                Why.SETUP,
-                f"{self._python} has no TPU compiler: {hello['missing']}. {_install(self._python)}",
-            )
-        self.versions = {name: hello[name] for name in ("jax", "libtpu")}
-        self._is_ready = True
+        self.versions = {name: hello[name] for name in ("jax", "libtpu") if name in hello}
+        unfit = hello.get("missing") or why_unfit(self.versions)
+        if unfit:
+            raise self._unfit(unfit)
+
+    def _unfit(self, why: str) -> CompileError:
+        self.close()
+        return CompileError(
+            Why.SETUP,
+            f"{self._python} has no TPU compiler that fits: {why}. {how_to_install(self._python)}",
+        )
 
     def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        self._send(request)
+        limit = "to compile a step (ESTIMATOR_BRIDGE_COMPILE_SECS says how long it may take)"
+        return self._answer(self._secs, limit)
+
+    def _send(self, request: dict[str, Any]) -> None:
         assert self._process is not None and self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps(request).encode() + b"\n")
             self._process.stdin.flush()
         except BrokenPipeError:
             raise self._died() from None
-        limit = "to compile a step (ESTIMATOR_BRIDGE_COMPILE_SECS says how long it may take)"
-        return self._answer(self._secs, limit)
 
     def _answer(self, secs: float, what: str) -> dict[str, Any]:
         assert self._answers is not None
@@ -227,7 +243,7 @@ class Compiler:
             os.close(self._answers)
         if self._log is not None:
             self._log.close()
-        self._answers, self._log, self._rest, self._is_ready = None, None, b"", False
+        self._answers, self._log, self._rest = None, None, b""
 
 
 @functools.cache
@@ -241,13 +257,6 @@ def shared_compiler(python: str | None, secs: float) -> Compiler:
     compiler = Compiler(python, secs)
     atexit.register(compiler.close)
     return compiler
-
-
-def _install(python: str) -> str:
-    return (
-        f"Install it: {python} -m pip install 'estimator-bridge[tpu-compile]' (jax and libtpu); or "
-        "name a Python that has both by ESTIMATOR_BRIDGE_COMPILE_PYTHON."
-    )
 
 
 def _telling_lines(log: Any) -> str:

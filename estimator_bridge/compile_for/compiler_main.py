@@ -1,18 +1,32 @@
 """The compiler's process: libtpu behind a pipe. A script, which knows nothing of the rest.
 
 A line of JSON comes in on standard input for each step to compile, and one goes out for each on the
-file descriptor that the command line names. libtpu writes to standard output as it likes, and may
-end the process. Names of jax that are private are used here and nowhere else.
+file descriptor that the command line names. The first line out says which releases there are, and
+comes before they are loaded. A line in that names a slice and no step is not answered: the slice is
+made ready. libtpu writes to standard output as it likes, and may end the process. Names of jax that
+are private are used here and nowhere else.
 """
 
 from __future__ import annotations
 
+import glob
 import json
 import os
+import re
 import resource
+import shutil
 import sys
+import tempfile
 import time
+from importlib import metadata
 from typing import Any
+
+_COSTS = ("flops", "transcendentals", "bytes accessed", "optimal_seconds")
+_MEMORY = ("argument", "output", "alias", "temp", "generated_code")
+_OUT_OF_MEMORY = re.compile(r"RESOURCE_EXHAUSTED|CompileTimeHbmOom")
+# Locations in MLIR's text: an operation's name, and that with a file which TensorFlow made up.
+_NAME = re.compile(r'^(#loc\d*) = loc\("((?:[^"\\]|\\.)+)"\)$', re.MULTILINE)
+_PLACE = re.compile(r"loc\(fused\[(#loc\d*), #loc\d*\]\)")
 
 
 def main() -> None:
@@ -25,19 +39,31 @@ def main() -> None:
         answers.flush()
 
     try:
-        import jax
-        import libtpu
-        from jax.experimental import topologies  # noqa: F401, loads what compiles
-    except ImportError as error:
-        answer(missing=str(error))
+        answer(jax=metadata.version("jax"), libtpu=metadata.version("libtpu"))
+    except metadata.PackageNotFoundError as error:
+        answer(missing=f"No module named {error.name!r}")
         return
-    answer(jax=jax.__version__, libtpu=libtpu.__version__)
     for line in sys.stdin:
         request = json.loads(line)
+        if "hlo" not in request:
+            _make_ready(**request)
+            continue
         try:
             answer(**_compile(**request))
+        except ImportError as error:
+            answer(missing=str(error))
         except Exception as error:  # whatever jax and libtpu raise: the parent says it
             answer(error=f"{type(error).__name__}: {error}")
+
+
+def _make_ready(topology: str, options: dict) -> None:
+    """Loads the compiler for a slice, while the parent is busy with the program."""
+    try:
+        from jax.experimental import topologies
+
+        topologies.get_topology_desc(topology, "tpu", **options)
+    except Exception as error:  # a step that is compiled says it
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
 
 
 def _compile(hlo: str, text: str, topology: str, options: dict, replicas: int) -> dict[str, Any]:
@@ -50,8 +76,6 @@ def _compile(hlo: str, text: str, topology: str, options: dict, replicas: int) -
       options: further settings of the topology.
       replicas: for how many.
     """
-    import numpy as np
-    from jax._src import compiler
     from jax._src.interpreters import mlir
     from jax._src.lib import _jax
     from jax._src.lib.mlir import ir
@@ -66,16 +90,13 @@ def _compile(hlo: str, text: str, topology: str, options: dict, replicas: int) -
         with open(hlo, "rb") as file:
             module = ir.Module.parse(_jax.mlir.hlo_to_stablehlo(file.read()))
         _remove_copies(module, ir)
-        settings = compiler.get_compile_options(
-            num_replicas=replicas,
-            num_partitions=1,
-            device_assignment=np.array([device.id for device in devices]).reshape(replicas, 1),
-        )
-        compiled = devices[0].client.compile(
-            module,
-            executable_devices=_jax.DeviceList(tuple(devices)),
-            compile_options=settings,
-        )
+        try:
+            compiled = _compiled(module, devices)
+        except Exception as error:
+            told = f"{type(error).__name__}: {error}"
+            if _OUT_OF_MEMORY.search(told):
+                return {"error": told, "has_text": _write_refused(module, devices, text)}
+            return {"error": told if "op_name=" in told else _located(module, devices, ir) or told}
     seconds = time.perf_counter() - started
     made = _read(compiled)
     with open(text, "w", encoding="utf-8") as file:
@@ -109,8 +130,56 @@ def _read(compiled: Any) -> Any:
     return made
 
 
-_COSTS = ("flops", "transcendentals", "bytes accessed", "optimal_seconds")
-_MEMORY = ("argument", "output", "alias", "temp", "generated_code")
+def _compiled(module: Any, devices: Any, **options: Any) -> Any:
+    """A module compiled for a replica on each device, with options of libtpu's."""
+    import numpy as np
+    from jax._src import compiler
+    from jax._src.lib import _jax
+
+    settings = compiler.get_compile_options(
+        num_replicas=len(devices),
+        num_partitions=1,
+        device_assignment=np.array([device.id for device in devices]).reshape(-1, 1),
+        env_options_overrides=options or None,
+    )
+    return devices[0].client.compile(
+        module, executable_devices=_jax.DeviceList(tuple(devices)), compile_options=settings
+    )
+
+
+def _write_refused(module: Any, devices: Any, text: str) -> bool:
+    """Writes the text of a module that needs too much memory, if libtpu gives it away.
+
+    It dumps such a module as far as it was compiled.
+    """
+    folder = tempfile.mkdtemp(prefix="compile_for_")
+    try:
+        _compiled(module, devices, xla_dump_to=folder, xla_dump_hlo_as_text=True)
+    except Exception:
+        found = glob.glob(os.path.join(folder, "*oom_intermediate_module.txt"))
+        if found:
+            shutil.copyfile(found[0], text)
+        return bool(found)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return False
+
+
+def _located(module: Any, devices: Any, ir: Any) -> str | None:
+    """The error of a module that is refused, with the operation's name as its place in a file.
+
+    TensorFlow gives each operation one and the same made-up file, which is what libtpu names.
+    """
+    text = module.operation.get_asm(enable_debug_info=True)
+    names = dict(_NAME.findall(text))
+    named = _PLACE.sub(
+        lambda place: f'loc(fused[{place[1]}, "{names.get(place[1], "")}":1:0])', text
+    )
+    try:
+        _compiled(ir.Module.parse(named), devices)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return None
 
 
 def _remove_copies(module: Any, ir: Any) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
-from estimator_bridge.compile_for.job import CompileJob
+from estimator_bridge.compile_for.job import CompileJob, current_job
 
-__all__ = ["CompileOnlyEnd", "Uncomputed", "end_program"]
+__all__ = ["CompileOnlyEnd", "Uncomputed", "end_program", "refuse_uncovered"]
 
 
 class CompileOnlyEnd(SystemExit):
@@ -36,6 +36,26 @@ def end_program(job: CompileJob, wanted: str) -> NoReturn:
     message = f"--compile-only: no step ran, so there is no {wanted}; the program ends here."
     job.say(message)
     raise CompileOnlyEnd(0 if job.report.passed else 1, message)
+
+
+def refuse_uncovered(name: str, message: str) -> None:
+    """Puts what would run on a TPU and is not compiled into the report, if there is one.
+
+    Args:
+      name: of the call.
+      message: why, and what to do.
+
+    Raises:
+      CompileOnlyEnd: nothing of the program is to run, so it ends here.
+    """
+    job = current_job()
+    if job is None:
+        return
+    job.not_covered(name, message)
+    if job.request.only:
+        told = f"--compile-only: {name} would run here, and is not compiled; the program ends."
+        job.say(told)
+        raise CompileOnlyEnd(1, told)
 
 
 class Uncomputed(dict):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import enum
 
+from estimator_bridge.compile_for.out_of_memory import OutOfMemory
+
 __all__ = ["CompileError", "Why"]
 
 
@@ -25,8 +27,16 @@ class CompileError(RuntimeError):
     Args:
       why: of what kind the reason is.
       message: for the user.
+      text: of a module that needs too much memory, the HLO as far as it was compiled.
+      memory: how much too much, and what takes it.
     """
 
-    def __init__(self, why: Why, message: str):
+    def __init__(
+        self,
+        why: Why,
+        message: str,
+        text: str | None = None,
+        memory: OutOfMemory | None = None,
+    ):
         super().__init__(message)
-        self.why = why
+        self.why, self.text, self.memory = why, text, memory

@@ -59,6 +59,7 @@ class LoweredStep:
       sums: how many sums over replicas it asks for.
       float64: operations that compute in float64.
       dynamic: operations whose results have no static shape.
+      sees_all: whether each replica sees the whole batch.
     """
 
     hlo: bytes
@@ -67,3 +68,4 @@ class LoweredStep:
     sums: int = 0
     float64: tuple[Finding, ...] = ()
     dynamic: tuple[Finding, ...] = ()
+    sees_all: bool = False

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-import os
-import tempfile
 from typing import Any
 
+from estimator_bridge.compile_for.batches import LargestBatch
 from estimator_bridge.compile_for.lowered import Finding
+from estimator_bridge.compile_for.out_of_memory import Buffer, OutOfMemory
 
 __all__ = [
     "AllReduces",
@@ -19,7 +18,6 @@ __all__ = [
     "Roofline",
     "StepCost",
     "StepReport",
-    "write_json",
 ]
 
 
@@ -80,7 +78,7 @@ class Roofline:
     Attributes:
       compute: FLOPs by the chip's peak in bfloat16.
       memory: bytes moved by the bandwidth of the HBM.
-      all_reduce: see ``AllReduces``.
+      all_reduce: see ``AllReduces``; it is in neither of the others.
       compiler: the compiler's own sum over its operations of the larger of the two; None where
         it gives none that makes sense.
     """
@@ -91,9 +89,19 @@ class Roofline:
     compiler: float | None
 
     @property
+    def alone(self) -> float:
+        """The least time of what a replica does by itself."""
+        return max(self.compute, self.memory, self.compiler or 0.0)
+
+    @property
     def seconds(self) -> float:
-        """The step's least time: the compiler's, or the largest of the parts if that is more."""
-        return max(self.compute, self.memory, self.all_reduce, self.compiler or 0.0)
+        """The step's least time, with all-reduces that run entirely beside the rest."""
+        return max(self.alone, self.all_reduce)
+
+    @property
+    def seconds_in_turn(self) -> float:
+        """The step's least time, with all-reduces for which everything else waits."""
+        return self.alone + self.all_reduce
 
     @property
     def bound(self) -> str:
@@ -165,11 +173,14 @@ class StepReport:
       all_reduces: the sums over replicas.
       costs: the costliest operations, that of most cycles first.
       padding: the arrays that waste most.
+      buffers: the largest arrays; not all of them are kept at the same time.
       float64: operations that compute in float64, which a TPU emulates.
       dynamic: operations whose results have no static shape, which a TPU pads.
       host_transfers: how many instructions exchange data with the host.
       loops_counted_once: loops of which the compiler does not know how often they run.
       compiler_bytes: the most memory that the compiler's process has had.
+      sees_all: whether each replica sees the whole batch, as of a short last one that cannot be
+        divided.
     """
 
     name: str
@@ -185,16 +196,20 @@ class StepReport:
     all_reduces: AllReduces
     costs: tuple[StepCost, ...]
     padding: tuple[Padding, ...]
+    buffers: tuple[Buffer, ...]
     float64: tuple[Finding, ...]
     dynamic: tuple[Finding, ...]
     host_transfers: int
     loops_counted_once: int
     compiler_bytes: int
+    sees_all: bool = False
 
     @property
     def flops_per_example(self) -> float | None:
-        """FLOPs of all replicas by the examples of a step."""
-        return self.flops * self.replicas / self.examples if self.examples else None
+        """FLOPs for one example; where all replicas see all examples, on one of them."""
+        if not self.examples:
+            return None
+        return self.flops * (1 if self.sees_all else self.replicas) / self.examples
 
     def as_json(self) -> dict[str, Any]:
         """Plain values, with those that are computed from others."""
@@ -203,7 +218,10 @@ class StepReport:
         values["memory"].update(total=self.memory.total, share=self.memory.share)
         line = self.roofline
         values["roofline"].update(
-            seconds=line.seconds, bound=line.bound, matrix_share=line.matrix_share
+            seconds=line.seconds,
+            seconds_in_turn=line.seconds_in_turn,
+            bound=line.bound,
+            matrix_share=line.matrix_share,
         )
         return {"compiled": True, **values}
 
@@ -217,16 +235,19 @@ class Refusal:
       target: the slice's name.
       why: of what kind the reason is.
       message: the reason, with the user's lines, and what to do.
+      memory: where there is too little, how much and what takes it.
     """
 
     name: str
     target: str
     why: str
     message: str
+    memory: OutOfMemory | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Plain values."""
-        return {"compiled": False, **dataclasses.asdict(self)}
+        memory = self.memory and self.memory.as_json()
+        return {"compiled": False, **dataclasses.asdict(self), "memory": memory}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -237,11 +258,13 @@ class Report:
       target: the slice's name.
       versions: of 'jax' and 'libtpu'.
       steps: those that were compiled and those that were not, in the program's order.
+      batches: the largest batches that fit, where they were looked for.
     """
 
     target: str
     versions: dict[str, str]
     steps: tuple[StepReport | Refusal, ...]
+    batches: tuple[LargestBatch, ...] = ()
 
     @property
     def compiled(self) -> tuple[StepReport, ...]:
@@ -262,7 +285,7 @@ class Report:
         """All steps as lines of text."""
         from estimator_bridge.compile_for.table import table_of  # which shows these values
 
-        return "\n".join(map(table_of, self.steps))
+        return "\n".join([*map(table_of, self.steps), *map(str, self.batches)])
 
     def as_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -271,29 +294,5 @@ class Report:
             "versions": self.versions,
             "passed": self.passed,
             "steps": [step.as_json() for step in self.steps],
+            "batches": [dataclasses.asdict(batch) for batch in self.batches],
         }
-
-
-def write_json(report: Report, path: str) -> None:
-    """Writes a report to a file, whole or not at all.
-
-    Raises:
-      OSError: the file cannot be written.
-    """
-    folder = os.path.dirname(os.path.abspath(path))
-    handle, part = tempfile.mkstemp(dir=folder, prefix=".report-", suffix=".json")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(report.as_json(), file, indent=1)
-            file.write("\n")
-        os.chmod(part, 0o666 & ~_umask())
-        os.replace(part, path)
-    except BaseException:
-        os.unlink(part)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -9,6 +9,7 @@ import dataclasses
 import os
 from collections.abc import Mapping, MutableMapping
 
+from estimator_bridge.compile_for.report_file import check_report_file
 from estimator_bridge.compile_for.slices import Slice, find_slice
 from estimator_bridge.tpu_presence import CORES
 
@@ -16,6 +17,7 @@ __all__ = ["Request"]
 
 _SLICE = "ESTIMATOR_BRIDGE_COMPILE_FOR"
 _ONLY = "ESTIMATOR_BRIDGE_COMPILE_ONLY"
+_FIND = "ESTIMATOR_BRIDGE_COMPILE_FIND_BATCH_SIZE"
 _REPORT = "ESTIMATOR_BRIDGE_COMPILE_REPORT"
 _PYTHON = "ESTIMATOR_BRIDGE_COMPILE_PYTHON"
 _SECS = "ESTIMATOR_BRIDGE_COMPILE_SECS"
@@ -29,9 +31,10 @@ class Request:
     Attributes:
       target: the slice.
       only: whether no step is to run.
-      report: the file for a report in JSON; None for none.
+      report: the file for a report, see ``write_report``; None for none.
       python: the interpreter that has the compiler; None for this one.
       secs: how long one step may take to compile.
+      finds_batch: whether to look for the largest batches that fit.
     """
 
     target: Slice
@@ -39,6 +42,7 @@ class Request:
     report: str | None = None
     python: str | None = None
     secs: float = _DEFAULT_SECS
+    finds_batch: bool = False
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> Request | None:
@@ -55,30 +59,38 @@ class Request:
             environ.get(_REPORT) or None,
             environ.get(_PYTHON) or None,
             _seconds(environ.get(_SECS)),
+            bool(environ.get(_FIND)),
         )
 
     @classmethod
-    def make(cls, target: str, only: bool = False, report: str | None = None) -> Request:
+    def make(
+        cls, target: str, only: bool = False, report: str | None = None, finds_batch: bool = False
+    ) -> Request:
         """A request for a slice, with the rest as this process's environment says.
 
         Raises:
-          ValueError: as ``of``; or the report's folder does not exist.
+          ValueError: as ``of``; or the report cannot be written, or batches are to be looked for
+            in a program that runs.
         """
         python, secs = os.environ.get(_PYTHON) or None, _seconds(os.environ.get(_SECS))
-        if report is not None:
-            report = os.path.abspath(report)
-            folder = os.path.dirname(report)
-            if not os.path.isdir(folder):
-                raise ValueError(f"the report's folder {folder} does not exist. Make it first.")
-            if os.path.isdir(report):
-                raise ValueError(f"the report {report} is a folder. Name a file.")
-        return cls(find_slice(target), only, report, python, secs)
+        if finds_batch and not only:
+            raise ValueError(
+                "to look for the largest batch compiles steps of many sizes, which do not run: "
+                "give --compile-only too"
+            )
+        found = find_slice(target)
+        report = None if report is None else check_report_file(report)
+        return cls(found, only, report, python, secs, finds_batch)
 
     def write_to(self, environ: MutableMapping[str, str]) -> None:
         """Makes this request in an environment, with as many emulated cores as it has replicas."""
         environ[_SLICE] = self.target.name
         environ[CORES] = str(self.target.replicas)
-        for name, value in ((_ONLY, "1" if self.only else ""), (_REPORT, self.report or "")):
+        for name, value in (
+            (_ONLY, "1" if self.only else ""),
+            (_REPORT, self.report or ""),
+            (_FIND, "1" if self.finds_batch else ""),
+        ):
             if value:
                 environ[name] = value
             else:

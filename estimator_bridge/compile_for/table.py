@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from estimator_bridge.compile_for.report import Refusal, StepReport
+from estimator_bridge.compile_for.units import as_bytes, as_seconds, as_si
 
 __all__ = ["table_of"]
 
@@ -35,22 +36,24 @@ def _head(step: StepReport) -> list[str]:
 
 def _figures(step: StepReport) -> list[str]:
     memory, line, sums = step.memory, step.roofline, step.all_reduces
-    flops = f"{_si(step.flops)}FLOP a replica's step"
+    flops = f"{as_si(step.flops)}FLOP a replica's step"
     if step.flops_per_example is not None:
-        flops += f", {_si(step.flops_per_example)}FLOP an example"
+        flops += f", {as_si(step.flops_per_example)}FLOP an example"
+    if step.sees_all and step.replicas > 1:
+        flops += " (each replica computes the whole batch, and one counts)"
     rows = [
         ("compute", flops),
-        ("moved", f"{_bytes(step.bytes_moved)} a replica's step"),
+        ("moved", f"{as_bytes(step.bytes_moved)} a replica's step"),
         (
             "HBM",
-            f"{_bytes(memory.total)} of {_bytes(memory.available)} ({memory.share:.1%}): arguments "
-            f"{_bytes(memory.arguments)}, outputs {_bytes(memory.outputs)} of which "
-            f"{_bytes(memory.aliases)} in place, temporaries {_bytes(memory.temporaries)}, code "
-            f"{_bytes(memory.code)}",
+            f"{as_bytes(memory.total)} of {as_bytes(memory.available)} ({memory.share:.1%}): "
+            f"arguments {as_bytes(memory.arguments)}, outputs {as_bytes(memory.outputs)} of which "
+            f"{as_bytes(memory.aliases)} in place, temporaries {as_bytes(memory.temporaries)}, "
+            f"code {as_bytes(memory.code)}",
         ),
         (
             "roofline",
-            f"{_seconds(line.seconds)} a step at least, bound by {line.bound}; the matrix units "
+            f"{as_seconds(line.seconds)} a step at least, bound by {line.bound}; the matrix units "
             f"at {line.matrix_share:.1%} of their peak at most",
         ),
     ]
@@ -58,8 +61,10 @@ def _figures(step: StepReport) -> list[str]:
         rows.append(
             (
                 "all-reduce",
-                f"{sums.asked} sum(s) in {sums.count} all-reduce(s), {_bytes(sums.bytes)}, "
-                f"{_seconds(sums.seconds)} at least",
+                f"{sums.asked} sum(s) in {sums.count} all-reduce(s), {as_bytes(sums.bytes)}, "
+                f"{as_seconds(sums.seconds)} at least; a step takes {as_seconds(line.seconds)} "
+                f"at least if they run beside the rest, {as_seconds(line.seconds_in_turn)} if the "
+                "rest waits",
             )
         )
     return [f"  {name:<10} {text}" for name, text in rows]
@@ -89,7 +94,7 @@ def _warnings(step: StepReport) -> list[str]:
             [
                 one.shape,
                 "x".join(map(str, one.padded)),
-                _bytes(one.wasted_bytes),
+                as_bytes(one.wasted_bytes),
                 f"{one.waste:.0%}",
                 one.op,
                 _shown(one.line),
@@ -99,7 +104,10 @@ def _warnings(step: StepReport) -> list[str]:
         lines += _columns([["shape", "kept as", "wasted", "share", "operation", "line"], *rows])
     for what, found in (
         ("float64, which a TPU emulates slowly", step.float64),
-        ("no static shape, which a TPU pads", step.dynamic),
+        (
+            "no static shape: the TPU's compiler pads them; --check-tpu would refuse them",
+            step.dynamic,
+        ),
     ):
         if found:
             lines.append(f"  warning: {len(found)} operation(s) have {what}")
@@ -127,24 +135,3 @@ def _shown(line: str | None) -> str:
     if line is None:
         return ""
     return line if len(line) <= _LINE else line[: _LINE - 3] + "..."
-
-
-def _si(value: float) -> str:
-    for unit, size in (("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if value >= size:
-            return f"{value / size:.3g} {unit}"
-    return f"{value:.3g} "
-
-
-def _bytes(value: float) -> str:
-    for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
-        if value >= size:
-            return f"{value / size:.3g} {unit}"
-    return f"{value:.0f} B"
-
-
-def _seconds(value: float) -> str:
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if value >= size:
-            return f"{value / size:.3g} {unit}"
-    return f"{value * 1e9:.3g} ns" if value else "0 s"

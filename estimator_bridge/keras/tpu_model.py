@@ -14,6 +14,7 @@ import tensorflow as tf
 import tf_keras
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.compile_for import refuse_uncovered
 from estimator_bridge.keras.batches import is_dataset_fn, numpy_batches
 from estimator_bridge.keras.cloning import CompiledModel
 from estimator_bridge.keras.cores import Cores
@@ -23,6 +24,10 @@ from estimator_bridge.model import ModeKeys
 __all__ = ["KerasTPUModel", "tpu_model"]
 
 _WHOLE = "is not supported for TPU execution, where a batch is divided over the cores."
+_NOT_COMPILED = (
+    "a Keras model on a TPU's cores is not compiled here, only the steps of a TPUEstimator. Call "
+    "the model in a model_fn to have them compiled."
+)
 
 
 class KerasTPUModel(tf_keras.Model):
@@ -237,6 +242,7 @@ def tpu_model(model: Any, strategy: Any = None) -> KerasTPUModel:
             "functional model, or give a sequential one's first layer an input_shape."
         )
     _check_shapes(model)
+    refuse_uncovered(f"Keras model {model.name!r}", _NOT_COMPILED)
     chosen = strategy.strategy_for(model)
     logging.info("%s runs on %d core(s).", model.name, chosen.num_replicas_in_sync)
     return KerasTPUModel(model, chosen)

@@ -18,6 +18,7 @@ from estimator_bridge.tensorflow_private import xla_all_reduce, xla_replica_id
 __all__ = ["StepLowering"]
 
 _BY_XLA = frozenset({tf.float32, tf.bfloat16, tf.float16, tf.int32, tf.uint32})
+_UNWRITTEN = frozenset({tf.float32, tf.float64, tf.float16, tf.int32, tf.int64})
 _SLOW_FLOAT64 = "a TPU has no float64: it computes with several numbers instead. Cast to float32."
 
 
@@ -159,7 +160,7 @@ class StepLowering:
             name = ref[: -len(":0")]
             if name in self.resources.variables:
                 copy = self.resources.first_copy(name)
-                found[ref] = tf.Variable(tf.zeros(copy.shape, copy.dtype), trainable=False)
+                found[ref] = tf.Variable(_unwritten(copy), trainable=False)
         return found
 
     def _leaves_something_out(self) -> bool:
@@ -188,6 +189,13 @@ class StepLowering:
     def _without_static_shape(self) -> Iterator[Finding]:
         for obstacle in find_obstacles(self.graph, self.lifted.names, for_tpu=True):
             yield Finding(obstacle.name, obstacle.line, obstacle.reason)
+
+
+def _unwritten(like: tf.Variable) -> tf.Tensor:
+    """A tensor like a variable, whose memory is not touched: the model may be larger than this."""
+    if like.dtype in _UNWRITTEN:
+        return tf.raw_ops.Empty(shape=like.shape.as_list(), dtype=like.dtype, init=False)
+    return tf.zeros(like.shape, like.dtype)
 
 
 def _argument(kind: str, name: str, like: tf.TensorSpec | tf.Variable) -> Argument:

@@ -6,13 +6,13 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from estimator_bridge.compile_for import CompileJob, Report, Request
+from estimator_bridge.compile_for import CompileJob, Report, Request, Why
 from estimator_bridge.model import MODE_NAMES, ModeKeys, TPURunConfig
 from estimator_bridge.runtime import emulate_cores
 from estimator_bridge.testing.report import ModelCheckError, explained, place_of
 from estimator_bridge.tpu.estimator import TPUEstimator
 from estimator_bridge.training.compile_steps import compile_program
-from estimator_bridge.training.program import trace_program
+from estimator_bridge.training.program import Program, trace_program
 
 __all__ = ["compile_for_tpu"]
 
@@ -28,6 +28,7 @@ def compile_for_tpu(
     eval_batch_size: int | None = None,
     modes: Sequence[str] = _MODES,
     eval_steps: int | None = None,
+    find_batch_size: bool = False,
 ) -> Report:
     """Has the TPU's own compiler, libtpu, compile a model's steps for a slice; nothing runs.
 
@@ -46,6 +47,9 @@ def compile_for_tpu(
       modes: the modes that the model has.
       eval_steps: how many batches an evaluation has; by default its input is read to the end, so
         that the step of a short last batch is compiled, too.
+      find_batch_size: whether to look for the largest global batch of each mode that fits the
+        chip's memory, which compiles its step some ten times; the report's ``batches``. A batch
+        that is given and does not fit is no error then.
 
     Returns:
       The compiler's figures for each step; ``print(report.table())`` shows them.
@@ -59,7 +63,7 @@ def compile_for_tpu(
     unknown = [mode for mode in modes if mode not in _MODES]
     if unknown or not modes:
         raise ValueError(f"modes must be some of {list(_MODES)}, got {list(modes)}.")
-    request = Request.make(target)
+    request = Request.make(target, only=True, finds_batch=find_batch_size)
     job = CompileJob(request)
     eval_size = eval_batch_size or train_batch_size
     job.start()
@@ -76,7 +80,9 @@ def compile_for_tpu(
         )
         for mode in modes:
             _compile_mode(job, estimator, input_fn, mode, eval_steps)
-    refused = job.report.refused
+    refused = [
+        one for one in job.report.refused if not (find_batch_size and one.why == Why.MEMORY.value)
+    ]
     if refused:
         told = "\n".join(f"{one.name} for {one.target}: {one.message}" for one in refused)
         raise ModelCheckError(f"{told}\n  in {place_of(model_fn)}")
@@ -93,7 +99,13 @@ def _compile_mode(
     with explained(f"{MODE_NAMES[mode]} for {job.request.target.name}", estimator._model_fn):
         execution = estimator._execution(mode)
         program = trace_program(execution, estimator._model_fn, input_fn, mode, estimator.params)
+
+    def retrace(size: int) -> Program:
+        other = estimator._with_batch(mode, size)
+        execution = other._execution(mode)
+        return trace_program(execution, other._model_fn, input_fn, mode, other.params)
+
     try:
-        compile_program(job, program, steps)
+        compile_program(job, program, steps, retrace)
     finally:
         program.close()

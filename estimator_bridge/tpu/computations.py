@@ -12,6 +12,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.compile_for import refuse_uncovered
 from estimator_bridge.graph.trace import shards_are
 from estimator_bridge.model.cross_shard import number_of_shards
 from estimator_bridge.model.tensorflows_own import own_tpu_function
@@ -21,6 +22,10 @@ from estimator_bridge.tpu.joined_replicas import JoinedReplicas
 
 __all__ = ["batch_parallel", "replicate", "rewrite", "shard"]
 
+_NOT_COMPILED = (
+    "a function that a session runs is not compiled here, only the steps of a TPUEstimator. "
+    "eb.testing.compile_for_tpu compiles the same computation as a model_fn."
+)
 _v1 = tf.compat.v1
 _replicate = own_tpu_function("replicate")
 
@@ -103,6 +108,7 @@ def replicate(
             xla_options,
         )
     _check()
+    refuse_uncovered("tpu.rewrite, replicate, shard or batch_parallel", _NOT_COMPILED)
     per_core = [[]] if inputs is None else [list(arguments) for arguments in inputs]
     joined, results = JoinedReplicas(_v1.get_default_graph(), len(per_core)), []
     if infeed_queue is not None:

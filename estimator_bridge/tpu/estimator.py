@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -258,6 +259,11 @@ class TPUEstimator(EstimatorV1):
                 "both False; leave them out."
             )
         return super()._export(*args, **kwargs)
+
+    def _with_batch(self, mode: str, size: int) -> TPUEstimator:
+        other = copy.copy(self)
+        other._batch_sizes = {**self._batch_sizes, mode: size}
+        return other
 
     def _export_execution(self) -> Execution:
         return CPUExecution(default_strategy(), self._config, batch_size=None)

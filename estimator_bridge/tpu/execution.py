@@ -92,6 +92,7 @@ class TPUExecution(Execution):
     ):
         super().__init__(strategy, config)
         self._embeddings = embeddings
+        self.has_embedding_tables = embeddings is not None
         self._tracing = TracingStrategy(strategy, partitions=True) if joins_by_strategy else None
         self.shards = self._replicas = strategy.num_replicas_in_sync
         self._model_fn, self._params = model_fn, params
@@ -293,6 +294,11 @@ class TPUExecution(Execution):
     def _host_batch(self) -> int:
         """The size of the batch that one host feeds."""
         return self._feedings[0].batch_size
+
+    @property
+    def sees_all(self) -> bool:  # type: ignore[override]
+        """Whether each replica sees the whole batch."""
+        return self._is_whole and self._replicas > 1
 
     @property
     def _told_apart(self) -> int:

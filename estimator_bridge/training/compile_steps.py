@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.compile_for import CompileError, CompileJob, StepReport, Why
+from estimator_bridge.compile_for import (
+    CompileError,
+    CompileJob,
+    LoweredStep,
+    SearchEndError,
+    StepReport,
+    Trial,
+    Why,
+)
+from estimator_bridge.data.component_names import input_names
 from estimator_bridge.errors import NotCompilableError
 from estimator_bridge.graph import continue_trace
 from estimator_bridge.graph.user_line import line_of_forward
@@ -53,21 +64,46 @@ def compile_loop(
             f"TPUConfig has num_cores_per_replica={cores}, and a model that is split over cores "
             "is not compiled here. Leave it out to have the whole model compiled for one core.",
         )
-    replicas = execution.strategy.num_replicas_in_sync
+    if execution.has_embedding_tables:
+        raise job.not_covered(
+            name,
+            "embedding_config_spec leaves tables to a TPU's embedding engine, which is not "
+            "compiled here, and their lookups do not run on its cores. Make the tables by "
+            "tf.compat.v1.get_variable and look ids up by tf.gather to have them compiled.",
+        )
     try:
-        lowered = loop.lower(replicas, has_values)
+        lowered = _lowered(program, loop, has_values)
     except NotCompilableError as error:
         job.refuse(name, CompileError(Why.TENSORFLOW, str(error)))
         raise
     return job.compile(
-        name,
-        lowered,
-        execution.examples_per_step(program.input),
-        lambda operation: line_of_forward(program.graph, operation),
+        name, lowered, execution.examples_per_step(program.input), _line_finder(program)
     )
 
 
-def compile_program(job: CompileJob, program: Program, steps: int | None = None) -> None:
+def _lowered(program: Program, loop: StepLoop, has_values: bool) -> LoweredStep:
+    execution = program.execution
+    lowered = loop.lower(execution.strategy.num_replicas_in_sync, has_values)
+    names = dict(zip(program.inputs, input_names(program.input.spec)))
+    arguments = tuple(
+        dataclasses.replace(one, name=names.get(f"{one.name}:0", one.name))
+        if one.kind == "input"
+        else one
+        for one in lowered.arguments
+    )
+    return dataclasses.replace(lowered, arguments=arguments, sees_all=execution.sees_all)
+
+
+def _line_finder(program: Program) -> Callable[[str], str | None]:
+    return lambda operation: line_of_forward(program.graph, operation)
+
+
+def compile_program(
+    job: CompileJob,
+    program: Program,
+    steps: int | None = None,
+    retrace: Callable[[int], Program] | None = None,
+) -> None:
     """Has all steps of a mode compiled that a run would have, and runs none.
 
     What is not compiled is in the job's report.
@@ -76,6 +112,7 @@ def compile_program(job: CompileJob, program: Program, steps: int | None = None)
       job: says for which, and takes the report.
       program: traced; its variables need no values.
       steps: how many batches an evaluation would have; None for all of its input.
+      retrace: makes the same program for another global batch, to look for the largest that fits.
 
     Raises:
       CompileError: the compiler is not installed.
@@ -87,7 +124,7 @@ def compile_program(job: CompileJob, program: Program, steps: int | None = None)
             "(--use_tpu=true, in most programs), and leave eval_on_tpu=False out.",
         )
         return
-    _compile_one(job, program)
+    first = _compile_one(job, program)
     execution = program.execution
     if program.mode == ModeKeys.EVAL and execution.full_batch(program.input, program.mode):
         batch = _short_batch(program, steps)
@@ -96,17 +133,66 @@ def compile_program(job: CompileJob, program: Program, steps: int | None = None)
                 structure = tf.nest.pack_sequence_as(program.input.spec, batch)
                 elements = tf.data.Dataset.from_tensors(structure)
             _compile_one(job, execution.trace_short(program, elements))
+    if job.request.finds_batch and retrace and first:
+        _find_batch(job, program, retrace, first)
 
 
-def _compile_one(job: CompileJob, program: Program) -> None:
-    outputs = [tensor.name for tensor in program.traced.outputs.values()]
+def _find_batch(
+    job: CompileJob, program: Program, retrace: Callable[[int], Program], first: Trial
+) -> None:
+    name, execution = step_name(program), program.execution
+    start = execution.examples_per_step(program.input)
+    if start is None:
+        return
+
+    def attempt(size: int) -> Trial:
+        if size == start:
+            return first
+        try:
+            other = retrace(size)
+        except (ValueError, TypeError, tf.errors.OpError) as error:
+            raise SearchEndError(
+                f"the program has no batches of {size:,}: {str(error).splitlines()[0]}"
+            ) from error
+        try:
+            if _shapes(other) == _shapes(program):
+                raise SearchEndError(
+                    f"the program has no batches of {size:,}: its input_fn does not heed "
+                    "params['batch_size']"
+                )
+            lowered = _lowered(other, _loop(other), False)
+        except NotCompilableError as error:
+            raise SearchEndError(str(error).splitlines()[0]) from error
+        finally:
+            other.close()
+        return job.fits(name, lowered, _line_finder(other))
+
+    job.find_batch(name, attempt, start, execution.strategy.num_replicas_in_sync)
+
+
+def _shapes(program: Program) -> list[list[int | None]]:
+    """Of a replica's inputs."""
+    tensors = map(program.graph.get_tensor_by_name, program.inputs)
+    return [tensor.shape.as_list() for tensor in tensors]
+
+
+def _loop(program: Program) -> StepLoop:
+    return program.make_loop([tensor.name for tensor in program.traced.outputs.values()])
+
+
+def _compile_one(job: CompileJob, program: Program) -> Trial | None:
+    """Compiles a step; None where that ended otherwise than by its memory."""
     try:
-        compile_loop(job, program, program.make_loop(outputs), has_values=False)
+        report = compile_loop(job, program, _loop(program), has_values=False)
+        return Trial(True, report.memory.total)
     except NotCompilableError:
-        return  # the report has it
+        return None  # the report has it
     except CompileError as error:
         if error.why is Why.SETUP:
             raise
+        if error.why is not Why.MEMORY:
+            return None
+        return Trial(False, error.memory.needed if error.memory else 0)
 
 
 def _short_batch(program: Program, steps: int | None) -> list[tf.Tensor] | None:

@@ -450,6 +450,9 @@ class Estimator(OriginalMethods):
     def _require_checkpoint(self) -> str:
         latest = self.latest_checkpoint()
         if not latest:
+            job = current_job()
+            if job and job.request.only:
+                end_program(job, "checkpoint")
             raise ValueError(
                 f"Could not find trained model in model_dir: {self._model_dir}: it has no "
                 "checkpoint. Call train() first, or name the folder that train() wrote to."
@@ -513,12 +516,20 @@ class Estimator(OriginalMethods):
         job = current_job()
         if job is None or not job.request.only:
             return None
-        program = self._trace(self._execution(mode), input_fn, mode, _NO_WARM_START)
+
+        def trace(estimator: Estimator) -> Program:
+            return estimator._trace(estimator._execution(mode), input_fn, mode, _NO_WARM_START)
+
+        program = trace(self)
         try:
-            compile_program(job, program, steps)
+            compile_program(job, program, steps, lambda size: trace(self._with_batch(mode, size)))
         finally:
             program.close()
         return job
+
+    def _with_batch(self, mode: str, size: int) -> Estimator:
+        """The same with another global batch in a mode; only that of a TPU has one."""
+        raise AssertionError(f"{type(self).__name__} has no batch of {size} in {mode}.")
 
     def _warm_start(self) -> None:
         if self._warm_start_settings is not None:

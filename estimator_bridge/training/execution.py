@@ -54,6 +54,8 @@ class Execution:
     shards: int | None = None  # what CrossShardOptimizer may ask for; none outside of TPU mode
     elements: int | None = None  # of the input, a step: see StepLoop
     hosts: Sequence[Host] | None = None  # that feed the replicas, if not this process: see StepLoop
+    has_embedding_tables = False  # that a TPU's embedding engine would keep
+    sees_all = False  # whether each of several replicas sees the whole batch
     step_label = ""  # what tells its step from others of its mode
     runs_on: str | None = None  # as the log names it
     partitions: list | None = None  # of a batch over the cores of a replica: see ReplicaStep

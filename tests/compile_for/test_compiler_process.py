@@ -2,16 +2,28 @@
 
 import json
 import os
+import pathlib
 import sys
 
 import pytest
 
-from estimator_bridge.compile_for import CompileError, CompileJob, LoweredStep, Request, Why
+from estimator_bridge.compile_for import (
+    Argument,
+    CompileError,
+    CompileJob,
+    Finding,
+    LoweredStep,
+    Request,
+    Why,
+)
 from estimator_bridge.compile_for.compiler import Compiler
+from estimator_bridge.compile_for.releases import RELEASES as RANGES
+from estimator_bridge.compile_for.releases import how_to_install
 from estimator_bridge.compile_for.slices import find_slice
 
 V5E = find_slice("v5e-1")
-HELLO = '{"jax": "1", "libtpu": "2", "peak_bytes": 1}'
+RELEASES = {"jax": "0.10.2", "libtpu": "0.0.52"}
+HELLO = json.dumps({**RELEASES, "peak_bytes": 1})
 GOOD = {
     "seconds": 0.1,
     "device": "a TPU",
@@ -35,6 +47,7 @@ def python(tmp_path):
             f"answer({hello!r})\n"
             "for line in sys.stdin:\n"
             "    request = json.loads(line)\n"
+            "    if 'hlo' not in request: continue\n"
             "    hlo = open(request['hlo']).read()\n" + body
         )
         path.chmod(0o755)
@@ -58,7 +71,7 @@ def test_several_steps_are_compiled_by_one_process(python):
         assert compiler.compile(b"two", V5E, 1) == first
         assert compiler._process is process
         assert first.device == "a TPU"
-        assert compiler.versions == {"jax": "1", "libtpu": "2"}
+        assert compiler.versions == RELEASES
     finally:
         compiler.close()
     assert process.returncode == 0
@@ -116,6 +129,140 @@ def test_a_python_without_the_compiler_is_told_what_to_install(python):
     assert "No module named 'libtpu'" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        ({"libtpu": "0.0.7"}, "libtpu 0.0.7 is too old; wanted is libtpu from 0.0.30 to before"),
+        ({"libtpu": "0.1.0"}, "libtpu 0.1.0 is too new"),
+        ({"jax": "0.4.30"}, "jax 0.4.30 is too old"),
+        ({"jax": "0.11.0.dev20270101"}, "jax 0.11.0.dev20270101 is too new"),
+    ],
+)
+def test_a_release_that_was_not_tried_is_refused_with_those_that_were(python, found, told):
+    compiler = Compiler(python("", hello=json.dumps({**RELEASES, **found})))
+    with pytest.raises(CompileError) as caught:
+        compiler.start()
+    assert caught.value.why is Why.SETUP
+    assert told in str(caught.value)
+    assert "pip install 'estimator-bridge[tpu-compile]'" in str(caught.value)
+    assert compiler._process is None
+
+
+def test_setup_asks_for_the_releases_that_are_used():
+    setup = (pathlib.Path(__file__).resolve().parents[2] / "setup.py").read_text(encoding="utf-8")
+    for name, (first, end) in RANGES.items():
+        assert f"{name}>={first},<{end};" in setup
+
+
+@pytest.mark.parametrize(
+    ("system", "machine", "version", "told"),
+    [
+        ("darwin", "arm64", (3, 12), "libtpu is made for Linux on x86-64, and this is darwin on"),
+        ("linux", "aarch64", (3, 12), "this is linux on aarch64"),
+        ("linux", "x86_64", (3, 9), "need Python 3.11 or newer, and this is 3.9"),
+        ("linux", "x86_64", (3, 12), "-m pip install 'estimator-bridge[tpu-compile]'"),
+    ],
+)
+def test_where_there_is_no_libtpu_the_reason_is_said(monkeypatch, system, machine, version, told):
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.setattr("platform.machine", lambda: machine)
+    monkeypatch.setattr(sys, "version_info", version)
+    assert told in how_to_install(sys.executable)
+
+
+def test_a_compiler_that_cannot_be_loaded_is_no_refusal(python):
+    body = "    answer(json.dumps({'missing': 'libtpu.so: undefined symbol'}))\n"
+    with pytest.raises(CompileError, match="undefined symbol") as caught:
+        Compiler(python(body)).compile(b"", V5E, 1)
+    assert caught.value.why is Why.SETUP
+
+
+def test_what_was_compiled_before_a_compiler_took_too_long_is_reported(python, tmp_path):
+    path = tmp_path / "report.json"
+    body = f"""
+    if hlo == "slow":
+        time.sleep(60)
+{COMPILES}"""
+    job = CompileJob(Request(V5E, report=str(path), python=python(body), secs=0.5))
+    job.compile("training", LoweredStep(b"good", 1, ()), 8, lambda op: None)
+    for _ in range(2):  # it is given the step once
+        with pytest.raises(CompileError, match=r"more than 0.5 s"):
+            job.compile("evaluation", LoweredStep(b"slow", 1, ()), 8, lambda op: None)
+    job.compile("prediction", LoweredStep(b"good", 1, ()), 8, lambda op: None)
+    assert job.finish() == 1
+    steps = json.loads(path.read_text())["steps"]
+    assert [step["compiled"] for step in steps] == [True, False, True]
+    assert steps[1]["why"] == "the compiler took too long"
+
+
+OUT_OF_MEMORY = (
+    "RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom: Ran out of memory on HBM, the total memory "
+    "required for HLO temporaries (24.00G) exceeds available HBM (15.75G)."
+)
+TOO_LARGE = """ENTRY %m (a: f32[]) -> f32[] {
+  %a = f32[1073741824,1]{0,1:T(1,128)} parameter(0)
+  %b = f32[4096,1048576]{1,0:T(8,128)} fusion(%a), metadata={op_name="dense/MatMul"}
+}
+"""
+
+
+def test_too_much_memory_is_said_with_the_largest_arrays_and_their_lines(python, tmp_path):
+    body = f"""
+    open(request['text'], 'w').write({TOO_LARGE!r})
+    answer(json.dumps({{'error': {OUT_OF_MEMORY!r}, 'has_text': True}}))
+"""
+    job = CompileJob(Request(V5E, report=str(tmp_path / "r.json"), python=python(body)))
+    step = LoweredStep(b"", 1, (Argument("input", "features['x']", (1 << 30, 1), "float32", 4),))
+    with pytest.raises(CompileError) as caught:
+        job.compile("training", step, 8, {"dense/MatMul": "m.py:3: dense(x)"}.get)
+    told = str(caught.value)
+    assert caught.value.why is Why.MEMORY
+    assert "Out of memory by at least 12.2 GiB: the step needs 28 GiB of HBM" in told
+    assert "f32[4096,1048576]  dense/MatMul, made at m.py:3: dense(x)" in told
+    assert "features['x']" in told
+    assert "--find-batch-size" in told
+    values = json.loads((tmp_path / "r.json").read_text())["steps"][0]["memory"]
+    assert values["missing"] == int(12.25 * 2**30)
+    assert values["buffers"][0]["op"] == "dense/MatMul"
+
+
+FFT = """JaxRuntimeError: INVALID_ARGUMENT: during context [pre-optimization]: Unexpected operand \
+type for FFT: c128[8,12]{1,0}
+
+Suspected Python Code Location:
+  spectrum/FFT:1"""
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        (FFT, ["spectrum/FFT, made at m.py:3", "FFT is of complex64", "its word counts"]),
+        (
+            "UNIMPLEMENTED: rewriting computation to not contain X{64|128}: s64[8,8] dot(%a), "
+            'metadata={op_name="MatMul" source_line=10}',
+            ["MatMul, made at m.py:4", "cast to int32", "its word counts"],
+        ),
+        (
+            'UNIMPLEMENTED: CustomCall "Cholesky" is not supported to have a dynamic dimension',
+            ["Where, made at m.py:5", "Give it one shape"],
+        ),
+        ("INTERNAL: something", ["does not say which operation", "Compute it in input_fn"]),
+    ],
+)
+def test_a_refusal_names_the_users_line_and_what_to_write(python, message, told):
+    body = f"    answer(json.dumps({{'error': {message!r}}}))\n"
+    job = CompileJob(Request(V5E, python=python(body)))
+    step = LoweredStep(b"", 1, (), dynamic=(Finding("Where", "m.py:5: tf.where(x)", "pads"),))
+    lines = {"spectrum/FFT": "m.py:3: tf.signal.fft(x)", "MatMul": "m.py:4: tf.matmul(x, x)"}
+    with pytest.raises(CompileError) as caught:
+        job.compile("training", step, 8, lines.get)
+    job.close()
+    for part in told:
+        assert part in str(caught.value)
+    assert "Suspected" not in str(caught.value)
+    assert "source_line" not in str(caught.value)
+
+
 def test_a_python_that_is_not_there_is_told(tmp_path):
     with pytest.raises(CompileError, match="does not start: No such file") as caught:
         Compiler(str(tmp_path / "none")).compile(b"", V5E, 1)
@@ -141,7 +288,7 @@ def test_a_report_is_written_whole_after_each_step(python, tmp_path):
     assert [step["compiled"] for step in values["steps"]] == [True, False]
     assert values["steps"][0]["flops_per_example"] == 0.5
     assert values["steps"][1]["why"] == "the compiler ended"
-    assert values["versions"] == {"jax": "1", "libtpu": "2"}
+    assert values["versions"] == RELEASES
     assert os.listdir(tmp_path).count("report.json") == 1
     assert not [name for name in os.listdir(tmp_path) if name.startswith(".report")]
     assert told[0].startswith("== training for v5e-1: compiled")

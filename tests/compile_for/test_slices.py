@@ -70,20 +70,17 @@ def test_a_limit_that_is_no_time_is_refused(secs):
         Request.of(environ)
 
 
-def test_a_report_that_could_not_be_written_is_refused_first(tmp_path):
-    with pytest.raises(ValueError, match="does not exist"):
-        Request.make("v5e-1", report=str(tmp_path / "no" / "r.json"))
-    with pytest.raises(ValueError, match="is a folder"):
-        Request.make("v5e-1", report=str(tmp_path))
-
-
 @pytest.mark.parametrize(
     ("options", "told"),
     [
         (["--compile-for", "v5e-3"], "no TPU slice is called 'v5e-3'. There are:"),
         (["--compile-only"], "--compile-only needs a slice to compile for"),
         (["--report", "r.json"], "--report needs a slice to compile for"),
+        (["--find-batch-size"], "--find-batch-size needs a slice to compile for"),
         (["--compile-for", "v5e-8", "--cores", "2"], "leave --cores out"),
+        (["--compile-for", "v5e-8", "--find-batch-size"], "give --compile-only too"),
+        (["--compile-for", "v5e-8", "--report", "r.txt"], "has to end in .json, or in .html"),
+        (["--compile-for", "v5e-8", "--report", "no/r.json"], "does not exist"),
     ],
 )
 def test_wrong_options_are_said_before_tensorflow_is_imported(options, told, tmp_path):

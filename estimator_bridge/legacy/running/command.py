@@ -13,6 +13,7 @@ from estimator_bridge.tpu_presence import CHECKS_TPU, CORES
 
 __all__ = ["add_arguments", "run"]
 
+_OF_COMPILE_FOR = ("compile_only", "find_batch_size", "report")
 _EPILOG = """\
 Options of the command come before SCRIPT. What comes after it is passed to the program:
   estimator-bridge run --cores 2 run_classifier.py --task_name=MRPC --use_tpu=true
@@ -56,9 +57,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="with --compile-for: run no step; the program ends where it asks for a result of one",
     )
     parser.add_argument(
+        "--find-batch-size",
+        action="store_true",
+        help="with --compile-only: look for the largest global batch of each mode whose step fits "
+        "the chip's memory, which compiles the step some ten times",
+    )
+    parser.add_argument(
         "--report",
         metavar="FILE",
-        help="with --compile-for: write what the compiler said to FILE, as JSON",
+        help="with --compile-for: write what the compiler said to FILE: FILE.json, or FILE.html "
+        "for a page to look at",
     )
     parser.add_argument(
         "--tpu", metavar="NAME", help="the TPU for a program that asks for one without naming it"
@@ -139,7 +147,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
         return 2
     job = None
-    if arguments.compile_for or arguments.compile_only or arguments.report:
+    if any(getattr(arguments, name) for name in ("compile_for", *_OF_COMPILE_FOR)):
         try:
             job = _compile_job(arguments)
         except (ValueError, CompileError) as error:
@@ -172,6 +180,13 @@ def run(arguments: argparse.Namespace) -> int:
     except SystemExit as end:
         if end.code or job is None:
             raise
+    except Exception as error:
+        if job and job.request.only:
+            job.say(
+                f"--compile-only: the program ended by {type(error).__name__}. No step ran, so "
+                "what a run leaves, such as checkpoints, is missing; that may be why."
+            )
+        raise
     return job.finish() if job else 0
 
 
@@ -182,13 +197,16 @@ def _compile_job(arguments: argparse.Namespace) -> CompileJob:
       ValueError: the options do not fit each other, or name no slice.
     """
     if not arguments.compile_for:
-        option = "--compile-only" if arguments.compile_only else "--report"
+        given = next(name for name in _OF_COMPILE_FOR if getattr(arguments, name))
+        option = "--" + given.replace("_", "-")
         raise ValueError(f"{option} needs a slice to compile for: give --compile-for v5e-8 too")
     if arguments.cores:
         raise ValueError(
             "--cores and --compile-for both say how many cores there are: leave --cores out"
         )
-    return start_job(arguments.compile_for, arguments.compile_only, arguments.report)
+    return start_job(
+        arguments.compile_for, arguments.compile_only, arguments.report, arguments.find_batch_size
+    )
 
 
 def _put_first(folder: str) -> None:

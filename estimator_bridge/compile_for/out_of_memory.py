@@ -1,0 +1,88 @@
+"""A step that needs more memory than the chip has: by how much, and what takes it."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import Any
+
+from estimator_bridge.compile_for.units import as_bytes
+
+__all__ = ["Buffer", "OutOfMemory", "read_sizes"]
+
+_UNITS = {"": 1, "B": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+_AMOUNT = r"([\d.]+)([BKMGT]?)i?B?"
+_NEEDED = (
+    re.compile(rf"required for [\w ]+? \({_AMOUNT}\) exceeds available \w+ \({_AMOUNT}\)"),
+    re.compile(rf"Used {_AMOUNT} of {_AMOUNT} hbm"),
+)
+_SHOWN = 5
+
+
+@dataclasses.dataclass(frozen=True)
+class Buffer:
+    """An array that a step keeps in the chip's memory.
+
+    Attributes:
+      op: TensorFlow's name of what makes it, or of the argument that it is.
+      line: 'file:line: code' of the user's program; None where no line is the user's.
+      shape: as 'f32[500,10]'.
+      bytes: with padding.
+    """
+
+    op: str
+    line: str | None
+    shape: str
+    bytes: int
+
+    def __str__(self) -> str:
+        place = f", made at {self.line}" if self.line else ""
+        return f"{as_bytes(self.bytes):>8}  {self.shape}  {self.op}{place}"
+
+
+@dataclasses.dataclass(frozen=True)
+class OutOfMemory:
+    """How much more memory a step needs than there is.
+
+    Attributes:
+      needed: bytes; at least so many, as the compiler stops before it has counted all.
+      available: bytes that a program on one core may use.
+      buffers: the largest arrays; not all of them are kept at the same time.
+    """
+
+    needed: int
+    available: int
+    buffers: tuple[Buffer, ...] = ()
+
+    @property
+    def missing(self) -> int:
+        """How many bytes too few there are."""
+        return max(self.needed - self.available, 0)
+
+    def __str__(self) -> str:
+        lines = [
+            f"Out of memory by at least {as_bytes(self.missing)}: the step needs "
+            f"{as_bytes(self.needed)} of HBM, and a program may use {as_bytes(self.available)}."
+        ]
+        if self.buffers:
+            lines.append("The largest arrays:")
+            lines += [f"  {buffer}" for buffer in self.buffers[:_SHOWN]]
+        return "\n".join(lines)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {**dataclasses.asdict(self), "missing": self.missing}
+
+
+def read_sizes(message: str) -> tuple[int, int] | None:
+    """The bytes that a refusal says are needed and available; None where it names none."""
+    for pattern in _NEEDED:
+        found = pattern.search(message)
+        if found:
+            needed, unit, available, unit_available = found.groups()
+            return _size(needed, unit), _size(available, unit_available)
+    return None
+
+
+def _size(number: str, unit: str) -> int:
+    return int(float(number) * _UNITS[unit])

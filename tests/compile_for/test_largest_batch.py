@@ -1,0 +1,77 @@
+"""The search for the largest batch that fits."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from estimator_bridge.compile_for.batches import LargestBatch, Search, SearchEndError, Trial
+
+AVAILABLE = 16 << 30
+
+
+def search(largest, step, start, each=1 << 20, base=0, most_trials=24):
+    """A search in a world where batches up to ``largest`` fit."""
+    tried = []
+
+    def attempt(size):
+        assert size % step == 0
+        assert size not in tried
+        tried.append(size)
+        return Trial(size <= largest, base + each * size)
+
+    found = Search(attempt, step, AVAILABLE)
+    found.run(start, most_trials)
+    assert found.trials == len(tried)
+    return found
+
+
+@given(
+    st.integers(0, 100_000),
+    st.sampled_from([1, 8, 256]),
+    st.integers(1, 100_000),
+    st.integers(1 << 10, 1 << 22),
+)
+def test_the_largest_multiple_that_fits_is_found(largest, step, start, each):
+    found = search(largest, step, start, each, most_trials=200)
+    assert found.size == largest - largest % step
+    assert found.too_large == found.size + step
+    assert found.why_ended == ""
+
+
+def test_a_straight_line_needs_few_sizes():
+    each = 3 << 20
+    largest = AVAILABLE // each
+    found = search(largest, 1, 32, each)
+    assert found.size == largest
+    assert found.bytes == largest * each
+    assert found.trials <= 14
+
+
+def test_what_does_not_end_is_ended_and_said():
+    found = search(1 << 60, 8, 8)
+    assert found.too_large is None
+    assert found.why_ended == "larger ones were not tried"
+    assert search(77_777, 1, 1, most_trials=5).why_ended == "the search ended after 5 sizes"
+
+
+def test_a_size_that_the_program_refuses_ends_the_search():
+    def attempt(size):
+        if size > 16:
+            raise SearchEndError("the program has no batches of 32")
+        return Trial(True, 1)
+
+    found = Search(attempt, 8, AVAILABLE)
+    found.run(8)
+    assert (found.size, found.why_ended) == (16, "the program has no batches of 32")
+
+
+@pytest.mark.parametrize(
+    ("size", "too_large", "told"),
+    [
+        (64, 72, "batches of 64 fit (1 GiB of 16 GiB), of 72 not; 5 sizes compiled"),
+        (0, 8, "no batch fits, of 8 not"),
+    ],
+)
+def test_the_result_is_a_line(size, too_large, told):
+    found = LargestBatch("training", "v5e-8", size, too_large, 1 << 30, AVAILABLE, 5)
+    assert told in str(found)
