@@ -67,8 +67,10 @@ def canonical(target: str, dialect: Dialect) -> str:
       target: a dotted name from `tensorflow` on, or any other.
       dialect: what the module means by `tensorflow`.
     """
-    if target.partition(".")[0] != "tensorflow":
-        return target
+    root = target.partition(".")[0]
+    if root != "tensorflow":
+        # A program's own package may be called tf2.
+        return f"program.{target}" if root in _DIALECTS else target
     below = target[len("tensorflow.") :]
     for start, root in (("compat.v1", "tf1"), ("compat.v2", "tf2")):
         if f"{below}.".startswith(f"{start}."):

@@ -83,9 +83,11 @@ def _needs(module: Module) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
             yield call, "a session of a master, which may be emulated cores"
         if module.name_of(call.func) in {f"{name}.reset" for name in _SESSIONS}:
             yield call, "Session.reset of a master, which may be emulated cores"
-    for use in module.scopes.references:
-        name = module.name(use.target)
-        if name in _WRITERS:
+    names = [(use, module.name(use.target)) for use in module.scopes.references]
+    of_tf1 = any(name.startswith("tf1.") for _, name in names)
+    for use, name in names:
+        # A program of TensorFlow 2 alone knows that it needs the package.
+        if name in _WRITERS and of_tf1:
             yield use.node, f"{name.replace('tf2', 'tf', 1)} needs the package tensorboard"
         elif name.startswith("t") and any(part.startswith(_FEEDS) for part in name.split(".")):
             yield use.node, "infeed or outfeed, which only a TPU has"
