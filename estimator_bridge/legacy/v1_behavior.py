@@ -10,8 +10,8 @@ __all__ = ["bridge_v1_behavior"]
 def bridge_v1_behavior() -> None:
     """Lets TensorFlow take what TensorFlow 1 took, for the rest of this process.
 
-    `estimator-bridge rewrite` writes the call behind the import of TensorFlow, where a program needs
-    it. It changes no number. Afterwards:
+    `estimator-bridge rewrite` writes the call behind the import of TensorFlow, where a program
+    needs it. It changes no number. Afterwards:
 
     - ``tf.compat.v1.Session(master)`` runs on this machine where `master` names emulated cores, and
       infeed and outfeed are queues of this process.

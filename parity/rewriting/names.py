@@ -83,9 +83,9 @@ def _is_there(target: str) -> bool:
             return True  # what an object has is its own affair
         try:
             value = getattr(value, parts[end])
-        except Exception:  # noqa: BLE001 - modules raise what they like for a name they lack
+        except Exception:
             try:
                 value = importlib.import_module(".".join(parts[: end + 1]))
-            except Exception:  # noqa: BLE001
+            except Exception:
                 return False
     return True

@@ -40,7 +40,7 @@ def upgraded(text: str, name: str) -> str | None:
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             count, *_ = _upgrader().process_opened_file(name, io.StringIO(text), name, out)
-    except Exception:  # noqa: BLE001 - whatever it raises, there is no result
+    except Exception:
         return None
     finally:
         signal.alarm(0)

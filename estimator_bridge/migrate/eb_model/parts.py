@@ -57,9 +57,13 @@ class Parts:
 
     def reads(self) -> set[str]:
         """All names that the parts read."""
-        nodes = [n for p in self.parts for n in [*p.statements, *sum(p.effects.values(), [])]]
-        results = [p.result for p in self.parts if p.result is not None]
-        return set().union(*(reads(node) for node in [*nodes, *results]))
+        found: set[str] = set()
+        for part in self.parts:
+            nodes: list[ast.AST] = [*part.statements, *([part.result] if part.result else [])]
+            for statements in part.effects.values():
+                nodes += statements
+            found = found.union(*map(reads, nodes))
+        return found
 
 
 def take_apart(function: ast.FunctionDef) -> Parts:
@@ -134,8 +138,8 @@ class _Slicer:
                 clash = sets(later) & (reads(statement) | sets(statement))
                 if id(later) in inner and clash:
                     raise CannotTakeApartError(
-                        later, f"sets {', '.join(sorted(clash))}, which line {statement.lineno} has "
-                        "used before, and so is no part of what runs first",
+                        later, f"sets {', '.join(sorted(clash))}, which line {statement.lineno} "
+                        "has used before, and so is no part of what runs first",
                     )  # fmt: skip
 
     def parts(self) -> Parts:
@@ -150,13 +154,23 @@ class _Slicer:
             raise CannotTakeApartError(
                 self.paths["PREDICT"].spec, "nothing that is computed from features alone is used"
             )
-        inference = Part("inference", self.inference, None)
-        found = set().union(*map(reads, self.inference))
+        inference = Part("inference", self._needed_inference(), None)
+        found = set().union(*map(reads, inference.statements))
         inference.arguments = [name for name in self.arguments if name in found]
         made = [inference, loss, *([metrics] if metrics else []), predictions, best]
         spec = self.paths["TRAIN"].spec.func
         name = getattr(spec, "attr", getattr(spec, "id", ""))
         return Parts(made, self.outputs, name.startswith("TPU"))
+
+    def _needed_inference(self) -> list[ast.stmt]:
+        """Without the settings that only other parts use."""
+        kept: list[ast.stmt] = []
+        wanted = set(self.outputs)
+        for statement in reversed(self.inference):
+            if not _is_setting(statement) or sets(statement) & wanted:
+                kept.insert(0, statement)
+                wanted |= reads(statement)
+        return kept
 
     def _rest(self, mode: str) -> list[ast.stmt]:
         inner = {id(s) for s in self.inference}

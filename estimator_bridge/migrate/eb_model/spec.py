@@ -8,7 +8,14 @@ from collections.abc import Sequence
 from estimator_bridge.migrate.eb_model.flow import sets
 from estimator_bridge.migrate.eb_model.refusal import CannotTakeApartError
 
-__all__ = ["Optimizer", "is_shard_wrapper", "optimizer_of", "parts_of", "value_of", "without_shards"]
+__all__ = [
+    "Optimizer",
+    "is_shard_wrapper",
+    "optimizer_of",
+    "parts_of",
+    "value_of",
+    "without_shards",
+]
 
 _LACKS = {
     "training_hooks": "hooks: give them to train()",
