@@ -178,6 +178,6 @@ def _compare_arrays(what: str, got: np.ndarray, wanted: np.ndarray, tolerance: f
     if not np.all(same):
         place = tuple(int(i) for i in np.argwhere(~np.atleast_1d(same))[0])
         raise ModelCheckError(
-            f"{what} differs first at {list(place)}: {np.atleast_1d(got)[place]}; the model_fn gives "
-            f"{np.atleast_1d(wanted)[place]}"
+            f"{what} differs first at {list(place)}: {np.atleast_1d(got)[place]}; the model_fn "
+            f"gives {np.atleast_1d(wanted)[place]}"
         )

@@ -84,7 +84,7 @@ def to_eb_model(tmp_path, name, source, *more):
 def test_the_generated_test_passes(name, source, tmp_path, monkeypatch):
     assert to_eb_model(tmp_path, name, source) == 0
     text = (tmp_path / f"{name}_eb_model.py").read_text()
-    assert "# hidden" not in text or "def inference(features, mode):" in text
+    assert "# hidden" in text and "def inference(features, mode):" in text
     assert "CrossShardOptimizer" not in text
     assert text.count('tf.summary.scalar("rate", rate)') == 1
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -98,7 +98,7 @@ def test_the_check_sees_another_number(tmp_path, monkeypatch):
     path = tmp_path / "other_net_eb_model.py"
     path.write_text(path.read_text().replace("0.1, tf.train", "0.2, tf.train"))
     generated = importlib.import_module("test_other_net_eb_model")
-    with pytest.raises(eb.testing.ModelCheckError, match="loss of a step' 2 differs|variables"):
+    with pytest.raises(eb.testing.ModelCheckError, match="loss of a step 2 differs"):
         generated.test_the_model_gives_the_numbers_of_the_model_fn()
     assert "other_net_eb_model" in sys.modules
 
