@@ -7,6 +7,13 @@ from pathlib import Path
 from setuptools import find_packages, setup
 
 ROOT = Path(__file__).resolve().parent
+# What compiles for TPUs without one. It names private parts of jax: the range is what was tested.
+# libtpu exists for these machines alone, and jax of that range for these Pythons.
+HAS_LIBTPU = "python_version>='3.11' and sys_platform=='linux' and platform_machine=='x86_64'"
+TPU_COMPILER = [
+    f"jax>=0.8.3,<0.10.3; {HAS_LIBTPU}",
+    f"libtpu>=0.0.30,<0.0.53; {HAS_LIBTPU}",
+]
 PYTHONS = [f"3.{minor}" for minor in range(9, 14)]  # as TensorFlow 2.16 to 2.21 have it
 
 
@@ -46,8 +53,10 @@ setup(
     extras_require={
         "models": ["matplotlib", "rich", "scikit-learn"],  # what train.py needs
         "tests": [
+            *TPU_COMPILER,
             "hypothesis",
             "ipykernel",
+            "jupyter_client",
             "mypy>=1.11",
             "nbclient",
             "pandas",
@@ -59,6 +68,7 @@ setup(
             "wheel",
         ],
         "tools": ["PyYAML", "libcst"],
+        "tpu-compile": TPU_COMPILER,  # run --compile-for: 0.6 GB
         "docs": ["mkdocs>=1.6,<2", "mkdocs-material>=9.5", "mkdocstrings[python]>=0.27"],
         "release": ["build>=1.2", "twine>=6"],
     },

@@ -4,6 +4,7 @@ python train.py --use_tpu                # an attached TPU, else 8 emulated CPU 
 python train.py --tpu=my-tpu             # that TPU, and no other
 python train.py --tpu=gpu:2              # two GPUs of this machine
 python train.py --nouse_tpu              # a plain Estimator of the same model
+python train.py --compile_for=v5e-8 --compile_only  # nothing runs: see what that TPU makes of it
 python train.py --data_dir=mnist         # full MNIST, where its four IDX files are
 python train.py --flagfile=flags.txt     # flags from a file, one a line
 """
@@ -27,6 +28,7 @@ import flags
 from models.environment import require_valid_tf_config
 from models.errors import UserError
 from models.folders import require_writable
+from models.mnist.check import check_data
 
 _FAILED, _USAGE_ERROR, _INTERRUPTED = 1, 2, 130
 
@@ -49,11 +51,24 @@ def main(_: list[str]) -> int:
         logging.set_verbosity(logging.WARNING)
     try:
         require_valid_tf_config(os.environ)
-        for flag in ("model_dir", "export_dir"):
+        for flag in () if absl_flags.FLAGS.compile_only else ("model_dir", "export_dir"):
             if absl_flags.FLAGS[flag].present:
                 require_writable(absl_flags.FLAGS[flag].value, flag)
-    except UserError as error:
+        check_data(absl_flags.FLAGS["data_dir"].value)
+    except (UserError, OSError) as error:
         return _refuse(error, _FAILED)
+    compile_job = None
+    if absl_flags.FLAGS.compile_for:
+        from estimator_bridge.compile_for import CompileError, start_job
+
+        try:
+            compile_job = start_job(
+                absl_flags.FLAGS.compile_for,
+                absl_flags.FLAGS.compile_only,
+                absl_flags.FLAGS.compile_report,
+            )
+        except (ValueError, CompileError) as error:
+            return _refuse(error, _USAGE_ERROR)
     # TensorFlow takes seconds to import, so this waits until all that is known to be right.
     from estimator_bridge.quiet_start import quietly, settle_devices
 
@@ -64,6 +79,7 @@ def main(_: list[str]) -> int:
         import tensorflow as tf
 
         import estimator_bridge as eb
+        from estimator_bridge.compile_for import CompileError, CompileOnlyEnd
 
         settle_devices()
         from models.console import Console
@@ -74,6 +90,7 @@ def main(_: list[str]) -> int:
         MemoryError,
         eb.errors.AcceleratorNotFoundError,
         eb.errors.CheckpointError,
+        CompileError,
         eb.errors.ModelDirInUseError,
         eb.errors.TooLateError,
         eb.errors.WorkerError,
@@ -87,13 +104,15 @@ def main(_: list[str]) -> int:
     try:
         with Console() as console:
             job.run(absl_flags.FLAGS, console)
+    except CompileOnlyEnd:  # the program was only to be compiled
+        assert compile_job is not None
     except flags.FlagsError as error:
         return _refuse(error, _USAGE_ERROR)
     except mendable as error:
         return _refuse(_with_advice(error), _FAILED)
     except KeyboardInterrupt:
         return _refuse("stopped; the same command goes on from the last checkpoint", _INTERRUPTED)
-    return 0
+    return compile_job.finish() if compile_job else 0
 
 
 def _with_advice(error: Exception) -> str:

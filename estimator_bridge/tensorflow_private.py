@@ -14,7 +14,8 @@ from typing import Any, Protocol
 
 import tensorflow as tf
 
-# The gradient of tf.slice takes an operation of these where XLA compiles what is traced.
+# The gradient of tf.slice takes an operation of these where XLA compiles what is traced. A sum over
+# replicas, and a replica's number, are lowered to XLA by operations without a public name.
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
 # A dataset's options, as its graph has them: whether it may give its elements in another order.
@@ -324,6 +325,22 @@ def xla_context_of_cpus() -> Iterator[None]:
         gen_xla_ops.xla_dynamic_update_slice = update
 
 
+def xla_all_reduce(value: tf.Tensor, groups: Sequence[Sequence[int]], name: str) -> tf.Tensor:
+    """Adds over the replicas of each group, where XLA compiles what is built.
+
+    Raises:
+      TypeError: XLA has no such sum for numbers of this type.
+    """
+    return gen_xla_ops.xla_all_reduce(
+        value, groups, reduce_op="Add", mode="CrossReplica", name=name
+    )
+
+
+def xla_replica_id() -> tf.Tensor:
+    """The number of the replica that runs what XLA compiles, an int32 scalar."""
+    return gen_xla_ops.xla_replica_id()
+
+
 def _update_slice(input: Any, update: Any, indices: Any, name: str | None = None) -> tf.Tensor:
     """XlaDynamicUpdateSlice by an operation that CPUs have."""
     indices = tf.convert_to_tensor(indices)
@@ -417,6 +434,29 @@ def last_loss_reduction(graph: tf.Graph) -> str | None:
     return getattr(graph, "_last_loss_reduction", None)
 
 
+def next_to_delete(saver: tf.compat.v1.train.Saver, saved: str) -> str | None:
+    """The checkpoint that a saver deletes once it has saved another one; None if there is none.
+
+    When a saver keeps an old checkpoint for keep_checkpoint_every_n_hours, nothing public tells.
+
+    Args:
+      saver: which is about to save.
+      saved: the path of the new checkpoint.
+    """
+    most = saver.saver_def.max_to_keep
+    others = [(path, time) for path, time in saver._last_checkpoints if path != saved]
+    queue = [*saver._checkpoints_to_be_deleted, *(others[:1] if most <= len(others) else ())]
+    if not most or not queue:
+        return None
+    path, time = queue[0]
+    return None if time > saver._next_checkpoint_time else path
+
+
+def iterator_state(iterator: Any) -> tf.Tensor:
+    """Where an eager dataset's iterator stands, as tf.train.Checkpoint asks it; eager."""
+    return iterator._serialize_to_tensors()["_STATE"]
+
+
 __all__ = [
     "BaseResourceVariable",
     "IndexedSlicesValue",
@@ -443,6 +483,7 @@ __all__ = [
     "global_step_read",
     "host_address",
     "import_below_control_edges",
+    "iterator_state",
     "keras_seed_source",
     "last_loss_reduction",
     "last_meta_graph",
@@ -451,6 +492,7 @@ __all__ = [
     "make_operations_otherwise",
     "merges_replicas",
     "nest",
+    "next_to_delete",
     "op_def",
     "operations_made_otherwise",
     "read_profile",

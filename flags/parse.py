@@ -38,6 +38,7 @@ def parse_flags(
     """
     program = os.path.basename(argv[0])
     try:
+        _check_flagfiles(argv)
         rest = flag_values(list(argv))
         if len(rest) > 1:
             more = [f"and {len(rest) - 1 - _SHOWN} more"] if len(rest) - 1 > _SHOWN else []
@@ -62,6 +63,14 @@ def parse_flags(
 def _refuse(program: str, message: str) -> NoReturn:
     print(f"{program}: {message}\nSee {program} --help.", file=sys.stderr)
     raise SystemExit(_USAGE_ERROR)
+
+
+def _check_flagfiles(argv: Sequence[str]) -> None:
+    """Refuses a flagfile without a name, which absl passes over."""
+    words = [*argv[1:], "next"]
+    for word, following in zip(words, words[1:]):
+        if word.lstrip("-") == "flagfile=" or (word.lstrip("-") == "flagfile" and not following):
+            raise FlagsError(["--flagfile= is empty: name a file with one flag a line"])
 
 
 def _flagfiles(argv: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ __all__ = [
     "EMULATED_CORES",
     "Accelerator",
     "choose_accelerator",
+    "compiled_replicas",
     "define_tpu_flags",
     "local_devices",
 ]
@@ -49,7 +50,7 @@ def define_tpu_flags(
     use_tpu: bool = True,
     iterations_per_loop: int = 100,
 ) -> None:
-    """Defines use_tpu, tpu, tpu_zone, gcp_project, num_shards and iterations_per_loop.
+    """Defines use_tpu, tpu, where it is, num_shards, iterations_per_loop, and compile_for.
 
     Args:
         flag_values: where to define them.
@@ -76,6 +77,27 @@ def define_tpu_flags(
     )
     absl_flags.DEFINE_string(
         "gcp_project", None, "The Google Cloud project of the TPU.", flag_values=flag_values
+    )
+    absl_flags.DEFINE_string(
+        "compile_for",
+        None,
+        "A TPU slice, such as v5e-8: run on as many emulated cores, and before a step runs, have "
+        "the TPU's own compiler compile it (libtpu, which needs no TPU; install "
+        "estimator-bridge[tpu-compile]).",
+        flag_values=flag_values,
+    )
+    absl_flags.DEFINE_bool(
+        "compile_only",
+        False,
+        "With --compile_for: run no step and write no checkpoint; the program ends where it asks "
+        "for a result of a step.",
+        flag_values=flag_values,
+    )
+    absl_flags.DEFINE_string(
+        "compile_report",
+        None,
+        "With --compile_for: a file for what the compiler said, as JSON.",
+        flag_values=flag_values,
     )
     absl_flags.DEFINE_integer(
         "num_shards",
@@ -113,6 +135,17 @@ def local_devices(tpu: str) -> int | None:
     raise ValueError(f"want {kind}:N with N from 1 to {most}, as in {kind}:{example}")
 
 
+def compiled_replicas(compile_for: str) -> int:
+    """The number of replicas of a `--compile_for` value.
+
+    Raises:
+        ValueError: there is no such slice.
+    """
+    from estimator_bridge.compile_for import find_slice
+
+    return find_slice(compile_for).replicas
+
+
 def choose_accelerator(
     flag_values: absl_flags.FlagValues, tpu_present: Callable[[], bool]
 ) -> Accelerator:
@@ -130,6 +163,9 @@ def choose_accelerator(
     """
     if not flag_values.use_tpu:
         return Accelerator(use_tpu=False, tpu=None, num_replicas=1)
+    if flag_values.compile_for:
+        cores = compiled_replicas(flag_values.compile_for)
+        return Accelerator(use_tpu=True, tpu=f"emulated:{cores}", num_replicas=cores)
     if flag_values.tpu in ("auto", ""):
         if tpu_present():
             return Accelerator(use_tpu=True, tpu=None, num_replicas=flag_values.num_shards)

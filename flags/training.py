@@ -77,6 +77,12 @@ def define_training_flags(
     }
     for name, text in seconds.items():
         absl_flags.DEFINE_float(name, None, text, flag_values=flag_values)
+    absl_flags.DEFINE_bool(
+        "async_checkpoints",
+        None,
+        "Go on with training while a checkpoint is written. By default, training waits.",
+        flag_values=flag_values,
+    )
     absl_flags.DEFINE_float(
         "learning_rate", learning_rate, "The optimizer's learning rate.", flag_values=flag_values
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from absl import flags as absl_flags
 
-from flags.tpu import local_devices
+from flags.tpu import compiled_replicas, local_devices
 
 __all__ = ["FlagsError", "check_flags"]
 
@@ -59,6 +59,7 @@ def check_flags(flag_values: absl_flags.FlagValues, num_replicas: int | None = N
     """
     problems = [
         *_numbers(flag_values),
+        *_compile_for(flag_values),
         *_accelerator(flag_values),
         *_batch_sizes(flag_values, num_replicas),
         *_folders(flag_values),
@@ -87,6 +88,33 @@ def _numbers(flag_values: absl_flags.FlagValues) -> Iterator[str]:
     seed = flag_values.tf_random_seed
     if seed is not None and not 0 <= seed < 2**31:
         yield f"--tf_random_seed={_shortened(seed)}: want a number from 0 to {2**31 - 1}"
+
+
+def _compile_for(flag_values: absl_flags.FlagValues) -> Iterator[str]:
+    target = flag_values.compile_for
+    if not target:
+        for name in ("compile_only", "compile_report"):
+            if flag_values[name].value:
+                yield f"--{name} needs a slice to compile for: give --compile_for=v5e-8 too"
+        return
+    try:
+        replicas = compiled_replicas(target)
+    except ValueError as error:
+        yield f"--compile_for={target}: {error}"
+        return
+    if not flag_values.use_tpu:
+        yield f"--compile_for={target} with --nouse_tpu: a TPU's steps are those of --use_tpu"
+    if flag_values.tpu not in ("auto", ""):
+        yield (
+            f"--compile_for={target} with --tpu={flag_values.tpu}: steps that are compiled for a "
+            "described TPU run on emulated cores; leave --tpu out"
+        )
+    shards = flag_values.num_shards
+    if shards is not None and shards != replicas:
+        yield (
+            f"--num_shards={shards} with --compile_for={target}, which has {replicas} replicas: "
+            f"give --num_shards={replicas} or leave it out"
+        )
 
 
 def _accelerator(flag_values: absl_flags.FlagValues) -> Iterator[str]:
@@ -126,8 +154,10 @@ def _named_replicas(flag_values: absl_flags.FlagValues) -> int | None:
     if not flag_values.use_tpu:
         return 1
     try:
+        if flag_values.compile_for:
+            return compiled_replicas(flag_values.compile_for)
         return local_devices(flag_values.tpu) or flag_values.num_shards
-    except ValueError:  # reported by _accelerator
+    except ValueError:  # reported by _accelerator or _compile_for
         return None
 
 

@@ -3,8 +3,10 @@
     python tests/interruption.py KIND FOLDER SEED
 
 KIND is `random` (an Estimator, killed at 20 random moments) or `windows` (a TPUEstimator on two
-emulated cores, killed at each moment at which a set of files is half written). The last line of
-the output is JSON: the final values of the interrupted run and of one that nobody disturbed.
+emulated cores, killed at each moment at which a set of files is half written). `async_random` and
+`async_windows` do the same while checkpoints are written beside the steps, with 10 random kills.
+The last line of the output is JSON: the final values of the interrupted run and of one that nobody
+disturbed.
 
 Each training process is a fork of this one, in which TensorFlow is imported and has not run
 anything yet: so it starts in half a second instead of five.
@@ -24,13 +26,15 @@ from pathlib import Path
 import numpy as np
 
 import estimator_bridge as eb
-from estimator_bridge.checkpoint import CheckpointingSession, Positions
-from estimator_bridge.training import CheckpointInputPipelineHook
+from estimator_bridge.checkpoint import CheckpointingSession, Positions, SaverSnapshot
+from estimator_bridge.checkpoint.background import BackgroundWriter
+from estimator_bridge.training import AsyncCheckpointSaverHook, CheckpointInputPipelineHook
 
 import tensorflow as tf  # isort: skip
 
 v1 = tf.compat.v1
 RANDOM_KILLS = 20
+ASYNC = "ESTIMATOR_BRIDGE_ASYNC_CHECKPOINTS"
 # Whose n-th call the process does not survive, and whether it dies before or after it.
 WINDOWS = [
     (Positions, "save", "before", 3),
@@ -45,6 +49,21 @@ WINDOWS = [
     (Positions, "_remove", "after", 1),
     (tf.io.gfile, "remove", "after", 1),  # of a position's two files, one
     (v1.train.Saver, "save", "after", 2),
+]
+# The same of checkpoints that are written beside the steps.
+ASYNC_WINDOWS = [
+    (Positions, "take", "after", 3),
+    (BackgroundWriter, "start", "before", 2),
+    (BackgroundWriter, "start", "after", 2),
+    (SaverSnapshot, "run", "before", 2),
+    (SaverSnapshot, "run", "after", 2),
+    (tf.io.gfile, "rename", "before", 1),
+    (tf.io.gfile, "rename", "after", 1),
+    (tf.io.gfile, "rename", "after", 2),
+    (Positions, "_remove", "before", 2),
+    (v1.train.Saver, "save", "after", 2),
+    (v1.train.Saver, "export_meta_graph", "before", 2),
+    (AsyncCheckpointSaverHook, "end", "before", 1),
 ]
 
 
@@ -123,7 +142,7 @@ class Beats(v1.train.SessionRunHook):
 def kill_at_random(folder: str, max_steps: int, chance: random.Random) -> int:
     """Kills training somewhere between its start and its tenth step; returns how often."""
     kills = 0
-    for attempt in range(RANDOM_KILLS):
+    for attempt in range(RANDOM_KILLS // 2 if os.environ.get(ASYNC) == "1" else RANDOM_KILLS):
         reading, writing = os.pipe()
         process = forked(lambda pipe=writing: train("random", folder, max_steps, Beats(pipe)))
         os.close(writing)
@@ -164,7 +183,8 @@ def dying(owner, name: str, when: str, which) -> None:
 def kill_in_windows(folder: str, max_steps: int) -> int:
     """Kills training at each of the moments above; returns how often."""
     kills = 0
-    for window in WINDOWS:
+    is_async = os.environ.get(ASYNC) == "1"
+    for window in ASYNC_WINDOWS if is_async else WINDOWS:
 
         def job(window=window):
             dying(*window)
@@ -190,10 +210,18 @@ def outcome(kind: str, folder: str, max_steps: int) -> dict:
     return {"values": values, "files": files}
 
 
+def whole_outcome(kind: str, folder: str, max_steps: int) -> dict:
+    """The outcome of a run without kills, which waits while checkpoints are written."""
+    os.environ[ASYNC] = "0"
+    return outcome(kind, folder, max_steps)
+
+
 def main() -> None:
     kind, folder, seed = sys.argv[1:]
+    os.environ[ASYNC] = str(int(kind.startswith("async_")))
+    kind = kind.replace("async_", "")
     v1.logging.set_verbosity("ERROR")
-    max_steps = 400 if kind == "random" else 60
+    max_steps = 60 if kind == "windows" else 200 if os.environ[ASYNC] == "1" else 400
     interrupted = f"{folder}/interrupted"
     if kind == "random":
         kills = kill_at_random(interrupted, max_steps, random.Random(int(seed)))
@@ -202,7 +230,7 @@ def main() -> None:
     result = {
         "kills": kills,
         "interrupted": outcome(kind, interrupted, max_steps),
-        "whole": outcome(kind, f"{folder}/whole", max_steps),
+        "whole": whole_outcome(kind, f"{folder}/whole", max_steps),
     }
     print(json.dumps(result))
 

@@ -29,7 +29,10 @@ def interrupt(kind: str, folder: Path) -> dict:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-@pytest.mark.parametrize(("kind", "kills"), [("random", 20), ("windows", 12)])
+@pytest.mark.parametrize(
+    ("kind", "kills"),
+    [("random", 20), ("windows", 12), ("async_random", 10), ("async_windows", 12)],
+)
 def test_killed_and_restarted_it_ends_the_same(tmp_path, kind, kills):
     result = interrupt(kind, tmp_path)
     assert result["kills"] == kills

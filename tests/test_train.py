@@ -86,7 +86,7 @@ def test_the_export_reads_digits_of_whole_bytes(trained):
 
 def test_a_second_run_goes_on_and_a_third_has_nothing_to_do(trained):
     folder, _ = trained
-    more = train(folder, *TINY, "--mode=train", "--train_steps=140")
+    more = train(folder, *TINY, "--mode=train", "--train_steps=140", "--async_checkpoints")
     assert more.returncode == 0, more.stderr
     assert "already at step 120 of 140: going on" in more.stdout
     assert "step 140/140" in more.stdout
@@ -192,6 +192,17 @@ def test_damaged_data_is_named(trained, tmp_path):
     shard.write_bytes(whole[:100] + b"?" + whole[101:])
     message = failed(train(tmp_path, *TINY, f"--data_dir={data}"), 1)
     assert f"{shard}: damaged TFRecord" in message
+
+
+def test_damaged_data_is_named_before_tensorflow_is_needed(tmp_path):
+    """In a process in which TensorFlow cannot be imported."""
+    data = tmp_path / "data"
+    data.mkdir()
+    for name in ("train-images-idx3", "train-labels-idx1", "t10k-images-idx3", "t10k-labels-idx1"):
+        (data / f"{name}-ubyte").write_bytes(b"no digits")
+    (tmp_path / "tensorflow.py").write_text("raise SystemExit('TensorFlow was imported')")
+    done = train(tmp_path, *TINY, f"--data_dir={data}", PYTHONPATH=str(tmp_path))
+    assert f"{data}/train-images-idx3-ubyte: not an IDX file of 3 dim" in failed(done, 1)
 
 
 def test_an_unwritable_model_dir_is_named(tmp_path):

@@ -10,8 +10,10 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.canned.one_replica import check_one_replica
 from estimator_bridge.export import PredictOutput
-from estimator_bridge.model import EstimatorSpec, RunConfig
+from estimator_bridge.model import EstimatorSpec, ModeKeys, RunConfig
+from estimator_bridge.model.cross_shard import cross_replica_sum, number_of_parts, number_of_shards
 from estimator_bridge.tensorflow_private import KMeansGraph
 
 __all__ = [
@@ -42,13 +44,20 @@ def kmeans_fn(
     **clustering: Any,
 ) -> EstimatorSpec:
     """The model of `KMeans`; ``clustering`` are arguments of TensorFlow's clustering graph."""
+    if mode == ModeKeys.TRAIN:
+        check_one_replica("KMeans", "a step moves the clusters to the means of its own batch")
     points = points_of(features, feature_columns)
     if random_seed is None and config.tf_random_seed is None:
         random_seed = random.randrange(1, 1 << 31)  # k-means++ has no kernel without
     distances, indices, nearest, is_initialized, init_op, train_op = KMeansGraph(
         inputs=points, random_seed=random_seed, **clustering
     ).training_graph()
-    loss = tf.reduce_sum(nearest)
+    loss, parts = tf.reduce_sum(nearest), number_of_parts()
+    if parts > 1:
+        loss = cross_replica_sum(loss)  # the score is of the whole batch, and each core counts it
+    if number_of_shards() is not None:  # a core's outputs have static shapes
+        distances[0].set_shape([points.shape[0], clustering["num_clusters"]])
+        indices[0].set_shape([points.shape[0]])
     _v1.summary.scalar("loss/raw", loss)
     counted = _v1.assign_add(_v1.train.get_global_step(), 1)
     with tf.control_dependencies([train_op, counted]):
@@ -64,7 +73,7 @@ def kmeans_fn(
         predictions=predictions,
         loss=loss,
         train_op=train_op,
-        eval_metric_ops={SCORE: _v1.metrics.mean(loss)},
+        eval_metric_ops={SCORE: _v1.metrics.mean(loss, 1.0 / parts if parts > 1 else None)},
         training_hooks=hooks,
         export_outputs=outputs,
     )

@@ -147,9 +147,11 @@ def rnn_model_class() -> type:
                 if self._dense_features_layer is not None:
                     context = self._dense_features_layer(inputs, training=training)
                     sequence = _with_context(sequence, context)
-            mask = tf.sequence_mask(lengths)
+            # A core's part of the batch may have no sequence that is as long as the padded ones.
+            steps = sequence.shape[1]
+            mask = tf.sequence_mask(lengths, tf.shape(sequence)[1] if steps is None else steps)
             # Keras's loop would see another shape after a step, where the batch's size is known.
-            mask.set_shape([sequence.shape[0], None])
+            mask.set_shape([sequence.shape[0], steps])
             logits = self._logits_layer(self._rnn_layer(sequence, mask=mask, training=training))
             if self._return_sequences:
                 logits._keras_mask = mask  # where Keras looks for padding

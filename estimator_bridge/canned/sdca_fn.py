@@ -9,6 +9,7 @@ import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
 from estimator_bridge.canned.linear_network import LinearModel
+from estimator_bridge.canned.one_replica import check_one_replica
 from estimator_bridge.canned.sdca import LinearSDCA
 from estimator_bridge.canned.sdca_examples import Examples, examples_of
 from estimator_bridge.canned.sdca_table import ExampleStates
@@ -40,8 +41,10 @@ def sdca_train_op(
 
     Raises:
       KeyError: the features have no ids.
-      ValueError: the head is another, or a dense column has more dimensions than one.
+      ValueError: the head is another, a dense column has more dimensions than one, or there are
+        several replicas.
     """
+    check_one_replica("LinearSDCA", "a step solves the dual problem of its own batch")
     head = getattr(head, "head", head)  # V1's heads have one of V2 within
     loss_type = _loss_type(head)
     if optimizer.example_id_column not in features:

@@ -20,7 +20,7 @@ from estimator_bridge.checkpoint.error_types import (
 from estimator_bridge.checkpoint.whole import PATTERN_CHARACTERS, check_whole, missing_files
 from estimator_bridge.errors import CheckpointError
 
-__all__ = ["check_writable", "checkpoints_in", "latest_checkpoint"]
+__all__ = ["check_writable", "checkpoints_in", "latest_checkpoint", "was_cut_short"]
 
 # As tf.train.Saver names them: with an index, or a single file in the format before V2. An input's
 # positions lie beside the models', and are no models.
@@ -51,7 +51,8 @@ def latest_checkpoint(model_dir: str, passing_over: Collection[str] = ()) -> str
     state_file = os.path.join(model_dir, "checkpoint")
     has_state = tf.io.gfile.exists(state_file)
     named = checkpoints_in(model_dir)[::-1] if has_state else []
-    candidates = list(dict.fromkeys([*named, *_numbered(model_dir)]))
+    unnamed = [path for path in _numbered(model_dir) if not was_cut_short(path)]
+    candidates = list(dict.fromkeys([*named, *unnamed]))
     if not has_state and not candidates:
         return None
     problems: list[str] = []
@@ -78,6 +79,17 @@ def latest_checkpoint(model_dir: str, passing_over: Collection[str] = ()) -> str
         raise CheckpointError(f"{problem}. {advice}")
     kind = MissingCheckpointError if missing_files(candidates[0]) else DamagedCheckpointError
     raise kind(problem, advice)
+
+
+def was_cut_short(path: str) -> bool:
+    """Whether a process was killed while it wrote a checkpoint, which is not whole therefore.
+
+    A saver writes shards into a folder of their own, which it removes when the index is whole.
+
+    Args:
+      path: the common beginning of its files' names.
+    """
+    return tf.io.gfile.isdir(path + "_temp") and _problem(path) is not None
 
 
 def _what_of_state(state_file: str, has_state: bool) -> str:

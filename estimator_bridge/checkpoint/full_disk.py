@@ -14,7 +14,7 @@ from estimator_bridge.checkpoint.folder import latest_checkpoint
 from estimator_bridge.checkpoint.overwriting import remove_leftovers
 from estimator_bridge.errors import CheckpointError
 
-__all__ = ["explained_full_disk"]
+__all__ = ["explained_full_disk", "explained_full_disk_of"]
 
 _REASONS = tuple(map(os.strerror, (errno.ENOSPC, errno.EDQUOT)))
 
@@ -41,6 +41,28 @@ def explained_full_disk(model_dir: str) -> Iterator[None]:
             f"The disk is full: {reason}. {_what_stands(model_dir)} Free some space, or use a "
             "model_dir on another disk; RunConfig(keep_checkpoint_max=...) says how many "
             "checkpoints are kept."
+        ) from error
+
+
+@contextlib.contextmanager
+def explained_full_disk_of(what: str) -> Iterator[None]:
+    """Turns the errors of a full disk into one that says what was not written; others pass.
+
+    Args:
+      what: was being written, and cleans up after itself: "An export to /folder".
+
+    Raises:
+      FullDiskError: the disk is full.
+    """
+    try:
+        yield
+    except Exception as error:
+        reason = _reason(error)
+        if reason is None or isinstance(error, FullDiskError):
+            raise
+        raise FullDiskError(
+            f"The disk is full: {reason}. {what} is not there; what was there before stays. Free "
+            "some space, or use a folder on another disk."
         ) from error
 
 

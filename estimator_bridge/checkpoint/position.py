@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
@@ -12,7 +13,8 @@ from tensorflow.compat.v1 import logging
 from estimator_bridge.checkpoint.error_types import DamagedCheckpointError, MissingCheckpointError
 from estimator_bridge.checkpoint.whole import check_whole, data_files, reading
 from estimator_bridge.errors import CheckpointError
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.graph import DividedIterators
+from estimator_bridge.tensorflow_private import eager_mode, iterator_state
 
 __all__ = ["InputPositionError", "Positions"]
 
@@ -41,6 +43,10 @@ class Positions:
     def __init__(self, folder: str, name: str, model: str):
         self._folder, self._name, self._model = folder, name, model
 
+    @property
+    def _list_file(self) -> str:
+        return os.path.join(self._folder, f"checkpoint_{self._name}")
+
     def path(self, step: int) -> str:
         """The common beginning of the names of a position's files."""
         return os.path.join(self._folder, f"{self._name}.ckpt-{step}")
@@ -55,14 +61,33 @@ class Positions:
         Raises:
           InputPositionError: its dataset has a state that cannot be saved.
         """
+        self.take(iterator, step)()
+
+    def take(self, iterator: Any, step: int) -> Callable[[], None]:
+        """Takes where an iterator stands, and returns what writes it, in whatever thread.
+
+        Args:
+          iterator: see `save`.
+          step: see `save`.
+
+        Raises:
+          InputPositionError: see `save`.
+        """
+        path = self.path(step)
         try:
             with eager_mode():
-                tf.train.Checkpoint(iterator=iterator).write(self.path(step))
+                taken = _taken(iterator)
         except (tf.errors.FailedPreconditionError, tf.errors.UnimplementedError) as error:
             raise InputPositionError(
                 f"The position of the input cannot be saved: {_reason(error)}. "
                 + _advice(isinstance(error, tf.errors.UnimplementedError))
             ) from error
+
+        def write() -> None:
+            with eager_mode():
+                tf.train.Checkpoint(iterator=taken).write(path)
+
+        return write
 
     def restore(self, iterator: Any, step: int) -> bool:
         """Sets an iterator to the position of a step.
@@ -98,7 +123,7 @@ class Positions:
             raise InputPositionError(
                 f"The input's position {path} does not fit the dataset that input_fn returns now: "
                 f"{_reason(error)}. Return the dataset that was used up to step {step}; or delete "
-                f"{path}.*, and the input begins anew."
+                f"{path}.* and {self._list_file}, and the input begins anew."
             ) from error
         return True
 
@@ -109,7 +134,7 @@ class Positions:
           step: the global step.
 
         Returns:
-          The reason; None where the position is whole, or there is none.
+          The reason; None where the position is whole, or there never was one.
         """
         try:
             self._is_ours(step)
@@ -118,8 +143,17 @@ class Positions:
         except MissingCheckpointError as error:
             path = self.path(step)
             is_there = data_files(path) or tf.io.gfile.exists(path + ".index")
-            return error.problem if is_there else None
+            return error.problem if is_there or step in self._listed() else None
         return None
+
+    def lacks(self, step: int) -> bool:
+        """Returns whether there are positions of other steps, and none of this one.
+
+        Args:
+          step: the global step.
+        """
+        steps = self.steps()
+        return bool(steps) and step not in steps
 
     def _is_ours(self, step: int) -> bool:
         """Whether this library wrote the position of a step, which is read whole: it is small.
@@ -131,9 +165,9 @@ class Positions:
         path = self.path(step)
         reader = check_whole(path)
         kinds = reader.get_variable_to_dtype_map()
-        names = [n for n in kinds if n.startswith("iterator/") and n.endswith(_STATE)]
-        if not names:
+        if not any(n.startswith("iterator/") and n.endswith(_STATE) for n in kinds):
             return False
+        names = sorted(kinds)  # the description of the objects too, without which none is found
         with eager_mode(), reading(path):  # the reader itself gives no variants
             tf.raw_ops.RestoreV2(
                 prefix=path,
@@ -142,6 +176,16 @@ class Positions:
                 dtypes=[kinds[name] for name in names],
             )
         return True
+
+    def _listed(self) -> list[int]:
+        """The steps of which there was a position, as the file says that lists them."""
+        try:
+            with tf.io.gfile.GFile(self._list_file) as file:
+                content = file.read()
+        except (tf.errors.OpError, UnicodeDecodeError):
+            return []
+        named = re.findall(rf'paths: "{re.escape(self._name)}\.ckpt-(\d+)"', content)
+        return list(map(int, named))
 
     def steps(self) -> list[int]:
         """The steps of which there is a position, in order."""
@@ -178,10 +222,27 @@ class Positions:
         names = [f"{self._name}.ckpt-{step}" for step in steps]
         lines = [f'model_checkpoint_path: "{names[-1]}"'] if names else []
         lines += [f'all_model_checkpoint_paths: "{name}"' for name in names]
-        file = os.path.join(self._folder, f"checkpoint_{self._name}")
-        with tf.io.gfile.GFile(file + ".new", "w") as written:
+        with tf.io.gfile.GFile(self._list_file + ".new", "w") as written:
             written.write("".join(line + "\n" for line in lines))
-        tf.io.gfile.rename(file + ".new", file, overwrite=True)
+        tf.io.gfile.rename(self._list_file + ".new", self._list_file, overwrite=True)
+
+
+class _TakenIterator(tf.__internal__.tracking.AutoTrackable):
+    """Stands in for an iterator in a checkpoint, with its state of one moment."""
+
+    def __init__(self, iterator: Any):
+        super().__init__()
+        state = iterator_state(iterator)
+        self._state = lambda: state  # a tensor of its own would be tracked
+
+    def _serialize_to_tensors(self) -> dict[str, tf.Tensor]:
+        return {"ITERATOR_STATE": self._state()}
+
+
+def _taken(iterator: Any) -> Any:
+    if isinstance(iterator, DividedIterators):
+        return iterator.with_iterators(map(_TakenIterator, iterator.iterators))
+    return _TakenIterator(iterator)
 
 
 def _reason(error: tf.errors.OpError | AssertionError) -> str:

@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from estimator_bridge.checkpoint import is_running
 
-__all__ = ["Version", "new_version"]
+__all__ = ["Version", "new_version", "remove_abandoned"]
 
 # When it was made, by which machine and process.
 _TEMPORARY = re.compile(r"temp-(\d{10})-([0-9a-f]{8})-(\d+)-[0-9a-f]{4}")
@@ -54,8 +54,7 @@ def new_version(export_dir_base: str, now: float | None = None) -> Iterator[Vers
     # A name that no other process has either, as file systems cannot tell who made a folder.
     name = f"temp-{timestamp}-{_this_machine()}-{os.getpid()}-{uuid.uuid4().hex[:4]}"
     version = Version(os.path.join(export_dir_base, name))
-    if not is_new:
-        _remove_abandoned(export_dir_base, timestamp)
+    remove_abandoned(export_dir_base, timestamp)
     tf.io.gfile.makedirs(version.temporary)
     try:
         yield version
@@ -68,9 +67,15 @@ def new_version(export_dir_base: str, now: float | None = None) -> Iterator[Vers
         raise
 
 
-def _remove_abandoned(base: str, now: int) -> None:
-    """Removes what killed exports left: those of dead processes, and those of long ago."""
-    for name in tf.io.gfile.listdir(base):
+def remove_abandoned(base: str, now: float | None = None) -> None:
+    """Removes what killed exports left: those of dead processes, and those of long ago.
+
+    Args:
+      base: holds the versions; it need not be there.
+      now: seconds since 1970; by default the clock's.
+    """
+    now = time.time() if now is None else now
+    for name in tf.io.gfile.listdir(base) if tf.io.gfile.isdir(base) else []:
         match = _TEMPORARY.fullmatch(name.rstrip("/"))
         if match is None:
             continue

@@ -5,7 +5,7 @@ tf.function, ``LiftedSession`` runs parts of it as tf.compat.v1.Session would.
 """
 
 from estimator_bridge.graph.collectives import REPLICA_ID
-from estimator_bridge.graph.divergence import diverging_variables
+from estimator_bridge.graph.divergence import diverging_variables, needs_batch
 from estimator_bridge.graph.keras_classes import graph_classes
 from estimator_bridge.graph.lift import JoinFn, Lifted
 from estimator_bridge.graph.op_errors import with_user_line
@@ -36,6 +36,7 @@ __all__ = [
     "graph_classes",
     "host_device",
     "is_on_tpu",
+    "needs_batch",
     "replica_locals",
     "trace_graph",
     "with_user_line",

@@ -20,7 +20,7 @@ from estimator_bridge.graph.randomness import is_seeded
 from estimator_bridge.graph.replica_local import replica_locals
 from estimator_bridge.graph.snapshot import Snapshot, node_name
 
-__all__ = ["diverging_variables"]
+__all__ = ["diverging_variables", "needs_batch"]
 
 _BATCHES = ("Placeholder", "IteratorGetNext", "IteratorGetNextAsOptional")
 _SAYS_NO_VALUE = ("VarIsInitializedOp", "VariableShape")
@@ -66,6 +66,20 @@ def diverging_variables(
                 for handle in handles - own:
                     found.setdefault(handle, name)
     return found
+
+
+def needs_batch(graph: tf.Graph, fetches: Iterable[str], owners: set[str]) -> bool:
+    """Whether a step's batch has to be there to compute some fetches.
+
+    Args:
+      graph: the traced graph.
+      fetches: references.
+      owners: names of the nodes that own a resource.
+    """
+    sources = (op for op in graph.get_operations() if op.type in _BATCHES)
+    batch = {tensor.name for source in sources for tensor in source.outputs}
+    _, used = needed_nodes(Snapshot.of(graph), fetches, batch, owners)
+    return bool(used)
 
 
 def _sources(snapshot: Snapshot, names: Iterable[str]) -> set[str]:

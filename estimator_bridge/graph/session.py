@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -142,11 +142,7 @@ class LiftedSession(SessionInterface):
                 feeds = {**self.input.draw(self._drawn[key], refs), **feeds}
                 key = (key[0], tuple(sorted(feeds)), key[2])
         with self._lock:  # not while the function runs: an enqueue waits for a dequeue
-            function = self._functions.get(key)
-            if function is None:
-                function = self._functions[key] = HostFunction(
-                    self._graph, self._strategy, self.resources, refs, sorted(feeds), added
-                )
+            function = self._function(key, refs, feeds, added)
             # Operations that run together are at one position, no less than that of any of them.
             draw = max(map(self._times_drawn, function.random_names), default=0)
             if function.random_names:
@@ -158,6 +154,26 @@ class LiftedSession(SessionInterface):
             return function(feeds, draw)
         except tf.errors.OpError as error:
             raise with_user_line(error, self._graph) from None
+
+    def function(self, refs: Sequence[str], feeds: Iterable[str]) -> HostFunction:
+        """What computes references from fed values: for a thread that shares nothing with steps.
+
+        Args:
+          refs: see `evaluate`.
+          feeds: tensor references. All variables that the references read are behind them.
+        """
+        self._check_open()
+        key = (tuple(refs), tuple(sorted(feeds)), ())
+        with self._lock:
+            return self._function(key, list(refs), feeds, ())
+
+    def _function(self, key: tuple, refs, feeds: Iterable[str], added) -> HostFunction:
+        function = self._functions.get(key)
+        if function is None:
+            function = self._functions[key] = HostFunction(
+                self._graph, self._strategy, self.resources, refs, sorted(feeds), added
+            )
+        return function
 
     def drawn_beside(self, names: Iterable[str]) -> int:
         """How often runs of the session, beside the steps, computed random operations of a step.

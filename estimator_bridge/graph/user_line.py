@@ -12,10 +12,14 @@ from typing import Any
 
 import tensorflow as tf
 
-__all__ = ["line_of_error", "line_of_node", "shown_path"]
+__all__ = ["line_of_error", "line_of_forward", "line_of_node", "shown_path"]
 
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _PYTHON = sysconfig.get_path("stdlib") + os.sep
+# 'gradients/dense/MatMul_grad/MatMul_1', and what GradientTape names 'gradient_tape/dense/MatMul'.
+_GRADIENT = re.compile(
+    r"(?:.*/)?(?:gradients(?:_\d+)?/(?P<of>.+)_grad/|gradient_tape/(?P<tape>.+)/)"
+)
 _LIBRARIES = re.compile(
     r"[\\/](site|dist)-packages[\\/](tensorflow|tf_keras|keras|absl|numpy|six)[\\/]|^<(frozen|__)"
 )
@@ -37,6 +41,23 @@ def line_of_node(graph: tf.Graph, name: str) -> str | None:
         except (KeyError, ValueError):
             name = name.rpartition("/")[0]
     return None
+
+
+def line_of_forward(graph: tf.Graph, name: str) -> str | None:
+    """``line_of_node``, but of an operation of the gradients that of what it is a gradient of.
+
+    All gradients are made in the line that calls the optimizer, which tells a user nothing.
+    """
+    forward = _GRADIENT.match(name)
+    if forward:
+        inner = forward["of"] or forward["tape"]
+        while inner:
+            try:
+                graph.get_operation_by_name(inner)
+                return line_of_node(graph, inner)
+            except (KeyError, ValueError):
+                inner = inner.rpartition("/")[0]
+    return line_of_node(graph, name)
 
 
 def line_of_error(error: BaseException) -> str | None:

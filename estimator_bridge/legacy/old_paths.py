@@ -180,6 +180,8 @@ def _all_modules() -> dict[str, tuple[Mapping[str, str], Mapping[str, str]]]:
     )
     for module in ("tpu_config", "tpu_context", "tpu_estimator"):
         found[f"tensorflow.python.tpu.{module}"] = _BELOW[f"tpu.{module}"]
+    hook = _here("training", "AsyncCheckpointSaverHook")
+    found["tensorflow.python.tpu.async_checkpoint"] = (hook, {})
     return {name: (names, _Lacking(name, names, gone)) for name, (names, gone) in found.items()}
 
 

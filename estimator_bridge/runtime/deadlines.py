@@ -15,9 +15,9 @@ from tensorflow.compat.v1 import logging
 
 from estimator_bridge.errors import Interrupted, interrupted
 
-__all__ = ["connect_secs", "interruptible_wait", "problem_at", "within"]
+__all__ = ["connect_secs", "interruptible_wait", "problem_at", "within", "worker_secs"]
 
-_VARIABLE = "ESTIMATOR_BRIDGE_CONNECT_SECS"
+_VARIABLE, _WORKER_VARIABLE = "ESTIMATOR_BRIDGE_CONNECT_SECS", "ESTIMATOR_BRIDGE_WORKER_SECS"
 _DEFAULT_SECS = 600.0  # large TPU slices take minutes to start
 _TELL_SECS = 60.0
 # What a client of HTTP/2, and so of gRPC, says first: the preface, and SETTINGS without any.
@@ -33,14 +33,29 @@ def connect_secs() -> float:
     Raises:
       ValueError: the environment variable ESTIMATOR_BRIDGE_CONNECT_SECS holds no number > 0.
     """
-    said = os.environ.get(_VARIABLE) or str(_DEFAULT_SECS)
+    return _secs(_VARIABLE) or _DEFAULT_SECS
+
+
+def worker_secs() -> float | None:
+    """How long to wait for other workers once all have met; None: as long as they live.
+
+    Raises:
+      ValueError: the environment variable ESTIMATOR_BRIDGE_WORKER_SECS holds no number > 0.
+    """
+    return _secs(_WORKER_VARIABLE)
+
+
+def _secs(variable: str) -> float | None:
+    said = os.environ.get(variable)
+    if not said:
+        return None
     try:
         secs = float(said)
     except ValueError:
         secs = math.nan
     if not (secs > 0 and math.isfinite(secs)):
         raise ValueError(
-            f"The environment variable {_VARIABLE} must be a number of seconds > 0, got {said!r}."
+            f"The environment variable {variable} must be a number of seconds > 0, got {said!r}."
         )
     return secs
 

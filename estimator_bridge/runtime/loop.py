@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from estimator_bridge.compile_for import LoweredStep
 from estimator_bridge.graph import (
     REPLICA_ID,
     DividedIterators,
@@ -197,10 +198,17 @@ class StepLoop:
         return self._run.variables
 
     def check_compiles(self, for_tpu: bool = False, allowed: Collection[str] = ()) -> None:
-        """Checks that XLA would compile the step: see ``ReplicaStep.check_compiles``."""
+        """Checks that XLA would compile the step: see ``StepLowering.check``."""
         self._run.check_ready()
         with eager_mode(), tf.device(host_device()):
-            self._run.check_compiles(for_tpu, allowed)
+            self._run.lowering.check(for_tpu, allowed)
+
+    def lower(self, replicas: int, has_values: bool = True) -> LoweredStep:
+        """A replica's part of the step for a TPU's compiler: see ``StepLowering.lower``."""
+        if has_values:
+            self._run.check_ready()
+        with eager_mode(), tf.device(host_device()):
+            return self._run.lowering.lower(replicas, has_values)
 
     def traced(self, iterator) -> tf.Graph:
         """The graph of the loop for an iterator of this kind; nothing runs."""

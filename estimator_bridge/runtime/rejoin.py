@@ -23,7 +23,7 @@ from estimator_bridge.runtime.cluster import not_answering
 from estimator_bridge.runtime.workers import Workers
 from estimator_bridge.tensorflow_private import eager_context
 
-__all__ = ["command_line", "is_loss", "next_attempt", "rejoin", "tell_failure"]
+__all__ = ["command_line", "is_loss", "next_attempt", "rejoin", "tell_failure", "too_late"]
 
 _LIMIT = "ESTIMATOR_BRIDGE_RESTARTS"  # how often in a row; 0: never, whoever started it does
 _STATE = "ESTIMATOR_BRIDGE_RESTARTED"  # from one process to the next: how often, at which step
@@ -44,6 +44,33 @@ def is_loss(error: BaseException) -> bool:
     """Whether an error says that the collectives of this process no longer work."""
     text = str(error)
     return isinstance(error, _OF_LOSS) and ("ollective" in text or "oordination" in text)
+
+
+def too_late(workers: Workers, error: BaseException) -> WorkerError | None:
+    """The error to raise where workers that live did not come in time; None for others.
+
+    Args:
+      workers: of the training that failed.
+      error: how it failed; see ``is_loss``.
+    """
+    if not (workers.timeout_secs and isinstance(error, tf.errors.DeadlineExceededError)):
+        return None
+    if not is_loss(error):
+        return None
+    own = workers.addresses[workers.index]
+    silent = not_answering(workers.addresses)
+    who = ", ".join(
+        f"{address} (does not answer)" if address in silent else f"{address} (its process lives)"
+        for address in workers.addresses
+        if address != own
+    )
+    where = f"after step {workers.last_step}" if workers.last_step >= 0 else "in the first step"
+    return WorkerError(
+        f"{workers.name} waited {workers.timeout_secs:g} s (ESTIMATOR_BRIDGE_WORKER_SECS) {where} "
+        f"for the others: {who}. One of them hangs, or takes longer for a step, a checkpoint or an "
+        "evaluation: its log and its watchdog say where. Started again, training goes on from the "
+        "last checkpoint."
+    )
 
 
 def tell_failure(workers: Workers, error: BaseException) -> None:

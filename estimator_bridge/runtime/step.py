@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.errors import NotCompilableError
 from estimator_bridge.graph import (
     JoinFn,
     Lifted,
@@ -18,8 +17,9 @@ from estimator_bridge.graph import (
     StateCut,
     host_device,
 )
-from estimator_bridge.graph.compilable import find_obstacles, lowering_error, not_compilable
+from estimator_bridge.graph.compilable import find_obstacles, not_compilable
 from estimator_bridge.runtime.hosts import Host, split_over_hosts
+from estimator_bridge.runtime.lowering import StepLowering
 from estimator_bridge.runtime.replicas import (
     WorkerJoin,
     deal_batches,
@@ -189,54 +189,12 @@ class ReplicaStep:
         handles = {ref[: -len(":0")] for ref in self._lifted.given}
         return handles & self._resources.variables.keys()
 
-    def check_compiles(self, for_tpu: bool = False, allowed: Collection[str] = ()) -> None:
-        """Checks, eagerly, that XLA would compile a replica's part, by compiling it up to HLO.
-
-        Nothing runs. The variables have to be initialized, and the inputs' shapes to be static.
-
-        Args:
-          for_tpu: whether shapes that depend on values are refused too, as XLA refuses them, or
-            pads them, on a TPU.
-          allowed: types of ops that are no obstacle.
-
-        Raises:
-          NotCompilableError: it would not; names the operations and the program's lines.
-        """
-        obstacles = find_obstacles(self._graph, self._lifted.names, for_tpu, allowed)
-        if obstacles:
-            raise not_compilable(obstacles)
-        if self._leaves_something_out():
-            return
-        refs = [*self._inputs, *self._fed]
-        tensors = [self._graph.get_tensor_by_name(ref) for ref in refs]
-        unknown = [t.name for t in tensors if not t.shape.is_fully_defined()]
-        if unknown:
-            raise NotCompilableError(
-                f"The step cannot be compiled by XLA: its inputs {unknown} have no static shape. "
-                "Batch the dataset with drop_remainder=True."
-            )
-
-        @tf.autograph.experimental.do_not_convert
-        def on_one_replica(draw, *components):
-            values = self._resources.handles(self._lifted.given)
-            values.update(zip(refs, components))
-            results = self._lifted(values, lambda sums: [v for v, _ in sums], 0, draw)
-            return [tf.identity(result) for result in results[: len(self._tensors)]]
-
-        function = tf.function(on_one_replica, autograph=False, jit_compile=True)
-        specs = [tf.TensorSpec(t.shape, t.dtype) for t in tensors]
-        try:
-            lower = function.experimental_get_compiler_ir(tf.TensorSpec([], tf.int64), *specs)
-            lower(stage="hlo")
-        except (ValueError, TypeError, tf.errors.OpError) as error:
-            raise lowering_error(self._graph, error) from error
-
-    def _leaves_something_out(self) -> bool:
-        """Whether an operation, allowed or meant for the host, is none of XLA's here."""
-        nodes = Snapshot.of(self._graph).nodes
-        return bool(find_obstacles(self._graph, self._lifted.names, for_tpu=False)) or any(
-            "_xla_outside_compilation" in nodes[name].attr for name in self._lifted.names
-        )
+    @property
+    def lowering(self) -> StepLowering:
+        """Lowers a replica's part to XLA's HLO."""
+        refs = (*self._inputs, *self._fed)
+        count = len(self._tensors)
+        return StepLowering(self._graph, self._resources, self._lifted, refs, count)
 
     def begin_loop(self, draw: int) -> None:
         """Says at which position a loop's first step is; the host counts from there."""

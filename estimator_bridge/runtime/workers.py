@@ -14,6 +14,7 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.graph import Snapshot, host_device
+from estimator_bridge.runtime.deadlines import worker_secs
 from estimator_bridge.tensorflow_private import communication_options, eager_mode
 
 __all__ = ["Workers", "local_replicas", "workers_of"]
@@ -53,6 +54,10 @@ class Workers:
       count: how many they are.
       index: this process's place among them.
       last_step: the global step that this process knows to have reached.
+      timeout_secs: how long each wait for the others may take; 0: as long as they live.
+
+    Raises:
+      ValueError: the environment variable for that holds no number.
     """
 
     def __init__(self, strategy: tf.distribute.Strategy):
@@ -63,6 +68,7 @@ class Workers:
         self.count = len(self.addresses)
         self.index = resolver.task_id + (0 if resolver.task_type == "chief" else chiefs)
         self.last_step = -1
+        self.timeout_secs = worker_secs() or 0.0
         self._replicas = strategy.num_replicas_in_sync
         # NCCL must launch in one order everywhere; rings need no order, and overlap.
         self._is_ordered = "GPU" in strategy.extended.worker_devices[0]
@@ -93,7 +99,7 @@ class Workers:
 
         Args:
           values: as many as the others give.
-          timeout_secs: how long to wait for the others; 0 for as long as they live.
+          timeout_secs: how long to wait for the others; 0: as for all else.
         """
         with eager_mode(), tf.device(host_device()):
             given = tf.constant(list(values), tf.int64)
@@ -210,7 +216,7 @@ class Workers:
             merge_op=merge,
             final_op="Id",
             communication_hint="RING" if on_hosts else self._hint,
-            timeout_seconds=timeout_secs,
+            timeout_seconds=timeout_secs or self.timeout_secs,
         )
         return _uncarried(tf.ensure_shape(total, carried.shape), value.dtype)
 
@@ -221,6 +227,7 @@ class Workers:
             "group_key": _HOSTS,
             "instance_key": key,
             "communication_hint": "RING",
+            "timeout_seconds": self.timeout_secs,
         }
         if self.is_chief:
             tf.raw_ops.CollectiveBcastSendV2(input=carried, **common)

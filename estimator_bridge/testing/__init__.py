@@ -1,6 +1,7 @@
 """What keeps a model ready for TPUs, in tests that run on a CPU."""
 
 from estimator_bridge.testing.check import check_model_fn
+from estimator_bridge.testing.compiled import compile_for_tpu
 from estimator_bridge.testing.cores import cores_fixture
 from estimator_bridge.testing.described_tpu import TPUGraph, described_tpu
 from estimator_bridge.testing.report import ModelCheckError, ModelReport
@@ -12,6 +13,7 @@ __all__ = [
     "TPUGraph",
     "check_model_fn",
     "check_same_numbers",
+    "compile_for_tpu",
     "cores_fixture",
     "described_tpu",
 ]

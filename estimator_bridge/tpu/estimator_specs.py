@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.graph import Snapshot, StateCut, cut_before_state
+from estimator_bridge.graph import Resources, Snapshot, StateCut, cut_before_state, needs_batch
 from estimator_bridge.model import EstimatorSpec, ModeKeys, TPUEstimatorSpec
 from estimator_bridge.model.cross_shard import cross_replica_sum
 from estimator_bridge.tensorflow_private import last_loss_reduction
@@ -17,6 +17,7 @@ from estimator_bridge.training.execution import reference
 __all__ = [
     "as_tpu_spec",
     "check_joined_by_strategy",
+    "check_metrics_keep_count",
     "cut_metrics",
     "last_loss_is_sum",
     "whole_loss",
@@ -74,6 +75,30 @@ def cut_metrics(spec: EstimatorSpec) -> StateCut:
     return cut_before_state(spec.loss.graph, operations, [spec.loss.name])
 
 
+def check_metrics_keep_count(spec: EstimatorSpec, replicas: int) -> None:
+    """Checks that the metrics' values are read from what they keep, not from one more batch.
+
+    Raises:
+      NotImplementedError: a value is computed from a batch. The host has the replicas' parts of it
+        one after the other, never the whole.
+    """
+    if replicas == 1:
+        return
+    graph = spec.loss.graph
+    owners = Resources.owners_in(graph)
+    for name, (value, _) in spec.eval_metric_ops.items():
+        values = tf.nest.flatten(value)
+        if needs_batch(graph, [reference(tensor) for tensor in values], owners):
+            raise NotImplementedError(
+                f"eval_metric_ops[{name!r}] is a number of one batch ({values[0].name}), not of "
+                f"what a metric has counted, and each of the {replicas} replicas has a part of the "
+                "batch alone. Give (value, update_op) of a streaming metric, as "
+                "tf.compat.v1.metrics.mean(values_of_examples) returns it; or return a "
+                "TPUEstimatorSpec with eval_metrics=(metric_fn, tensors): metric_fn is given the "
+                "whole batch."
+            )
+
+
 def check_joined_by_strategy(operation: str, replicas: int, is_whole: bool) -> None:
     """Checks a training step whose optimizer was left to add up the replicas' gradients.
 
@@ -95,7 +120,7 @@ def check_joined_by_strategy(operation: str, replicas: int, is_whole: bool) -> N
             f"{replicas} replicas the whole batch, so gradients would be {replicas} times too "
             "large. Give the loss a mean reduction, or leave per_host_input_for_training out."
         )
-    check_joined(graph, [operation], replicas)
+    check_joined(graph, [operation], replicas, "this TPUEstimator")
     if not any(node.op == "CrossReplicaSum" for node in Snapshot.of(graph).nodes.values()):
         raise NotImplementedError(
             "This estimator cannot train on several cores: its training step adds up nothing over "

@@ -37,6 +37,7 @@ from estimator_bridge.tpu.embedding_tables import EmbeddingTables
 from estimator_bridge.tpu.estimator_specs import (
     as_tpu_spec,
     check_joined_by_strategy,
+    check_metrics_keep_count,
     cut_metrics,
     last_loss_is_sum,
     whole_loss,
@@ -261,18 +262,23 @@ class TPUExecution(Execution):
         """The step for batches of the size that the elements have by their static shapes."""
         size = tf.nest.flatten(elements.element_spec)[0].shape.as_list()[0]
         if size not in self._short_steps:
-            short = trace_program(
-                _ShortBatch(self, size),
-                self._model_fn,
-                lambda params: elements,
-                ModeKeys.EVAL,
-                self._params,
-                shared=program.session.resources,
-            )
+            short = self.trace_short(program, elements)
             with continue_trace(short.graph, self.shards):  # tables are each trace's own
                 short.session.run(tf.compat.v1.tables_initializer())
             self._short_steps[size] = ShortStep(program, short)
         return self._short_steps[size]
+
+    def trace_short(self, program: Program, elements: tf.data.Dataset) -> Program:
+        """The model traced for batches of the size that the elements have by their shapes."""
+        size = tf.nest.flatten(elements.element_spec)[0].shape.as_list()[0]
+        return trace_program(
+            _ShortBatch(self, size),
+            self._model_fn,
+            lambda params: elements,
+            ModeKeys.EVAL,
+            self._params,
+            shared=program.session.resources,
+        )
 
     def _partitions(self, graph_input: GraphInput) -> list | None:
         """How a replica's batch is cut over its cores; None where it has one."""
@@ -337,6 +343,7 @@ class TPUExecution(Execution):
         metrics, counted, checks = {}, None, []
         if isinstance(given, EstimatorSpec):
             metrics = given.eval_metric_ops
+            check_metrics_keep_count(given, self._replicas)
             counted = cut_metrics(given)
             checks = list(counted.checks)
         elif spec.eval_metrics:
@@ -424,6 +431,7 @@ class _ShortBatch(TPUExecution):
             embeddings=whole._embeddings,
             joins_by_strategy=whole._tracing is not None,
         )
+        self.step_label = f", last batch of {size}"
         if whole._is_whole or size % self._replicas:
             self._is_whole = True
 

@@ -1,5 +1,6 @@
 """The outer loop: training, evaluation, prediction, hooks."""
 
+from estimator_bridge.training.async_saver import AsyncCheckpoints, AsyncCheckpointSaverHook
 from estimator_bridge.training.continuous import EvalSpec, TrainSpec, train_and_evaluate
 from estimator_bridge.training.estimator import Estimator
 from estimator_bridge.training.estimator_v1 import EstimatorV1
@@ -15,6 +16,8 @@ from estimator_bridge.training.reports import ProgressHook, StepReport
 from estimator_bridge.training.watchdog import Watchdog
 
 __all__ = [
+    "AsyncCheckpointSaverHook",
+    "AsyncCheckpoints",
     "BestExporter",
     "CheckpointInputPipelineHook",
     "Estimator",

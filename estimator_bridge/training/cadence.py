@@ -14,7 +14,7 @@ from typing import Any
 
 import tensorflow as tf
 
-__all__ = ["NEVER", "NOW", "Due", "are_called", "due", "skip"]
+__all__ = ["NEVER", "NOW", "Due", "are_called", "due", "due_by_timer", "skip"]
 
 _train = tf.compat.v1.train
 
@@ -58,9 +58,9 @@ def due(hook: Any, step: int, loss: tf.Tensor | None = None) -> Due:
     if known is _train.GlobalStepWaiterHook and hook._worker_is_started:
         return NEVER
     if known is _train.LoggingTensorHook:
-        return _by_timer(hook._timer, getattr(hook, "_iter_count", 0) - 1)  # begin() sets it
+        return due_by_timer(hook._timer, getattr(hook, "_iter_count", 0) - 1)  # begin() sets it
     if known in _BY_GLOBAL_STEP:
-        return _by_timer(hook._timer, step)
+        return due_by_timer(hook._timer, step)
     return _EVERY_STEP
 
 
@@ -129,8 +129,13 @@ def _class_known_as(kind: Any) -> Any:
     return None
 
 
-def _by_timer(timer: Any, step: int) -> Due:
-    """When a SecondOrStepTimer next triggers; it is asked about the step that ends a run."""
+def due_by_timer(timer: Any, step: int) -> Due:
+    """When a SecondOrStepTimer next triggers; it is asked about the step that ends a run.
+
+    Args:
+      timer: of a hook.
+      step: the one that the hook counts by.
+    """
     every_steps = getattr(timer, "_every_steps", None)
     last = timer.last_triggered_step()
     if every_steps is None and getattr(timer, "_every_secs", None) is None:

@@ -18,14 +18,18 @@ from estimator_bridge.checkpoint import (
     MissingCheckpointError,
     check_writable,
     explained_full_disk,
+    explained_full_disk_of,
+    finish_deletion,
     latest_checkpoint,
     list_variables,
     load_variable,
     only_training,
     remove_leftovers,
     step_of,
+    wait_for_abandoned,
 )
 from estimator_bridge.collector import spared
+from estimator_bridge.compile_for import CompileJob, Uncomputed, current_job, end_program
 from estimator_bridge.errors import DiskFullError
 from estimator_bridge.export.saved_model import export_saved_model
 from estimator_bridge.logs import write_lines_once
@@ -43,6 +47,7 @@ from estimator_bridge.training.arguments import (
     check_steps,
     check_trains,
 )
+from estimator_bridge.training.compile_steps import compile_program
 from estimator_bridge.training.configuration import config_with_folder
 from estimator_bridge.training.distribution import DistributedExecution, strategy_for
 from estimator_bridge.training.evaluate import evaluate_program
@@ -66,6 +71,9 @@ from estimator_bridge.training.train import train_program
 from estimator_bridge.training.watchdog import watched
 
 __all__ = ["Estimator"]
+
+# In the place of a checkpoint's path: the variables are to have no values.
+_NO_WARM_START = "no values"
 
 
 class Estimator(OriginalMethods):
@@ -173,6 +181,8 @@ class Estimator(OriginalMethods):
         check_trains(self._config)
         self._check_steps("Train", steps=steps, max_steps=max_steps)
         hooks, listeners = check_hooks(hooks), check_listeners(saving_listeners)
+        if self._compiled_only(input_fn, ModeKeys.TRAIN):
+            return self
         with contextlib.ExitStack() as stack:
             stack.enter_context(self._loop("training_loop"))
             stack.enter_context(spared())
@@ -188,8 +198,10 @@ class Estimator(OriginalMethods):
             if writes:
                 stack.enter_context(only_training(self._model_dir))
                 stack.enter_context(explained_full_disk(self._model_dir))
+            wait_for_abandoned(os.path.join(self._model_dir, ""))
             latest = self.latest_checkpoint()
             if writes:  # not before: what it refuses may be half of a copy that is under way
+                finish_deletion(self._model_dir)
                 remove_leftovers(self._model_dir)
             step = step_of(latest) if latest and (workers or max_steps is not None) else None
             if workers:
@@ -234,6 +246,9 @@ class Estimator(OriginalMethods):
         """
         self._check_steps("Eval", steps=steps)
         hooks = check_hooks(hooks)
+        job = self._compiled_only(input_fn, ModeKeys.EVAL, steps)
+        if job:
+            return Uncomputed(job)
         with (
             interruptible("Evaluation"),
             watched("Evaluation", hooks, self._model_dir),
@@ -274,16 +289,21 @@ class Estimator(OriginalMethods):
             batches differ in length.
         """
         hooks = check_hooks(hooks)
-        with interruptible("Prediction"):
-            execution = self._execution(ModeKeys.PREDICT)
-        path = self._checkpoint_for(checkpoint_path, "predict")
-        with (
-            self._loop("prediction_loop"),
-            self._program(execution, input_fn, ModeKeys.PREDICT, path, bool(hooks)) as program,
-        ):
+        job = self._compiled_only(input_fn, ModeKeys.PREDICT)
+        if job:
+            end_program(job, "prediction")
+        with contextlib.ExitStack() as stack:
+            beat = stack.enter_context(watched("Prediction", hooks, self._model_dir))
+            with interruptible("Prediction"):
+                execution = self._execution(ModeKeys.PREDICT)
+            path = self._checkpoint_for(checkpoint_path, "predict")
+            stack.enter_context(self._loop("prediction_loop"))
+            program = stack.enter_context(
+                self._program(execution, input_fn, ModeKeys.PREDICT, path, bool(hooks))
+            )
             other_than = None if checkpoint_path else self._other_than()
             yield from predict_program(
-                program, hooks, predict_keys, path, yield_single_examples, other_than
+                program, hooks, predict_keys, path, yield_single_examples, beat, other_than
             )
 
     def export_saved_model(
@@ -368,6 +388,9 @@ class Estimator(OriginalMethods):
         checkpoint_path: str | None,
         strip_default_attrs: bool = True,
     ) -> bytes:
+        job = current_job()
+        if job and job.request.only:
+            end_program(job, "checkpoint of this run to export")
         path = os.fsdecode(checkpoint_path) if checkpoint_path else self.latest_checkpoint()
         if not path and not self._warm_start_settings:
             raise ValueError(
@@ -385,12 +408,14 @@ class Estimator(OriginalMethods):
                 self._warm_start()
             return spec
 
+        base = os.fsdecode(export_dir_base)
         while True:
             try:
-                return export_saved_model(
-                    os.fsdecode(export_dir_base), call_model, receiver_fns, path, assets_extra,
-                    as_text, strip_default_attrs, self._config.tf_random_seed,
-                )  # fmt: skip
+                with explained_full_disk_of(f"An export to {base}"):
+                    return export_saved_model(
+                        base, call_model, receiver_fns, path, assets_extra,
+                        as_text, strip_default_attrs, self._config.tf_random_seed,
+                    )  # fmt: skip
             except (MissingCheckpointError, DamagedCheckpointError) as error:
                 other = other_than(path) if other_than and path else None
                 if other is None:
@@ -476,6 +501,24 @@ class Estimator(OriginalMethods):
             self.params,
             after_model=None if checkpoint else self._warm_start,
         )
+
+    def _compiled_only(
+        self, input_fn: Callable, mode: str, steps: int | None = None
+    ) -> CompileJob | None:
+        """Has a mode's steps compiled for a TPU where none is to run; see `--compile-only`.
+
+        Returns:
+          The job; None where the program runs.
+        """
+        job = current_job()
+        if job is None or not job.request.only:
+            return None
+        program = self._trace(self._execution(mode), input_fn, mode, _NO_WARM_START)
+        try:
+            compile_program(job, program, steps)
+        finally:
+            program.close()
+        return job
 
     def _warm_start(self) -> None:
         if self._warm_start_settings is not None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from typing import Any
 
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-__all__ = ["read_eval_metrics", "scalars_by_step"]
+__all__ = ["read_eval_metrics", "scalars_by_step", "tags_at"]
 
 
 def read_eval_metrics(eval_dir: str | os.PathLike[str]) -> dict[int, dict[str, float]]:
@@ -34,12 +36,27 @@ def scalars_by_step(pattern: str) -> dict[int, dict[str, float]]:
       By global step, in order, the scalars by name.
     """
     by_step: dict[int, dict[str, float]] = {}
+    for step, value in _values(pattern):
+        if value.HasField("simple_value"):
+            by_step.setdefault(step, {})[value.tag] = value.simple_value
+    return dict(sorted(by_step.items()))
+
+
+def tags_at(pattern: str, step: int) -> set[str]:
+    """The tags of which event files have a value at a step.
+
+    Args:
+      pattern: of the files' paths, with * and ?.
+      step: the global step.
+    """
+    return {value.tag for at, value in _values(pattern) if at == step}
+
+
+def _values(pattern: str) -> Iterator[tuple[int, Any]]:
     for path in sorted(tf.io.gfile.glob(pattern)):
         try:
             for event in tf.compat.v1.train.summary_iterator(path):
                 for value in event.summary.value:
-                    if value.HasField("simple_value"):
-                        by_step.setdefault(event.step, {})[value.tag] = value.simple_value
+                    yield event.step, value
         except (tf.errors.DataLossError, tf.errors.NotFoundError) as error:
             logging.warning("Skipping the rest of event file %s: %s", path, error.message)
-    return dict(sorted(by_step.items()))

@@ -54,6 +54,7 @@ class Execution:
     shards: int | None = None  # what CrossShardOptimizer may ask for; none outside of TPU mode
     elements: int | None = None  # of the input, a step: see StepLoop
     hosts: Sequence[Host] | None = None  # that feed the replicas, if not this process: see StepLoop
+    step_label = ""  # what tells its step from others of its mode
     runs_on: str | None = None  # as the log names it
     partitions: list | None = None  # of a batch over the cores of a replica: see ReplicaStep
 
@@ -130,6 +131,10 @@ class Execution:
           The fetches' values by reference; None where they cannot be had of such a batch.
         """
         raise AssertionError(f"No batch is short where any size will do: {program}, {batch}.")
+
+    def trace_short(self, program: Any, elements: tf.data.Dataset) -> Any:
+        """The model traced once more, for batches of a size that ``full_batch`` is not."""
+        raise AssertionError(f"No batch is short where any size will do: {program}, {elements}.")
 
     def evaluate_left_over(self, program: Any, result: LoopResult) -> None:
         """Evaluates the elements at the input's end that no step took."""

@@ -57,8 +57,11 @@ class CheckpointInputPipelineHook(_SessionRunHook):
         self.policy = _POLICIES.get(policy, policy)
         self._folder, self._config = estimator.model_dir, config
         self._name = "input"
+        self._other_names: list[str] = []  # of the other processes that train
         if config.num_worker_replicas > 1:
             self._name += f"_{config.task_type}_{config.task_id}"
+            names = _names_in(config.cluster_spec)
+            self._other_names = [name for name in names if name != self._name]
         self._iterator: Any = None
         self._last = 0
         self._every: int | None = None  # steps, in a process that saves positions alone
@@ -132,9 +135,24 @@ class CheckpointInputPipelineHook(_SessionRunHook):
             self._positions.save(self._iterator, step)
             self._last = step
 
+    def take(self, step: int) -> Callable[[], None]:
+        """Takes the position of a step, and returns what writes it."""
+        if self._iterator is None:  # see `save`
+            return lambda: None
+        write = self._positions.take(self._iterator, step)
+        self._last = step
+        return write
+
     def damage(self, step: int) -> str | None:
         """Says why the position of a step cannot be used, where it is damaged."""
         return self._positions.damage(step)
+
+    def without_position(self, step: int) -> list[str]:
+        """Names the other processes that have saved positions here, but none of this step.
+
+        A worker saves its position beside the chief, so a kill may come between the two.
+        """
+        return [name for name in self._other_names if self._beside_as(name).lacks(step)]
 
     def tidy(self, step: int) -> None:
         """Deletes the positions of checkpoints that were deleted."""
@@ -144,12 +162,19 @@ class CheckpointInputPipelineHook(_SessionRunHook):
     def _beside(self, model: str) -> Positions:
         return Positions(self._folder, self._name, model)
 
+    def _beside_as(self, name: str) -> Positions:
+        return Positions(self._folder, name, os.path.join(self._folder, "model.ckpt"))
+
 
 class _PositionListener(_Listener):
     """Tells the hook of a saver's checkpoints."""
 
     def __init__(self, hook: CheckpointInputPipelineHook):
         self._hook = hook
+
+    def take(self, global_step_value):
+        """What AsyncCheckpointSaverHook calls in the place of `before_save`."""
+        return self._hook.take(int(global_step_value))
 
     def before_save(self, session, global_step_value):
         self._hook.save(int(global_step_value))
@@ -197,7 +222,21 @@ def with_whole_position(
             "%s; %s", problems[0], f"taking {older}" if older else "there is no older checkpoint"
         )
         path = older
-    return path or checkpoint_path
+    path = path or checkpoint_path
+    lost = [name for hook in positions for name in hook.without_position(step_of(path))]
+    older = other_than(path) if lost else None
+    # Once only: where processes save at other steps than the chief, no older one is better.
+    if older and not any(
+        hook.damage(step_of(older)) or hook.without_position(step_of(older)) for hook in positions
+    ):
+        logging.warning(
+            "%s was killed before it had saved where its input stood at step %d; taking %s",
+            lost[0].partition("_")[2].replace("_", " "),
+            step_of(path),
+            older,
+        )
+        return older
+    return path
 
 
 def open_input(
@@ -239,6 +278,16 @@ def open_input(
 
 def _position_hooks(hooks: Iterable[Any]) -> list[CheckpointInputPipelineHook]:
     return [hook for hook in hooks if isinstance(hook, CheckpointInputPipelineHook)]
+
+
+def _names_in(cluster: Any) -> list[str]:
+    """The names of the positions of all processes that train."""
+    jobs = cluster.as_dict() if cluster else {}
+    return [
+        f"input_{job}_{number}"
+        for job in ("chief", "master", "worker")
+        for number in range(len(jobs.get(job, ())))
+    ]
 
 
 def _same(one: str, other: str) -> bool:

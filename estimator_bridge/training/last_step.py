@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-__all__ = ["StopAfterHook"]
+__all__ = ["StopAfterHook", "StopAtHook"]
 
 _SessionRunHook: Any = tf.compat.v1.train.SessionRunHook
 
@@ -15,8 +15,8 @@ _SessionRunHook: Any = tf.compat.v1.train.SessionRunHook
 class StopAfterHook(_SessionRunHook):
     """Requests the stop that the loop makes by itself, for the hooks that come after this one.
 
-    The original counted steps by a hook that stood behind the caller's hooks and before the spec's.
-    Such a hook fetches the global step. This one asks for nothing and is called once.
+    For evaluation. The original counted batches by a hook that stood behind the caller's hooks and
+    before the spec's. This one asks for nothing and is called once.
 
     Attributes:
       steps: how many there are to be; None where their number is not known.
@@ -40,4 +40,32 @@ class StopAfterHook(_SessionRunHook):
         del run_values
         self.skip(1)
         if self.steps is not None and self.steps <= 0:
+            run_context.request_stop()
+
+
+class StopAtHook(_SessionRunHook):
+    """The same for training, which ends at a global step, however far each run moves it.
+
+    Hooks may assign the global step. It is read where the end may be: it may not have come so far.
+
+    Attributes:
+      limit: the global step at which training ends; None where there is none.
+    """
+
+    def __init__(self) -> None:
+        self.limit: int | None = None
+        self._global_step: Any = None
+
+    def begin(self) -> None:
+        """Finds the global step."""
+        self._global_step = tf.compat.v1.train.get_global_step()
+
+    def steps_until_due(self, step: int) -> float:
+        """The first step that may be the last."""
+        return math.inf if self.limit is None else max(self.limit - step, 1)
+
+    def after_run(self, run_context, run_values):
+        """Requests the stop, if this was the last step."""
+        del run_values
+        if self.limit is not None and run_context.session.run(self._global_step) >= self.limit:
             run_context.request_stop()

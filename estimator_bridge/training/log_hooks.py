@@ -6,11 +6,10 @@ in any case, so these hooks ask for nothing: `run_values.results` is a `Reached`
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
@@ -24,8 +23,7 @@ _LONG_SECS = 60.0  # what is left of a long training is worth a line
 _WARNINGS = 5  # in a training
 
 
-@dataclasses.dataclass(frozen=True)
-class Reached:
+class Reached(NamedTuple):
     """Where a call of the loop ended.
 
     Attributes:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import numbers
+import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -13,13 +15,30 @@ import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
 from estimator_bridge.model import EstimatorSpec
+from estimator_bridge.training.event_files import tags_at
 
-__all__ = ["LOSS", "add_loss_metric", "metric_values", "write_results"]
+__all__ = ["LOSS", "add_loss_metric", "metric_values", "write_results", "written_once"]
 
 LOSS = "loss"
 _WRITER_THREAD = "EventLoggerThread"
 _GLOBAL_STEP = tf.compat.v1.GraphKeys.GLOBAL_STEP
 _summary = tf.compat.v1.Summary
+# The step whose results a killed process may have written already.
+_WRITTEN_ONCE: contextvars.ContextVar[int | None] = contextvars.ContextVar("step", default=None)
+
+
+@contextlib.contextmanager
+def written_once(step: int) -> Iterator[None]:
+    """The results of a step are not written within where event files have them already.
+
+    Args:
+      step: the global step.
+    """
+    token = _WRITTEN_ONCE.set(step)
+    try:
+        yield
+    finally:
+        _WRITTEN_ONCE.reset(token)
 
 
 def add_loss_metric(spec: EstimatorSpec, loss: tf.Tensor) -> EstimatorSpec:
@@ -77,7 +96,11 @@ def write_results(directory: str, results: Mapping[str, Any], checkpoint_path: s
             tensor=tf.make_tensor_proto(checkpoint_path, dtype=tf.string),
         )
         summaries.append(text)
-    _write(directory, summaries, step)
+    if _WRITTEN_ONCE.get() == step:
+        written = tags_at(os.path.join(directory, "*.tfevents.*"), step)
+        summaries = [s for s in summaries if not written.issuperset(v.tag for v in s.value)]
+    if summaries:
+        _write(directory, summaries, step)
 
 
 def _write(directory: str, summaries: Sequence[Any], step: int) -> None:

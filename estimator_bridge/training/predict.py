@@ -15,6 +15,7 @@ from estimator_bridge.training.pace import Pace
 from estimator_bridge.training.predict_ahead import loop_ahead
 from estimator_bridge.training.program import Program
 from estimator_bridge.training.termination import interruptible
+from estimator_bridge.training.watchdog import Beat
 
 __all__ = ["predict_program", "select_outputs"]
 
@@ -59,6 +60,7 @@ def predict_program(
     predict_keys: Sequence[str] | None,
     checkpoint_path: str | None,
     yield_single_examples: bool,
+    beat: Beat,
     other_than: Callable[[str], str | None] | None = None,
 ) -> Iterator[Any]:
     """Yields predictions, a batch's worth of work at a time.
@@ -69,6 +71,7 @@ def predict_program(
       predict_keys: which outputs; None for all.
       checkpoint_path: what to predict with; None for the initial values.
       yield_single_examples: whether to yield examples, or whole batches.
+      beat: of the watchdog, paused while the caller has control.
       other_than: see ``initialize_session``.
     """
     graph, shards = program.graph, program.execution.shards
@@ -93,7 +96,8 @@ def predict_program(
         else ahead.batches(iterator)
     )
     for values in _interruptible(batches):
-        yield from _examples(values, yield_single_examples)
+        with beat.paused():
+            yield from _examples(values, yield_single_examples)
     program.check_input()
     with continue_trace(graph, shards):
         for hook in given_hooks:

@@ -11,6 +11,7 @@ import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
 from estimator_bridge.checkpoint import CheckpointingSession
+from estimator_bridge.compile_for import current_job
 from estimator_bridge.data import GraphInput, drawing_nodes
 from estimator_bridge.errors import NotCompilableError
 from estimator_bridge.graph import (
@@ -25,6 +26,7 @@ from estimator_bridge.model import MODE_NAMES, EstimatorSpec, ModeKeys
 from estimator_bridge.runtime import StepLoop, StepOutputs
 from estimator_bridge.tensorflow_private import eager_mode, global_step_read
 from estimator_bridge.tpu_presence import CHECKS_TPU
+from estimator_bridge.training.compile_steps import compile_loop
 from estimator_bridge.training.execution import Execution, TracedModel
 from estimator_bridge.training.initialize import prepare_saver, with_default_local_init
 from estimator_bridge.training.metrics import metric_values
@@ -53,6 +55,7 @@ class Program:
       loops: those that ``kept_loop`` made.
       loops_with_outputs: those that ``kept_loop_with_outputs`` made.
       is_checked: whether XLA has compiled the step as for a TPU, see `--check-tpu`.
+      is_compiled: whether a TPU's compiler has compiled the step, see `--compile-for`.
     """
 
     execution: Execution
@@ -68,6 +71,7 @@ class Program:
     loops: dict[Any, StepLoop] = dataclasses.field(default_factory=dict)
     loops_with_outputs: dict[Any, StepLoop] = dataclasses.field(default_factory=dict)
     is_checked: bool = False
+    is_compiled: bool = False
 
     def dataset(self) -> tf.data.Dataset:
         """The input's batches as the compiled loop takes them; the session is initialised."""
@@ -209,7 +213,16 @@ class Program:
         loop = _compiled_if_possible(make) if is_wish else make()
         if os.environ.get(CHECKS_TPU) and self.execution.shards is not None:
             self._check_for_tpu(loop)
+        self._compile_for_tpu(loop)
         return loop
+
+    def _compile_for_tpu(self, loop: StepLoop) -> None:
+        """Has a TPU's compiler compile the step, once, before it runs; see `--compile-for`."""
+        job = current_job()
+        if job is None or job.request.only or self.is_compiled or self.execution.shards is None:
+            return
+        compile_loop(job, self, loop)
+        self.is_compiled = True
 
     def _check_for_tpu(self, loop: StepLoop) -> None:
         """Lets XLA compile the step, once: loops differ in what they fetch."""

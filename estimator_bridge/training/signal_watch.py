@@ -4,7 +4,7 @@ Python calls a signal's handler when its main thread executes bytecode next. Tha
 main thread can be inside TensorFlow, in a step, a read, a write or a wait for a TPU. But Python's
 own C code writes each signal's number into a file descriptor at once (`signal.set_wakeup_fd`), and
 a thread of this module reads it there. It needs Python's lock (the GIL), which TensorFlow gives up
-while it works; C code that keeps the lock delays this thread too.
+while it works. Where C code keeps the lock, a process of its own ends this one (signal_guard.py).
 """
 
 from __future__ import annotations
@@ -13,10 +13,13 @@ import contextlib
 import os
 import selectors
 import signal
+import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any, Protocol
+
+from estimator_bridge.training.signal_guard import Guarded, SignalGuard
 
 __all__ = ["Watched", "free_signals", "watching"]
 
@@ -39,17 +42,40 @@ class Watched(Protocol):
     def expired(self) -> None:
         """That time is over."""
 
+    def guarded(self, signums: Iterable[int]) -> Guarded | None:
+        """What a guard is to know; None: none of these signals is to end the process."""
+
+    def may_be_killed(self) -> bool:
+        """Whether the signal that was told of ends the process, and not only the call."""
+
 
 class _Watcher:
     """The thread; one a process, made when it is first needed. It sleeps until a signal comes."""
 
     def __init__(self) -> None:
-        self._reading, self.writing = os.pipe()
-        os.set_blocking(self.writing, False)
+        self._reading, self._writing = socket.socketpair()  # which can be looked into, as no pipe
+        self._writing.setblocking(False)
+        self._guard: SignalGuard | None = None
         self.watched: Watched | None = None
         self.signums: frozenset[int] = frozenset()  # what it is told of
         self.forward_to = -1  # whose wakeup fd this one replaces, such as asyncio's
         threading.Thread(target=self._run, name="estimator_bridge signals", daemon=True).start()
+
+    @property
+    def writing(self) -> int:
+        """The file descriptor that numbers of signals are written to."""
+        return self._writing.fileno()
+
+    def guard(self, guarded: Guarded | None) -> None:
+        """Has the process ended where no Python code can do it; None: no longer."""
+        if guarded is None:
+            if self._guard is not None:
+                self._guard.off()
+            return
+        if self._guard is None:
+            self._guard = SignalGuard(self._reading)
+            self._writing.send(b"\0")  # wakes the thread, which waits for the guard's start
+        self._guard.on(guarded, id(self.watched))
 
     def _run(self) -> None:
         selector = selectors.DefaultSelector()
@@ -57,23 +83,29 @@ class _Watcher:
         while True:
             watched = self.watched
             left = watched.secs_left() if watched else None
+            if self._guard is not None:
+                self._guard.reap()
+                if watched and left is not None and watched.may_be_killed():
+                    self._guard.until(left, id(watched))
             if watched and left is not None and left <= 0:
                 watched.expired()
             elif selector.select(left):
-                self._tell(os.read(self._reading, 512))
+                self._tell(self._reading.recv(512))
 
     def _tell(self, numbers: bytes) -> None:
         if self.forward_to >= 0:
             with contextlib.suppress(OSError):
-                os.write(self.forward_to, numbers)
+                os.write(self.forward_to, numbers.strip(b"\0"))
         for number in numbers:
             if self.watched and number in self.signums:
                 self.watched.told(number)
 
     def forget_parent(self) -> None:
-        """Lets go of the pipe: a forked process has a copy of its parent's."""
-        os.close(self._reading)
-        os.close(self.writing)
+        """Lets go of the sockets: a forked process has copies of its parent's."""
+        self._reading.close()
+        self._writing.close()
+        if self._guard is not None:
+            self._guard.forget_parent()
 
 
 _state = SimpleNamespace(watcher=None, mask=None)
@@ -105,6 +137,7 @@ def watching(
     watcher = _state.watcher = _state.watcher or _Watcher()
     before = signal.set_wakeup_fd(watcher.writing, warn_on_full_buffer=False)
     watcher.forward_to, watcher.signums, watcher.watched = before, frozenset(handlers), watched
+    watcher.guard(watched.guarded(handlers))
     try:
         for signum, handler in handlers.items():
             _restore[signum] = signal.signal(signum, handler)
@@ -113,6 +146,7 @@ def watching(
     finally:
         _put_back()
         watcher.forward_to, watcher.watched = -1, None
+        watcher.guard(None)
         signal.set_wakeup_fd(before)
 
 
@@ -123,7 +157,7 @@ def _put_back() -> None:
 
 
 # A forked process is no trainer: a signal to it must neither be kept from it nor reach its parent
-# through the pipe. What is sent to it before its handlers are put back waits until they are.
+# through the socket. What is sent to it before its handlers are put back waits until they are.
 def _before_fork() -> None:
     if _restore:
         _state.mask = signal.pthread_sigmask(signal.SIG_BLOCK, list(_restore))

@@ -7,7 +7,7 @@ import enum
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,6 +15,7 @@ from tensorflow.compat.v1 import logging
 
 from estimator_bridge.errors import InterruptedScript, interrupted
 from estimator_bridge.training.grace import grace_secs
+from estimator_bridge.training.signal_guard import Guarded
 from estimator_bridge.training.signal_watch import free_signals, watching
 from estimator_bridge.training.standing import exit_at_once, standing_checkpoint
 
@@ -124,6 +125,16 @@ class Termination:
             self._what,
             self.standing(),
         )
+
+    def guarded(self, signums: Iterable[int]) -> Guarded | None:
+        """What a guard is to know of the call; a notebook's kernel lives on after Ctrl-C."""
+        is_shown = _shows(interrupted(""))
+        ending = [signum for signum in signums if not (is_shown and signum == signal.SIGINT)]
+        return Guarded(ending, self._secs, self._what, self._model_dir) if ending else None
+
+    def may_be_killed(self) -> bool:
+        """Whether the signal ends the process, and not only the call."""
+        return self.guarded([self._signum]) is not None
 
     def end(self) -> None:
         """Raises what ends the call.

@@ -13,7 +13,7 @@ from estimator_bridge.errors import WorkerError
 from estimator_bridge.graph import LiftedSession, replica_locals
 from estimator_bridge.model import RunConfig
 from estimator_bridge.runtime import StepLoop, Workers, workers_of
-from estimator_bridge.runtime.rejoin import is_loss, rejoin, tell_failure
+from estimator_bridge.runtime.rejoin import is_loss, rejoin, tell_failure, too_late
 from estimator_bridge.tensorflow_private import eager_mode
 from estimator_bridge.training.termination import Termination
 
@@ -69,7 +69,8 @@ def with_workers(
       The workers of the strategy; None for one process.
 
     Raises:
-      WorkerError: another worker failed, or is lost and this process cannot start itself anew.
+      WorkerError: another worker failed, or is lost and this process cannot start itself anew, or
+        it lives and has not come within ESTIMATOR_BRIDGE_WORKER_SECS.
     """
     workers = workers_of(strategy)
     try:
@@ -79,6 +80,9 @@ def with_workers(
     except BaseException as error:
         if workers is None:
             raise
+        late = too_late(workers, error)
+        if late is not None:
+            raise late from error
         if not is_loss(error):
             tell_failure(workers, error)
             raise

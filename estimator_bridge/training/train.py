@@ -13,15 +13,17 @@ from estimator_bridge.collector import end_sparing
 from estimator_bridge.graph import continue_trace
 from estimator_bridge.model import RunConfig
 from estimator_bridge.runtime import workers_of
+from estimator_bridge.training.async_saver import AsyncCheckpointSaverHook, wants_async
 from estimator_bridge.training.cadence import are_called
 from estimator_bridge.training.first_batches import let_hooks_use_input
 from estimator_bridge.training.graph_files import GraphSaverHook
 from estimator_bridge.training.hooked_loop import ENDS, HookedLoop, Stop
 from estimator_bridge.training.initialize import open_session
 from estimator_bridge.training.input_position import follow_savers, open_input, with_whole_position
-from estimator_bridge.training.last_step import StopAfterHook
+from estimator_bridge.training.last_step import StopAtHook
 from estimator_bridge.training.log_hooks import LossLogHook, RateLogHook
 from estimator_bridge.training.program import Program
+from estimator_bridge.training.saver_listener import watch_savers
 from estimator_bridge.training.termination import Stage, Termination
 from estimator_bridge.training.together import Together
 
@@ -66,6 +68,7 @@ def train_program(
     with continue_trace(graph, shards):
         all_hooks = _all_hooks(program, model_dir, hooks, saving_listeners, rate_tags)
         follow_savers(all_hooks)
+        watch_savers(all_hooks)
         if checkpoint_path and other_than:
             checkpoint_path = with_whole_position(checkpoint_path, all_hooks, other_than)
         is_resumed = checkpoint_path is not None
@@ -83,8 +86,8 @@ def train_program(
         if together:
             together.check_limit(limit)
         for hook in all_hooks:
-            if isinstance(hook, StopAfterHook):
-                hook.steps = None if limit is None else limit - start
+            if isinstance(hook, StopAtHook):
+                hook.limit = limit
         iterator = source.iterator
         let_hooks_use_input(program, all_hooks, iterator)
         termination.stage = Stage.STEPS
@@ -166,7 +169,11 @@ def _all_hooks(
     saving_listeners: Sequence[Any],
     rate_tags: tuple[str, str | None],
 ) -> list[Any]:
-    """The hooks of a run, in the original's order: savers, rates, summaries, the caller's."""
+    """The hooks of a run, in the original's order: savers, rates, the caller's.
+
+    Summaries were written after the rates there. Here they are before the savers, as a summary of a
+    checkpoint's step that is not written before it would be lost by a kill.
+    """
     config, spec = program.execution.config, program.spec
     given = [*hooks, *spec.training_hooks]
     chief = [] if not config.is_chief else list(spec.training_chief_hooks)
@@ -176,7 +183,7 @@ def _all_hooks(
         and not savers
         and (config.save_checkpoints_secs or config.save_checkpoints_steps)
     ):
-        savers = [_saver_hook(config, program.scaffold, model_dir)]
+        savers = [_saver_hook(config, program.scaffold, model_dir, wants_async(given))]
         chief.insert(0, savers[0])
     if saving_listeners and config.is_chief:
         if not savers:
@@ -186,7 +193,7 @@ def _all_hooks(
             )
         known = savers[0]._listeners
         known.extend(listener for listener in saving_listeners if listener not in known)
-    own, losses = [], []
+    own, losses, summaries = [], [], []
     every_steps = config.log_step_count_steps
     if every_steps:
         execution = program.execution
@@ -196,7 +203,7 @@ def _all_hooks(
         dtype, counts_last = spec.loss.dtype, execution.fetched_step_counts_last
         losses.append(LossLogHook(every_steps, dtype, counts_last, examples))
     if config.save_summary_steps and config.is_chief:
-        own.append(
+        summaries.append(
             _v1.train.SummarySaverHook(
                 scaffold=program.scaffold,
                 save_steps=config.save_summary_steps,
@@ -205,15 +212,17 @@ def _all_hooks(
         )
     watch = _v1.train.NanTensorHook(spec.loss)
     # Only hooks that come later can see its request.
-    last = [StopAfterHook()] if are_called(spec.training_hooks) else []
-    return [*chief, *own, *hooks, *last, watch, *losses, *spec.training_hooks]
+    last = [StopAtHook()] if are_called(spec.training_hooks) else []
+    return [*summaries, *chief, *own, *hooks, *last, watch, *losses, *spec.training_hooks]
 
 
-def _saver_hook(config: RunConfig, scaffold: Any, model_dir: str) -> Any:
-    return GraphSaverHook(
+def _saver_hook(config: RunConfig, scaffold: Any, model_dir: str, is_async: bool) -> Any:
+    kind = AsyncCheckpointSaverHook if is_async else GraphSaverHook
+    hook = kind(
         model_dir,
         save_secs=config.save_checkpoints_secs,
         save_steps=config.save_checkpoints_steps,
         scaffold=scaffold,
-        save_graph_def=config.checkpoint_save_graph_def,
     )
+    hook._save_graph_def = config.checkpoint_save_graph_def  # the other's original has no such
+    return hook

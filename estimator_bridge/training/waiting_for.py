@@ -20,6 +20,7 @@ _LIBRARIES = (_OWN, _TENSORFLOW, sysconfig.get_paths()["stdlib"], "<")
 _PLACES = {
     os.path.join("training", "model_call.py"): "model_fn",
     os.path.join("data", "inputs.py"): "input_fn",
+    os.path.join("checkpoint", "background.py"): "the disk: a checkpoint is being written",
     os.path.join("checkpoint", "overwriting.py"): "the disk: a checkpoint is being written",
     os.path.join("checkpoint", "position.py"): "the disk: the input's position is being written",
     os.path.join("checkpoint", "whole.py"): "the disk: a checkpoint is being read",

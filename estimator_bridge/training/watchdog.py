@@ -24,7 +24,7 @@ from tensorflow.compat.v1 import logging
 from estimator_bridge.training.standing import exit_at_once, standing_checkpoint
 from estimator_bridge.training.waiting_for import waiting_for
 
-__all__ = ["Watchdog", "moved", "watched"]
+__all__ = ["Beat", "Watchdog", "moved", "watched"]
 
 _VARIABLE = "ESTIMATOR_BRIDGE_WATCHDOG"
 _EXIT_CODE = 75  # EX_TEMPFAIL: to be started again
@@ -33,11 +33,11 @@ _WANTED = "seconds, then 'stacks' and 'end' as wanted, such as '300,stacks,end';
 
 
 class Watchdog(_SessionRunHook):
-    """Says what training or an evaluation waits for when nothing has moved for a time.
+    """Says what training, an evaluation or a prediction waits for when nothing moves for a time.
 
-    Pass it to train() or evaluate() among the hooks. It takes precedence over the environment
-    variable ESTIMATOR_BRIDGE_WATCHDOG ('300,stacks,end'). Without either, one line is logged after
-    600 seconds. Each further line comes after twice the time.
+    Pass it to train(), evaluate() or predict() among the hooks. It takes precedence over the
+    environment variable ESTIMATOR_BRIDGE_WATCHDOG ('300,stacks,end'). Without either, one line is
+    logged after 600 seconds. Each further line comes after twice the time.
 
     Args:
       secs: after how many seconds without the end of a call of the compiled loop; 0: never.
@@ -62,15 +62,33 @@ class _Settings:
 _LAST_WORDS_SECS = 5.0  # for a watcher that is writing a line when its training ends
 
 
-class _Beat:
-    """When a thread's training last moved."""
+class Beat:
+    """When a call of train(), evaluate() or predict() last moved."""
 
     def __init__(self) -> None:
         self.at = time.monotonic()
         self.chunks = 0
+        self.thread = threading.get_ident()
+        self.is_paused = False
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Around what is the caller's own: predict() gives control back between its batches."""
+        is_watched = _beats.get(self.thread) is self
+        if is_watched:
+            del _beats[self.thread]
+        self.is_paused = True
+        try:
+            yield
+        finally:
+            self.thread = threading.get_ident()  # who goes on may be another one
+            if is_watched:
+                _beats[self.thread] = self
+            self.at, self.is_paused = time.monotonic(), False
+            self.chunks += 1
 
 
-_beats: dict[int, _Beat] = {}  # by thread
+_beats: dict[int, Beat] = {}  # by thread
 
 
 def moved() -> None:
@@ -82,33 +100,33 @@ def moved() -> None:
 
 
 @contextlib.contextmanager
-def watched(what: str, hooks: Sequence[Any], model_dir: str) -> Iterator[None]:
-    """Watches a call of train() or evaluate() in this thread; one within another counts as it.
+def watched(what: str, hooks: Sequence[Any], model_dir: str) -> Iterator[Beat]:
+    """Watches a call of train(), evaluate() or predict(); one within another counts as it.
 
     Args:
-      what: 'Training' or 'Evaluation'.
+      what: 'Training', 'Evaluation' or 'Prediction'.
       hooks: of the call; there may be a Watchdog among them.
       model_dir: whose checkpoint stands if the process is ended.
     """
     settings = _settings(hooks)
     thread = threading.get_ident()
     if thread in _beats or not settings.secs:
-        yield
+        yield Beat()
         return
-    beat, done = _Beat(), threading.Event()
+    beat, done = Beat(), threading.Event()
     _beats[thread] = beat
     watcher = threading.Thread(
         target=_watch,
-        args=(what, settings, model_dir, thread, beat, done),
+        args=(what, settings, model_dir, beat, done),
         name="estimator_bridge watchdog",
         daemon=True,
     )
     watcher.start()
     try:
-        yield
+        yield beat
     finally:
         done.set()
-        del _beats[thread]
+        _beats.pop(beat.thread, None)
         watcher.join(_LAST_WORDS_SECS)
 
 
@@ -116,8 +134,7 @@ def _watch(
     what: str,
     settings: _Settings,
     model_dir: str,
-    thread: int,
-    beat: _Beat,
+    beat: Beat,
     done: threading.Event,
 ) -> None:
     seen, patience = beat.at, settings.secs
@@ -127,24 +144,26 @@ def _watch(
         return min(settings.secs, max(0.01, beat.at + patience - time.monotonic()))
 
     while not done.wait(until_then()):
+        if beat.is_paused:
+            beat.at = time.monotonic()
         if beat.at != seen:
             seen, patience = beat.at, settings.secs
         elif time.monotonic() >= seen + patience:
-            _tell(what, settings, thread, beat)
+            _tell(what, settings, beat)
             patience *= 2
             if settings.end:
                 said = f"estimator_bridge: {what} ends, by the watchdog."
                 exit_at_once(f"{said} {standing_checkpoint(model_dir)}", _EXIT_CODE)
 
 
-def _tell(what: str, settings: _Settings, thread: int, beat: _Beat) -> None:
+def _tell(what: str, settings: _Settings, beat: Beat) -> None:
     since = "since it began" if not beat.chunks else f"after {beat.chunks} calls of the loop"
     logging.warning(
         "%s: nothing has moved for %.0f s, %s. It waits for %s. %s",
         what,
         time.monotonic() - beat.at,
         since,
-        waiting_for(thread, is_first=not beat.chunks),
+        waiting_for(beat.thread, is_first=not beat.chunks),
         "All threads' stacks follow."
         if settings.stacks
         else f"{_VARIABLE}={settings.secs:g},stacks shows all threads' stacks.",
@@ -153,7 +172,7 @@ def _tell(what: str, settings: _Settings, thread: int, beat: _Beat) -> None:
         with contextlib.suppress(Exception):  # a notebook's stderr has no file
             stream = sys.__stderr__ or sys.stderr
             # First, as faulthandler shows a hundred threads and the main thread last.
-            traceback.print_stack(sys._current_frames()[thread], file=stream)
+            traceback.print_stack(sys._current_frames()[beat.thread], file=stream)
             stream.flush()
             faulthandler.dump_traceback(stream, all_threads=True)
 

@@ -9,14 +9,13 @@ from typing import Callable
 import numpy as np
 import tensorflow as tf
 
+from models.mnist.check import DIGITS_FOLDER
 from models.mnist.digits import write_digits
-from models.mnist.errors import DataError
-from models.mnist.idx import IdxPair, find_mnist, read_pair
+from models.mnist.idx import IdxPair, find_mnist, shapes_of
 from models.mnist.records import Manifest, open_records
 
 __all__ = ["DigitData", "examples", "make_dataset", "open_data"]
 
-_DIGITS_FOLDER = "digits"
 # Parsing is cheap, and the training step wants the other cores.
 _PARALLEL_CALLS = 2
 # A training set below this size is stretched by shifting each image one pixel to each side and
@@ -67,7 +66,7 @@ def open_data(data_dir: str) -> DigitData:
     pairs = find_mnist(data_dir)
     if pairs is not None:
         return _open_mnist(data_dir, pairs)
-    folder = os.path.join(data_dir, _DIGITS_FOLDER)
+    folder = os.path.join(data_dir, DIGITS_FOLDER)
     write_digits(folder)
     return _open_digits(folder, open_records(folder))
 
@@ -94,14 +93,8 @@ def _open_digits(folder: str, manifest: Manifest) -> DigitData:
 
 
 def _open_mnist(folder: str, pairs: dict[str, IdxPair]) -> DigitData:
-    # Read here to check them; tf.data reads the files themselves, so that the traced program
-    # does not carry 55 MB of constants.
-    shapes = {split: read_pair(pair)[0].shape for split, pair in pairs.items()}
-    if shapes["train"][1:] != shapes["test"][1:]:
-        raise DataError(
-            f"{pairs['test'].images}: images of {shapes['test'][1:]} pixels, want "
-            f"{shapes['train'][1:]} as in {pairs['train'].images}."
-        )
+    # tf.data reads the files itself, so that the traced program does not carry 55 MB of constants.
+    shapes = shapes_of(pairs)
     _, height, width = shapes["train"]
 
     def parse(image: tf.Tensor, label: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from models.mnist.errors import DataError
 
-__all__ = ["IdxPair", "find_mnist", "read_idx", "read_pair"]
+__all__ = ["IdxPair", "find_mnist", "read_idx", "read_pair", "shapes_of"]
 
 _UNSIGNED_BYTE = 8
 # Names as first published, and as some mirrors have them.
@@ -127,3 +127,24 @@ def read_pair(pair: IdxPair) -> tuple[np.ndarray, np.ndarray]:
         at = int(np.argmax(labels > 9))
         raise DataError(f"{pair.labels}: label {at} is {labels[at]}, want 0 to 9.")
     return images, labels
+
+
+def shapes_of(pairs: dict[str, IdxPair]) -> dict[str, tuple[int, int, int]]:
+    """Reads and checks all of a data set.
+
+    Args:
+        pairs: see `find_mnist`.
+
+    Returns:
+        The shape of each split's images: count, height and width in pixels.
+
+    Raises:
+        DataError: a file is damaged, or the splits differ in their images' size.
+    """
+    shapes = {split: read_pair(pair)[0].shape for split, pair in pairs.items()}
+    if shapes["train"][1:] != shapes["test"][1:]:
+        raise DataError(
+            f"{pairs['test'].images}: images of {shapes['test'][1:]} pixels, want "
+            f"{shapes['train'][1:]} as in {pairs['train'].images}."
+        )
+    return shapes

@@ -81,8 +81,9 @@ class Job:
         self._model_dir = flag_values.model_dir or os.path.join("runs", data.name)
         self._export_dir = flag_values.export_dir or os.path.join(self._model_dir, "export")
         self._results: dict[str, object] = {}
-        require_writable(self._model_dir, "model_dir")
-        if "export" in phases(flag_values.mode):
+        if not flag_values.compile_only:
+            require_writable(self._model_dir, "model_dir")
+        if "export" in phases(flag_values.mode) and not flag_values.compile_only:
             require_writable(self._export_dir, "export_dir")
         self._check_memory()
         console.say(
@@ -115,7 +116,7 @@ class Job:
 
     def train(self) -> None:
         """Trains from the latest checkpoint, if there is one, to `--train_steps`."""
-        total, start = self._flags.train_steps, self._step()
+        total, start = self._flags.train_steps, 0 if self._flags.compile_only else self._step()
         if start >= total:
             self._console.say(
                 f"{self._model_dir} is already at step {start:,} of {total:,}: nothing to train. "
@@ -137,6 +138,8 @@ class Job:
             hooks.append(eb.training.GracePeriod(self._flags.grace_secs))
         if self._flags.watchdog_secs is not None:
             hooks.append(eb.training.Watchdog(self._flags.watchdog_secs, stacks=True))
+        if self._flags.async_checkpoints is not None:
+            hooks.append(eb.training.AsyncCheckpoints(self._flags.async_checkpoints))
         try:
             self._estimator.train(train_input_fn, max_steps=total, hooks=hooks)
         except tf.compat.v1.train.NanLossDuringTrainingError as error:
@@ -198,6 +201,8 @@ class Job:
         return int(self._estimator.get_variable_value("global_step"))
 
     def _require_checkpoint(self, verb: str) -> None:
+        if self._flags.compile_only:  # no step runs, so none is restored
+            return
         if self._estimator.latest_checkpoint() is None:
             raise UserError(
                 f"{self._model_dir}: no checkpoint to {verb}. Train first (--mode=train), or "

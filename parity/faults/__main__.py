@@ -2,9 +2,9 @@
 
     python -m parity.faults KIND [--original PYTHON] [--json FILE] [CASE ...]
 
-KIND is `restarts` or `signals`. With PYTHON, that of an environment with TensorFlow 2.15, each case
-is also done to the real tf.estimator, where it can run it. The command fails where a case did not
-hold here, except for those that docs/reliability.md names.
+With PYTHON, that of an environment with TensorFlow 2.15, each case is also done to the real
+tf.estimator, where it can run it. The command fails where a case did not hold here, except for
+those that docs/reliability.md names.
 """
 
 from __future__ import annotations
@@ -16,11 +16,32 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from parity.faults import restarts, signals
+from parity.faults import (
+    damage,
+    disks,
+    kills,
+    random_kills,
+    restarts,
+    signals,
+    sockets,
+    workers,
+)
+from parity.faults.options import Options
 
-# Each has NAMES, `run(names)`, which returns a dict of JSON by case, and `table(here, original)`.
-KINDS = {"restarts": restarts, "signals": signals}
+# Each has NAMES, `run(names, options)`, which returns a dict of JSON by case, and
+# `table(here, original)`.
+KINDS: dict[str, Any] = {
+    "damage": damage,
+    "disks": disks,
+    "kills": kills,
+    "random-kills": random_kills,
+    "restarts": restarts,
+    "signals": signals,
+    "sockets": sockets,
+    "workers": workers,
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -28,26 +49,35 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m parity.faults", description=__doc__)
     parser.add_argument("kind", choices=KINDS)
     parser.add_argument("cases", nargs="*", metavar="CASE")
-    parser.add_argument("--original", metavar="PYTHON")
+    parser.add_argument("--original", metavar="PYTHON", help="or a file that it wrote by --json")
     parser.add_argument("--json", metavar="FILE", help="write the results instead of the table")
+    parser.add_argument("--every", metavar="N", type=int, default=1, help="try a part")
+    parser.add_argument("--seed", type=int, default=0, help="of what is done at random")
+    parser.add_argument(
+        "--results", metavar="FILE", type=Path, help="go on from the results in this file"
+    )
     given = parser.parse_intermixed_args(argv)
     kind = KINDS[given.kind]
     unknown = set(given.cases) - set(kind.NAMES)
     if unknown:
         parser.error(f"no such case: {sorted(unknown)[0]}; there are {', '.join(kind.NAMES)}")
-    here = kind.run(given.cases or kind.NAMES)
+    options = Options(given.every, given.seed, given.results)
+    here = kind.run(given.cases or kind.NAMES, options)
     if given.json:
         Path(given.json).write_text(json.dumps(here, indent=1))
         return 0
-    original = _of_original(given.original, given.kind, given.cases) if given.original else {}
+    original = _of_original(given, options) if given.original else {}
     print("\n".join(kind.table(here, original)))
     return 0 if all(case["held"] or case["known"] for case in here.values()) else 1
 
 
-def _of_original(python: str, kind: str, cases: Sequence[str]) -> dict:
+def _of_original(given: argparse.Namespace, options: Options) -> dict:
+    if given.original.endswith(".json"):
+        return json.loads(Path(given.original).read_text())
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "results.json")
-        command = [python, "-m", "parity.faults", kind, "--json", str(out), *cases]
+        how = ["--every", str(options.every), "--seed", str(options.seed), "--json", str(out)]
+        command = [given.original, "-m", "parity.faults", given.kind, *how, *given.cases]
         subprocess.run(command, check=True)
         return json.loads(out.read_text())
 

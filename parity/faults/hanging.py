@@ -19,7 +19,7 @@ else:
 
     api = eb
 
-__all__ = ["AT_STEP", "PROGRAMS"]
+__all__ = ["AT_STEP", "PROGRAMS", "with_tpu", "with_worker"]
 
 _v1 = tf.compat.v1
 _Hook: Any = _v1.train.SessionRunHook
@@ -217,8 +217,21 @@ def _train_and_evaluate(folder: str, ready: Ready) -> None:
 def _tpu(folder: str, ready: Ready) -> None:
     """A TPU's address takes the connection, and says nothing."""
     server = socket.create_server(("127.0.0.1", 0))
+    with_tpu(folder, ready, f"127.0.0.1:{server.getsockname()[1]}", _LONG)
+
+
+def with_tpu(folder: str, ready: Ready, address: str, secs: float) -> None:
+    """Trains on the TPU at an address.
+
+    Args:
+      folder: model_dir.
+      ready: called before the TPU is looked for.
+      address: 'host:port'.
+      secs: how long the TPU may take to start.
+    """
+    os.environ["ESTIMATOR_BRIDGE_CONNECT_SECS"] = str(secs)
     tpu = _v1.estimator.tpu if IS_ORIGINAL else eb.tpu
-    config = tpu.RunConfig(model_dir=folder, master=f"grpc://127.0.0.1:{server.getsockname()[1]}")
+    config = tpu.RunConfig(model_dir=folder, master=f"grpc://{address}")
     ready()
     estimator = tpu.TPUEstimator(_model_fn, config=config, params={}, train_batch_size=4)
     estimator.train(lambda params: _ones(), steps=3)
@@ -226,11 +239,22 @@ def _tpu(folder: str, ready: Ready) -> None:
 
 def _worker(folder: str, ready: Ready) -> None:
     """The other workers do not come."""
-    with (
-        socket.create_server(("127.0.0.1", 0)) as free,
-        socket.create_server(("127.0.0.1", 0)) as nobody,
-    ):
-        addresses = [f"127.0.0.1:{server.getsockname()[1]}" for server in (free, nobody)]
+    with socket.create_server(("127.0.0.1", 0)) as nobody:
+        address = f"127.0.0.1:{nobody.getsockname()[1]}"
+    with_worker(folder, ready, address, _LONG)
+
+
+def with_worker(folder: str, ready: Ready, address: str, secs: float) -> None:
+    """Trains with a worker at an address.
+
+    Args:
+      folder: model_dir.
+      ready: called before the worker is looked for.
+      address: 'host:port'.
+      secs: how long to wait for it.
+    """
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        addresses = [f"127.0.0.1:{free.getsockname()[1]}", address]
     os.environ["TF_CONFIG"] = json.dumps(
         {"cluster": {"worker": addresses}, "task": {"type": "worker", "index": 0}}
     )
@@ -238,7 +262,7 @@ def _worker(folder: str, ready: Ready) -> None:
     if IS_ORIGINAL:
         strategy = tf.distribute.MultiWorkerMirroredStrategy()
     else:
-        strategy = eb.runtime.multi_worker_strategy(timeout_secs=_LONG)
+        strategy = eb.runtime.multi_worker_strategy(timeout_secs=secs)
     config = api.RunConfig(folder, train_distribute=strategy)
     api.Estimator(_model_fn, config=config, params={}).train(_ones, steps=3)
 

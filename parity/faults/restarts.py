@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import collections
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["NAMES", "run", "table"]
+from parity.faults.counts import counted, table
+from parity.faults.options import Options
+
+__all__ = ["NAMES", "in_fork", "mended", "restart_told", "run", "table"]
 
 _TRIES = 5  # for each kind of damage, at as many places of the file
 _WRITERS, _READERS = 20, 100
@@ -46,6 +48,7 @@ _DAMAGES: dict[str, tuple[Callable[[Path, float], None], str]] = {
     "data cut short": (_truncate, "model.ckpt-{}." + _SHARD),
     "data, a flipped bit": (_flip, "model.ckpt-{}." + _SHARD),
     ".meta missing": (_delete, "model.ckpt-{}.meta"),
+    "input position missing": (_delete, "input.ckpt-{}.*"),
     "input position cut short": (_truncate, "input.ckpt-{}." + _SHARD),
     "input position, a flipped bit": (_flip, "input.ckpt-{}." + _SHARD),
     "all data cut short": (_truncate, "model.ckpt-*." + _SHARD),
@@ -55,40 +58,34 @@ _DAMAGES: dict[str, tuple[Callable[[Path, float], None], str]] = {
 NAMES = [*_DAMAGES, "second training", "readers"]
 
 
-def run(names: Sequence[str]) -> dict[str, Any]:
+def run(names: Sequence[str], options: Options) -> dict[str, Any]:
     """Does these cases, one after the other.
 
     Args:
       names: of NAMES.
+      options: none of them counts.
 
     Returns:
-      By case: how many were `tried`, the `count` of those that held, whether all `held`, what
-      was `told`, by kind of outcome, and `known`, which is False.
+      By case: see `counts.counted`.
     """
+    del options
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         from parity.faults import restarting
 
         trained, undisturbed = folder / "trained", folder / "undisturbed"
-        first = _forked(folder, lambda: restarting.train_first(str(trained), str(undisturbed)))
+        first = in_fork(folder, lambda: restarting.train_first(str(trained), str(undisturbed)))
         results = {}
         for case in names:
             if case in _DAMAGES:
                 told = _damaged(folder, case, trained, first["weights"])
             else:
                 told = _beside_a_writer(folder, case)
-            count = sum(map(_HELD.get(case, _mended), told))
-            results[case] = {
-                "tried": len(told),
-                "count": count,
-                "held": count == len(told),
-                "known": False,
-                "told": dict(collections.Counter(map(_told, told))),
-            }
+            results[case] = counted(told, _HELD.get(case, mended), restart_told)
         return results
 
 
-def _forked(folder: Path, program: Callable[[], Any], secs: float = _SECS) -> Any:
+def in_fork(folder: Path, program: Callable[[], Any], secs: float = _SECS) -> Any:
     """What a program returns that runs in a fork."""
     from parity.faults.forks import Forked
 
@@ -116,7 +113,7 @@ def _damaged(folder: Path, case: str, trained: Path, weights: list[float]) -> li
         shutil.copytree(trained, copy)
         for path in copy.glob(pattern.format(_STEPS[-1])):
             damage(path, (number + 0.5) / tries)
-    told = _forked(folder, lambda: restarting.restart(list(map(str, copies)), weights))
+    told = in_fork(folder, lambda: restarting.restart(list(map(str, copies)), weights))
     for copy in copies:
         shutil.rmtree(copy)
     return told
@@ -132,14 +129,14 @@ def _beside_a_writer(folder: Path, case: str) -> list[dict[str, Any]]:
         if not writer.wait_until_ready(_SECS):
             raise RuntimeError(f"the training did not start:\n{writer.output[-3000:]}")
         if case == "readers":
-            return _forked(folder, lambda: restarting.read(model_dir, _READERS))
-        return _forked(folder, lambda: restarting.writers(model_dir, _WRITERS))
+            return in_fork(folder, lambda: restarting.read(model_dir, _READERS))
+        return in_fork(folder, lambda: restarting.writers(model_dir, _WRITERS))
     finally:
         writer.wait(0)
         shutil.rmtree(model_dir, ignore_errors=True)
 
 
-def _mended(outcome: Mapping[str, Any]) -> bool:
+def mended(outcome: Mapping[str, Any]) -> bool:
     """It went on from one of the last two checkpoints, to the weights of an undisturbed run."""
     return outcome["began"] in _STEPS[-2:] and outcome["same"]
 
@@ -156,7 +153,8 @@ _HELD: dict[str, Callable[[Mapping[str, Any]], bool]] = {
 }
 
 
-def _told(outcome: Mapping[str, Any]) -> str:
+def restart_told(outcome: Mapping[str, Any]) -> str:
+    """What became of it, in a few words."""
     if outcome["error"]:
         return outcome["error"]
     if "began" not in outcome:
@@ -164,27 +162,3 @@ def _told(outcome: Mapping[str, Any]) -> str:
     if outcome["began"] == 0:
         return "began at 0"
     return f"from {outcome['began']}" + ("" if outcome["same"] else ", other weights")
-
-
-def table(here: Mapping[str, Any], original: Mapping[str, Any]) -> Iterable[str]:
-    """The lines of a table in Markdown, a row a case."""
-    heads = ["fault", "tried", "held", "what happened", *(["the original"] if original else [])]
-    yield _row(heads)
-    yield _row(["---"] * len(heads))
-    for case, outcome in here.items():
-        theirs = [_counted(original[case]["told"])] if original else []
-        cells = [case, outcome["tried"], outcome["count"], _counted(outcome["told"]), *theirs]
-        yield _row(map(str, cells))
-    yield ""
-    tried, held = (sum(case[key] for case in here.values()) for key in ("tried", "count"))
-    yield f"{held} of {tried} held."
-
-
-def _counted(told: Mapping[str, int]) -> str:
-    if len(told) == 1:
-        return next(iter(told))
-    return "; ".join(f"{count}x {what}" for what, count in sorted(told.items()))
-
-
-def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"

@@ -12,6 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from parity.faults.options import Options
+
 __all__ = ["NAMES", "run", "table"]
 
 GRACE_SECS = 2.0
@@ -32,21 +34,23 @@ NAMES = [f"{place}:{sent}" for place in _PLACES for sent in _SENT]
 # Where nothing was trained before.
 _NO_CHECKPOINT = ("tpu", "worker")
 # C code that keeps Python's lock: no Python code, in whatever thread, can end the process then.
-_KNOWN_TO_HANG = ("gil",)
+_IS_KILLED = ("gil",)
 _FIRST_EVALUATION = 2  # in train_and_evaluate: the step of the checkpoint that it evaluates
 
 
-def run(names: Sequence[str]) -> dict[str, Any]:
+def run(names: Sequence[str], options: Options) -> dict[str, Any]:
     """Does these cases, a few at a time.
 
     Args:
       names: of NAMES: 'PLACE:SIGNALS'.
+      options: none of them counts.
 
     Returns:
       By case: `secs` from the first signal to the end, the exit `code` as a shell has it (None:
       nothing but SIGKILL ended it), the `step` of the whole checkpoint that stands, the `lines` of
-      a traceback, whether it `held` or is `known` not to, and the last of the `output`.
+      a traceback, whether it `held`, `known`, which is False, and the last of the `output`.
     """
+    del options
     # The threads only fork and wait, one fork after the other: TensorFlow has run nothing.
     from parity.faults import hanging
 
@@ -93,11 +97,11 @@ def _case(name: str) -> dict[str, Any]:
         lines = len(re.findall(r"^  File ", process.output, re.MULTILINE))
         least = _FIRST_EVALUATION if place == "train_and_evaluate" else hanging.AT_STEP - 1
         stands = step is None if place in _NO_CHECKPOINT else (step or 0) >= least
-        held = code == 128 + first and stands and not lines
-        is_known = place in _KNOWN_TO_HANG and code is None and stands
+        codes = (128 + first, 128 + signal.SIGKILL if place in _IS_KILLED else None)
+        held = code in codes and code is not None and stands and not lines
         return {
             "secs": round(secs, 1), "code": code, "step": step, "lines": lines, "held": held,
-            "known": is_known, "output": process.output[-2000:],
+            "known": False, "output": process.output[-2000:],
         }  # fmt: skip
 
 

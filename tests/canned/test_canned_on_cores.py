@@ -72,6 +72,10 @@ MODELS = {
         eb.DNNLinearCombinedClassifier, linear_feature_columns=WIDE, dnn_feature_columns=DEEP,
         dnn_hidden_units=[4],
     ),
+    "wide and deep, V1": lambda: one(
+        canned.DNNLinearCombinedClassifierV1, linear_feature_columns=WIDE,
+        dnn_feature_columns=DEEP, dnn_hidden_units=[4],
+    ),
     "wide, V1": lambda: one(canned.LinearClassifierV1, WIDE),
     "baseline": lambda: one(eb.BaselineClassifier),
     "one's own": lambda: one(eb.Estimator, model_of_ones_own, params={"units": 1}),
@@ -106,6 +110,29 @@ def test_the_numbers_of_one_core(name):
             assert list(row.get("classes", ())) == list(expected.get("classes", ()))
 
 
+def test_the_spread_of_cores_is_that_of_rows_in_another_order():
+    """Ftrl's and Adagrad's accumulators of 70 differ by 1.5e-5: two neighbours of a float32."""
+
+    def in_another_order():
+        rng = np.random.RandomState(1)
+        order = np.concatenate([16 * i + rng.permutation(16) for i in range(4)])
+        rows = ({key: value[order] for key, value in ROWS.items()}, Y[order])
+        return tf.data.Dataset.from_tensor_slices(rows).repeat().batch(16, drop_remainder=True)
+
+    def trained(estimator, input_fn=training):
+        estimator.train(input_fn, steps=5)
+        names = estimator.get_variable_names()
+        return {name: estimator.get_variable_value(name) for name in names}
+
+    make = MODELS["wide and deep, V1"]
+    weights = trained(make())
+    reordered, of_cores = trained(make(), in_another_order), trained(on_cores(2, make()))
+    for name, value in weights.items():
+        np.testing.assert_array_max_ulp(of_cores[name], value, 16)
+        np.testing.assert_array_max_ulp(reordered[name], value, 16)
+    assert any((of_cores[name] != value).any() for name, value in weights.items())
+
+
 def test_one_goes_on_where_the_other_stopped_and_exports(tmp_path):
     estimator = one(canned.DNNClassifierV1, [4], DEEP, str(tmp_path), optimizer="Adam")
     estimator.train(training, steps=2)
@@ -137,8 +164,11 @@ def test_without_a_tpu_it_is_the_estimator_that_it_was():
 
 def test_models_that_cannot_be_joined_are_refused():
     means = eb.experimental.KMeans(2, feature_columns=[NUMBERS])
-    with pytest.raises(ValueError, match=r"would drift apart.*'clusters'"):
+    with pytest.raises(ValueError, match=r"KMeans trains on one .*of its own batch.*2 cores"):
         on_cores(2, means).train(lambda: training().map(lambda x, y: x), steps=1)
+    ascent = eb.LinearClassifier([NUMBERS], optimizer=eb.experimental.LinearSDCA("word"))
+    with pytest.raises(ValueError, match=r"LinearSDCA trains on one .*2 cores.*use_tpu=False"):
+        on_cores(2, ascent).train(training, steps=1)
 
     def counting(features, labels, mode):
         step = v1.assign_add(v1.train.get_global_step(), 1)
@@ -146,6 +176,83 @@ def test_models_that_cannot_be_joined_are_refused():
 
     with pytest.raises(NotImplementedError, match="adds up nothing over the 2 replicas"):
         on_cores(2, eb.Estimator(counting)).train(training, steps=1)
+
+    def by_hand(features, labels, mode):
+        weight = v1.get_variable("weight", [], initializer=v1.zeros_initializer())
+        step = v1.assign_add(v1.train.get_global_step(), 1)
+        moved = weight.assign(tf.reduce_mean(features["x"]))
+        return eb.EstimatorSpec(mode, loss=tf.constant(1.0), train_op=tf.group(step, moved))
+
+    with pytest.raises(ValueError, match=r"2 replicas of this TPUEstimator would drift.*'weight'"):
+        on_cores(2, eb.Estimator(by_hand)).train(training, steps=1)
+
+
+def test_a_metric_of_one_batch_alone_is_refused():
+    def model_fn(features, labels, mode):
+        total = tf.reduce_sum(features["x"])
+        return eb.EstimatorSpec(mode, loss=total, eval_metric_ops={"total": (total, tf.no_op())})
+
+    assert one(eb.Estimator, model_fn).evaluate(training, steps=1)["total"] != 0
+    with pytest.raises(NotImplementedError, match=r"'total'\] is a number of one batch \(Sum"):
+        on_cores(2, eb.Estimator(model_fn)).evaluate(training, steps=1)
+
+
+def test_kmeans_of_one_core_scores_and_predicts_on_several(tmp_path):
+    def points(**kwargs):
+        return batches().map(lambda x, y: x)
+
+    made = eb.experimental.KMeans(2, str(tmp_path), ROWS["x"][:2], feature_columns=[NUMBERS])
+    on_cores(1, made).train(lambda: training().map(lambda x, y: x), steps=3)
+    expected, predicted = made.evaluate(points), list(made.predict(points))
+    for cores in (1, 2):
+        of_cores = on_cores(cores, made)
+        assert of_cores.evaluate(points) == pytest.approx(expected, rel=1e-5)
+        for row, wanted in zip(of_cores.predict(points), predicted):
+            np.testing.assert_allclose(row["all_distances"], wanted["all_distances"], atol=1e-5)
+
+
+# Of sequences of up to 5 steps.
+STEPS = np.array([5, 3, 1, 2])[np.arange(COUNT) % 4]
+WITHIN = np.arange(5)[None] < STEPS[:, None]
+
+
+def test_recurrent_networks_and_sequential_heads_read_dense_sequences():
+    """One core's sequences may all be shorter than the batch's longest."""
+    rows = {
+        "value": np.where(WITHIN, RNG.randn(COUNT, 5), 0).astype(np.float32),
+        "id": np.where(WITHIN, RNG.randint(0, 4, (COUNT, 5)), -1),
+        "x": ROWS["x"],
+    }
+    labels = (rows["value"].cumsum(1) > 0).astype(np.int64)
+    order = np.concatenate([np.argsort(STEPS[i : i + 16]) + i for i in range(0, 64, 16)])
+
+    def short_ones_first():
+        batch = ({key: value[order] for key, value in rows.items()}, labels[order])
+        return tf.data.Dataset.from_tensor_slices(batch).batch(16, drop_remainder=True)
+
+    ids = fc.sequence_categorical_column_with_identity("id", 4)
+    columns = [
+        fc.sequence_numeric_column("value", normalizer_fn=tf.sparse.from_dense),
+        fc.embedding_column(ids, 2),
+    ]
+
+    def make():
+        return one(
+            eb.experimental.RNNClassifier, columns, [NUMBERS], [3], optimizer=new_adam,
+            return_sequences=True,
+        )  # fmt: skip
+
+    def of(estimator):
+        estimator.train(short_ones_first)
+        names = estimator.get_variable_names()
+        weights = {name: estimator.get_variable_value(name) for name in names}
+        return weights, estimator.evaluate(short_ones_first)
+
+    weights, results = of(make())
+    found = of(on_cores(2, make()))
+    for name, value in weights.items():
+        np.testing.assert_allclose(found[0][name], value, rtol=1e-4, atol=1e-5, err_msg=name)
+    assert found[1] == pytest.approx(results, rel=1e-4)
 
 
 def test_sums_of_a_batch_that_each_core_sees_whole_are_refused():

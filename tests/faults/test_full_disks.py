@@ -153,3 +153,66 @@ def test_a_thread_of_another_name_keeps_its_traceback(monkeypatch):
         thread.start()
         thread.join()
     assert told == [ZeroDivisionError]
+
+
+@pytest.fixture
+def full_for(monkeypatch):
+    """Fails each write of a file whose name has a part, as on a full disk."""
+
+    def fail(part):
+        write = tf.io.gfile.GFile.write
+
+        def full(self, text):
+            if part in tf.compat.as_str_any(self.name):
+                raise tf.errors.ResourceExhaustedError(None, None, f"{self.name}; {FULL}")
+            return write(self, text)
+
+        monkeypatch.setattr(tf.io.gfile.GFile, "write", full)
+
+    return fail
+
+
+def receiver_fn():
+    x = v1.placeholder(tf.float32, [None, 1])
+    return eb.export.ServingInputReceiver({"x": x}, x)
+
+
+def test_an_export_that_does_not_fit(tmp_path, monkeypatch):
+    estimator = make(tmp_path / "model")
+    estimator.train(examples, max_steps=2)
+    out = tmp_path / "out"
+    estimator.export_saved_model(str(out), receiver_fn)
+    before = sorted(os.listdir(out))
+
+    def full(self, as_text=False):
+        raise tf.errors.ResourceExhaustedError(None, None, f"{out}/temp/saved_model.pb; {FULL}")
+
+    monkeypatch.setattr(v1.saved_model.Builder, "save", full)
+    with pytest.raises(eb.errors.DiskFullError) as raised:
+        estimator.export_saved_model(str(out), receiver_fn)
+    told = str(raised.value)
+    assert f"The disk is full: {out}/temp/saved_model.pb; {FULL}. An export to {out} is not" in told
+    assert sorted(os.listdir(out)) == before
+
+
+def test_the_note_and_the_exports_of_train_and_evaluate(tmp_path, full_for, monkeypatch):
+    estimator = make(tmp_path)
+    train_spec = eb.TrainSpec(examples, max_steps=4)
+    exporter = eb.FinalExporter("final", receiver_fn)
+    eval_spec = eb.EvalSpec(examples, steps=1, exporters=[exporter], throttle_secs=0)
+
+    def full(self, as_text=False):
+        raise tf.errors.ResourceExhaustedError(None, None, f"saved_model.pb; {FULL}")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(v1.saved_model.Builder, "save", full)
+        with pytest.raises(eb.errors.DiskFullError, match=r"An export to .*final is not there"):
+            eb.train_and_evaluate(estimator, train_spec, eval_spec)
+        with pytest.raises(eb.errors.DiskFullError, match=r"An export to .*final is not there"):
+            eb.train_and_evaluate(estimator, train_spec, eval_spec)  # the end, which was cut short
+    metrics, exports = eb.train_and_evaluate(estimator, train_spec, eval_spec)
+    assert metrics["global_step"] == 4
+    assert len(exports) == 1
+    full_for(".estimator_bridge.unfinished")
+    with pytest.raises(eb.errors.DiskFullError, match=r"unfinished; No space.*ckpt-4 is whole"):
+        eb.train_and_evaluate(estimator, eb.TrainSpec(examples, max_steps=6), eval_spec)

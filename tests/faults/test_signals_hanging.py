@@ -16,6 +16,7 @@ CASES = [
     "py_function:SIGTERM-twice",
     "step:SIGINT",
     "hook:SIGTERM",
+    "gil:SIGTERM-twice",
     "model_fn:SIGINT",
     "compilation:SIGTERM-twice",
     "write:SIGTERM-twice",
@@ -47,8 +48,9 @@ def results(tmp_path_factory):
 def test_it_ends_with_its_code_and_the_checkpoint_stands(results, case):
     result = results[case]
     assert result["held"], result
-    _, _, sent = case.partition(":")
-    assert result["code"] == (143 if sent.startswith("SIGTERM") else 130)
+    place, _, sent = case.partition(":")
+    code = 143 if sent.startswith("SIGTERM") else 130
+    assert result["code"] == (137 if place == "gil" else code)  # a guard has killed it
 
 
 def test_the_last_line_says_what_stands(results):
@@ -56,5 +58,8 @@ def test_the_last_line_says_what_stands(results):
         last = results[case]["output"].splitlines()[-1]
         assert last.startswith("estimator_bridge: Training ends at once, "), last
         assert last.endswith("model.ckpt-4 stands; started again, training goes on from there.")
+    last = results["gil:SIGTERM-twice"]["output"].splitlines()[-1]
+    assert last.startswith("estimator_bridge: Training is killed, at a second signal: "), last
+    assert last.endswith("model.ckpt-4 stands; started again, training goes on from there.")
     assert "ends at once, at a second SIGTERM." in results["write:SIGTERM-twice"]["output"]
     assert "Training was ended by Ctrl-C (SIGINT)." in results["steps:SIGINT"]["output"]

@@ -66,6 +66,33 @@ def test_what_is_waited_for_is_named(tmp_path, said):
     assert f"It waits for a hook, in after_run ({__file__}:" in text
 
 
+def test_a_prediction_is_watched_but_not_while_the_caller_has_control(tmp_path, said):
+    def predicting(features, labels, mode):
+        return eb.EstimatorSpec(mode, predictions=features)
+
+    def examples():
+        yield [1.0]
+        time.sleep(2 * NAP)
+        yield [1.0]
+
+    def slow_input():
+        return tf.data.Dataset.from_generator(examples, tf.float32, [1])
+
+    watchdog = eb.training.Watchdog(NAP)
+    estimator = eb.Estimator(predicting, str(tmp_path))
+    taken = estimator.predict(ones, hooks=[watchdog])
+    next(taken)
+    time.sleep(2 * NAP)  # the caller's own
+    estimator.predict(ones)
+    next(taken)
+    taken.close()
+    assert said() == []
+    assert len(list(estimator.predict(slow_input, hooks=[watchdog]))) == 2
+    text = said()[0]
+    assert text.startswith("Prediction: nothing has moved for ")
+    assert "It waits for the input: a generator, in examples (" in text
+
+
 def test_the_environment_sets_it_and_stacks_are_written(tmp_path, said, monkeypatch, capfd):
     monkeypatch.setenv("ESTIMATOR_BRIDGE_WATCHDOG", f"{NAP / 3}, stacks")
     eb.Estimator(model_fn, str(tmp_path)).train(ones, steps=1, hooks=[Hangs()])

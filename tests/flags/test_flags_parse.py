@@ -105,3 +105,10 @@ def test_flags_belong_to_the_program_that_defines_them(tmp_path):
     )
     assert "--[no]use_tpu" in done.stdout
     assert "--model_dir" in done.stdout
+
+
+@pytest.mark.parametrize("words", [["--flagfile="], ["-flagfile="], ["--flagfile", ""]])
+def test_a_flagfile_without_a_name_is_refused(values, capsys, words):
+    """absl takes it for none: all flags would have their defaults."""
+    told = refusal(values, capsys, *words)
+    assert "--flagfile= is empty: name a file with one flag a line" in told

@@ -99,6 +99,7 @@ def test_a_program_is_judged_by_the_nearest_module_that_tells(tmp_path):
 
 
 V1 = "import tensorflow.compat.v1 as tf\n"
+HELPER = "def run(n):\n  tf.Session().run(n)\n"
 
 
 @pytest.mark.parametrize(
@@ -115,6 +116,13 @@ V1 = "import tensorflow.compat.v1 as tf\n"
         (V1 + "with tf.Graph().as_default():\n  s = tf.Session()", ""),
         (V1 + "def f(g):\n  with g.as_default(), tf.Session() as s:\n    pass", ""),
         (V1 + "s = tf.Session(graph=tf.Graph())", ""),
+        (V1 + HELPER + "def test():\n  with tf.Graph().as_default():\n    t.run(1)", ""),
+        (V1 + HELPER + "def test():\n  t.run(1)\ndef other():\n  with tf.Graph().as_default():\n"
+         "    test()", ""),
+        (V1 + HELPER + "def test():\n  with tf.Graph().as_default():\n    t.run(1)\nt.run(2)",
+         "main.py: a session of the default graph in line 3"),
+        (V1 + HELPER + "def test():\n  t.run(t.run(2))", "main.py: a session of the default graph"),
+        (V1 + "def f(n):\n  tf.Session()\n  f(n - 1)", "main.py: a session of the default graph"),
         (V1 + "def f(hook):\n  hook.session.run(tf.constant(1))", ""),
         (V1 + "tf.disable_v2_behavior()\ns = tf.Session()", ""),
         (V1 + "import model, eager", ""),

@@ -292,6 +292,11 @@ def test_a_private_module_that_lacks_a_name_says_so_as_python_does():
     assert not hasattr(ops, "_no_such_private")
     assert moved_module("tensorflow.python.framework.ops") is None
     assert moved_module("numpy.keras") is None
+    tracking = "tensorflow.python.training.tracking."
+    assert moved_module(tracking + "graph_view").ObjectGraphView
+    assert moved_module(tracking + "object_identity").ObjectIdentitySet
+    assert moved_module(tracking + "util").TrackableSaver
+    assert moved_module(tracking + "tracking").AutoTrackable is not None
 
 
 def test_tf_flags_may_define_what_absl_has(monkeypatch):

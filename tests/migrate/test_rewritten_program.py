@@ -143,8 +143,6 @@ def test_a_session_on_emulated_cores_is_that_of_run(tmp_path):
     assert "eb.bridge_v1_behavior()" in (tmp_path / "new.py").read_text()
     run = ("-m", "estimator_bridge.cli", "run", "--cores", "2", "old.py")
     was = said(*run, str(tmp_path / "was"), "grpc://10.0.0.9:8470", folder=tmp_path)
-    now = said(
-        "new.py", str(tmp_path / "now"), "grpc://10.0.0.9:8470", folder=tmp_path, cores="2"
-    )
+    now = said("new.py", str(tmp_path / "now"), "grpc://10.0.0.9:8470", folder=tmp_path, cores="2")
     assert "tripled 6.0" in was
     assert now == was

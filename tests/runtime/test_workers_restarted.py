@@ -8,6 +8,7 @@ import worker_processes
 import worker_program
 
 from estimator_bridge.checkpoint import latest_checkpoint, load_variable
+from estimator_bridge.runtime.deadlines import worker_secs
 from estimator_bridge.runtime.rejoin import command_line, next_attempt
 
 
@@ -74,6 +75,26 @@ def test_in_the_end_all_is_as_if_nothing_had_been(run):
         whole.get_variable_value("norm/moving_mean"),
         atol=1e-5,
     )
+
+
+def test_a_worker_that_hangs_is_waited_for_as_long_as_was_said(tmp_path, monkeypatch):
+    monkeypatch.setenv("ESTIMATOR_BRIDGE_WORKER_SECS", "15")
+    with worker_processes.Cluster(tmp_path) as cluster:
+        chief = cluster.start("hangs", "chief")
+        cluster.start("hangs", "worker")
+        _, said = cluster.said(chief)
+        address = cluster.jobs["worker"][0]
+    told = said["error"]
+    assert "worker 0 (" in told
+    assert "waited 15 s (ESTIMATOR_BRIDGE_WORKER_SECS) after step 3 for the others:" in told
+    assert f"{address} (its process lives)" in told
+
+
+def test_a_deadline_that_is_no_time(monkeypatch):
+    assert worker_secs() is None
+    monkeypatch.setenv("ESTIMATOR_BRIDGE_WORKER_SECS", "soon")
+    with pytest.raises(ValueError, match="WORKER_SECS must be a number of seconds > 0, got 'soon'"):
+        worker_secs()
 
 
 def test_attempts_are_counted_while_training_gets_no_further():

@@ -233,5 +233,24 @@ def waits(folder):
     made(folder, session_creation_timeout_secs=3)("waits").train(input_fn(), max_steps=2)
 
 
+class HangsAt(v1.train.SessionRunHook):
+    def __init__(self, step):
+        self._left = step
+
+    def before_run(self, run_context):
+        self._left -= 1
+        if not self._left:
+            time.sleep(600)
+
+
+def hangs(folder):
+    """The worker hangs after the meeting; the chief is to notice."""
+    hooks = [HangsAt(4)] if PLACE["type"] == "worker" else []
+    try:
+        made(folder)("hangs").train(input_fn(), hooks, max_steps=20)
+    except eb.errors.WorkerError as error:
+        say(error=str(error))
+
+
 if __name__ == "__main__":
-    {"together": together, "slow": slow, "waits": waits}[sys.argv[1]](sys.argv[2])
+    {"hangs": hangs, "together": together, "slow": slow, "waits": waits}[sys.argv[1]](sys.argv[2])

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import estimator_bridge as eb
-from estimator_bridge.checkpoint import InputPositionError
+from estimator_bridge.checkpoint import InputPositionError, step_of
 from estimator_bridge.tensorflow_private import eager_mode
 from estimator_bridge.training import CheckpointInputPipelineHook
+from estimator_bridge.training.input_position import with_whole_position
 
 import tensorflow as tf  # isort: skip
 
@@ -165,6 +166,17 @@ def test_with_a_damaged_position_the_checkpoint_before_it_counts(tmp_path, caplo
     assert f"taking {tmp_path}/model/model.ckpt-6" in caplog.text
 
 
+def test_with_a_lost_position_the_checkpoint_before_it_counts(tmp_path, caplog):
+    """The file that lists the positions says that it was there."""
+    whole = train(make(tmp_path / "whole"), shuffled, 9)
+    estimator = make(tmp_path / "model")
+    train(estimator, shuffled, 8)
+    for file in (tmp_path / "model").glob("input.ckpt-8.*"):
+        file.unlink()
+    assert train(estimator, shuffled, 3) == whole
+    assert f"taking {tmp_path}/model/model.ckpt-6" in caplog.text
+
+
 @pytest.mark.parametrize("damage", ["missing", "foreign", "the only one"])
 def test_without_its_position_the_input_begins_anew(tmp_path, caplog, damage):
     anew = make(tmp_path / "anew")
@@ -175,6 +187,7 @@ def test_without_its_position_the_input_begins_anew(tmp_path, caplog, damage):
     index = tmp_path / "model" / "input.ckpt-4.index"
     if damage == "missing":
         index.unlink()
+        (tmp_path / "model" / "checkpoint_input").unlink()
     elif damage == "the only one":
         for file in (tmp_path / "model").glob("model.ckpt-[0-3].index"):
             file.unlink()
@@ -301,3 +314,43 @@ def test_a_worker_beside_the_chief_saves_its_own_positions(tmp_path, monkeypatch
     again = iter(shuffled())
     hook.open(again, 10, is_resumed=True)
     assert next(again).numpy().tolist() == expected.tolist()
+
+
+def test_the_chief_goes_on_from_a_step_of_which_each_worker_has_its_position(
+    tmp_path, monkeypatch, caplog
+):
+    """A kill may come after the chief's checkpoint, and before a worker saved its position."""
+    cluster = {"chief": ["localhost:1"], "worker": ["localhost:2"]}
+    hooks = {}
+    for task in ("chief", "worker"):
+        place = {"cluster": cluster, "task": {"type": task, "index": 0}}
+        monkeypatch.setenv("TF_CONFIG", json.dumps(place))
+        hooks[task] = CheckpointInputPipelineHook(make(tmp_path))
+        hooks[task].open(iter(shuffled()), 2, is_resumed=False)
+    for step in (2, 4, 6):
+        with eager_mode():
+            tf.raw_ops.SaveV2(
+                prefix=f"{tmp_path}/model.ckpt-{step}",
+                tensor_names=["global_step"],
+                shape_and_slices=[""],
+                tensors=[tf.constant(step, tf.int64)],
+            )
+    hooks["chief"].save(4)
+    hooks["chief"].save(6)
+    hooks["worker"].save(4)
+
+    def newest():
+        def older(path):
+            return {6: f"{tmp_path}/model.ckpt-4", 4: f"{tmp_path}/model.ckpt-2"}.get(step_of(path))
+
+        return step_of(with_whole_position(f"{tmp_path}/model.ckpt-6", [hooks["chief"]], older))
+
+    assert newest() == 4
+    assert "worker 0 was killed before it had saved where its input stood at step 6" in caplog.text
+    hooks["worker"].save(6)
+    assert newest() == 6
+    # One that saves at other steps: no older checkpoint is better.
+    for step in (4, 6):
+        for file in tmp_path.glob(f"input_worker_0.ckpt-{step}.*"):
+            file.unlink()
+    assert newest() == 6

@@ -77,3 +77,29 @@ def test_the_list_of_checkpoints_of_the_old_format_survives_a_restart(tmp_path):
     state = tf.train.get_checkpoint_state(str(tmp_path))
     listed = [path.rpartition("-")[2] for path in state.all_model_checkpoint_paths]
     assert listed == ["0", "2", "4", "6"]
+
+
+class _SetsTheStep(tf.compat.v1.train.SessionRunHook):
+    """As adanet's: the global step is the mean of what several models have trained."""
+
+    def begin(self):
+        own = next(v for v in tf.compat.v1.global_variables() if v.op.name == "own")
+        self._set = tf.compat.v1.train.get_global_step().assign(own.read_value() // 2)
+
+    def after_run(self, run_context, run_values):
+        run_context.session.run(self._set)
+
+
+def test_training_ends_at_a_global_step_that_a_hook_sets():
+    def model_fn(features, labels, mode):
+        v1 = tf.compat.v1
+        zero = v1.zeros_initializer()
+        own = v1.get_variable("own", [], tf.int64, zero, trainable=False, use_resource=True)
+        loss = tf.reduce_mean(features)
+        step = own.assign_add(1).op
+        return eb.EstimatorSpec(mode, loss=loss, train_op=step, training_hooks=[_SetsTheStep()])
+
+    estimator = eb.Estimator(model_fn)
+    estimator.train(lambda: tf.data.Dataset.from_tensors([1.0]).repeat(), max_steps=12)
+    assert estimator.get_variable_value("global_step") == 12
+    assert estimator.get_variable_value("own") == 25  # as TensorFlow 2.15.1 does

@@ -42,6 +42,7 @@ from estimator_bridge.tpu.feed_ops import (
     outfeed_enqueue,
     outfeed_enqueue_tuple,
 )
+from estimator_bridge.training import AsyncCheckpointSaverHook
 
 __all__ = [
     "AsyncCheckpointSaverHook",
@@ -102,37 +103,6 @@ class ExportSavedModelApiVersion(enum.Enum):
 
     V1 = 1
     V2 = 2
-
-
-class AsyncCheckpointSaverHook(tf.compat.v1.train.CheckpointSaverHook):
-    """A CheckpointSaverHook under another name.
-
-    The original wrote files while training went on, and left a checkpoint out where the last one
-    was still being written. Here training waits, and every checkpoint that is due is written.
-
-    Args:
-      checkpoint_dir: where to save.
-      save_secs: seconds between checkpoints.
-      save_steps: steps between checkpoints, in the place of ``save_secs``.
-      saver: what saves; by default the scaffold's or the graph's.
-      checkpoint_basename: the files' first part.
-      scaffold: whose saver is used, in the place of ``saver``.
-      listeners: CheckpointSaverListeners.
-    """
-
-    def __init__(
-        self,
-        checkpoint_dir: str,
-        save_secs: float | None = None,
-        save_steps: int | None = None,
-        saver: Any = None,
-        checkpoint_basename: str = "model.ckpt",
-        scaffold: Any = None,
-        listeners: Sequence[Any] | None = None,
-    ):
-        super().__init__(
-            checkpoint_dir, save_secs, save_steps, saver, checkpoint_basename, scaffold, listeners
-        )
 
 
 class TPUInMemoryEvalHook(InMemoryEvaluatorHook):

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 
+from estimator_bridge.compile_for import CompileError, CompileJob, start_job
 from estimator_bridge.legacy.running.dialects import Dialect
 from estimator_bridge.legacy.running.notebooks import NotebookError
 from estimator_bridge.tpu_presence import CHECKS_TPU, CORES
@@ -41,6 +42,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="with --cores: before a step runs, have XLA compile it as for a TPU; an operation "
         "that it cannot compile is an error that names the program's line",
+    )
+    parser.add_argument(
+        "--compile-for",
+        metavar="SLICE",
+        help="run as with --cores, and before a step runs, have the TPU's own compiler (libtpu, "
+        "which needs no TPU) compile it for this slice, such as v5e-8; needs "
+        "estimator-bridge[tpu-compile]",
+    )
+    parser.add_argument(
+        "--compile-only",
+        action="store_true",
+        help="with --compile-for: run no step; the program ends where it asks for a result of one",
+    )
+    parser.add_argument(
+        "--report",
+        metavar="FILE",
+        help="with --compile-for: write what the compiler said to FILE, as JSON",
     )
     parser.add_argument(
         "--tpu", metavar="NAME", help="the TPU for a program that asks for one without naming it"
@@ -120,6 +138,13 @@ def run(arguments: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         return 2
+    job = None
+    if arguments.compile_for or arguments.compile_only or arguments.report:
+        try:
+            job = _compile_job(arguments)
+        except (ValueError, CompileError) as error:
+            print(f"estimator-bridge run: {error}", file=sys.stderr)
+            return 2
     if arguments.check_tpu:
         os.environ[CHECKS_TPU] = "1"
     if arguments.cores:
@@ -142,8 +167,28 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"estimator-bridge run: {error}", file=sys.stderr)
         return 1 if isinstance(error, ModuleNotFoundError) else 2
     show_program_only(whole=arguments.verbose, has_cells=main.notebook is not None)
-    run_main(main, own, arguments.dialect, arguments.verbose)
-    return 0
+    try:
+        run_main(main, own, arguments.dialect, arguments.verbose)
+    except SystemExit as end:
+        if end.code or job is None:
+            raise
+    return job.finish() if job else 0
+
+
+def _compile_job(arguments: argparse.Namespace) -> CompileJob:
+    """The job that the options ask for; from here on this process's environment asks for it.
+
+    Raises:
+      ValueError: the options do not fit each other, or name no slice.
+    """
+    if not arguments.compile_for:
+        option = "--compile-only" if arguments.compile_only else "--report"
+        raise ValueError(f"{option} needs a slice to compile for: give --compile-for v5e-8 too")
+    if arguments.cores:
+        raise ValueError(
+            "--cores and --compile-for both say how many cores there are: leave --cores out"
+        )
+    return start_job(arguments.compile_for, arguments.compile_only, arguments.report)
 
 
 def _put_first(folder: str) -> None:

@@ -3,7 +3,8 @@
 In TensorFlow 1.14 and 1.15, ``import tensorflow.compat.v1 as tf`` was TensorFlow 1, with a graph at
 the top level. Such a program says nowhere that it wants one. But it opens sessions on that graph,
 which would be an empty one in TensorFlow 2; or it takes the ``.value`` of a shape's dimensions,
-which are plain numbers in TensorFlow 2.
+which are plain numbers in TensorFlow 2. A session is of a graph of the program's own where it is
+opened within ``with tf.Graph().as_default():``, or in a function that is called from there alone.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ class Signs:
         self.chosen = False
 
     def saw(self, what: str, line: int) -> None:
-        """Keeps the first sign."""
-        if not self.line:
+        """Keeps the first sign in the source."""
+        if not self.line or line < self.line:
             self.line, self.what = line, what
 
 
@@ -62,14 +63,41 @@ def signs_of(source: bytes) -> Signs:
         tree = ast.parse(source)
     except (SyntaxError, ValueError):
         return signs
-    _Visitor(signs).visit(tree)
+    visitor = _Visitor(signs)
+    visitor.visit(tree)
+    for function, line in visitor.sessions:
+        if not visitor.runs_in_own_graphs(function):
+            signs.saw("a session of the default graph", line)
     return signs
 
 
 class _Visitor(ast.NodeVisitor):
+    """Finds signs, sessions, and what is called within graphs of the program's own.
+
+    Attributes:
+      sessions: the function and line of each session that no graph of its own is around.
+    """
+
     def __init__(self, signs: Signs):
         self._signs = signs
         self._own_graphs = 0
+        self._function = ""
+        self.sessions: list[tuple[str, int]] = []
+        self._called_in_own_graphs: set[str] = set()
+        self._callers: dict[str, set[str]] = {}  # by a function's name: which call it elsewhere
+
+    def runs_in_own_graphs(self, function: str, seen: frozenset[str] = frozenset()) -> bool:
+        """Whether the source calls a function, and within graphs of its own alone."""
+        others = self._callers.get(function, set()) - seen - {function}
+        if "" in others or not (others or function in self._called_in_own_graphs):
+            return False
+        seen |= {function}
+        return all(self.runs_in_own_graphs(caller, seen) for caller in others)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        before, self._function = self._function, node.name
+        self.generic_visit(node)
+        self._function = before
 
     def visit_Import(self, node: ast.Import) -> None:
         self._signs.chosen |= any(f"{a.name}.".startswith(_V2) for a in node.names)
@@ -95,7 +123,12 @@ class _Visitor(ast.NodeVisitor):
 
     def visit_Call(self, node: ast.Call) -> None:
         if isinstance(node.func, ast.Attribute) and not self._own_graphs and _opens(node):
-            self._signs.saw("a session of the default graph", node.lineno)
+            self.sessions.append((self._function, node.lineno))
+        called = _called(node.func)
+        if self._own_graphs:
+            self._called_in_own_graphs.add(called)
+        else:
+            self._callers.setdefault(called, set()).add(self._function)
         self.generic_visit(node)
 
 
@@ -107,6 +140,13 @@ def _is_dimension(node: ast.expr) -> bool:
     if isinstance(shape, ast.Call):
         return isinstance(shape.func, ast.Attribute) and shape.func.attr == "get_shape"
     return isinstance(shape, ast.Attribute) and shape.attr == "shape"
+
+
+def _called(function: ast.expr) -> str:
+    """The name of what is called: of a function, or of a method."""
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
 
 
 def _is_own_graph(node: ast.expr) -> bool:

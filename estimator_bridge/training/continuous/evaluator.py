@@ -5,12 +5,17 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.checkpoint import step_of
 from estimator_bridge.training.continuous.results import EvalResult, EvalStatus
 from estimator_bridge.training.continuous.specs import EvalSpec
+from estimator_bridge.training.continuous.unfinished import Progress
+from estimator_bridge.training.exporters.kept import exports_in
+from estimator_bridge.training.metrics import written_once
 
 __all__ = ["Evaluator"]
 
@@ -27,6 +32,7 @@ class Evaluator:
       eval_spec: how to evaluate, and what to export.
       max_steps: the global step whose evaluation is the last one; None: no evaluation is.
       clock: the time in seconds.
+      progress: where it is noted, in the process that trains too.
     """
 
     def __init__(
@@ -35,11 +41,13 @@ class Evaluator:
         eval_spec: EvalSpec,
         max_steps: int | None,
         clock: Callable[[], float] = time.monotonic,
+        progress: Progress | None = None,
     ):
         self._estimator = estimator
         self._spec = eval_spec
         self._max_steps = max_steps
         self._clock = clock
+        self._progress = progress
         self._evaluated: str | None = None  # the checkpoint
         self._warned_at: float | None = None
 
@@ -65,11 +73,18 @@ class Evaluator:
                 f"evaluation results are expected to be same for the same checkpoint: {path}"
             )
             return EvalResult(EvalStatus.NO_NEW_CHECKPOINT), []
-        metrics = self._evaluate(path)
+        progress = self._progress
+        step = step_of(path) if progress else 0
+        if progress:
+            progress.evaluate(step)
+        with written_once(step) if progress and progress.is_left(step) else nullcontext():
+            metrics = self._evaluate(path)
         if metrics is None:
             return EvalResult(EvalStatus.NO_NEW_CHECKPOINT), []
         result = EvalResult(EvalStatus.EVALUATED, metrics, path)
-        exports = self._export(metrics, path)
+        exports = self._export(metrics, path, step)
+        if progress:
+            progress.evaluated(step)
         self._warned_at = None
         self._evaluated = path
         return result, exports
@@ -100,18 +115,35 @@ class Evaluator:
             )
             return None
 
-    def _export(self, metrics: dict[str, Any], path: str) -> list[Any]:
+    def _export(self, metrics: dict[str, Any], path: str, step: int) -> list[Any]:
         base = os.path.join(tf.compat.as_str_any(self._estimator.model_dir), "export")
-        return [
-            exporter.export(
+        left = self._progress.exports_left(step) if self._progress else {}
+        exports: list[Any] = []
+        for exporter in self._spec.exporters:
+            folder = os.path.join(base, exporter.name)
+            there = [os.path.basename(export) for export in exports_in(folder)]
+            before = left.get(exporter.name, there)
+            if before is None:
+                exports.append(None)
+                continue
+            made = [name for name in there if name not in before]
+            if made:  # by a process that was killed then
+                exporter.delete_old(folder)
+                exports.append(tf.compat.as_bytes(os.path.join(folder, made[-1])))
+                continue
+            if self._progress:
+                self._progress.export(exporter.name, there)
+            exported = exporter.export(
                 estimator=self._estimator,
-                export_path=os.path.join(base, exporter.name),
+                export_path=folder,
                 checkpoint_path=path,
                 eval_result=metrics,
                 is_the_final_export=self._is_last_step(metrics),
             )
-            for exporter in self._spec.exporters
-        ]
+            if self._progress and exported is None:
+                self._progress.exported_nothing(exporter.name)
+            exports.append(exported)
+        return exports
 
     def _warn(self, message: str) -> None:
         """Warns, but not again within ten minutes."""

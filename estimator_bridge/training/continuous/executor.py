@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.checkpoint import step_of
+from estimator_bridge.export.versions import remove_abandoned
 from estimator_bridge.model import TaskType
-from estimator_bridge.training.continuous import unfinished
 from estimator_bridge.training.continuous.checks import check_hooks
 from estimator_bridge.training.continuous.evaluator import Evaluator
 from estimator_bridge.training.continuous.evaluator_loop import evaluate_until_final
@@ -19,6 +21,7 @@ from estimator_bridge.training.continuous.listeners import (
 )
 from estimator_bridge.training.continuous.results import Outcome
 from estimator_bridge.training.continuous.specs import EvalSpec, TrainSpec, check_eval_spec
+from estimator_bridge.training.continuous.unfinished import Progress
 from estimator_bridge.training.estimator import Estimator
 
 __all__ = ["TrainingExecutor"]
@@ -179,22 +182,33 @@ class TrainingExecutor:
 
     def _train_with_evaluations(self, listener: ContinuousEvalListener) -> Outcome:
         spec = check_eval_spec(self._eval_spec)
-        evaluator = self._evaluator(spec)
-        folder = self._estimator.model_dir
-        was_unfinished = unfinished.is_unfinished(folder)
+        progress = Progress(self._estimator.model_dir)
+        if progress.was_unfinished:
+            self._remove_abandoned_exports(spec)
+        evaluator = self._evaluator(spec, progress)
         evaluating = EvaluateAfterSaving(
-            evaluator, spec.throttle_secs, listener, self._clock, lambda: unfinished.begin(folder)
+            evaluator, spec.throttle_secs, listener, self._clock, progress
         )
         self._train((*self._train_spec.saving_listeners, evaluating))
         result, exports = evaluating.eval_result, evaluating.export_results
-        if was_unfinished and not evaluating.has_begun and listener.before_eval():
-            _logging.warning(
-                "Training had ended before, and its last evaluation or export was cut short: they "
-                "are done now."
-            )
-            result, exports = evaluator.evaluate_and_export()
-        unfinished.finish(folder)
+        if progress.was_unfinished and not evaluating.has_begun:
+            latest = self._estimator.latest_checkpoint()
+            if latest and step_of(latest) != progress.done and listener.before_eval():
+                _logging.warning(
+                    "Training had ended before, and its last evaluation or export was cut short: "
+                    "they are done now."
+                )
+                result, exports = evaluator.evaluate_and_export()
+        progress.finish()
         return (result.metrics if result else None), exports
+
+    def _remove_abandoned_exports(self, spec: EvalSpec) -> None:
+        for exporter in spec.exporters:
+            remove_abandoned(
+                os.path.join(
+                    tf.compat.as_str_any(self._estimator.model_dir), "export", exporter.name
+                )
+            )
 
     def _train(self, saving_listeners: tuple[Any, ...]) -> None:
         self._estimator.train(
@@ -204,8 +218,8 @@ class TrainingExecutor:
             saving_listeners=saving_listeners,
         )
 
-    def _evaluator(self, spec: EvalSpec) -> Evaluator:
-        return Evaluator(self._estimator, spec, self._train_spec.max_steps, self._clock)
+    def _evaluator(self, spec: EvalSpec, progress: Progress | None = None) -> Evaluator:
+        return Evaluator(self._estimator, spec, self._train_spec.max_steps, self._clock, progress)
 
 
 def _sleep(seconds: float) -> None:

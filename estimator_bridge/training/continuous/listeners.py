@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from estimator_bridge.training.continuous.evaluator import Evaluator
 from estimator_bridge.training.continuous.results import EvalResult, EvalStatus
+from estimator_bridge.training.continuous.unfinished import Progress
 from estimator_bridge.training.termination import asked_to_end
 
 __all__ = ["ContinuousEvalListener", "EvaluateAfterSaving"]
@@ -40,7 +41,9 @@ class ContinuousEvalListener:
 
 
 class EvaluateAfterSaving(_CheckpointSaverListener):
-    """Evaluates each checkpoint that training writes, but the one that it starts from.
+    """Evaluates each checkpoint that training writes.
+
+    The one that it starts from is evaluated only if a killed process was to do that.
 
     Args:
       evaluator: evaluates and exports.
@@ -48,7 +51,7 @@ class EvaluateAfterSaving(_CheckpointSaverListener):
         checkpoint is evaluated in any case.
       listener: told of evaluations.
       clock: the time in seconds.
-      when_training_begins: called then.
+      progress: where it is noted.
 
     Attributes:
       eval_result: the last evaluation's; None if there was none.
@@ -62,9 +65,9 @@ class EvaluateAfterSaving(_CheckpointSaverListener):
         throttle_secs: float,
         listener: ContinuousEvalListener,
         clock: Callable[[], float] = time.monotonic,
-        when_training_begins: Callable[[], None] = lambda: None,
+        progress: Progress | None = None,
     ):
-        self._when_training_begins = when_training_begins
+        self._progress = progress
         self._evaluator = evaluator
         self._throttle_secs = throttle_secs
         self._listener = listener
@@ -79,7 +82,14 @@ class EvaluateAfterSaving(_CheckpointSaverListener):
         """Called when training starts."""
         self._is_first, self._last = True, None
         self.has_begun = True
-        self._when_training_begins()
+        if self._progress:
+            self._progress.begin()
+
+    def before_save(self, session: Any, global_step_value: int) -> None:
+        """Called before a checkpoint: from now on its evaluation is due."""
+        del session
+        if self._progress and not self._is_first and not asked_to_end():
+            self._progress.evaluate(int(global_step_value))
 
     def after_save(self, session: Any, global_step_value: int) -> bool | None:
         """Called after a checkpoint.
@@ -88,11 +98,16 @@ class EvaluateAfterSaving(_CheckpointSaverListener):
           True to stop training.
         """
         del session
-        if self._is_first:
-            self._is_first = False
-            return None
+        was_first, self._is_first = self._is_first, False
         if asked_to_end():
             return None
+        if was_first:
+            if not (self._progress and self._progress.is_left(int(global_step_value))):
+                return None
+            _logging.warning(
+                "The evaluation of step %d, or an export after it, was cut short: it is done now.",
+                global_step_value,
+            )
         if not self._listener.before_eval():
             _logging.info("Training stops, as before_eval of the evaluation listener asks for.")
             return True
@@ -104,6 +119,8 @@ class EvaluateAfterSaving(_CheckpointSaverListener):
                 self._throttle_secs,
                 wait,
             )
+            if self._progress:
+                self._progress.skip()
             return None
         if not self._evaluate(global_step_value):
             _logging.info("Training stops, as after_eval of the evaluation listener asks for.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from estimator_bridge.compile_for import current_job
 from estimator_bridge.model import TaskType
 from estimator_bridge.training.continuous.executor import TrainingExecutor
 from estimator_bridge.training.continuous.results import Outcome
@@ -45,4 +46,8 @@ def train_and_evaluate(
             f"Given task id {config.task_id}. Start one evaluator process, with "
             '{"type": "evaluator", "index": 0} in TF_CONFIG.'
         )
+    job = current_job()
+    if job and job.request.only:  # whatever the cluster: each mode once
+        estimator.train(train_spec.input_fn)
+        return estimator.evaluate(eval_spec.input_fn, eval_spec.steps), []
     return executor.run()

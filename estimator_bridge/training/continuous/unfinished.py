@@ -1,38 +1,113 @@
-"""A note in model_dir that train_and_evaluate is under way, for the process that follows a kill.
+"""A note in model_dir of how far train_and_evaluate is, for the process that follows a kill.
 
-The checkpoints alone do not tell whether the evaluation and the exports after the last of them
-were done. So the note is there from the start of training to the end of the last export.
+The checkpoints alone do not tell whether the evaluation and the exports after them were done. So
+the note is there from the start of training to the end of the last export. It names the step that
+is to be evaluated before the checkpoint of that step is written, and each export before it begins.
 """
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
+from collections.abc import Iterable
+from typing import Any
 
 import tensorflow as tf
 
-__all__ = ["begin", "finish", "is_unfinished"]
+__all__ = ["Progress"]
 
 _NOTE = ".estimator_bridge.unfinished"
+_NEW = ".new"
+# Of the note's JSON: the step that is to be evaluated; the one that was, with all exports; and by
+# the name of each exporter that was called, the exports that were there before, or null where it
+# did not export anything.
+_DUE, _DONE, _EXPORTS = "due", "done", "exports"
 
 
-def begin(model_dir: str) -> None:
-    """Leaves the note: training begins."""
-    if not tf.io.gfile.isdir(model_dir):
-        return  # nothing was trained there
-    with tf.io.gfile.GFile(_path(model_dir), "w") as file:
-        file.write("train_and_evaluate has not come to its end here.\n")
+class Progress:
+    """The note, as an earlier process left it and as this one writes it.
 
+    Args:
+      model_dir: the folder.
 
-def is_unfinished(model_dir: str) -> bool:
-    """Whether the note is there."""
-    return tf.io.gfile.exists(_path(model_dir))
+    Attributes:
+      was_unfinished: whether an earlier process left it.
+      done: the step whose evaluation and exports were the last that it finished.
+    """
 
+    def __init__(self, model_dir: str):
+        self._folder = tf.compat.as_str_any(model_dir)
+        self._path = os.path.join(self._folder, _NOTE)
+        self.was_unfinished = tf.io.gfile.exists(self._path)
+        self._left: dict[str, Any] = self._read() if self.was_unfinished else {}
+        self._now: dict[str, Any] = {}
+        self.done: int | None = self._left.get(_DONE)
 
-def finish(model_dir: str) -> None:
-    """Removes the note: all evaluations and exports are done."""
-    if is_unfinished(model_dir):
-        tf.io.gfile.remove(_path(model_dir))
+    def begin(self) -> None:
+        """Leaves the note: training begins."""
+        if not self.was_unfinished:
+            self._write()
 
+    def is_left(self, step: int) -> bool:
+        """Whether an earlier process was to evaluate a step, and did not finish."""
+        return self._left.get(_DUE) == step
 
-def _path(model_dir: str) -> str:
-    return os.path.join(tf.compat.as_str_any(model_dir), _NOTE)
+    def exports_left(self, step: int) -> dict[str, list[str] | None]:
+        """The exporters that an earlier process called for a step.
+
+        Returns:
+          For each, the names of the exports that were there before; None for one that chose not to
+          export anything.
+        """
+        return dict(self._left.get(_EXPORTS, {})) if self.is_left(step) else {}
+
+    def evaluate(self, step: int) -> None:
+        """Notes that a step is to be evaluated; to be called before its checkpoint is written."""
+        if self._now.get(_DUE) != step:
+            self._now = {_DUE: step, _EXPORTS: self.exports_left(step)}
+            self._write()
+
+    def skip(self) -> None:
+        """Notes that the step is not to be evaluated after all."""
+        self._now = {} if self.done is None else {_DONE: self.done}
+        self._write()
+
+    def export(self, name: str, before: Iterable[str]) -> None:
+        """Notes that an exporter is called.
+
+        Args:
+          name: the exporter's.
+          before: the names of the exports that are there.
+        """
+        self._now[_EXPORTS][name] = list(before)
+        self._write()
+
+    def exported_nothing(self, name: str) -> None:
+        """Notes, with what is noted next, that an exporter chose not to export anything."""
+        self._now[_EXPORTS][name] = None
+
+    def evaluated(self, step: int) -> None:
+        """Notes that the evaluation and the exports of a step are done."""
+        self._now, self._left, self.done = {_DONE: step}, {}, step
+        self._write()
+
+    def finish(self) -> None:
+        """Removes the note: all evaluations and exports are done."""
+        if tf.io.gfile.exists(self._path):
+            tf.io.gfile.remove(self._path)
+
+    def _write(self) -> None:
+        if not tf.io.gfile.isdir(self._folder):
+            return  # nothing was trained there
+        with tf.io.gfile.GFile(self._path + _NEW, "w") as file:
+            file.write(json.dumps(self._now) + "\n")
+        tf.io.gfile.rename(self._path + _NEW, self._path, overwrite=True)
+
+    def _read(self) -> dict[str, Any]:
+        with contextlib.suppress(ValueError):  # that of an older version is no JSON
+            with tf.io.gfile.GFile(self._path) as file:
+                content = json.loads(file.read())
+            if isinstance(content, dict):
+                return content
+        return {}

@@ -11,13 +11,16 @@ from estimator_bridge.graph import Resources, diverging_variables
 __all__ = ["check_joined"]
 
 
-def check_joined(graph: tf.Graph, operations: Sequence[str], replicas: int) -> None:
+def check_joined(
+    graph: tf.Graph, operations: Sequence[str], replicas: int, of: str = "train_distribute"
+) -> None:
     """Checks that a training step writes the same values to the weights of all replicas.
 
     Args:
       graph: the traced graph.
       operations: what a step runs, '^name' each.
       replicas: how many there are.
+      of: who asked for them, for the message.
 
     Raises:
       ValueError: a trainable variable is given a value that follows from one replica's own batch.
@@ -30,7 +33,7 @@ def check_joined(graph: tf.Graph, operations: Sequence[str], replicas: int) -> N
     if drifting:
         some = ", ".join(repr(name) for name in drifting[:5])
         raise ValueError(
-            f"The {replicas} replicas of train_distribute would drift apart: {len(drifting)} of "
+            f"The {replicas} replicas of {of} would drift apart: {len(drifting)} of "
             f"{len(weights)} trainable variables ({some}{', ...' if drifting[5:] else ''}) are "
             "given values that each replica computes from its own batch, the first by operation "
             f"{found[drifting[0]]!r}. A hand-written optimizer has to add up the replicas' "

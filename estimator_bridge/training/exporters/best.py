@@ -110,9 +110,13 @@ class BestExporter(Exporter):
         exported = self._exporter.export(
             estimator, export_path, checkpoint_path, eval_result, is_the_final_export
         )
-        delete_old_exports(export_path, self._exports_to_keep)
+        self.delete_old(export_path)
         self._has_exported = True
         return exported
+
+    def delete_old(self, export_path: str) -> None:
+        """See `Exporter`."""
+        delete_old_exports(export_path, self._exports_to_keep)
 
     def _best_of_event_files(self, eval_result: _Metrics | None) -> _Metrics | None:
         """The best evaluation before the current one, whose own event has been written by now."""

@@ -41,6 +41,16 @@ class Exporter(abc.ABC):
           The new export's folder; None where nothing was exported.
         """
 
+    def delete_old(self, export_path: str) -> None:
+        """Deletes exports that are not to stay; by default all stay.
+
+        `export` does that itself. It is called for an export that a killed process had just made.
+
+        Args:
+          export_path: the folder of its exports.
+        """
+        del export_path
+
 
 class SavedModelExporter(Exporter):
     """Exports each time.

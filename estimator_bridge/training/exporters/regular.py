@@ -96,5 +96,9 @@ class LatestExporter(Exporter):
         exported = self._exporter.export(
             estimator, export_path, checkpoint_path, eval_result, is_the_final_export
         )
-        delete_old_exports(export_path, self._exports_to_keep)
+        self.delete_old(export_path)
         return exported
+
+    def delete_old(self, export_path: str) -> None:
+        """See `Exporter`."""
+        delete_old_exports(export_path, self._exports_to_keep)

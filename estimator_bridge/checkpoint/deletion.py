@@ -1,0 +1,64 @@
+"""Deletions of old checkpoints that a kill cut short.
+
+A saver forgets an old checkpoint, in the file `checkpoint`, before it deletes the files. A process
+that is killed in between leaves a whole checkpoint that nothing names: just like those that
+keep_checkpoint_every_n_hours keeps for good. So its name is noted before.
+"""
+
+from __future__ import annotations
+
+import os
+
+import tensorflow as tf
+
+from estimator_bridge.checkpoint.folder import checkpoints_in
+from estimator_bridge.checkpoint.whole import data_files
+from estimator_bridge.tensorflow_private import next_to_delete
+
+__all__ = ["finish_deletion", "note_deletion", "remove_deletion_note"]
+
+_NOTE = ".estimator_bridge.deleting"
+
+
+def note_deletion(folder: str, saver: tf.compat.v1.train.Saver, saved: str) -> None:
+    """Notes the checkpoint that a saver deletes once it has saved the next one, if there is one.
+
+    Args:
+      folder: of the checkpoints.
+      saver: which is about to save.
+      saved: the beginning of the new checkpoint's files' names.
+    """
+    old = next_to_delete(saver, saved)
+    if old is not None and os.path.dirname(old) == os.path.dirname(saved):
+        with tf.io.gfile.GFile(_path(folder), "w") as file:
+            file.write(os.path.basename(old) + "\n")
+
+
+def remove_deletion_note(folder: str) -> None:
+    """Removes the note: the checkpoint is deleted."""
+    if tf.io.gfile.exists(_path(folder)):
+        tf.io.gfile.remove(_path(folder))
+
+
+def finish_deletion(folder: str) -> None:
+    """Deletes the checkpoint that a killed process was about to delete.
+
+    Args:
+      folder: the model_dir of a training that is about to begin.
+    """
+    if not tf.io.gfile.exists(_path(folder)):
+        return
+    with tf.io.gfile.GFile(_path(folder)) as file:
+        name, end, _ = file.read().partition("\n")
+    named = {os.path.basename(path) for path in checkpoints_in(folder)}
+    # Without the line's end the note itself was cut short; what is still named stays.
+    if end and named and name not in named:
+        path = os.path.join(folder, name)
+        for file in [path + ".meta", path + ".index", *data_files(path), path]:
+            if tf.io.gfile.exists(file):
+                tf.io.gfile.remove(file)
+    tf.io.gfile.remove(_path(folder))
+
+
+def _path(folder: str) -> str:
+    return os.path.join(folder, _NOTE)

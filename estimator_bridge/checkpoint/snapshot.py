@@ -1,0 +1,139 @@
+"""What a saver is to write, taken at the end of a step, and written while steps go on.
+
+The graph is cut before the operations that save. What they take (variables, slices of them, a
+table's keys) is computed between two steps. On a CPU a value is no copy at first: TensorFlow copies
+a variable that somebody else holds when a step changes it. Another thread then calls the operations
+one by one. A function of them would take a thread from those that run the steps, for as long as the
+disk takes; where there is one such thread, training would stand still.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.checkpoint.overwriting import SAVING, CheckpointingSession
+from estimator_bridge.graph import host_device
+from estimator_bridge.tensorflow_private import SessionInterface, eager_mode
+
+__all__ = ["SaverSnapshot", "why_not_beside_steps"]
+
+_Saver = tf.compat.v1.train.Saver
+_MERGE, _SAVE = SAVING
+_NAMES = 3  # of the inputs of _SAVE: the file, the tensors' names, and their slices
+# What else there is in the part of a graph that saves: it makes the files' names, and orders.
+_BESIDE = frozenset(
+    {
+        "Const", "Identity", "NoOp", "Pack", "Placeholder", "PlaceholderWithDefault", "Select",
+        "SelectV2", "ShardedFilename", "StaticRegexFullMatch", "StringJoin",
+    }
+)  # fmt: skip
+
+
+def why_not_beside_steps(session: Any, saver: Any) -> str | None:
+    """Says why a saver cannot write while steps run; None if it can.
+
+    Args:
+      session: that the steps run in.
+      saver: built.
+    """
+    if not isinstance(session, CheckpointingSession):
+        return f"the steps run in a {type(session).__name__}, not in an estimator's train()"
+    if not isinstance(saver, _Saver) or type(saver).save is not _Saver.save:
+        return f"{type(saver).__name__} has a save() of its own"
+    operations = _operations(session.graph, saver)
+    others = sorted({op.type for op in operations} - _BESIDE - set(SAVING))
+    if others:
+        return f"the saver has an operation of type {others[0]}"
+    if not any(op.type == _SAVE for op in operations):
+        return "the saver has no variables"
+    return None
+
+
+class SaverSnapshot(SessionInterface):
+    """A session that a saver writes from, in any thread: it has the values of one moment.
+
+    Args:
+      session: of the graph, between two steps.
+      saver: of the graph, for which `why_not_beside_steps` finds nothing.
+    """
+
+    def __init__(self, session: CheckpointingSession, saver: Any):
+        self._session, self._graph = session, session.graph
+        definition = saver.saver_def
+        self._fetch, self._file = definition.save_tensor_name, definition.filename_tensor_name
+        operations = _operations(session.graph, saver)
+        self._saves = [op for op in operations if op.type == _SAVE]
+        self._merges = [op for op in operations if op.type == _MERGE]
+        taken = [tensor for op in self._saves for tensor in op.inputs[_NAMES:]]
+        refs = list(dict.fromkeys(tensor.name for tensor in taken))
+        with eager_mode(), tf.device(host_device()):
+            values = [tf.identity(value) for value in session.evaluate(refs)]
+        self._values = dict(zip(refs, values))
+        named = [tensor for op in self._saves for tensor in op.inputs[:_NAMES]]
+        named += [tensor for op in self._merges for tensor in op.inputs]
+        self._names = list(dict.fromkeys(tensor.name for tensor in named))
+        self._naming = session.function(self._names, [self._file])
+
+    @property
+    def graph(self) -> tf.Graph:
+        """The graph, for the checkpoint's .meta."""
+        return self._graph
+
+    @property
+    def sess_str(self) -> str:
+        """The target: always this process."""
+        return ""
+
+    def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
+        """Writes the checkpoint, as the saver asks for; nothing else can be run."""
+        del options, run_metadata
+        if fetches != self._fetch or list(feed_dict or ()) != [self._file]:
+            raise NotImplementedError(
+                f"A saver that writes beside the steps runs {self._fetch!r} alone; got {fetches!r}."
+            )
+        (prefix,) = (feed_dict or {}).values()
+        return self._session.save(tf.compat.as_str(prefix), self._write)
+
+    def _write(self, path: str) -> bytes:
+        named = dict(zip(self._names, self._naming({self._file: path}, 0)))
+        known = {**self._values, **named}
+        with eager_mode(), tf.device(host_device()):
+            for operation in self._saves:
+                prefix, names, slices, *tensors = _inputs(operation, known)
+                tf.raw_ops.SaveV2(
+                    prefix=prefix, tensor_names=names, shape_and_slices=slices, tensors=tensors
+                )
+            for operation in self._merges:
+                parts, whole = _inputs(operation, known)
+                tf.raw_ops.MergeV2Checkpoints(
+                    checkpoint_prefixes=parts,
+                    destination_prefix=whole,
+                    delete_old_dirs=operation.get_attr("delete_old_dirs"),
+                    allow_missing_files=operation.get_attr("allow_missing_files"),
+                )
+        return tf.compat.as_bytes(path)
+
+
+def _inputs(operation: tf.Operation, known: dict[str, tf.Tensor]) -> list[tf.Tensor]:
+    return [known[tensor.name] for tensor in operation.inputs]
+
+
+def _operations(graph: tf.Graph, saver: Any) -> Sequence[tf.Operation]:
+    """What a saver runs, from the operations that save on; those that save in a fixed order."""
+    definition = getattr(saver, "saver_def", None)
+    if definition is None or not definition.save_tensor_name:
+        return []
+    found: dict[str, tf.Operation] = {}
+    waiting = [graph.as_graph_element(definition.save_tensor_name).op]
+    while waiting:
+        operation = waiting.pop()
+        if operation.name in found:
+            continue
+        found[operation.name] = operation
+        count = _NAMES if operation.type == _SAVE else len(operation.inputs)
+        above = [tensor.op for tensor in operation.inputs[:count]]
+        waiting += [*operation.control_inputs, *above]
+    return [found[name] for name in sorted(found)]

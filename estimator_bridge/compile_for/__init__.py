@@ -1,0 +1,30 @@
+"""Steps compiled by a TPU's own compiler, libtpu, on a machine without one; needs no TensorFlow."""
+
+from estimator_bridge.compile_for.ending import CompileOnlyEnd, Uncomputed, end_program
+from estimator_bridge.compile_for.errors import CompileError, Why
+from estimator_bridge.compile_for.job import CompileJob, current_job, start_job
+from estimator_bridge.compile_for.lowered import Argument, Finding, LoweredStep
+from estimator_bridge.compile_for.report import Refusal, Report, StepReport
+from estimator_bridge.compile_for.request import Request
+from estimator_bridge.compile_for.slices import Slice, find_slice, slice_names
+
+__all__ = [
+    "Argument",
+    "CompileError",
+    "CompileJob",
+    "CompileOnlyEnd",
+    "Finding",
+    "LoweredStep",
+    "Refusal",
+    "Report",
+    "Request",
+    "Slice",
+    "StepReport",
+    "Uncomputed",
+    "Why",
+    "current_job",
+    "end_program",
+    "find_slice",
+    "slice_names",
+    "start_job",
+]

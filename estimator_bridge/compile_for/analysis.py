@@ -1,0 +1,177 @@
+"""From the compiler's figures and the compiled module's text to a report."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from estimator_bridge.compile_for.compiler import Compiled
+from estimator_bridge.compile_for.hlo import Instruction, Module, Shape, parse_module
+from estimator_bridge.compile_for.lowered import LoweredStep
+from estimator_bridge.compile_for.report import (
+    AllReduces,
+    Memory,
+    Padding,
+    Roofline,
+    StepCost,
+    StepReport,
+)
+from estimator_bridge.compile_for.slices import Slice
+
+__all__ = ["analyse"]
+
+_MOST = 10  # of costs and of padded arrays
+_SUMS = ("all-reduce", "all-reduce-start", "reduce-scatter", "all-gather", "all-to-all")
+_HOST = ("infeed", "outfeed", "send", "recv")
+_NO_ARRAYS = ("tuple", "get-tuple-element", "bitcast", "constant", "copy-start", "slice-start")
+_XLA_ARGS = "XLA_Args"
+
+LineOf = Callable[[str], "str | None"]
+
+
+def analyse(
+    name: str,
+    step: LoweredStep,
+    compiled: Compiled,
+    target: Slice,
+    examples: int | None,
+    line_of: LineOf,
+) -> StepReport:
+    """The report of one step.
+
+    Args:
+      name: of the step.
+      step: as it was given to the compiler.
+      compiled: what that made of it.
+      target: the slice.
+      examples: of a step, over all replicas.
+      line_of: the user's line of an operation by its name.
+    """
+    module = parse_module(compiled.text)
+    executed = list(module.executed())
+    flops = max(compiled.costs.get("flops", 0.0), 0.0)
+    moved = max(compiled.costs.get("bytes accessed", 0.0), 0.0)
+    sums = _all_reduces(executed, step, target)
+    roofline = Roofline(
+        flops / target.chip.core_flops,
+        moved / target.chip.core_hbm_bytes_per_second,
+        sums.seconds,
+        _compilers_time(module, compiled),
+    )
+    memory = compiled.memory
+    return StepReport(
+        name,
+        target.name,
+        compiled.device,
+        step.replicas,
+        examples,
+        compiled.seconds,
+        flops,
+        moved,
+        Memory(
+            memory["argument"],
+            sum(argument.bytes for argument in step.arguments),
+            memory["output"],
+            memory["alias"],
+            memory["temp"],
+            memory["generated_code"],
+            target.chip.hbm_bytes,
+        ),
+        roofline,
+        sums,
+        _costs(executed, line_of),
+        _padding(module, executed, step, line_of),
+        step.float64,
+        step.dynamic,
+        sum(_is_of_host(instruction) for instruction, _ in executed),
+        sum(one.opcode == "while" and one.trips is None for one, _ in executed),
+        compiled.peak_bytes,
+    )
+
+
+def _compilers_time(module: Module, compiled: Compiled) -> float | None:
+    """The compiler's time at the roofline, in seconds.
+
+    Its figure has one second less for each custom call of the entry computation, which it cannot
+    estimate.
+    """
+    given = compiled.costs.get("optimal_seconds")
+    if given is None:
+        return None
+    unknown = sum(one.opcode == "custom-call" for one in module.computations[module.entry])
+    seconds = given + unknown
+    return seconds if seconds > 0 else None
+
+
+def _all_reduces(
+    executed: Sequence[tuple[Instruction, int]], step: LoweredStep, target: Slice
+) -> AllReduces:
+    count, total, seconds = 0, 0, 0.0
+    for instruction, times in executed:
+        if instruction.opcode not in _SUMS:
+            continue
+        brought = sum(shape.bytes for shape in instruction.shapes)
+        chips = max(_group_size(instruction, step.replicas) // target.chip.cores, 1)
+        count += times
+        total += times * brought
+        sent = 2 * (chips - 1) / chips * brought
+        seconds += times * sent / target.chip.ici_bytes_per_second
+    return AllReduces(step.sums, count, total, seconds)
+
+
+def _group_size(instruction: Instruction, replicas: int) -> int:
+    """How many replicas an all-reduce adds up."""
+    listed = re.search(r"replica_groups=\{\{([\d,]+)\}", instruction.text)
+    if listed:
+        return listed[1].count(",") + 1
+    iota = re.search(r"replica_groups=\[\d+,(\d+)\]", instruction.text)
+    return int(iota[1]) if iota else replicas
+
+
+def _costs(executed: Sequence[tuple[Instruction, int]], line_of: LineOf) -> tuple[StepCost, ...]:
+    cycles: Counter[str] = Counter()
+    for instruction, times in executed:
+        if instruction.cycles:
+            cycles[instruction.op_name or instruction.opcode] += times * instruction.cycles
+    total = sum(cycles.values())
+    return tuple(
+        StepCost(op, line_of(op), count, count / total) for op, count in cycles.most_common(_MOST)
+    )
+
+
+def _padding(
+    module: Module,
+    executed: Sequence[tuple[Instruction, int]],
+    step: LoweredStep,
+    line_of: LineOf,
+) -> tuple[Padding, ...]:
+    """The arrays with the most padding, each shape of an operation once."""
+    found: dict[tuple[str, str], tuple[Shape, int]] = {}
+    arguments = [argument.name for argument in step.arguments]
+    named = dict(zip((one.name for one in module.parameters()), arguments))
+    for instruction, _ in executed:
+        if instruction.opcode in _NO_ARRAYS or instruction.opcode.endswith("-done"):
+            continue
+        op = named.get(instruction.name) or instruction.op_name
+        for shape in instruction.shapes:
+            waste = shape.padded_bytes - shape.bytes
+            if waste > 0 and op and op != _XLA_ARGS:
+                found.setdefault((op, str(shape)), (shape, waste))
+    most = sorted(found.items(), key=lambda item: -item[1][1])[:_MOST]
+    return tuple(
+        Padding(
+            op,
+            line_of(op),
+            str(shape),
+            shape.padded_dims,
+            shape.tile,
+            waste,
+            waste / shape.padded_bytes,
+        )
+        for (op, _), (shape, waste) in most
+    )
+
+
+def _is_of_host(instruction: Instruction) -> bool:
+    return instruction.opcode in _HOST or "is_host_transfer=true" in instruction.text

@@ -1,0 +1,260 @@
+"""A TPU's compiler in a process of its own, which is started once and may die at any time."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import dataclasses
+import functools
+import json
+import os
+import re
+import select
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from estimator_bridge.compile_for.errors import CompileError, Why
+from estimator_bridge.compile_for.slices import Slice
+
+__all__ = ["Compiled", "Compiler", "shared_compiler"]
+
+# libtpu looks for the cloud's metadata, other hosts and a chip, unless it is told that there are
+# none; jax itself is to stay on the CPU.
+_SETTINGS = {
+    "ALLOW_MULTIPLE_LIBTPU_LOAD": "1",
+    "JAX_PLATFORMS": "cpu",
+    "TPU_LOG_DIR": "disabled",
+    "TPU_SKIP_MDS_QUERY": "1",
+    "TPU_WORKER_HOSTNAMES": "localhost",
+}
+_START_SECS = 120.0  # for jax's and libtpu's import, on a busy machine
+_TELLING = re.compile(r"^F\d{4}|Check failed|^\*\*\*|terminate called|Fatal|\bSIG[A-Z]+\b")
+_OUT_OF_MEMORY = re.compile(r"RESOURCE_EXHAUSTED|CompileTimeHbmOom|[Rr]an out of memory")
+
+
+@dataclasses.dataclass(frozen=True)
+class Compiled:
+    """What libtpu made of a step.
+
+    Attributes:
+      device: libtpu's name of the chip.
+      seconds: that it took to compile.
+      costs: of the compiler's cost analysis: 'flops', 'bytes accessed' and 'optimal_seconds' of one
+        replica's step.
+      memory: bytes of HBM by 'argument', 'output', 'alias', 'temp' and 'generated_code'.
+      text: the compiled module, as HLO text.
+      peak_bytes: the most memory that the compiler's process has had.
+    """
+
+    device: str
+    seconds: float
+    costs: dict[str, float]
+    memory: dict[str, int]
+    text: str
+    peak_bytes: int
+
+
+class Compiler:
+    """libtpu's compiler.
+
+    Args:
+      python: the interpreter that has jax and libtpu; by default this one.
+      secs: how long one step may take to compile.
+
+    Attributes:
+      versions: of 'jax' and 'libtpu', once it has started.
+    """
+
+    def __init__(self, python: str | None = None, secs: float = 1800.0):
+        self._python, self._secs = python or sys.executable, secs
+        self._process: subprocess.Popen | None = None
+        self._answers: int | None = None
+        self._rest = b""
+        self._log: Any = None
+        self._is_ready = False
+        self.versions: dict[str, str] = {}
+
+    def compile(self, hlo: bytes, target: Slice, replicas: int) -> Compiled:
+        """Compiles a step for the first ``replicas`` cores of a slice.
+
+        Args:
+          hlo: a serialized HloModuleProto.
+          target: the slice.
+          replicas: how many.
+
+        Raises:
+          CompileError: the compiler is not installed, refuses the step, dies or takes too long.
+        """
+        self.start()
+        if not self._is_ready:
+            self._greet()
+        with tempfile.TemporaryDirectory(prefix="compile_for_") as folder:
+            source, text = Path(folder, "step.hlo"), Path(folder, "compiled.txt")
+            source.write_bytes(hlo)
+            found = self._ask(
+                {
+                    "hlo": str(source),
+                    "text": str(text),
+                    "topology": target.topology,
+                    "options": dict(target.chip.options),
+                    "replicas": replicas,
+                }
+            )
+            if "error" in found:
+                message = found["error"]
+                why = Why.MEMORY if _OUT_OF_MEMORY.search(message) else Why.TPU
+                raise CompileError(why, message)
+            return Compiled(
+                found["device"],
+                found["seconds"],
+                found["costs"],
+                found["memory"],
+                text.read_text(encoding="utf-8"),
+                found["peak_bytes"],
+            )
+
+    def close(self) -> None:
+        """Ends the process."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        with contextlib.suppress(OSError):
+            process.stdin.close()  # type: ignore[union-attr]
+        try:
+            process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        self._forget()
+
+    def start(self) -> None:
+        """Starts the process, if it does not run, and does not wait until it is ready.
+
+        Raises:
+          CompileError: the Python is not there.
+        """
+        if self._process is not None and self._process.poll() is None:
+            return
+        self._forget()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115, as long as the process
+        reads, writes = os.pipe()
+        environment = {**os.environ, **_SETTINGS}
+        # Of the program that is compiled, not of this one.
+        for name in ("XLA_FLAGS", "TPU_NAME", "TF_CONFIG"):
+            environment.pop(name, None)
+        script = str(Path(__file__).with_name("compiler_main.py"))
+        try:
+            self._process = subprocess.Popen(
+                [self._python, script, str(writes)],
+                stdin=subprocess.PIPE,
+                stdout=self._log,
+                stderr=self._log,
+                env=environment,
+                pass_fds=[writes],
+            )
+        except OSError as error:
+            os.close(reads)
+            raise CompileError(
+                Why.SETUP, f"The Python for the TPU's compiler, {self._python!r}, does not start: "
+                f"{error.strerror}. {_install(self._python)}",
+            ) from error  # fmt: skip
+        finally:
+            os.close(writes)
+        self._answers = reads
+
+    def _greet(self) -> None:
+        """Waits until the process is ready."""
+        hello = self._answer(_START_SECS, "to start")
+        if "missing" in hello:
+            self.close()
+            raise CompileError(
+                Why.SETUP,
+                f"{self._python} has no TPU compiler: {hello['missing']}. {_install(self._python)}",
+            )
+        self.versions = {name: hello[name] for name in ("jax", "libtpu")}
+        self._is_ready = True
+
+    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        assert self._process is not None and self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(request).encode() + b"\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            raise self._died() from None
+        limit = "to compile a step (ESTIMATOR_BRIDGE_COMPILE_SECS says how long it may take)"
+        return self._answer(self._secs, limit)
+
+    def _answer(self, secs: float, what: str) -> dict[str, Any]:
+        assert self._answers is not None
+        until = time.monotonic() + secs
+        while b"\n" not in self._rest:
+            left = until - time.monotonic()
+            ready = left > 0 and select.select([self._answers], [], [], left)[0]
+            if not ready:
+                self._kill()
+                raise CompileError(
+                    Why.TIME, f"The TPU's compiler took more than {secs:g} s {what}, and was ended."
+                )
+            part = os.read(self._answers, 1 << 16)
+            if not part:
+                raise self._died()
+            self._rest += part
+        line, _, self._rest = self._rest.partition(b"\n")
+        return json.loads(line)
+
+    def _died(self) -> CompileError:
+        process = self._process
+        code = process.wait() if process else None
+        told = _telling_lines(self._log)
+        self._process = None
+        self._forget()
+        how = f"signal {-code}" if code is not None and code < 0 else f"status {code}"
+        return CompileError(Why.CRASH, f"The TPU's compiler ended by itself ({how}): {told}")
+
+    def _kill(self) -> None:
+        if self._process:
+            self._process.kill()
+            self._process.wait()
+        self._process = None
+        self._forget()
+
+    def _forget(self) -> None:
+        if self._answers is not None:
+            os.close(self._answers)
+        if self._log is not None:
+            self._log.close()
+        self._answers, self._log, self._rest, self._is_ready = None, None, b"", False
+
+
+@functools.cache
+def shared_compiler(python: str | None, secs: float) -> Compiler:
+    """A compiler for all of this process's jobs: it takes seconds to start, and 0.7 GB.
+
+    Args:
+      python: see ``Compiler``.
+      secs: see ``Compiler``.
+    """
+    compiler = Compiler(python, secs)
+    atexit.register(compiler.close)
+    return compiler
+
+
+def _install(python: str) -> str:
+    return (
+        f"Install it: {python} -m pip install 'estimator-bridge[tpu-compile]' (jax and libtpu); or "
+        "name a Python that has both by ESTIMATOR_BRIDGE_COMPILE_PYTHON."
+    )
+
+
+def _telling_lines(log: Any) -> str:
+    """The lines of a dead process's log that say why, or its last ones."""
+    log.seek(0)
+    lines = [line.strip() for line in log.read().decode(errors="replace").splitlines()]
+    lines = [line for line in lines if line]
+    telling = [line for line in lines if _TELLING.search(line)]
+    shown = telling[:3] or lines[-3:]
+    return " | ".join(line[:400] for line in shown) or "it wrote nothing"

@@ -1,0 +1,206 @@
+"""A compiled module's text, read: instructions, shapes with their tiles, and what is executed."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from collections.abc import Iterator
+
+__all__ = ["Instruction", "Module", "Shape", "parse_module"]
+
+_ITEM_BYTES = {
+    "pred": 1, "s8": 1, "u8": 1, "s16": 2, "u16": 2, "bf16": 2, "f16": 2, "s32": 4, "u32": 4,
+    "f32": 4, "s64": 8, "u64": 8, "f64": 8, "c64": 8, "c128": 16, "s4": 1, "u4": 1,
+}  # fmt: skip
+_SHAPE = re.compile(r"(?P<dtype>[a-z]\w*)\[(?P<dims>[\d,<=]*)\](?:\{(?P<layout>[^}]*)\})?")
+_COMPUTATION = re.compile(r"^(?P<entry>ENTRY )?%?(?P<name>[\w.-]+) \(.*\{$")
+_INSTRUCTION = re.compile(r"^\s+(?:ROOT )?%?(?P<name>[\w.-]+) = (?P<rest>.*)$")
+_COMMENT = re.compile(r"/\*.*?\*/")
+# Computations that run as often as what names them; a fusion's are part of it.
+_RUNS = re.compile(r"(?:body|condition|to_apply|calls|true_computation|false_computation"
+                   r"|branch_computations)=\{?((?:%?[\w.-]+(?:, )?)+)\}?")  # fmt: skip
+_CALLERS = ("while", "call", "conditional", "async-start")
+_SPACE = re.compile(r"S\((\d+)\)")
+
+
+@dataclasses.dataclass(frozen=True)
+class Shape:
+    """An array's shape and layout.
+
+    Attributes:
+      dtype: XLA's name of the type: 'f32'.
+      dims: the sizes; of a dimension that is not static, the largest.
+      minor_to_major: the dimensions in the order of memory.
+      tile: the sizes to which the minor dimensions are padded, the most minor one last.
+      space: 0 for HBM, 1 for the memory on the chip.
+    """
+
+    dtype: str
+    dims: tuple[int, ...]
+    minor_to_major: tuple[int, ...] = ()
+    tile: tuple[int, ...] = ()
+    space: int = 0
+
+    @property
+    def bytes(self) -> int:
+        """The size without padding."""
+        return math.prod(self.dims) * _ITEM_BYTES.get(self.dtype, 4)
+
+    @property
+    def padded_dims(self) -> tuple[int, ...]:
+        """The sizes as the chip keeps them."""
+        sizes = list(self.dims)
+        for dim, tile in zip(self.minor_to_major, reversed(self.tile)):
+            sizes[dim] = -(-sizes[dim] // tile) * tile
+        return tuple(sizes)
+
+    @property
+    def padded_bytes(self) -> int:
+        """The size with padding; tiles that do not fit the dimensions count for nothing."""
+        return math.prod(self.padded_dims) * _ITEM_BYTES.get(self.dtype, 4)
+
+    def __str__(self) -> str:
+        return f"{self.dtype}[{','.join(map(str, self.dims))}]"
+
+
+@dataclasses.dataclass(frozen=True)
+class Instruction:
+    """An instruction of a computation.
+
+    Attributes:
+      name: its own.
+      opcode: 'fusion'.
+      shapes: of its result; more than one for a tuple.
+      op_name: of TensorFlow's operation that it was made of, or ''.
+      text: what follows the opcode: operands and attributes.
+    """
+
+    name: str
+    opcode: str
+    shapes: tuple[Shape, ...]
+    op_name: str
+    text: str
+
+    @property
+    def cycles(self) -> int:
+        """The compiler's estimate of the chip's cycles; 0 where it makes none."""
+        found = re.search(r'"estimated_cycles":"(\d+)"', self.text)
+        return int(found[1]) if found else 0
+
+    @property
+    def trips(self) -> int | None:
+        """How often a loop runs its body; None where the compiler does not know."""
+        found = re.search(r'"known_trip_count":\{"n":"(\d+)"', self.text)
+        return int(found[1]) if found else None
+
+    @property
+    def parameter(self) -> int:
+        """The number of a parameter."""
+        return int(self.text.partition(")")[0])
+
+
+@dataclasses.dataclass(frozen=True)
+class Module:
+    """A compiled module.
+
+    Attributes:
+      computations: the instructions of each, by its name.
+      entry: the name of that which is run.
+    """
+
+    computations: dict[str, tuple[Instruction, ...]]
+    entry: str
+
+    def executed(self) -> Iterator[tuple[Instruction, int]]:
+        """The instructions that the chip runs, each with how often.
+
+        A loop of which the compiler does not know how often it runs counts once. What is within a
+        fusion is not listed.
+        """
+        waiting = [(self.entry, 1)]
+        while waiting:
+            name, times = waiting.pop()
+            for instruction in self.computations[name]:
+                yield instruction, times
+                if instruction.opcode in _CALLERS:
+                    inner = times * (instruction.trips or 1)
+                    for called in _called(instruction.text):
+                        if called in self.computations:
+                            waiting.append((called, inner))
+
+    def parameters(self) -> list[Instruction]:
+        """The parameters, in their order."""
+        found = [one for one in self.computations[self.entry] if one.opcode == "parameter"]
+        return sorted(found, key=lambda one: one.parameter)
+
+
+def _called(text: str) -> list[str]:
+    names = []
+    for found in _RUNS.findall(text):
+        names += [name.strip().lstrip("%") for name in found.split(",")]
+    return names
+
+
+def parse_module(text: str) -> Module:
+    """Reads HLO text as libtpu's compiler prints a scheduled module.
+
+    Raises:
+      ValueError: it has no ENTRY computation.
+    """
+    computations: dict[str, tuple[Instruction, ...]] = {}
+    name, entry = "", ""
+    body: list[Instruction] = []
+    for line in text.splitlines():
+        if line.startswith("}"):
+            if name:
+                computations[name] = tuple(body)
+            name, body = "", []
+            continue
+        header = _COMPUTATION.match(line)
+        if header and not line.startswith(" "):
+            name, body = header["name"], []
+            entry = name if header["entry"] else entry
+            continue
+        found = _INSTRUCTION.match(line) if name else None
+        if found:
+            instruction = _instruction(found["name"], found["rest"])
+            if instruction:
+                body.append(instruction)
+    if not entry:
+        raise ValueError("The compiled module has no ENTRY computation.")
+    return Module(computations, entry)
+
+
+def _instruction(name: str, rest: str) -> Instruction | None:
+    end = _end_of_type(rest)
+    opcode, _, text = rest[end:].lstrip().partition("(")
+    if not re.fullmatch(r"[\w-]+", opcode):
+        return None
+    op_name = re.search(r'metadata=\{[^}]*?op_name="([^"]*)"', text)
+    return Instruction(
+        name, opcode, tuple(_shapes(rest[:end])), op_name[1] if op_name else "", text
+    )
+
+
+def _end_of_type(rest: str) -> int:
+    """Where the type of an instruction's result ends: a shape, or a tuple of them."""
+    if not rest.startswith("("):
+        return rest.index(" ") if " " in rest else len(rest)
+    depth = 0
+    for i, letter in enumerate(rest):
+        depth += (letter == "(") - (letter == ")")
+        if depth == 0:
+            return i + 1
+    return len(rest)
+
+
+def _shapes(text: str) -> Iterator[Shape]:
+    for found in _SHAPE.finditer(_COMMENT.sub("", text)):
+        dims = tuple(int(size.lstrip("<=")) for size in found["dims"].split(",") if size)
+        order, _, tiling = (found["layout"] or "").partition(":")
+        minor = tuple(int(dim) for dim in order.split(",") if dim.strip().isdigit())
+        tile = re.search(r"T\(([\d,]+)\)", tiling)
+        space = _SPACE.search(tiling)
+        sizes = tuple(int(size) for size in tile[1].split(",")) if tile else ()
+        yield Shape(found["dtype"], dims, minor, sizes, int(space[1]) if space else 0)

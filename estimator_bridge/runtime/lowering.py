@@ -1,0 +1,220 @@
+"""A replica's part of a step, lowered by TensorFlow to XLA's HLO; nothing runs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+import numpy as np
+import tensorflow as tf
+
+from estimator_bridge.compile_for import Argument, Finding, LoweredStep
+from estimator_bridge.errors import NotCompilableError
+from estimator_bridge.graph import JoinFn, Lifted, Resources, Snapshot
+from estimator_bridge.graph.compilable import find_obstacles, lowering_error, not_compilable
+from estimator_bridge.graph.user_line import line_of_node
+from estimator_bridge.tensorflow_private import xla_all_reduce, xla_replica_id
+
+__all__ = ["StepLowering"]
+
+_BY_XLA = frozenset({tf.float32, tf.bfloat16, tf.float16, tf.int32, tf.uint32})
+_SLOW_FLOAT64 = "a TPU has no float64: it computes with several numbers instead. Cast to float32."
+
+
+@dataclasses.dataclass(frozen=True)
+class StepLowering:
+    """What lowers a step.
+
+    Attributes:
+      graph: the traced graph.
+      resources: its variables.
+      lifted: the replica's part.
+      inputs: the references that a call gives values to: the batch, and what is fed.
+      results: how many of the lifted fetches are tensors to return.
+    """
+
+    graph: tf.Graph
+    resources: Resources
+    lifted: Lifted
+    inputs: Sequence[str]
+    results: int
+
+    def check(self, for_tpu: bool = False, allowed: Collection[str] = ()) -> None:
+        """Checks, eagerly, that XLA would compile a replica's part, by compiling it up to HLO.
+
+        Nothing runs. The variables have to be initialized, and the inputs' shapes to be static.
+
+        Args:
+          for_tpu: whether shapes that depend on values are refused too, as XLA refuses them, or
+            pads them, on a TPU.
+          allowed: types of ops that are no obstacle.
+
+        Raises:
+          NotCompilableError: it would not; names the operations and the program's lines.
+        """
+        obstacles = find_obstacles(self.graph, self.lifted.names, for_tpu, allowed)
+        if obstacles:
+            raise not_compilable(obstacles)
+        if self._leaves_something_out():
+            return
+        self._compile("hlo", lambda sums: [value for value, _ in sums], 0, True)
+
+    def lower(self, replicas: int, has_values: bool) -> LoweredStep:
+        """The step as HLO, with its sums as all-reduces over so many replicas.
+
+        Args:
+          replicas: how many.
+          has_values: whether the variables have values. Those of the step's own are not needed:
+            without, the step is lowered with variables of the same shapes, which go again.
+
+        Raises:
+          NotCompilableError: TensorFlow cannot lower it; names the operations and the lines.
+        """
+        obstacles = find_obstacles(self.graph, self.lifted.names, for_tpu=False)
+        if obstacles:
+            raise not_compilable(obstacles)
+        outside = self._outside_compilation()
+        if outside:
+            lines = [f"  {name}, made at {line_of_node(self.graph, name)}" for name in outside[:5]]
+            raise NotCompilableError(
+                "The step leaves operations to the host (tpu.outside_compilation), which cannot "
+                "be lowered here:\n" + "\n".join(lines)
+            )
+
+        names: Iterator[str] = iter(())
+
+        def number() -> tf.Tensor:  # called as an import of the step begins
+            nonlocal names
+            names = iter(self.lifted.sums)
+            return xla_replica_id()
+
+        def join(sums: Sequence[tuple[tf.Tensor, np.ndarray | None]]) -> list[tf.Tensor]:
+            return [_all_reduce(value, groups, replicas, next(names)) for value, groups in sums]
+
+        if replicas == 1:
+            hlo, arguments = self._compile(
+                "hlo_serialized", lambda sums: [value for value, _ in sums], 0, has_values
+            )
+        else:
+            hlo, arguments = self._compile("hlo_serialized", join, number, has_values)
+        return LoweredStep(
+            hlo,
+            replicas,
+            arguments,
+            len(self.lifted.sums),
+            tuple(self._in_float64()),
+            tuple(self._without_static_shape()),
+        )
+
+    def _compile(
+        self, stage: str, join: JoinFn, replica: int | Callable[[], tf.Tensor], has_values: bool
+    ) -> tuple[bytes, tuple[Argument, ...]]:
+        tensors = [self.graph.get_tensor_by_name(ref) for ref in self.inputs]
+        unknown = [t.name for t in tensors if not t.shape.is_fully_defined()]
+        if unknown:
+            raise NotCompilableError(
+                f"The step cannot be compiled by XLA: its inputs {unknown} have no static shape. "
+                "Batch the dataset with drop_remainder=True."
+            )
+        variables = None if has_values else self._stand_ins()
+        handles: dict[str, tf.Tensor] = {}
+
+        @tf.autograph.experimental.do_not_convert
+        def on_one_replica(draw, *components):
+            handles.update(self._handles(variables))
+            values = {**handles, **dict(zip(self.inputs, components))}
+            number = replica if isinstance(replica, int) else replica()
+            results = self.lifted(values, join, number, draw)
+            return [tf.identity(result) for result in results[: self.results]]
+
+        function = tf.function(on_one_replica, autograph=False, jit_compile=True)
+        specs = [tf.TensorSpec([], tf.int64), *(tf.TensorSpec(t.shape, t.dtype) for t in tensors)]
+        try:
+            hlo = function.experimental_get_compiler_ir(*specs)(stage=stage)
+        except (ValueError, TypeError, tf.errors.OpError) as error:
+            raise lowering_error(self.graph, error) from error
+        arguments = [_argument("position", "position", specs[0])]
+        arguments += [_argument("input", t.op.name, spec) for t, spec in zip(tensors, specs[1:])]
+        captured = function.get_concrete_function(*specs).graph.inputs[len(specs) :]
+        names = {id(handle): ref[: -len(":0")] for ref, handle in handles.items()}
+        for handle in captured:
+            name = names.get(id(handle))
+            if name in self.resources.variables:
+                copy = self.resources.first_copy(name)
+                arguments.append(_argument("variable", name, copy))
+        return hlo, tuple(arguments)
+
+    def _handles(self, variables: dict[str, tf.Variable] | None) -> dict[str, tf.Tensor]:
+        if variables is None:
+            return self.resources.handles(self.lifted.given)
+        capture = tf.compat.v1.get_default_graph().capture
+        others = {ref for ref in self.lifted.given if ref not in variables}
+        own = {ref: capture(variable.handle) for ref, variable in variables.items()}
+        return {**own, **self.resources.handles(others)}
+
+    def _stand_ins(self) -> dict[str, tf.Variable]:
+        """Variables of the step's shapes, by the reference of their handle."""
+        found = {}
+        for ref in sorted(self.lifted.given):
+            name = ref[: -len(":0")]
+            if name in self.resources.variables:
+                copy = self.resources.first_copy(name)
+                found[ref] = tf.Variable(tf.zeros(copy.shape, copy.dtype), trainable=False)
+        return found
+
+    def _leaves_something_out(self) -> bool:
+        """Whether an operation, allowed or meant for the host, is none of XLA's here."""
+        names = self.lifted.names
+        return bool(find_obstacles(self.graph, names, for_tpu=False) or self._outside_compilation())
+
+    def _outside_compilation(self) -> list[str]:
+        nodes = Snapshot.of(self.graph).nodes
+        return [n for n in self.lifted.names if "_xla_outside_compilation" in nodes[n].attr]
+
+    def _in_float64(self) -> Iterator[Finding]:
+        """The operations that compute in float64, one for each line of the program."""
+        seen = set()
+        for name in self.lifted.names:
+            try:
+                operation = self.graph.get_operation_by_name(name)
+            except KeyError:  # of a function that was spread out
+                continue
+            if any(tensor.dtype == tf.float64 for tensor in operation.outputs):
+                line = line_of_node(self.graph, name)
+                if (line or name) not in seen:
+                    seen.add(line or name)
+                    yield Finding(name, line, _SLOW_FLOAT64)
+
+    def _without_static_shape(self) -> Iterator[Finding]:
+        for obstacle in find_obstacles(self.graph, self.lifted.names, for_tpu=True):
+            yield Finding(obstacle.name, obstacle.line, obstacle.reason)
+
+
+def _argument(kind: str, name: str, like: tf.TensorSpec | tf.Variable) -> Argument:
+    return Argument(kind, name, tuple(like.shape.as_list()), like.dtype.name, like.dtype.size)
+
+
+def _all_reduce(value: tf.Tensor, groups: np.ndarray | None, replicas: int, name: str) -> tf.Tensor:
+    """A sum over replicas as XLA has it, under the name of the program's.
+
+    Raises:
+      NotCompilableError: there is none for numbers of this type.
+    """
+    if value.dtype in _BY_XLA:
+        listed = [list(range(replicas))] if groups is None else groups.tolist()
+        return xla_all_reduce(value, listed, name)
+    if groups is not None:
+        raise NotCompilableError(
+            f"The cross-replica sum of {value.name!r} is in groups and of {value.dtype.name}: "
+            "TensorFlow lowers such sums of float32, bfloat16, float16, int32 and uint32 only."
+        )
+    return tf.raw_ops.CollectiveReduceV2(
+        input=value,
+        group_size=replicas,
+        group_key=1,
+        instance_key=1,
+        ordering_token=[],
+        merge_op="Add",
+        final_op="Id",
+        name=name,
+    )

@@ -1,0 +1,99 @@
+"""A model_fn's steps, compiled for a TPU that is not there."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from estimator_bridge.compile_for import CompileJob, Report, Request
+from estimator_bridge.model import MODE_NAMES, ModeKeys, TPURunConfig
+from estimator_bridge.runtime import emulate_cores
+from estimator_bridge.testing.report import ModelCheckError, explained, place_of
+from estimator_bridge.tpu.estimator import TPUEstimator
+from estimator_bridge.training.compile_steps import compile_program
+from estimator_bridge.training.program import trace_program
+
+__all__ = ["compile_for_tpu"]
+
+_MODES = (ModeKeys.TRAIN, ModeKeys.EVAL, ModeKeys.PREDICT)
+
+
+def compile_for_tpu(
+    model_fn: Callable[..., Any],
+    input_fn: Callable[..., Any],
+    target: str = "v5e-1",
+    params: Mapping[str, Any] | None = None,
+    train_batch_size: int = 8,
+    eval_batch_size: int | None = None,
+    modes: Sequence[str] = _MODES,
+    eval_steps: int | None = None,
+) -> Report:
+    """Has the TPU's own compiler, libtpu, compile a model's steps for a slice; nothing runs.
+
+    The compiler needs no TPU. It runs in a process of its own, on the Python that
+    ESTIMATOR_BRIDGE_COMPILE_PYTHON names, else on this one, and is installed by
+    ``pip install 'estimator-bridge[tpu-compile]'``. The process stays for further calls, until
+    this one ends.
+
+    Args:
+      model_fn: returns a TPUEstimatorSpec.
+      input_fn: for TPUEstimator; may tell modes apart by an argument ``mode``.
+      target: the slice's name: 'v5e-8'.
+      params: for both.
+      train_batch_size: the global batch; divisible by the slice's number of replicas.
+      eval_batch_size: the global batch of evaluation and prediction; by default the same.
+      modes: the modes that the model has.
+      eval_steps: how many batches an evaluation has; by default its input is read to the end, so
+        that the step of a short last batch is compiled, too.
+
+    Returns:
+      The compiler's figures for each step; ``print(report.table())`` shows them.
+
+    Raises:
+      ModelCheckError: a step was not compiled; says which, why, and which line it is about.
+      CompileError: the compiler is not installed.
+      TooLateError: TensorFlow has already started with fewer emulated cores.
+      ValueError: an argument is wrong.
+    """
+    unknown = [mode for mode in modes if mode not in _MODES]
+    if unknown or not modes:
+        raise ValueError(f"modes must be some of {list(_MODES)}, got {list(modes)}.")
+    request = Request.make(target)
+    job = CompileJob(request)
+    eval_size = eval_batch_size or train_batch_size
+    job.start()
+    emulate_cores(request.target.replicas)
+    with tempfile.TemporaryDirectory() as folder:
+        master = f"emulated:{request.target.replicas}"
+        estimator = TPUEstimator(
+            model_fn,
+            config=TPURunConfig(master=master, model_dir=folder, tf_random_seed=1),
+            params=params,
+            train_batch_size=train_batch_size,
+            eval_batch_size=eval_size,
+            predict_batch_size=eval_size,
+        )
+        for mode in modes:
+            _compile_mode(job, estimator, input_fn, mode, eval_steps)
+    refused = job.report.refused
+    if refused:
+        told = "\n".join(f"{one.name} for {one.target}: {one.message}" for one in refused)
+        raise ModelCheckError(f"{told}\n  in {place_of(model_fn)}")
+    return job.report
+
+
+def _compile_mode(
+    job: CompileJob,
+    estimator: TPUEstimator,
+    input_fn: Callable[..., Any],
+    mode: str,
+    steps: int | None,
+) -> None:
+    with explained(f"{MODE_NAMES[mode]} for {job.request.target.name}", estimator._model_fn):
+        execution = estimator._execution(mode)
+        program = trace_program(execution, estimator._model_fn, input_fn, mode, estimator.params)
+    try:
+        compile_program(job, program, steps)
+    finally:
+        program.close()

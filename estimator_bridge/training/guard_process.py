@@ -1,0 +1,213 @@
+"""Ends a process that does not notice signals any more; a program of its own, without TensorFlow.
+
+    python guard_process.py PARENT WAKE CONTROL
+
+Python's C code writes each signal's number into a socket at once, whatever holds Python's lock (the
+GIL). A thread of the training reads it there (see signal_watch.py), and tells of it. This process
+looks at that socket too, without reading. Where numbers stay in it, or the thread falls silent for
+longer than the grace period, no Python code of the training runs any more: SIGKILL ends it.
+
+PARENT is the process to watch, WAKE and CONTROL are file descriptors. Lines come in by CONTROL:
+
+    on CALL SIGNALS SECS WHAT<tab>FOLDER   what to watch for, and how long it may stay unread
+    until CALL SECS                        this call is being ended, and may take so long
+    off
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import socket
+import sys
+import time
+
+_SAME_SECS = 0.5  # as termination.py has it
+_SECOND_SECS = 2.0  # for a second signal to be read
+_LOOK_SECS = 0.1  # between two looks at a socket in which something is
+_ALIVE_SECS = 1.0  # between two looks at a parent, where the system cannot tell of its end
+_DISK_SECS = 2.0
+
+
+class Guard:
+    """What is known of the training.
+
+    Args:
+      wake: the socket with the numbers of signals.
+    """
+
+    def __init__(self, wake: socket.socket):
+        self._wake = wake
+        self._forget()
+
+    def _forget(self) -> None:
+        self._signums: frozenset[int] = frozenset()
+        self._patience = 0.0
+        self._call, self._what, self._folder = "", "", ""
+        self._asked: float | None = None  # when the first signal was seen here
+        self._deadline: float | None = None  # once the training knows of a signal
+        self._unread: float | None = None  # since when signals are unread
+        self._unread_count = 0
+        self._second: float | None = None
+
+    @property
+    def is_on(self) -> bool:
+        """Whether there is anything to watch for."""
+        return bool(self._signums)
+
+    def look_again_in(self, now: float) -> float | None:
+        """Seconds to the next look; None: when something comes."""
+        if self._unread is not None:
+            return _LOOK_SECS
+        return None if self._deadline is None else max(0.0, self._deadline - now)
+
+    def told(self, line: str, now: float) -> None:
+        """Takes a line from the training."""
+        word, _, rest = line.partition(" ")
+        if word == "until":
+            call, secs = rest.split(" ")
+            if self.is_on and call == self._call:
+                self._deadline = now + float(secs)
+                self._asked = self._asked or now
+            return
+        self._forget()
+        if word == "on":
+            self._call, signums, secs, names = rest.split(" ", 3)
+            self._signums = frozenset(map(int, signums.split(",")))
+            self._patience = float(secs)
+            self._what, _, self._folder = names.partition("\t")
+
+    def look(self, now: float) -> str | None:
+        """Looks at the socket; returns why the training is to be ended, if it is."""
+        numbers = [number for number in self._peek() if number in self._signums]
+        if not numbers:
+            self._unread = self._second = None
+            self._unread_count = 0
+        elif self._unread is None:
+            self._unread, self._unread_count = now, len(numbers)
+            self._asked = self._asked or now
+            if self._deadline is not None:  # which the training has set after the first one
+                self._second = now
+        elif len(numbers) > self._unread_count:
+            self._unread_count = len(numbers)
+            if self._second is None and now > self._unread + _SAME_SECS:
+                self._second = now
+        if self._second is not None and now > self._second + _SECOND_SECS:
+            return "at a second signal"
+        is_over = self._unread is not None and now > self._unread + self._patience
+        if is_over or (self._deadline is not None and now > self._deadline):
+            return f"{now - (self._asked or now):.0f} s after a signal"
+        return None
+
+    def _peek(self) -> bytes:
+        try:
+            return self._wake.recv(512, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        except OSError:
+            return b""
+
+    def last_words(self, why: str) -> str:
+        """The line for stderr."""
+        standing = _standing(self._folder) if self._folder else "It has no results."
+        return (
+            f"estimator_bridge: {self._what} is killed, {why}: its process runs no Python code any "
+            f"more, as something keeps Python's lock (the GIL). {standing}\n"
+        )
+
+
+def _standing(folder: str) -> str:
+    import threading
+
+    found: list[str] = []
+    thread = threading.Thread(target=lambda: found.append(_newest(folder)), daemon=True)
+    thread.start()
+    thread.join(_DISK_SECS)  # the disk may be what hangs
+    return found[0] if found else f"The newest checkpoint in {folder} stands."
+
+
+def _newest(folder: str) -> str:
+    """Says which checkpoint the file `checkpoint` names, which is written after all its files."""
+    if "://" in folder:
+        return f"The newest checkpoint in {folder} stands."
+    try:
+        with open(os.path.join(folder, "checkpoint"), encoding="utf-8") as file:
+            name = file.readline().partition('"')[2].rpartition('"')[0]
+    except (OSError, UnicodeDecodeError):
+        name = ""
+    if not name:
+        return f"No checkpoint was written to {folder} yet."
+    path = os.path.join(folder, name)
+    if not os.path.exists(path + ".index"):
+        return f"The newest checkpoint in {folder} stands."
+    return f"The checkpoint {path} stands; started again, training goes on from there."
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _is_stopped(process: int) -> bool:
+    try:
+        with open(f"/proc/{process}/stat", "rb") as file:
+            return file.read().rpartition(b") ")[2][:1] in b"Tt"
+    except OSError:
+        return False
+
+
+def watch(parent: int, wake: socket.socket, control: socket.socket) -> None:
+    """Watches until the parent has ended, or is to be ended."""
+    guard, told = Guard(wake), b""
+    ends: int | None = None
+    try:
+        ends = os.pidfd_open(parent)
+    except (AttributeError, OSError):  # no Linux, or an old one
+        if not _is_alive(parent):
+            return
+    while True:
+        left = guard.look_again_in(time.monotonic())
+        if ends is None:
+            left = _ALIVE_SECS if left is None else min(left, _ALIVE_SECS)
+        is_due = left is not None and left <= _LOOK_SECS and guard.is_on
+        waited = [control.fileno(), *([] if ends is None else [ends])]
+        if guard.is_on and not is_due:
+            waited.append(wake.fileno())
+        ready, _, _ = select.select(waited, [], [], left)
+        if ends in ready or (ends is None and not _is_alive(parent)):
+            return
+        if control.fileno() in ready:
+            received = control.recv(4096)
+            if not received:
+                return
+            *lines, told = (told + received).split(b"\n")
+            for line in lines:
+                guard.told(line.decode(), time.monotonic())
+        why = guard.look(time.monotonic()) if guard.is_on else None
+        if why is not None and _is_stopped(parent):  # by Ctrl-Z, or a debugger
+            time.sleep(_ALIVE_SECS)
+        elif why is not None:
+            os.write(2, guard.last_words(why).encode(errors="replace"))
+            os.kill(parent, signal.SIGKILL)
+            return
+        if wake.fileno() in ready:
+            time.sleep(0.01)  # for the thread to read
+
+
+def main() -> None:
+    """Becomes nobody's child, so that the training's waits for its own children do not see it."""
+    if os.fork():
+        os._exit(0)
+    # What is sent to all processes of a terminal or a service is for the training to take.
+    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signum, signal.SIG_IGN)
+    parent, wake, control = map(int, sys.argv[1:])
+    watch(parent, socket.socket(fileno=wake), socket.socket(fileno=control))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+"""What has to be on the disk before a checkpoint is: so that a kill between the two loses nothing.
+
+Training that goes on from a checkpoint repeats no step before it. So summaries up to its step are
+written before it, and the old checkpoint that is deleted for it is noted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.checkpoint import note_deletion, remove_deletion_note
+
+__all__ = ["watch_savers"]
+
+_train = tf.compat.v1.train
+_Listener: Any = _train.CheckpointSaverListener
+
+
+class _SaverListener(_Listener):
+    """Called first of a saver's listeners.
+
+    Args:
+      hook: the CheckpointSaverHook.
+    """
+
+    def __init__(self, hook: Any):
+        self._hook = hook
+
+    def before_save(self, session: Any, global_step_value: int) -> None:
+        """Called before each checkpoint."""
+        del session
+        tf.compat.v1.summary.FileWriterCache.get(self._hook._checkpoint_dir).flush()
+        path = f"{self._hook._save_path}-{global_step_value}"
+        note_deletion(self._hook._checkpoint_dir, self._hook._get_saver(), path)
+
+    def after_save(self, session: Any, global_step_value: int) -> None:
+        """Called after it."""
+        del session, global_step_value
+        remove_deletion_note(self._hook._checkpoint_dir)
+
+
+def watch_savers(hooks: Iterable[Any]) -> None:
+    """Adds what is said above to a run's savers.
+
+    Args:
+      hooks: all of the run, before they begin.
+    """
+    for hook in hooks:
+        if isinstance(hook, _train.CheckpointSaverHook):
+            known = hook._listeners
+            known[:] = [one for one in known if not isinstance(one, _SaverListener)]
+            known.insert(0, _SaverListener(hook))

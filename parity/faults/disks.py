@@ -1,0 +1,112 @@
+"""Disks that are full, fail or are slow from an operation on; then another process goes on."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from parity.faults.counts import counted, table
+from parity.faults.kills import Ground, differences_told, told_of
+from parity.faults.options import Options
+
+__all__ = ["NAMES", "run", "table"]
+
+_PROGRAMS = ("train", "train_and_evaluate")
+_ERRORS = {"full": errno.ENOSPC, "quota": errno.EDQUOT, "failing": errno.EIO}
+_TOGETHER = 8  # see kills
+_SLOW_SECS = 0.1  # a write, fsync or rename
+NAMES = [f"{fault} disk, {name}" for name in _PROGRAMS for fault in (*_ERRORS, "slow")]
+_RAISED = re.compile(r"^(?:\w+\.)*(\w+(?:Error|Exception)): (.*)", re.MULTILINE)
+
+
+def run(names: Sequence[str], options: Options) -> dict[str, Any]:
+    """Does these cases, one after the other.
+
+    Args:
+      names: of NAMES.
+      options: `every` and `seed` count.
+
+    Returns:
+      By case: see `counts.counted`; `silent` are the operations whose failure nothing told.
+    """
+    results = {}
+    with tempfile.TemporaryDirectory() as folder:
+        grounds = {
+            name: Ground(Path(folder, name), name)
+            for name in _PROGRAMS
+            if any(case.endswith(f", {name}") for case in names)
+        }
+        for case in names:
+            fault, _, name = case.partition(" disk, ")
+            if fault == "slow":
+                outcomes = [_slowed(grounds[name])]
+            else:
+                outcomes = _refused(grounds[name], _ERRORS[fault], options)
+            results[case] = counted(outcomes, lambda outcome: outcome["held"], _told)
+            results[case]["broken"] = [outcome for outcome in outcomes if not outcome["held"]]
+        shutil.rmtree(folder)
+    return results
+
+
+def _refused(ground: Ground, error: int, options: Options) -> list[dict[str, Any]]:
+    from parity.faults.operations import Action, Fault, Kind
+
+    model_dir = ground.place("counted")
+    count = len(ground.run_with(Fault(kinds=Kind.TAKES_SPACE), model_dir).operations)
+    ground.clean(model_dir)
+    places = random.Random(options.seed).sample(range(1, count + 1), count)[:: options.every]
+
+    found = []
+    for some in (places[start : start + _TOGETHER] for start in range(0, count, _TOGETHER)):
+        model_dirs = [ground.place(f"refused-{error}-{at}") for at in some]
+        faults = [Fault(Action.REFUSE, at, Kind.TAKES_SPACE, error) for at in some]
+        with ThreadPoolExecutor(2) as pool:
+            outcomes = list(pool.map(ground.run_with, faults, model_dirs))
+        for outcome, told in zip(outcomes, told_of(ground, *model_dirs)):
+            refused = [one for one in outcome.operations if one.fate == "refused"]
+            if refused:
+                found.append(_judged(outcome, refused[0], told, error))
+        for model_dir in model_dirs:
+            ground.clean(model_dir)
+    return found
+
+
+def _judged(outcome: Any, first: Any, told: list[Any], error: int) -> dict[str, Any]:
+    """An error has to name the reason, or nothing may be lost; the next process has to mend all."""
+    raised = _RAISED.findall(outcome.output)
+    name, reason = raised[-1] if outcome.code and raised else ("", "")
+    is_named = os.strerror(error) in reason if outcome.code else outcome.code == 0
+    return {
+        "held": is_named and not told, "error": name, "reason": reason, "code": outcome.code,
+        "told": told, "first": f"{first.name} {first.path}",
+    }  # fmt: skip
+
+
+def _slowed(ground: Ground) -> dict[str, Any]:
+    from parity.faults.operations import Action, Fault, Kind
+    from parity.faults.traces import differences
+
+    model_dir = ground.place("slowed")
+    fault = Fault(Action.DELAY, 1, Kind.WAITS_FOR_DISK, secs=_SLOW_SECS)
+    outcome = ground.run_with(fault, model_dir)
+    told: list[Any] = [("error", outcome.output[-300:])]
+    if outcome.code == 0:
+        ((traces, error),) = ground.look(model_dir)
+        told = [("error", error)] if error else differences(ground.traces, traces)
+    ground.clean(model_dir)
+    return {"held": not told, "error": "", "code": outcome.code, "told": told}
+
+
+def _told(outcome: Mapping[str, Any]) -> str:
+    if outcome["code"] is None:
+        return "hangs"
+    then = differences_told(outcome)
+    return f"{outcome['error']}, then {then}" if outcome["code"] else then

@@ -1,0 +1,251 @@
+"""Kills at each file operation of a training; another process then trains to the end.
+
+What is left is compared with a training that nobody disturbed: the weights, the optimizer's slots,
+the global step, the examples that come next, summaries, exports, `checkpoint`, and the names of all
+files.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from parity.faults.counts import counted, table
+from parity.faults.options import Options
+
+__all__ = ["NAMES", "Ground", "differences_told", "run", "table", "told_of"]
+
+NAMES = ["train", "retention", "train_and_evaluate", "tpu", "warm_start"]
+_AT_ONCE = 2
+_TOGETHER = 8  # folders that one process goes on in, one after the other
+_SECS = 120.0
+_SAME = "as undisturbed"
+
+
+class Ground:
+    """A folder in which a program is run again and again.
+
+    Args:
+      folder: empty.
+      name: the program's.
+
+    Attributes:
+      traces: what the program leaves that nobody disturbed.
+      secs: how long that takes.
+    """
+
+    def __init__(self, folder: Path, name: str):
+        from parity.faults import killing_programs
+
+        self._folder, self._program = folder, killing_programs.PROGRAMS[name]
+        self._numbers = itertools.count()
+        folder.mkdir(parents=True)
+        if name == "warm_start":
+            foreign = str(folder / killing_programs.FOREIGN)
+            (error,) = self._in_fork(
+                "foreign", [foreign], _each(killing_programs.PROGRAMS["train"])
+            )
+            if error:
+                raise RuntimeError(f"the first training failed: {error}")
+        started = time.monotonic()
+        (error,) = self._in_fork("first", [str(folder / "undisturbed")], _each(self._program))
+        self.secs = time.monotonic() - started
+        ((self.traces, error),) = [({}, error)] if error else self.look(folder / "undisturbed")
+        if error:
+            raise RuntimeError(f"the undisturbed training failed: {error}")
+        shutil.rmtree(folder / "undisturbed")
+
+    def place(self, name: str) -> Path:
+        """A model_dir that is not there yet."""
+        return self._folder / name
+
+    def run_with(self, fault: Any, model_dir: Path, secs: float = 120.0) -> Any:
+        """Runs the program with a fault; see `operations.run_with`."""
+        from parity.faults.operations import run_with
+
+        log = self._folder / f"{model_dir.name}.log"
+        return run_with(fault, lambda: self._program(str(model_dir)), model_dir, log, secs)
+
+    def start(self, model_dir: Path) -> Any:
+        """Starts the program in a fork; returns that."""
+        from parity.faults.forks import Forked
+
+        log = self._folder / f"{model_dir.name}.log"
+        return Forked(lambda ready: self._program(str(model_dir)), log)
+
+    def go_on(self, *model_dirs: Path) -> list[tuple[dict[str, Any], str]]:
+        """Runs the program to its end in each folder, in one process, and looks from another one.
+
+        Returns:
+          For each, what the program has left there, or {} and the reason where it failed.
+        """
+        errors = self._in_fork("go_on", [str(place) for place in model_dirs], _each(self._program))
+        return [
+            ({}, error) if error else found for error, found in zip(errors, self.look(*model_dirs))
+        ]
+
+    def look(self, *model_dirs: Path) -> list[tuple[dict[str, Any], str]]:
+        """What the program has left in each; {} and the reason where it cannot be read."""
+        from parity.faults.traces import traces_of
+
+        def look(place: str) -> None:
+            traces = json.dumps(traces_of(Path(place)))
+            Path(place).with_suffix(".traces").write_text(traces)
+
+        places = [str(place) for place in model_dirs]
+        errors = self._in_fork("look", places, _each(look))
+        traces = [place.with_suffix(".traces") for place in model_dirs]
+        return [
+            ({}, f"cannot be read: {error}") if error else (json.loads(file.read_text()), "")
+            for error, file in zip(errors, traces)
+        ]
+
+    def _in_fork(self, name: str, places: list[str], program: Callable[[str], str]) -> list[str]:
+        from parity.faults.forks import Forked
+
+        number = next(self._numbers)
+        log, out = (self._folder / f"{name}-{number}.{ending}" for ending in ("log", "json"))
+        process = Forked(lambda ready: _write(out, [program(place) for place in places]), log)
+        code = process.wait(_SECS * (1 + len(places) / 4))
+        if code == 0:
+            return json.loads(out.read_text())
+        if len(places) == 1:
+            return ["hangs" if code is None else process.output.strip()[-300:]]
+        return [self._in_fork(name, [place], program)[0] for place in places]
+
+    def clean(self, model_dir: Path) -> None:
+        """Deletes what a run has left."""
+        shutil.rmtree(model_dir, ignore_errors=True)
+        for log in self._folder.glob(f"{model_dir.name}.*"):
+            log.unlink()
+
+
+def _each(program: Callable[[str], None]) -> Callable[[str], str]:
+    """The program, which returns the last line of its error; "" where there is none."""
+
+    def tried(place: str) -> str:
+        try:
+            program(place)
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+        return ""
+
+    return tried
+
+
+def _write(file: Path, content: Any) -> None:
+    file.write_text(json.dumps(content))
+
+
+def run(names: Sequence[str], options: Options) -> dict[str, Any]:
+    """Does these cases, one after the other.
+
+    Args:
+      names: of NAMES.
+      options: all of them count.
+
+    Returns:
+      By case: see `counts.counted`; and the `operations` of an undisturbed run.
+    """
+    results = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            ground = Ground(Path(folder, name), name)
+            known = _Results(options.results, name)
+            points, number = _points(ground)
+            chosen = random.Random(options.seed).sample(points, len(points))[:: options.every]
+            outcomes = known.complete(ground, chosen)
+            reached = [outcome for outcome in outcomes if outcome["was_killed"]]
+            results[name] = counted(reached, lambda o: not o["told"], differences_told)
+            results[name]["operations"] = number
+            shutil.rmtree(folder + "/" + name)
+    return results
+
+
+class _Results:
+    """Outcomes in a file, so that a campaign goes on where it stopped."""
+
+    def __init__(self, file: Path | None, case: str):
+        self._file, self._case = file, case
+        self._known: dict[tuple[str, int], dict[str, Any]] = {}
+        if file and file.exists():
+            for line in map(json.loads, file.read_text().splitlines()):
+                if line["case"] == case:
+                    self._known[line["action"], line["at"]] = line
+
+    def complete(
+        self, ground: Ground, points: Sequence[tuple[str, int]]
+    ) -> Iterable[dict[str, Any]]:
+        """The outcomes of all these points, those that are not known yet tried now."""
+        left = [point for point in points if point not in self._known]
+        for some in (left[start : start + _TOGETHER] for start in range(0, len(left), _TOGETHER)):
+            for outcome in _kill(ground, some):
+                self._known[outcome["action"], outcome["at"]] = outcome
+                line = json.dumps({"case": self._case, **outcome})
+                if self._file:
+                    with self._file.open("a") as file:
+                        file.write(line + "\n")
+                if outcome["told"]:
+                    print(line, file=sys.stderr, flush=True)
+        return [self._known[point] for point in points]
+
+
+def _points(ground: Ground) -> tuple[list[tuple[str, int]], int]:
+    """Where the program is killed: after each operation, before the first, and amid each write."""
+    from parity.faults.operations import Action, Fault
+
+    model_dir = ground.place("counted")
+    operations = ground.run_with(Fault(), model_dir).operations
+    ground.clean(model_dir)
+    points = [(Action.KILL_BEFORE.name, 1)]
+    for number, operation in enumerate(operations, 1):
+        points.append((Action.KILL_AFTER.name, number))
+        if operation.name == "write":
+            points.append((Action.KILL_HALFWAY.name, number))
+    return points, len(operations)
+
+
+def _kill(ground: Ground, points: Sequence[tuple[str, int]]) -> list[dict[str, Any]]:
+    """Kills runs of the program, each at one place, and lets another process go on."""
+    from parity.faults.operations import Action, Fault
+
+    model_dirs = [ground.place(f"{action}-{at}") for action, at in points]
+    faults = [Fault(Action[action], at) for action, at in points]
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        outcomes = list(pool.map(ground.run_with, faults, model_dirs))
+    killed = [place for place, outcome in zip(model_dirs, outcomes) if outcome.was_killed]
+    told = dict(zip(killed, told_of(ground, *killed)))
+    found = []
+    for (action, at), place, outcome in zip(points, model_dirs, outcomes):
+        last = outcome.operations[-1] if outcome.operations else None
+        found.append({
+            "action": action, "at": at, "was_killed": outcome.was_killed,
+            "operation": f"{last.name} {last.path}" if last else "", "told": told.get(place, []),
+        })  # fmt: skip
+        ground.clean(place)
+    return found
+
+
+def told_of(ground: Ground, *model_dirs: Path) -> list[list[Any]]:
+    """Goes on to the end in each folder; tells what differs from an undisturbed run's."""
+    from parity.faults.traces import differences
+
+    return [
+        [("error", error)] if error else differences(ground.traces, traces)
+        for traces, error in ground.go_on(*model_dirs)
+    ]
+
+
+def differences_told(outcome: Mapping[str, Any]) -> str:
+    """The kinds of differences, in a few words."""
+    kinds: Iterable[str] = sorted({kind for kind, _ in outcome["told"]})
+    return ", ".join(kinds) or _SAME

@@ -1,0 +1,183 @@
+"""A program whose file operations are counted, one of them its last, or refused, or all slow."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import enum
+import errno
+import functools
+import hashlib
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from parity.faults.forks import Forked
+
+__all__ = ["Action", "Fault", "Operation", "Outcome", "check_compiler", "run_with"]
+
+_SOURCE = Path(__file__).with_name("file_operations.c")
+
+
+class Action(enum.IntEnum):
+    """What is done at an operation; the same numbers as in file_operations.c."""
+
+    COUNT = 0
+    KILL_BEFORE = 1
+    KILL_HALFWAY = 2  # half of the bytes are written; other operations are done
+    KILL_AFTER = 3
+    REFUSE = 4  # the first one writes half of its bytes, as on a disk that becomes full
+    DELAY = 5
+
+
+class Kind(enum.IntFlag):
+    """Which operations count."""
+
+    ALL = 0
+    TAKES_SPACE = 1  # open to write, write, fsync, mkdir, link
+    WAITS_FOR_DISK = 2  # write, fsync, rename
+
+
+@dataclasses.dataclass(frozen=True)
+class Fault:
+    """What is done, and when.
+
+    Attributes:
+      action: what is done.
+      at: the number of the operation, from 1 on; REFUSE and DELAY concern the later ones too.
+      kinds: which operations count.
+      error: the errno of what is refused.
+      secs: how long an operation is held up.
+    """
+
+    action: Action = Action.COUNT
+    at: int = 0
+    kinds: Kind = Kind.ALL
+    error: int = errno.ENOSPC
+    secs: float = 0.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Operation:
+    """An operation that a program did.
+
+    Attributes:
+      name: such as `write`.
+      path: of its file, from the folder on.
+      fate: `killed`, `refused` or nothing.
+    """
+
+    name: str
+    path: str
+    fate: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What became of a program.
+
+    Attributes:
+      code: as a shell tells it; None where it did not end in time.
+      operations: those that count, up to the last.
+      output: all that it printed.
+    """
+
+    code: int | None
+    operations: list[Operation]
+    output: str
+
+    @property
+    def was_killed(self) -> bool:
+        """Whether the fault killed it."""
+        return self.code == 128 + signal.SIGKILL and any(
+            operation.fate == "killed" for operation in self.operations
+        )
+
+
+def check_compiler() -> str:
+    """Finds a C compiler.
+
+    Raises:
+      SystemExit: there is none.
+    """
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        raise SystemExit(
+            "This kind of fault needs a C compiler, as file operations are followed by a small C "
+            "program: none of cc and gcc was found. Install one (apt-get install gcc libc6-dev)."
+        )
+    return compiler
+
+
+@functools.cache
+def _library() -> ctypes.CDLL:
+    """The compiled C file; compiled once for each of its versions."""
+    made_of = hashlib.sha256(_SOURCE.read_bytes()).hexdigest()[:16]
+    path = Path(tempfile.gettempdir(), f"parity-faults-{os.getuid()}-{made_of}.so")
+    if not path.exists():
+        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+            new = Path(folder, path.name)
+            command = [check_compiler(), "-O1", "-Wall", "-shared", "-fPIC", "-o", str(new)]
+            subprocess.run([*command, str(_SOURCE)], check=True)
+            new.rename(path)
+    library = ctypes.CDLL(str(path), use_errno=True)
+    library.follow.argtypes = [
+        ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_long, ctypes.c_int, ctypes.c_int,
+        ctypes.c_long, ctypes.c_int,
+    ]  # fmt: skip
+    return library
+
+
+def run_with(
+    fault: Fault, program: Callable[[], None], folder: Path, log: Path, secs: float = 120.0
+) -> Outcome:
+    """Runs a program in a fork, to its end.
+
+    Args:
+      fault: what is done to it.
+      program: a function that ends as a script does.
+      folder: below which files count.
+      log: a file for its output; another one, of its operations, lies beside it.
+      secs: after which it counts as hanging and is killed.
+
+    Raises:
+      OSError: the machine does not let processes be followed.
+    """
+    library = _library()
+    counted = log.with_suffix(".operations")
+    place = os.path.realpath(folder)
+
+    def followed() -> None:
+        process = os.fork()
+        if not process:
+            _check(library.follow_me())
+            program()
+            raise SystemExit(0)
+        descriptor = os.open(counted, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
+        status = library.follow(
+            process, os.fsencode(place), fault.action, fault.at, fault.kinds, fault.error,
+            int(fault.secs * 1e6), descriptor,
+        )  # fmt: skip
+        _check(max(-status, 0))
+        code = os.waitstatus_to_exitcode(status)
+        os._exit(128 - code if code < 0 else code)
+
+    process = Forked(lambda ready: followed(), log)
+    code = process.wait(secs)
+    lines = counted.read_text(errors="replace").splitlines() if counted.exists() else []
+    operations = [Operation(*line.split("\t")) for line in lines]
+    shortened = [
+        dataclasses.replace(operation, path=operation.path[len(place) + 1 :])
+        for operation in operations
+    ]
+    counted.unlink(missing_ok=True)
+    return Outcome(code, shortened, process.output)
+
+
+def _check(error: int) -> None:
+    if error:
+        raise OSError(error, f"processes cannot be followed here: {os.strerror(error)}")

@@ -1,0 +1,136 @@
+"""All that a training leaves in its model_dir, so that two trainings compare bit for bit."""
+
+from __future__ import annotations
+
+import collections
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from parity.environment import IS_ORIGINAL, tf
+
+__all__ = ["differences", "traces_of"]
+
+_STAMP = re.compile(r"\b\d{10}\b")
+
+
+def traces_of(folder: Path) -> dict[str, Any]:
+    """What a training has left.
+
+    Args:
+      folder: its model_dir. No training runs there.
+
+    Returns:
+      JSON: the `values` of the newest checkpoint as hashes, the text of `checkpoint` as
+      `checkpoints`, the names of all `files`, but event files, those without a time in them; the
+      values of `summaries` by folder, tag and step, the `exports` with the hashes of what they
+      hold, and the examples that are drawn `next`.
+    """
+    from parity.faults.killing_programs import next_examples
+
+    newest = tf.train.latest_checkpoint(str(folder))
+    state = tf.train.get_checkpoint_state(str(folder))
+    named = [state.model_checkpoint_path, *state.all_model_checkpoint_paths] if state else []
+    step = newest.rpartition("-")[2] if newest else ""
+    position = folder / f"input.ckpt-{step}"
+    has_position = position.with_name(position.name + ".index").exists() and not IS_ORIGINAL
+    return {
+        "values": _hashes(newest) if newest else {},
+        "checkpoints": [Path(path).name for path in named],
+        "files": sorted(_files(folder)),
+        "summaries": {
+            str(place.relative_to(folder)): _summaries(place, folder)
+            for place in sorted({path.parent for path in folder.rglob("*.tfevents.*")})
+        },
+        "exports": {
+            path.name: [
+                _hashes(f"{export}/variables/variables")
+                for export in sorted(path.iterdir())
+                if _STAMP.fullmatch(export.name)
+            ]
+            for path in sorted(folder.glob("export/*"))
+        },
+        "next": next_examples(str(position)) if has_position else [],
+    }  # fmt: skip
+
+
+def _files(folder: Path) -> Iterable[str]:
+    for path in folder.rglob("*"):
+        if path.is_file() and "tfevents" not in path.name:
+            yield _STAMP.sub("TIME", str(path.relative_to(folder)))
+
+
+def _hashes(prefix: str) -> dict[str, str]:
+    reader = tf.train.load_checkpoint(prefix)
+    return {
+        name: hashlib.sha256(reader.get_tensor(name).tobytes()).hexdigest()[:16]
+        for name in sorted(reader.get_variable_to_shape_map())
+    }
+
+
+def _summaries(place: Path, folder: Path) -> dict[str, list[list[Any]]]:
+    """The steps and values of each tag, as TensorBoard shows them.
+
+    A run that begins at a step takes the place of what earlier runs wrote from there on. Of two
+    values of a tag at one step both are given: a step must not be told twice.
+    """
+    seen: dict[str, list[list[Any]]] = {}
+    files = sorted(place.glob("*.tfevents.*"), key=lambda path: path.stat().st_mtime_ns)
+    for file in files:
+        for event in _events(file):
+            started = event.session_log.status == tf.compat.v1.SessionLog.START
+            if event.HasField("session_log") and started:
+                for tag, points in seen.items():
+                    seen[tag] = [point for point in points if point[0] < event.step]
+            for value in event.summary.value:
+                number = tf.make_ndarray(value.tensor) if value.HasField("tensor") else None
+                told = str(value.simple_value if number is None else number)
+                told = told.replace(str(folder), "")
+                seen.setdefault(value.tag, []).append([event.step, told])
+    return {tag: sorted(points) for tag, points in sorted(seen.items())}
+
+
+def _events(file: Path) -> Iterable[Any]:
+    try:
+        yield from tf.compat.v1.train.summary_iterator(str(file))
+    except tf.errors.DataLossError:  # a killed process was in the midst of an event
+        return
+
+
+def differences(left: Mapping[str, Any], right: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What two trainings' traces differ in; [] if in nothing.
+
+    Args:
+      left: those of a run that was never disturbed.
+      right: those of another one.
+
+    Returns:
+      Pairs of a kind of difference and where it is.
+    """
+    told = [
+        (f"other {kind}", "")
+        for kind in ("values", "checkpoints", "exports", "next")
+        if left[kind] != right[kind]
+    ]
+    wanted, got = collections.Counter(left["files"]), collections.Counter(right["files"])
+    told += [("lacks files", name) for name in sorted(wanted - got)]
+    told += [("leftovers", name) for name in sorted(got - wanted)]
+    for place, tags in left["summaries"].items():
+        others = right["summaries"].get(place, {})
+        for tag, points in tags.items():
+            told += _of_points(f"{place}/{tag}", points, others.get(tag, []))
+    return told
+
+
+def _of_points(where: str, wanted: Any, got: Any) -> Iterable[tuple[str, str]]:
+    steps = [step for step, _ in got]
+    lost = [step for step, _ in wanted if step not in steps]
+    if len(set(steps)) < len(steps):
+        yield "summaries twice", f"{where} {steps}"
+    if lost:
+        yield "summaries lost", f"{where} {lost}"
+    values = dict(map(tuple, wanted))
+    if any(values.get(step) != value for step, value in got):
+        yield "other summaries", where

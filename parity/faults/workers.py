@@ -1,0 +1,196 @@
+"""Processes of a cluster that are killed, and started again or not."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from parity.faults.counts import counted, table
+from parity.faults.options import Options
+
+__all__ = ["NAMES", "run", "table"]
+
+_TASKS = ("chief", "worker")
+# Who is killed, at which checkpoint, and who is started again by the harness.
+_CASES: dict[str, tuple[Sequence[str], Sequence[int], Sequence[str]]] = {
+    "chief killed": (["chief"], [4, 8, 16], ["chief"]),
+    "worker killed": (["worker"], [4, 8, 16], ["worker"]),
+    "both killed": (["chief", "worker"], [8], ["chief", "worker"]),
+    "worker killed and not started again": (["worker"], [8], []),
+    "chief killed and not started again": (["chief"], [8], []),
+}
+NAMES = list(_CASES)
+_SECS = 180.0  # from the kill to the end
+_NO_WORKER_SECS = 20.0  # how long a worker waits for one that does not come
+_RAISED = re.compile(r"^(?:\w+\.)*(\w+Error): ", re.MULTILINE)
+
+
+class _Cluster:
+    """A chief and a worker on this machine.
+
+    Args:
+      folder: for model_dir and logs.
+      secs: how long they wait for each other.
+    """
+
+    def __init__(self, folder: Path, secs: float):
+        self.model_dir = folder / "model"
+        self._folder, self._secs = folder, secs
+        with contextlib.ExitStack() as stack:
+            sockets = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in _TASKS]
+            addresses = [f"127.0.0.1:{each.getsockname()[1]}" for each in sockets]
+        self._jobs = {task: [address] for task, address in zip(_TASKS, addresses)}
+        self._running: dict[str, subprocess.Popen[bytes]] = {}
+
+    def start(self, task: str) -> None:
+        """Starts a process."""
+        environment = {
+            **os.environ,
+            "TF_CONFIG": json.dumps({"cluster": self._jobs, "task": {"type": task, "index": 0}}),
+            "PARITY_FAULTS_TIMEOUT": str(self._secs),
+            "PYTHONWARNINGS": "ignore",
+        }
+        command = [sys.executable, "-m", "parity.faults.worker_program", str(self.model_dir)]
+        with self._log(task).open("ab") as log:
+            self._running[task] = subprocess.Popen(
+                command, env=environment, stdout=log, stderr=log, start_new_session=True
+            )
+
+    def kill(self, task: str) -> None:
+        """Kills a process."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._running[task].pid, signal.SIGKILL)
+        self._running[task].wait()
+
+    def wait_for_checkpoint(self, step: int) -> None:
+        """Waits until a checkpoint is written."""
+        end = time.monotonic() + _SECS
+        while not (self.model_dir / f"model.ckpt-{step}.index").exists():
+            if time.monotonic() > end:
+                raise RuntimeError(f"no checkpoint of step {step}:\n{self.said('chief')}")
+            time.sleep(0.05)
+
+    def wait(self, task: str, secs: float) -> int | None:
+        """A process's exit code; None where it had to be killed after this time."""
+        try:
+            code = self._running[task].wait(secs)
+        except subprocess.TimeoutExpired:
+            self.kill(task)
+            return None
+        return 128 - code if code < 0 else code
+
+    def said(self, task: str) -> str:
+        """The output of a task's processes."""
+        return self._log(task).read_text(errors="replace")[-4000:]
+
+    def _log(self, task: str) -> Path:
+        return self._folder / f"{task}.log"
+
+    def __enter__(self) -> _Cluster:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for task in self._running:
+            self.kill(task)
+
+
+def run(names: Sequence[str], options: Options) -> dict[str, Any]:
+    """Does these cases, one after the other.
+
+    Args:
+      names: of NAMES.
+      options: `every` counts.
+
+    Returns:
+      By case: see `counts.counted`; and the longest time in `secs`.
+    """
+    from parity.faults.restarts import in_fork
+
+    with tempfile.TemporaryDirectory() as name:
+        undisturbed = _once(Path(name), (), 0, ())["folder"]
+        weights = in_fork(Path(name), lambda: _weights(undisturbed))
+    results = {}
+    for case in names:
+        killed, steps, started = _CASES[case]
+        outcomes = []
+        for step in steps[:: options.every]:
+            with tempfile.TemporaryDirectory() as name:
+                outcome = _once(Path(name), killed, step, started)
+                found = in_fork(Path(name), lambda: _weights(outcome["folder"]))  # noqa: B023
+                outcomes.append({**outcome, "same": found == weights})
+                print(json.dumps({"case": case, "step": step, **outcomes[-1]}), file=sys.stderr)
+        held = _ended_the_same if started else _gave_up
+        results[case] = counted(outcomes, held, _told)
+        results[case]["secs"] = max(outcome["secs"] for outcome in outcomes)
+    return results
+
+
+def _once(folder: Path, killed: Sequence[str], step: int, started: Sequence[str]) -> dict[str, Any]:
+    patience = _SECS if started or not killed else _NO_WORKER_SECS
+    with _Cluster(folder, patience) as cluster:
+        for task in _TASKS:
+            cluster.start(task)
+        if killed:
+            cluster.wait_for_checkpoint(step)
+        began = time.monotonic()
+        for task in killed:
+            cluster.kill(task)
+        for task in started:
+            cluster.start(task)
+        left = [task for task in _TASKS if task in started or task not in killed]
+        codes = {
+            task: cluster.wait(task, max(began + _SECS - time.monotonic(), 0.1)) for task in left
+        }
+        secs = time.monotonic() - began
+        raised = [
+            name for task in left if codes[task] for name in _RAISED.findall(cluster.said(task))
+        ]
+        if not killed and any(codes.values()):
+            raise RuntimeError(
+                f"the undisturbed cluster ended with {codes}:\n{cluster.said('chief')}"
+            )
+        return {
+            "folder": str(cluster.model_dir), "codes": codes, "secs": round(secs),
+            "error": raised[-1] if raised else "",
+        }  # fmt: skip
+
+
+def _weights(folder: str) -> dict[str, list[float]]:
+    from parity.environment import tf
+
+    reader = tf.train.load_checkpoint(folder)
+    return {
+        name: reader.get_tensor(name).ravel().tolist()
+        for name in sorted(reader.get_variable_to_shape_map())
+    }
+
+
+def _ended_the_same(outcome: Mapping[str, Any]) -> bool:
+    return not any(outcome["codes"].values()) and _ended(outcome) and outcome["same"]
+
+
+def _gave_up(outcome: Mapping[str, Any]) -> bool:
+    return _ended(outcome) and outcome["error"] == "WorkerError"
+
+
+def _ended(outcome: Mapping[str, Any]) -> bool:
+    return None not in outcome["codes"].values()
+
+
+def _told(outcome: Mapping[str, Any]) -> str:
+    if not _ended(outcome):
+        return f"hangs: {', '.join(t for t, code in outcome['codes'].items() if code is None)}"
+    if any(outcome["codes"].values()):
+        return outcome["error"] or f"exit codes {sorted(outcome['codes'].values())}"
+    return "the same weights" if outcome["same"] else "other weights"

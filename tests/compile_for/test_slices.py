@@ -1,0 +1,97 @@
+"""Slices by their names, and what the request for one comes to."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from estimator_bridge.compile_for import Request, find_slice, slice_names
+from estimator_bridge.compile_for.slices import SLICES
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize(
+    ("name", "topology", "replicas", "hosts"),
+    [
+        ("v2-8", "v2:2x2", 8, 1),
+        ("v3-8", "v3:2x2", 8, 1),
+        ("v3-32", "v3:4x4", 32, 4),
+        ("v4-8", "v4:2x2x1", 4, 1),
+        ("v5e-1", "v5e:1x1", 1, 1),
+        ("v5litepod-8", "v5e:2x4", 8, 1),
+        ("v5e-256", "v5e:16x16", 256, 64),
+        ("v5p-8", "v5p:2x2x1", 4, 1),
+        ("V6E-8", "v6e:2x4", 8, 1),
+        ("v7x-8", "tpu7x:2x2x1", 8, 1),
+    ],
+)
+def test_a_slice_has_the_topology_replicas_and_hosts_of_its_name(name, topology, replicas, hosts):
+    found = find_slice(name)
+    assert (found.topology, found.replicas, found.hosts) == (topology, replicas, hosts)
+
+
+def test_names_and_grids_count_the_same_cores():
+    for name, one in SLICES.items():
+        number = int(name.rpartition("-")[2])
+        per_chip = {"v5e": 1, "v6e": 1}.get(one.chip.name, 2)
+        assert one.chips * per_chip == number, name
+
+
+@pytest.mark.parametrize("name", ["v5e-3", "v9-8", "", "v5e", "8"])
+def test_a_wrong_name_lists_those_that_there_are(name):
+    with pytest.raises(ValueError, match="There are:") as caught:
+        find_slice(name)
+    assert "v2-8, v2-32" in str(caught.value)
+    assert "v5e-1, v5e-4, v5e-8" in slice_names()
+
+
+def test_a_request_passes_through_the_environment(tmp_path):
+    environ = {}
+    request = Request.make("v5e-8", only=True, report=str(tmp_path / "r.json"))
+    request.write_to(environ)
+    assert Request.of(environ) == request
+    assert environ["ESTIMATOR_BRIDGE_CORES"] == "8"
+    assert Request.of({}) is None
+
+
+@pytest.mark.parametrize("secs", ["0", "-1", "soon", "nan"])
+def test_a_limit_that_is_no_time_is_refused(secs):
+    environ = {"ESTIMATOR_BRIDGE_COMPILE_FOR": "v5e-1", "ESTIMATOR_BRIDGE_COMPILE_SECS": secs}
+    with pytest.raises(ValueError, match="positive number of seconds"):
+        Request.of(environ)
+
+
+def test_a_report_that_could_not_be_written_is_refused_first(tmp_path):
+    with pytest.raises(ValueError, match="does not exist"):
+        Request.make("v5e-1", report=str(tmp_path / "no" / "r.json"))
+    with pytest.raises(ValueError, match="is a folder"):
+        Request.make("v5e-1", report=str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--compile-for", "v5e-3"], "no TPU slice is called 'v5e-3'. There are:"),
+        (["--compile-only"], "--compile-only needs a slice to compile for"),
+        (["--report", "r.json"], "--report needs a slice to compile for"),
+        (["--compile-for", "v5e-8", "--cores", "2"], "leave --cores out"),
+    ],
+)
+def test_wrong_options_are_said_before_tensorflow_is_imported(options, told, tmp_path):
+    program = "import sys; import estimator_bridge.cli as c; code = c.main(sys.argv[1:]); " + (
+        "assert 'tensorflow' not in sys.modules; sys.exit(code)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "run", *options, "program.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    assert told in done.stderr
