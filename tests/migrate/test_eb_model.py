@@ -98,7 +98,7 @@ def test_the_check_sees_another_number(tmp_path, monkeypatch):
     path = tmp_path / "other_net_eb_model.py"
     path.write_text(path.read_text().replace("0.1, tf.train", "0.2, tf.train"))
     generated = importlib.import_module("test_other_net_eb_model")
-    with pytest.raises(eb.testing.ModelCheckError, match="loss of a step 2 differs"):
+    with pytest.raises(eb.testing.ModelCheckError, match="loss of a step 1 differs"):
         generated.test_the_model_gives_the_numbers_of_the_model_fn()
     assert "other_net_eb_model" in sys.modules
 
