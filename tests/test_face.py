@@ -38,6 +38,7 @@ OWN = {
     "testing",
     "tpu",
     "training",
+    "v1",
 }
 OWN |= {"keras"}  # tf.keras.estimator
 OWN |= {"inputs"}  # of tf.compat.v1.estimator alone
