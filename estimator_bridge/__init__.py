@@ -66,6 +66,7 @@ if TYPE_CHECKING:
         regressor_parse_example_spec,
     )
     from estimator_bridge.legacy.install import install
+    from estimator_bridge.legacy.v1_behavior import bridge_v1_behavior
     from estimator_bridge.model import EstimatorSpec, ModeKeys, Model, RunConfig, WarmStartSettings
     from estimator_bridge.training import (
         BestExporter,
@@ -151,6 +152,7 @@ __all__ = [
     "WarmStartSettings",
     "__version__",
     "add_metrics",
+    "bridge_v1_behavior",
     "classifier_parse_example_spec",
     "data",
     "errors",
@@ -186,6 +188,9 @@ _PLACES = {
     """,
     "estimator_bridge.legacy.install": """
         install
+    """,
+    "estimator_bridge.legacy.v1_behavior": """
+        bridge_v1_behavior
     """,
     "estimator_bridge.model": """
         EstimatorSpec ModeKeys Model RunConfig WarmStartSettings

@@ -29,6 +29,7 @@ FACES = {V1: face_v1(), V2: face_v2()}
 OWN = {
     "Model",
     "__version__",
+    "bridge_v1_behavior",
     "data",
     "errors",
     "heads",
@@ -37,6 +38,7 @@ OWN = {
     "testing",
     "tpu",
     "training",
+    "v1",
 }
 OWN |= {"keras"}  # tf.keras.estimator
 OWN |= {"inputs"}  # of tf.compat.v1.estimator alone

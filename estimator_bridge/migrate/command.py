@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["add_check_arguments", "add_rewrite_arguments", "run_check", "run_rewrite"]
 
 _FORMATS = ("text", "json", "sarif", "github")
+_INPUTS = ("train", "eval")
 
 
 def add_check_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,6 +31,19 @@ def add_rewrite_arguments(parser: argparse.ArgumentParser) -> None:
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--diff", action="store_true", help="show what would be written; the default")
     what.add_argument("--write", action="store_true", help="write the files")
+    what.add_argument(
+        "--to", choices=["eb-model"],
+        help="write the program's model_fn as an eb.Model, and a test, in two files beside it",
+    )  # fmt: skip
+    model = parser.add_argument_group("with --to eb-model")
+    for purpose in _INPUTS:
+        model.add_argument(
+            f"--{purpose}-input", metavar="NAME",
+            help=f"the program's input_fn that the test takes for {purpose}",
+        )  # fmt: skip
+    model.add_argument(
+        "--params", default="{}", metavar="JSON", help="the estimators' params in the test"
+    )
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
@@ -93,6 +107,8 @@ def run_rewrite(arguments: argparse.Namespace) -> int:
     from estimator_bridge.migrate.options import ConfigurationError
     from estimator_bridge.migrate.rewriting import RewriteError, rewrite
 
+    if arguments.to:
+        return _to_eb_model(arguments)
     try:
         files = rewrite(_paths(arguments), _options(arguments))
     except (NothingFoundError, ConfigurationError, ValueError) as error:
@@ -150,6 +166,21 @@ def _written(file: Rewritten) -> bool:
         print(f"{file.examined.path}: not written: {error}", file=sys.stderr)
         return False
     return True
+
+
+def _to_eb_model(arguments: argparse.Namespace) -> int:
+    from estimator_bridge.migrate.eb_model.command import write_eb_model
+    from estimator_bridge.migrate.files import NothingFoundError
+    from estimator_bridge.migrate.options import ConfigurationError
+
+    inputs = {p: name for p in _INPUTS if (name := getattr(arguments, f"{p}_input"))}
+    try:
+        paths = _paths(arguments)
+        if len(paths) > 1 or os.path.isdir(paths[0]):
+            raise ValueError("--to eb-model takes one file")
+        return write_eb_model(paths[0], _options(arguments), inputs, arguments.params)
+    except (NothingFoundError, ConfigurationError, ValueError, OSError) as error:
+        return _wrong("rewrite", error)
 
 
 def _paths(arguments: argparse.Namespace) -> list[str]:

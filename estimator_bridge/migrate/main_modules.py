@@ -8,7 +8,14 @@ from estimator_bridge.migrate.module import Module
 
 __all__ = ["is_main"]
 
-_SETS_UP = {"set_verbosity", "disable_v2_behavior", "mark_flag_as_required", "append", "insert"}
+_SETS_UP = {
+    "append",
+    "bridge_v1_behavior",
+    "disable_v2_behavior",
+    "insert",
+    "mark_flag_as_required",
+    "set_verbosity",
+}
 
 
 def is_main(module: Module) -> bool:

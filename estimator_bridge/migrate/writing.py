@@ -1,4 +1,4 @@
-"""Writes a file as a whole or not at all."""
+"""Writes files as a whole or not at all."""
 
 from __future__ import annotations
 
@@ -6,8 +6,31 @@ import contextlib
 import os
 import shutil
 import tempfile
+from collections.abc import Mapping
 
-__all__ = ["write_whole"]
+__all__ = ["write_new", "write_whole"]
+
+
+def write_new(contents: Mapping[str, bytes]) -> None:
+    """Writes files that are not there yet: all or none.
+
+    Args:
+      contents: by path: what the file is to hold.
+
+    Raises:
+      OSError: one is there, or cannot be written. None of them is left then.
+    """
+    made: list[str] = []
+    try:
+        for path, content in contents.items():
+            with open(path, "xb") as file:
+                made.append(path)
+                file.write(content)
+    except BaseException:
+        for path in made:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+        raise
 
 
 def write_whole(path: str, content: bytes, before: bytes) -> None:

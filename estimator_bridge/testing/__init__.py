@@ -5,12 +5,14 @@ from estimator_bridge.testing.compiled import compile_for_tpu
 from estimator_bridge.testing.cores import cores_fixture
 from estimator_bridge.testing.described_tpu import TPUGraph, described_tpu
 from estimator_bridge.testing.report import ModelCheckError, ModelReport
+from estimator_bridge.testing.same_numbers import check_same_numbers
 
 __all__ = [
     "ModelCheckError",
     "ModelReport",
     "TPUGraph",
     "check_model_fn",
+    "check_same_numbers",
     "compile_for_tpu",
     "cores_fixture",
     "described_tpu",

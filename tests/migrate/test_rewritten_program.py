@@ -89,7 +89,7 @@ def programs(tmp_path_factory):
     return folder
 
 
-def said(*command, folder):
+def said(*command, folder, cores=None):
     """What a process says of its results."""
     done = subprocess.run(
         [sys.executable, *command],
@@ -98,7 +98,12 @@ def said(*command, folder):
         check=False,
         cwd=folder,
         timeout=PATIENCE,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "2"},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "TF_CPP_MIN_LOG_LEVEL": "2",
+            **({"ESTIMATOR_BRIDGE_CORES": cores} if cores else {}),
+        },
     )
     assert done.returncode == 0, done.stderr[-4000:]
     return done.stdout
@@ -126,4 +131,18 @@ def test_the_numbers_are_those_of_run(programs, tpu):
     was = said(*run, f"{place}-was", f"--tpu={tpu}", folder=programs)
     now = said("new.py", f"{place}-now", f"--tpu={tpu}", folder=programs)
     assert was.startswith("result [('auc', ")
+    assert now == was
+
+
+def test_a_session_on_emulated_cores_is_that_of_run(tmp_path):
+    """The program opens a session of the cores' master, which `run` lets it do."""
+    script = ROOT / "tests" / "legacy_programs" / "scripts" / "sessions.py"
+    for name in ("old.py", "new.py"):
+        (tmp_path / name).write_text(script.read_text())
+    assert main(["rewrite", "--write", str(tmp_path / "new.py")]) == 0
+    assert "eb.bridge_v1_behavior()" in (tmp_path / "new.py").read_text()
+    run = ("-m", "estimator_bridge.cli", "run", "--cores", "2", "old.py")
+    was = said(*run, str(tmp_path / "was"), "grpc://10.0.0.9:8470", folder=tmp_path)
+    now = said("new.py", str(tmp_path / "now"), "grpc://10.0.0.9:8470", folder=tmp_path, cores="2")
+    assert "tripled 6.0" in was
     assert now == was

@@ -11,7 +11,7 @@ from typing import Any
 from estimator_bridge.quiet_start import settle_devices
 from estimator_bridge.tpu_presence import CORES
 
-__all__ = ["get_ready", "start_graphs"]
+__all__ = ["get_ready", "split_the_cpu", "start_graphs"]
 
 
 def get_ready(graphs: bool) -> None:
@@ -42,7 +42,7 @@ def get_ready(graphs: bool) -> None:
     leave_out_old_news()
     settle_devices()
     if os.environ.get(CORES):
-        _split_the_cpu(int(os.environ[CORES]))
+        split_the_cpu(int(os.environ[CORES]))
     # The program will not be rewritten, so there is no use in telling what is deprecated.
     warnings.filterwarnings("ignore", message=r"`tf\.\S+` is deprecated")
 
@@ -58,7 +58,7 @@ def start_graphs() -> None:
     let_variables_be_true()
 
 
-def _split_the_cpu(cores: int) -> None:
+def split_the_cpu(cores: int) -> None:
     """Makes the emulated cores while that is possible: the program's first operation is too late.
 
     To list the devices, as `estimator_bridge.runtime.emulate_cores` does, would be one, too.

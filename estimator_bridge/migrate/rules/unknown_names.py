@@ -33,6 +33,8 @@ def unknown_names(module: Module) -> Iterator[Finding]:
             or not known.name.startswith(("tf1", "tf2"))
         ):
             continue
+        if use.target == "tensorflow.compat.v2.enable_v2_behavior":
+            continue  # TensorFlow 2 itself has it in compat alone
         yield module.finding(
             "EB017",
             use.nodes[0],

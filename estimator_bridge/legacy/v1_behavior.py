@@ -1,0 +1,53 @@
+"""What `estimator-bridge run` sets up around a program, for a program that plain Python runs."""
+
+from __future__ import annotations
+
+import os
+
+__all__ = ["bridge_v1_behavior"]
+
+
+def bridge_v1_behavior() -> None:
+    """Lets TensorFlow take what TensorFlow 1 took, for the rest of this process.
+
+    `estimator-bridge rewrite` writes the call behind the import of TensorFlow, where a program
+    needs it. It changes no number. Afterwards:
+
+    - ``tf.compat.v1.Session(master)`` runs on this machine where `master` names emulated cores, and
+      infeed and outfeed are queues of this process.
+    - ``tf.summary.scalar``, ``histogram``, ``image`` and ``text`` write their events without the
+      package tensorboard.
+    - A subclass of batch normalization may override ``_moments`` without today's argument `mask`.
+    - A dimension may be a whole float, as from a division: ``x.shape[1].value / 2``.
+    - In a graph, a variable is true, as in ``average if average else variable``.
+    - Where ESTIMATOR_BRIDGE_CORES is set, the CPU is split into that many emulated cores at once,
+      before the first operation, which would be too late.
+
+    To call it again changes nothing.
+    """
+    from estimator_bridge.legacy.running.bridges.batch_norm import let_moments_take_no_mask
+    from estimator_bridge.legacy.running.bridges.dimensions import let_dimensions_be_whole_floats
+    from estimator_bridge.legacy.running.bridges.sessions import (
+        let_feeds_be_queues,
+        let_sessions_be_on_cores,
+    )
+    from estimator_bridge.legacy.running.bridges.summaries import write_without_tensorboard
+    from estimator_bridge.legacy.running.start import split_the_cpu
+    from estimator_bridge.legacy.tf1.truth import let_variables_be_true
+    from estimator_bridge.tpu_presence import CORES
+
+    let_sessions_be_on_cores()
+    let_feeds_be_queues()
+    write_without_tensorboard()
+    let_moments_take_no_mask()
+    let_dimensions_be_whole_floats()
+    let_variables_be_true()
+    if os.environ.get(CORES) and not _is_split():
+        split_the_cpu(int(os.environ[CORES]))
+
+
+def _is_split() -> bool:
+    import tensorflow as tf
+
+    (cpu, *_) = tf.config.list_physical_devices("CPU")
+    return tf.config.get_logical_device_configuration(cpu) is not None

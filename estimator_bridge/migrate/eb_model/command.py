@@ -1,0 +1,142 @@
+"""`estimator-bridge rewrite --to eb-model FILE`: the model and its test, beside the program."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from estimator_bridge.migrate.check import examine_all
+from estimator_bridge.migrate.eb_model.flow import reads
+from estimator_bridge.migrate.eb_model.parts import take_apart
+from estimator_bridge.migrate.eb_model.refusal import CannotTakeApartError
+from estimator_bridge.migrate.eb_model.source import model_source
+from estimator_bridge.migrate.eb_model.test_source import find_inputs, test_source
+from estimator_bridge.migrate.main_modules import is_main
+from estimator_bridge.migrate.module import Module
+from estimator_bridge.migrate.options import Options
+from estimator_bridge.migrate.rewriting import rewritten_text
+from estimator_bridge.migrate.writing import write_new
+
+__all__ = ["eb_model_files", "write_eb_model"]
+
+_WANTED = {"features", "labels", "mode"}
+
+
+def write_eb_model(path: str, options: Options, inputs: dict[str, str], params: str) -> int:
+    """Writes NAME_eb_model.py and test_NAME_eb_model.py beside a program, and says so.
+
+    Args:
+      path: the program; it must need no other rewriting.
+      options: what else `rewrite` was told.
+      inputs: by "train" and "eval": the program's functions that the test is to use.
+      params: the estimators' params for the test, as JSON.
+
+    Returns:
+      0 where they were written, 1 where the program cannot be taken apart.
+
+    Raises:
+      ValueError: `params` is no JSON object, or the program cannot be read.
+    """
+    try:
+        given = json.loads(params)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"--params is no JSON: {error}") from None
+    if not isinstance(given, dict):
+        raise ValueError(f"--params is no JSON object: {params}")
+    try:
+        files = eb_model_files(path, options, inputs, given)
+    except CannotTakeApartError as error:
+        place = f"{path}:{error.line}" if error.line else path
+        print(f"{place}: not taken apart: {error.reason}", file=sys.stderr)
+        return 1
+    there = [name for name in files if os.path.exists(name)]
+    if there:
+        print(f"{', '.join(there)}: is there already; nothing was written", file=sys.stderr)
+        return 1
+    write_new({name: text.encode() for name, text in files.items()})
+    for name in files:
+        print(f"{name}: written")
+    return 0
+
+
+def eb_model_files(
+    path: str, options: Options, inputs: dict[str, str], params: dict[str, Any]
+) -> dict[str, str]:
+    """The files that are to be written, by path.
+
+    Raises:
+      CannotTakeApartError: the program is none that can be taken apart.
+      ValueError: it cannot be read.
+    """
+    ((examined, read),) = examine_all([path], options)
+    if read is None:
+        raise ValueError(f"{path}: {examined.passed_over}")
+    source, module = read
+    if rewritten_text(module, options.rules(), examined.findings) != source.text:
+        raise CannotTakeApartError(
+            None, f"rewrite it first, and look at what it says: estimator-bridge rewrite --write "
+            f"{path}",
+        )  # fmt: skip
+    _check_importable(module)
+    program = _import_name(Path(path))
+    function = _model_fn(module)
+    parts = take_apart(function)
+    found = find_inputs(module, inputs)
+    stem = Path(path).stem
+    folder = Path(path).parent
+    package = program.rpartition(".")[0]
+    model = f"{package}.{stem}_eb_model" if package else f"{stem}_eb_model"
+    return {
+        str(folder / f"{stem}_eb_model.py"): model_source(module, function, parts, program),
+        str(folder / f"test_{stem}_eb_model.py"): test_source(
+            program, model, function.name, found, params, parts.for_tpu
+        ),
+    }
+
+
+def _check_importable(module: Module) -> None:
+    guarded = any(
+        isinstance(statement, ast.If) and "__name__" in reads(statement.test)
+        for statement in module.tree.body
+    )
+    if is_main(module) and not guarded:
+        raise CannotTakeApartError(
+            None, 'it runs when it is imported: put what it runs below `if __name__ == "__main__":`'
+        )
+
+
+def _import_name(path: Path) -> str:
+    path = path.resolve()
+    names = [path.stem]
+    folder = path.parent
+    while (folder / "__init__.py").exists():
+        names.insert(0, folder.name)
+        folder = folder.parent
+    wrong = [name for name in names if not name.isidentifier()]
+    if wrong:
+        raise CannotTakeApartError(None, f"{wrong[0]!r} is no name that Python can import")
+    return ".".join(names)
+
+
+def _model_fn(module: Module) -> ast.FunctionDef:
+    found = [
+        node
+        for node in module.nodes(ast.FunctionDef)
+        if {a.arg for a in (*node.args.args, *node.args.kwonlyargs)} >= _WANTED
+    ]
+    top = [node for node in found if node in module.tree.body]
+    if len(top) == 1:
+        return top[0]
+    if not found:
+        raise CannotTakeApartError(None, "no function takes features, labels and mode")
+    if not top:
+        raise CannotTakeApartError(
+            found[0], f"{found[0].name} stands within a function or class, and may read its "
+            "variables: move it to the top of the module",
+        )  # fmt: skip
+    names = ", ".join(f"{node.name} (line {node.lineno})" for node in top)
+    raise CannotTakeApartError(None, f"there are several model_fns: {names}")

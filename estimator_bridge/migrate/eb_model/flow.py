@@ -1,0 +1,101 @@
+"""What statements read and set, and the slices of a list of statements that values depend on."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterable, Sequence
+
+__all__ = ["reads", "sets", "slice_for"]
+
+_MUTATING = {"append", "extend", "insert", "pop", "setdefault", "update"}
+_INNER = (ast.FunctionDef, ast.Lambda, ast.ClassDef, ast.ListComp, ast.SetComp, ast.DictComp,
+          ast.GeneratorExp)  # fmt: skip
+
+
+def reads(node: ast.AST) -> set[str]:
+    """The variables that a node reads, from outside of the functions within it too."""
+    names: set[str] = set()
+    bound: set[str] = set()
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
+            names.add(inner.id)
+        elif isinstance(inner, ast.AugAssign) and isinstance(inner.target, ast.Name):
+            names.add(inner.target.id)
+        elif isinstance(inner, (ast.FunctionDef, ast.Lambda)):
+            bound |= {a.arg for a in ast.walk(inner.args) if isinstance(a, ast.arg)}
+        elif isinstance(inner, ast.comprehension):
+            bound |= {n.id for n in ast.walk(inner.target) if isinstance(n, ast.Name)}
+    if isinstance(node, ast.FunctionDef):
+        bound |= {n for statement in node.body for n in sets(statement)}
+    return names - bound
+
+
+def sets(statement: ast.stmt) -> set[str]:
+    """The variables that a statement sets or changes, of the scope that it stands in."""
+    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+        return {statement.name}
+    found: set[str] = set()
+    for node in _of_scope(statement):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        elif isinstance(node, (ast.Subscript, ast.Attribute)) and not isinstance(
+            node.ctx, ast.Load
+        ):
+            found |= _root(node.value)
+        elif isinstance(node, ast.alias):
+            found.add(node.asname or node.name.partition(".")[0])
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            found |= _root(node.func.value) if node.func.attr in _MUTATING else set()
+    return found
+
+
+def _of_scope(statement: ast.stmt) -> Iterable[ast.AST]:
+    """The nodes of a statement without those of functions and comprehensions within."""
+    todo: list[ast.AST] = [statement]
+    while todo:
+        node = todo.pop()
+        yield node
+        if not isinstance(node, _INNER):
+            todo.extend(ast.iter_child_nodes(node))
+
+
+def _root(node: ast.AST) -> set[str]:
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+    return {node.id} if isinstance(node, ast.Name) else set()
+
+
+def slice_for(
+    statements: Sequence[ast.stmt], wanted: Collection[str]
+) -> tuple[list[ast.stmt], set[str]]:
+    """The statements that some variables' last values depend on.
+
+    Args:
+      statements: in their order.
+      wanted: the variables.
+
+    Returns:
+      The statements, in their order, and the variables that are read before any of them sets them.
+    """
+    needed = set(wanted)
+    chosen: list[ast.stmt] = []
+    for statement in reversed(statements):
+        changed = sets(statement) & needed
+        if not changed:
+            continue
+        chosen.append(statement)
+        if _sets_anew(statement):
+            needed -= changed
+        needed |= reads(statement)
+    return chosen[::-1], needed
+
+
+def _sets_anew(statement: ast.stmt) -> bool:
+    """Whether a statement sets its variables whatever they were."""
+    if isinstance(statement, ast.With):
+        return all(_sets_anew(inner) for inner in statement.body)
+    if isinstance(statement, ast.Assign):
+        return all(isinstance(node, (ast.Name, ast.Tuple, ast.List)) for node in statement.targets)
+    return isinstance(statement, (ast.FunctionDef, ast.Import, ast.ImportFrom))

@@ -1,0 +1,141 @@
+"""What a model_fn does in each mode: its statements up to the EstimatorSpec that it returns."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from estimator_bridge.migrate.eb_model.flow import reads, sets
+from estimator_bridge.migrate.eb_model.refusal import CannotTakeApartError
+
+__all__ = ["MODES", "Path", "path_of"]
+
+MODES = {"TRAIN": "train", "EVAL": "eval", "PREDICT": "infer"}
+
+
+@dataclass
+class Path:
+    """One mode's way through a model_fn.
+
+    Attributes:
+      statements: what runs before the return.
+      spec: the call that makes what is returned.
+      of_labels: variables that hang on the labels.
+    """
+
+    statements: list[ast.stmt]
+    spec: ast.Call
+    of_labels: set[str]
+
+
+def path_of(function: ast.FunctionDef, mode: str) -> Path:
+    """Follows a model_fn in a mode.
+
+    Args:
+      function: the model_fn.
+      mode: "TRAIN", "EVAL" or "PREDICT".
+
+    Raises:
+      CannotTakeApartError: a return hangs on more than the mode, or returns no spec.
+    """
+    walk = _Walk(mode)
+    returned = walk.through(function.body)
+    if returned is None:
+        raise CannotTakeApartError(function, f"returns no EstimatorSpec in mode {mode}")
+    spec = returned.value
+    if isinstance(spec, ast.Name):
+        spec = _assigned(walk.statements, spec.id)
+    if not isinstance(spec, ast.Call) or not _name(spec.func).endswith("EstimatorSpec"):
+        raise CannotTakeApartError(
+            returned, f"what it returns in mode {mode} is no call of EstimatorSpec: the parts "
+            "cannot be told apart",
+        )  # fmt: skip
+    return Path(walk.statements, spec, walk.of_labels)
+
+
+def _assigned(statements: Sequence[ast.stmt], name: str) -> ast.expr | None:
+    for statement in reversed(statements):
+        if isinstance(statement, ast.Assign) and name in sets(statement):
+            return statement.value
+    return None
+
+
+def _name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+class _Walk:
+    def __init__(self, mode: str):
+        self.mode = mode
+        self.statements: list[ast.stmt] = []
+        self.of_labels = {"labels"}
+
+    def through(self, body: Sequence[ast.stmt]) -> ast.Return | None:
+        """Takes statements in; the return that ends the way, if one does."""
+        for statement in body:
+            if isinstance(statement, ast.Return):
+                return statement
+            returns = any(isinstance(n, ast.Return) for n in _own(statement))
+            decided = _decided(statement.test, self.mode) if isinstance(statement, ast.If) else None
+            if decided is not None and (returns or reads(statement) & self.of_labels):
+                assert isinstance(statement, ast.If)
+                found = self.through(statement.body if decided else statement.orelse)
+                if found is not None:
+                    return found
+                continue
+            if returns:
+                raise CannotTakeApartError(
+                    statement, "a return stands below a condition that is more than one on the mode"
+                )
+            if reads(statement) & self.of_labels:
+                self.of_labels |= sets(statement)
+            self.statements.append(statement)
+        return None
+
+
+def _own(statement: ast.stmt) -> list[ast.AST]:
+    """The nodes of a statement without those of functions within."""
+    found: list[ast.AST] = []
+    todo: list[ast.AST] = [statement]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
+            continue
+        found.append(node)
+        todo.extend(ast.iter_child_nodes(node))
+    return found
+
+
+def _decided(test: ast.expr, mode: str) -> bool | None:
+    """What a condition comes to in a mode; None where it hangs on more."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        inner = _decided(test.operand, mode)
+        return None if inner is None else not inner
+    if isinstance(test, ast.BoolOp):
+        parts = [_decided(value, mode) for value in test.values]
+        if isinstance(test.op, ast.Or):
+            return True if True in parts else None if None in parts else False
+        return False if False in parts else None if None in parts else True
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+        return None
+    left, right, op = test.left, test.comparators[0], test.ops[0]
+    if isinstance(right, ast.Name) and right.id == "mode":
+        left, right = right, left
+    if not (isinstance(left, ast.Name) and left.id == "mode"):
+        return None
+    if isinstance(op, (ast.In, ast.NotIn)) and isinstance(right, (ast.Tuple, ast.List, ast.Set)):
+        values = [_mode(item) for item in right.elts]
+        return None if None in values else (mode in values) == isinstance(op, ast.In)
+    value = _mode(right)
+    if value is None or not isinstance(op, (ast.Eq, ast.NotEq)):
+        return None
+    return (value == mode) == isinstance(op, ast.Eq)
+
+
+def _mode(node: ast.expr) -> str | None:
+    if isinstance(node, ast.Attribute) and node.attr in MODES:
+        return node.attr
+    if isinstance(node, ast.Constant):
+        return next((mode for mode, text in MODES.items() if text == node.value), None)
+    return None

@@ -1,0 +1,145 @@
+"""What an EstimatorSpec is made of, and the optimizer behind its train_op."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from estimator_bridge.migrate.eb_model.flow import sets
+from estimator_bridge.migrate.eb_model.refusal import CannotTakeApartError
+
+__all__ = [
+    "Optimizer",
+    "is_shard_wrapper",
+    "optimizer_of",
+    "parts_of",
+    "value_of",
+    "without_shards",
+]
+
+_LACKS = {
+    "training_hooks": "hooks: give them to train()",
+    "training_chief_hooks": "hooks: give them to train()",
+    "evaluation_hooks": "hooks: give them to evaluate()",
+    "prediction_hooks": "hooks: give them to predict()",
+    "scaffold": "scaffold",
+    "scaffold_fn": "scaffold_fn",
+    "host_call": "host_call",
+}
+_ORDER = ("mode", "predictions", "loss", "train_op")
+
+
+def parts_of(spec: ast.Call) -> dict[str, ast.expr]:
+    """The arguments of a spec's call by name.
+
+    Raises:
+      CannotTakeApartError: it has one that `eb.Model` has no part for.
+    """
+    parts = dict(zip(_ORDER, spec.args))
+    for keyword in spec.keywords:
+        if keyword.arg is None:
+            raise CannotTakeApartError(spec, "EstimatorSpec is given arguments by **")
+        parts[keyword.arg] = keyword.value
+    parts = {name: value for name, value in parts.items() if not _is_none(value)}
+    for name, said in _LACKS.items():
+        if name in parts:
+            raise CannotTakeApartError(parts[name], f"eb.Model has no {said}")
+    return parts
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def value_of(node: ast.expr, statements: Sequence[ast.stmt]) -> ast.expr:
+    """An expression, or what was assigned last to the variable that it is."""
+    if isinstance(node, ast.Name):
+        for statement in reversed(statements):
+            if node.id in sets(statement):
+                plain = isinstance(statement, ast.Assign) and len(statement.targets) == 1
+                is_it = plain and isinstance(statement.targets[0], ast.Name)  # type: ignore[attr-defined]
+                return statement.value if is_it else node  # type: ignore[attr-defined]
+    return node
+
+
+class Optimizer:
+    """The optimizer of a train_op.
+
+    Attributes:
+      node: the expression that is the optimizer.
+      loss: what it minimizes.
+      statement: the one that makes the train_op; None where the spec's call does.
+    """
+
+    def __init__(self, node: ast.expr, loss: ast.expr, statement: ast.stmt | None):
+        self.node, self.loss, self.statement = node, loss, statement
+
+
+def optimizer_of(train_op: ast.expr, statements: Sequence[ast.stmt]) -> Optimizer:
+    """Finds the optimizer of a train_op.
+
+    Raises:
+      CannotTakeApartError: the train_op is not what `minimize` of one optimizer gives.
+    """
+    made: ast.expr = train_op
+    statement: ast.stmt | None = None
+    if isinstance(train_op, ast.Name):
+        setting = [s for s in statements if train_op.id in sets(s)]
+        if len(setting) != 1:
+            raise CannotTakeApartError(
+                train_op, f"{train_op.id} is set in {len(setting)} statements: one optimizer's "
+                "minimize is wanted",
+            )  # fmt: skip
+        (statement,) = setting
+        inner: ast.stmt = statement
+        if isinstance(statement, ast.With) and len(statement.body) == 1:
+            inner = statement.body[0]
+            _check_update_ops(statement)
+        if isinstance(inner, ast.Assign):
+            made = inner.value
+    minimizes = isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute)
+    if not minimizes or made.func.attr != "minimize":  # type: ignore[attr-defined]
+        raise CannotTakeApartError(
+            made, "train_op is not what the minimize of one optimizer gives: eb.Model minimizes "
+            "itself. Move clipping or other gradients into an optimizer's class",
+        )  # fmt: skip
+    assert isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute)
+    given = dict(zip(("loss", "global_step"), made.args))
+    given.update({keyword.arg or "**": keyword.value for keyword in made.keywords})
+    other = sorted(set(given) - {"loss", "global_step", "name"})
+    if other or len(made.args) > 2 or "loss" not in given:
+        raise CannotTakeApartError(made, f"minimize is given {', '.join(other) or 'no loss'}")
+    if "global_step" not in given:
+        raise CannotTakeApartError(
+            made, "minimize is given no global_step, so nothing counts steps: eb.Model does"
+        )
+    return Optimizer(made.func.value, given["loss"], statement)
+
+
+def _check_update_ops(statement: ast.With) -> None:
+    (item, *more) = statement.items
+    called = item.context_expr
+    name = getattr(getattr(called, "func", None), "attr", "")
+    if more or name != "control_dependencies":
+        raise CannotTakeApartError(
+            statement, "train_op is made in a block other than tf.control_dependencies"
+        )
+
+
+def is_shard_wrapper(statement: ast.stmt) -> bool:
+    """Whether a statement only wraps an optimizer for a TPU: ``x = CrossShardOptimizer(x)``."""
+    if isinstance(statement, ast.If) and len(statement.body) == 1 and not statement.orelse:
+        return is_shard_wrapper(statement.body[0])
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Name):
+        return False
+    inner = without_shards(statement.value)
+    is_name = isinstance(inner, ast.Name) and inner.id == statement.targets[0].id
+    return inner is not statement.value and is_name
+
+
+def without_shards(node: ast.expr) -> ast.expr:
+    """An optimizer without CrossShardOptimizer around it, which the TPU's adapter adds."""
+    if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
+        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        return node.args[0] if name == "CrossShardOptimizer" else node
+    return node

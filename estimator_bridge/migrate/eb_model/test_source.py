@@ -1,0 +1,83 @@
+"""Writes the test that holds a Model to the numbers of its model_fn."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from estimator_bridge.migrate.eb_model.refusal import CannotTakeApartError
+from estimator_bridge.migrate.module import Module
+
+__all__ = ["find_inputs", "test_source"]
+
+_SAID = {"train": ("train",), "eval": ("eval", "test", "valid", "dev")}
+
+
+def find_inputs(module: Module, given: dict[str, str]) -> dict[str, str]:
+    """The functions of a program that give the test its batches.
+
+    Args:
+      module: the program.
+      given: those that the user named, by "train" and "eval".
+
+    Raises:
+      CannotTakeApartError: there is none, or more than one, for a purpose.
+    """
+    functions = {n.name: n for n in module.tree.body if isinstance(n, ast.FunctionDef)}
+    found: dict[str, str] = {}
+    for purpose, words in _SAID.items():
+        if purpose in given:
+            names = [given[purpose]]
+        else:
+            fitting = [name for name, node in functions.items() if _is_input(node)]
+            names = [n for n in fitting if any(word in n for word in words)]
+            names = names or [n for n in fitting if n in ("input_fn", "make_input")]
+        if len(names) != 1 or names[0] not in functions:
+            said = f"{', '.join(names)}" if names else "none"
+            raise CannotTakeApartError(
+                None, f"the test needs the input_fn for {purpose}, and finds {said}: name it by "
+                f"--{purpose}-input",
+            )  # fmt: skip
+        found[purpose] = names[0]
+    return found
+
+
+def _is_input(node: ast.FunctionDef) -> bool:
+    arguments = node.args.args
+    needed = arguments[: len(arguments) - len(node.args.defaults)]
+    return "input" in node.name and {a.arg for a in needed} <= {"params"}
+
+
+def test_source(
+    program: str, model: str, model_fn: str, inputs: dict[str, str], params: dict[str, Any],
+    for_tpu: bool,
+) -> str:  # fmt: skip
+    """Writes the test's module.
+
+    Args:
+      program: the name by which the program is imported.
+      model: that of the Model's module.
+      model_fn: the program's function.
+      inputs: the program's input_fns, by "train" and "eval".
+      params: the estimators'.
+      for_tpu: the model_fn returns TPUEstimatorSpec.
+    """
+    return f'''"""{model} gives the numbers of {program}.{model_fn}."""
+
+import estimator_bridge as eb
+from {program} import {", ".join(sorted({model_fn, *inputs.values()}))}
+from {model} import model
+
+
+def test_the_model_gives_the_numbers_of_the_model_fn():
+    losses = eb.testing.check_same_numbers(
+        {model_fn},
+        model,
+        train_input={inputs["train"]},
+        eval_input={inputs["eval"]},
+        params={params!r},
+        steps=5,
+        for_tpu={for_tpu},
+    )
+    assert len(losses) == 5
+'''

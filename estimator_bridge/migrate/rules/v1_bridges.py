@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from estimator_bridge.migrate.module import Module
+from estimator_bridge.migrate.places import expression
+from estimator_bridge.migrate.registry import rule
+from estimator_bridge.migrate.scopes import Import
+from estimator_bridge.migrate.values import Edit, Finding, Severity, Span
+
+_CALL = "bridge_v1_behavior"
+_SESSIONS = {f"{root}.{kind}" for root in ("tf1", "tf2.compat.v1") for kind in
+             ("Session", "InteractiveSession")}  # fmt: skip
+_WRITERS = {f"tf2.summary.{kind}" for kind in ("scalar", "histogram", "image", "text")}
+_FEEDS = ("infeed", "outfeed", "InfeedQueue", "InfeedEnqueue", "InfeedDequeue", "OutfeedEnqueue",
+          "OutfeedDequeue")  # fmt: skip
+
+
+@rule("EB019", "a program that needs what `run` sets up around programs")
+def v1_bridges(module: Module) -> Iterator[Finding]:
+    """TensorFlow 1 took some things that TensorFlow 2 does not take, and `run` lets it take them.
+
+    These are a session of a TPU's master where the cores are emulated, infeed and outfeed outside
+    of a TPU, `tf.summary`'s functions without the package tensorboard, a subclass of batch
+    normalization whose `_moments` has no argument `mask`, and a dimension that was divided by `/`.
+    A program by plain Python asks for the same by one call.
+
+    Before:
+
+    ```python
+    import tensorflow.compat.v1 as tf
+
+    def train(master):
+        with tf.Session(master) as session:
+            session.run(tf.tpu.initialize_system())
+    ```
+
+    After:
+
+    ```python
+    import estimator_bridge as eb
+    import tensorflow.compat.v1 as tf
+    eb.bridge_v1_behavior()
+
+    def train(master):
+        with tf.Session(master) as session:
+            session.run(eb.tpu.initialize_system())
+    ```
+    """
+    if any(node.attr == _CALL for node in module.nodes(ast.Attribute)):
+        return
+    need = next(_needs(module), None)
+    if need is None:
+        return
+    node, what = need
+    found = _import_of_tensorflow(module)
+    if found is None:
+        yield module.finding(
+            "EB019", node, Severity.BY_HAND, what,
+            f"Call estimator_bridge.{_CALL}() before the program's first operation.",
+        )  # fmt: skip
+        return
+    text, statement = expression(module, f"eb.{_CALL}", "")
+    end = module.lines.span(found.statement).end
+    rest = module.text[end:].split("\n", 1)[0]
+    at = end if ";" in rest else end + len(rest.rstrip("\r"))
+    separator = "; " if ";" in rest else module.newline
+    yield module.finding(
+        "EB019", node, Severity.REWRITTEN, what, f"Call {text}() behind the import of TensorFlow.",
+        (Edit(Span(at, at), f"{separator}{text}()"),), (statement,) if statement else (),
+    )  # fmt: skip
+
+
+def _import_of_tensorflow(module: Module) -> Import | None:
+    tops = (found for found in module.imports if found.statement in module.tree.body)
+    return next((f for f in tops if f.target in ("tensorflow", "tensorflow.compat.v1")), None)
+
+
+def _needs(module: Module) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
+    for call in module.nodes(ast.Call):
+        if module.name_of(call.func) in _SESSIONS and _has_master(call):
+            yield call, "a session of a master, which may be emulated cores"
+        if module.name_of(call.func) in {f"{name}.reset" for name in _SESSIONS}:
+            yield call, "Session.reset of a master, which may be emulated cores"
+    names = [(use, module.name(use.target)) for use in module.scopes.references]
+    of_tf1 = any(name.startswith("tf1.") for _, name in names)
+    for use, name in names:
+        # A program of TensorFlow 2 alone knows that it needs the package.
+        if name in _WRITERS and of_tf1:
+            yield use.node, f"{name.replace('tf2', 'tf', 1)} needs the package tensorboard"
+        elif name.startswith("t") and any(part.startswith(_FEEDS) for part in name.split(".")):
+            yield use.node, "infeed or outfeed, which only a TPU has"
+    for function in module.nodes(ast.FunctionDef):
+        takes = {argument.arg for argument in function.args.args}
+        takes |= {"mask"} if function.args.kwarg else set()
+        in_class = isinstance(module.parents[function], ast.ClassDef)
+        if function.name == "_moments" and in_class and "mask" not in takes:
+            yield function, "_moments has one more argument today"
+    for division in module.nodes(ast.BinOp):
+        if isinstance(division.op, ast.Div) and _is_dimension(division.left):
+            yield division, "a dimension that was divided may be a float"
+
+
+def _has_master(call: ast.Call) -> bool:
+    target = call.args[0] if call.args else None
+    for keyword in call.keywords:
+        target = keyword.value if keyword.arg == "target" else target
+    return target is not None and not (isinstance(target, ast.Constant) and not target.value)
+
+
+def _is_dimension(node: ast.expr) -> bool:
+    """Whether an expression is like `x.shape[1]`, `x.shape[1].value` or `x.get_shape()[1]`."""
+    if isinstance(node, ast.Attribute) and node.attr == "value":
+        node = node.value
+    if not isinstance(node, ast.Subscript):
+        return False
+    shape = node.value
+    if isinstance(shape, ast.Call) and isinstance(shape.func, ast.Attribute):
+        shape = shape.func.value if shape.func.attr == "as_list" else shape.func
+        if isinstance(shape, ast.Call):
+            shape = shape.func
+    return isinstance(shape, ast.Attribute) and shape.attr in ("shape", "get_shape")

@@ -1,0 +1,183 @@
+"""Asserts that an `eb.Model` gives the numbers of the model_fn that it was made of."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from typing import Any, Callable
+
+import numpy as np
+import tensorflow as tf
+
+from estimator_bridge.model import Model, RunConfig
+from estimator_bridge.testing.report import ModelCheckError
+from estimator_bridge.tpu import RunConfig as TPURunConfig
+from estimator_bridge.tpu import TPUEstimator
+from estimator_bridge.training import Estimator
+from estimator_bridge.training.session_run_hooks import SessionRunArgs, SessionRunHook
+
+__all__ = ["check_same_numbers"]
+
+_EVALUATED = 3  # batches
+
+
+def check_same_numbers(
+    model_fn: Callable[..., Any],
+    model: Model,
+    train_input: Callable[..., Any],
+    eval_input: Callable[..., Any],
+    *,
+    params: Mapping[str, Any] | None = None,
+    steps: int = 5,
+    for_tpu: bool = False,
+    tolerance: float = 1e-6,
+) -> list[float]:
+    """Trains, evaluates and predicts by a model_fn and by both adapters of a Model, on the CPU.
+
+    All begin with the weights of the model_fn's first checkpoint. The inputs have to give the same
+    batches each time: set their seeds.
+
+    Args:
+      model_fn: the model as it was.
+      model: the same one as an `eb.Model`.
+      train_input: an input_fn; may take `params`.
+      eval_input: likewise; evaluation and prediction take three batches of it.
+      params: the estimators'; its "batch_size" is the batch's for the TPUEstimator, 8 by default.
+      steps: how many steps to train.
+      for_tpu: `model_fn` returns TPUEstimatorSpec.
+      tolerance: how far numbers may be apart, relative to the larger one or to 1.
+
+    Returns:
+      The loss of each step.
+
+    Raises:
+      ModelCheckError: a number differs, or a variable's name; the message says which.
+    """
+    folder = tempfile.mkdtemp(prefix="same_numbers")
+    try:
+        run = _Run(train_input, eval_input, dict(params or {}), steps)
+        first = os.path.join(folder, "model_fn")
+        wanted = run.of(model_fn, first, for_tpu)
+        for name, adapter, on_tpu in (
+            ("Model.model_fn", model.model_fn, False),
+            ("Model.tpu_model_fn", model.tpu_model_fn, True),
+        ):
+            copy = os.path.join(folder, name)
+            _copy_first_checkpoint(first, copy)
+            _compare(name, run.of(adapter, copy, on_tpu), wanted, tolerance)
+        return wanted["loss of a step"]
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class _Losses(SessionRunHook):
+    """Keeps the loss of each step."""
+
+    def __init__(self) -> None:
+        self.losses: list[float] = []
+
+    def begin(self) -> None:
+        self._loss = tf.compat.v1.get_collection(tf.compat.v1.GraphKeys.LOSSES)[-1]
+
+    def before_run(self, run_context: Any) -> SessionRunArgs:
+        del run_context
+        return SessionRunArgs(self._loss)
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        del run_context
+        self.losses.append(float(run_values.results))
+
+
+class _Run:
+    def __init__(self, train_input: Any, eval_input: Any, params: dict[str, Any], steps: int):
+        self.train_input, self.eval_input = train_input, eval_input
+        self.params, self.steps = params, steps
+
+    def of(self, model_fn: Any, model_dir: str, on_tpu: bool) -> dict[str, Any]:
+        """All numbers of one model_fn."""
+        estimator = self._estimator(model_fn, model_dir, on_tpu)
+        hook = _Losses()
+        estimator.train(self.train_input, max_steps=self.steps, hooks=[hook])
+        evaluated = estimator.evaluate(self.eval_input, steps=_EVALUATED)
+        predicted = []
+        for prediction in estimator.predict(self.eval_input):
+            predicted.append(prediction)
+            if len(predicted) == _EVALUATED:
+                break
+        return {
+            "loss of a step": hook.losses,
+            "evaluation": {key: np.asarray(value) for key, value in evaluated.items()},
+            "prediction": predicted,
+            "variables": {n: estimator.get_variable_value(n) for n in _names(estimator)},
+        }
+
+    def _estimator(self, model_fn: Any, model_dir: str, on_tpu: bool) -> Estimator:
+        params = dict(self.params)
+        if not on_tpu:
+            config = RunConfig(model_dir=model_dir, tf_random_seed=1)
+            return Estimator(model_fn, config=config, params=params)
+        batch_size = params.pop("batch_size", 8)
+        return TPUEstimator(
+            model_fn,
+            config=TPURunConfig(model_dir=model_dir, tf_random_seed=1),
+            params=params,
+            use_tpu=False,
+            train_batch_size=batch_size,
+            eval_batch_size=batch_size,
+            predict_batch_size=batch_size,
+        )
+
+
+def _names(estimator: Estimator) -> list[str]:
+    return sorted(estimator.get_variable_names())
+
+
+def _copy_first_checkpoint(source: str, target: str) -> None:
+    os.makedirs(target)
+    for file in os.listdir(source):
+        if file.startswith("model.ckpt-0."):
+            shutil.copy(os.path.join(source, file), target)
+    with open(os.path.join(target, "checkpoint"), "w", encoding="utf-8") as state:
+        state.write('model_checkpoint_path: "model.ckpt-0"\n')
+
+
+def _compare(name: str, got: Any, wanted: Any, tolerance: float) -> None:
+    for what, value in wanted.items():
+        _compare_values(f"{name}: {what}", got[what], value, tolerance)
+
+
+def _compare_values(what: str, got: Any, wanted: Any, tolerance: float) -> None:
+    if isinstance(wanted, dict):
+        if not isinstance(got, dict) or set(got) != set(wanted):
+            has = sorted(got) if isinstance(got, dict) else type(got).__name__
+            raise ModelCheckError(f"{what}: {has}; the model_fn gives {sorted(wanted)}")
+        for key, value in wanted.items():
+            _compare_values(f"{what} {key!r}", got[key], value, tolerance)
+    elif isinstance(wanted, (list, tuple)):
+        if len(got) != len(wanted):
+            raise ModelCheckError(f"{what}: {len(got)}; the model_fn gives {len(wanted)}")
+        for place, value in enumerate(wanted):
+            _compare_values(f"{what} {place}", got[place], value, tolerance)
+    else:
+        _compare_arrays(what, np.asarray(got), np.asarray(wanted), tolerance)
+
+
+def _compare_arrays(what: str, got: np.ndarray, wanted: np.ndarray, tolerance: float) -> None:
+    if got.shape != wanted.shape or got.dtype != wanted.dtype:
+        raise ModelCheckError(
+            f"{what}: {got.dtype} {list(got.shape)}; the model_fn gives {wanted.dtype} "
+            f"{list(wanted.shape)}"
+        )
+    if np.issubdtype(wanted.dtype, np.floating):
+        bound = tolerance * np.maximum(1.0, np.maximum(np.abs(got), np.abs(wanted)))
+        same = np.abs(got - wanted) <= bound
+    else:
+        same = got == wanted
+    if not np.all(same):
+        place = tuple(int(i) for i in np.argwhere(~np.atleast_1d(same))[0])
+        raise ModelCheckError(
+            f"{what} differs first at {list(place)}: {np.atleast_1d(got)[place]}; the model_fn "
+            f"gives {np.atleast_1d(wanted)[place]}"
+        )

@@ -1,0 +1,167 @@
+"""`rewrite --to eb-model`: a plain model_fn becomes an eb.Model that gives its numbers."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from textwrap import dedent
+
+import pytest
+
+import estimator_bridge as eb
+from estimator_bridge.cli import main
+
+PROGRAM = '''\
+"""A network with batch norm, a setting, summaries and weights."""
+
+import estimator_bridge as eb
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+
+def train_input(params):
+    x = np.random.RandomState(1).normal(size=[24, 4]).astype(np.float32)
+    data = ({"x": x, "weight": np.abs(x[:, 0])}, (x[:, 0] > 0).astype(np.int32))
+    return tf.data.Dataset.from_tensor_slices(data).repeat().batch(params["batch_size"], True)
+
+
+def eval_input(params):
+    return train_input(params).take(4)
+
+
+def metric_fn(labels, classes, weights):
+    return {"accuracy": tf.metrics.accuracy(labels, classes, weights)}
+
+
+def model_fn(features, labels, mode, params):
+    """Builds the model."""
+    training = mode == eb.ModeKeys.TRAIN
+    scale = params["scale"]
+    net = tf.layers.dense(
+        features["x"], 6, kernel_initializer=tf.glorot_uniform_initializer(seed=1)
+    )  # hidden
+    net = tf.layers.batch_normalization(net, momentum=0.9, training=training)
+    if training:
+        net = tf.nn.dropout(net, rate=0.2, seed=5)
+    logits = tf.layers.dense(net, 2, kernel_initializer=tf.glorot_uniform_initializer(seed=2))
+    classes = tf.argmax(logits, -1)
+    if mode == eb.ModeKeys.PREDICT:
+        return eb.SPEC(mode, predictions={"class": classes, "logits": logits})
+    weights = features["weight"] * scale
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, logits, weights)
+    tf.summary.scalar("mean_logit", tf.reduce_mean(logits))
+    if mode == eb.ModeKeys.EVAL:
+        METRICS
+    rate = tf.train.exponential_decay(0.1, tf.train.get_global_step(), 2, 0.5)
+    tf.summary.scalar("rate", rate)
+    optimizer = tf.train.MomentumOptimizer(rate, 0.9)
+    if params.get("use_tpu"):
+        optimizer = eb.tpu.CrossShardOptimizer(optimizer)
+    with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
+        train_op = optimizer.minimize(loss, global_step=tf.train.get_global_step())
+    return eb.SPEC(mode=mode, loss=loss, train_op=train_op)
+'''
+PLAIN = PROGRAM.replace("SPEC", "EstimatorSpec").replace(
+    "METRICS",
+    "metrics = metric_fn(labels, classes, weights)\n"
+    "        return eb.EstimatorSpec(mode, loss=loss, eval_metric_ops=metrics)",
+)
+TPU = PROGRAM.replace("SPEC", "tpu.TPUEstimatorSpec").replace(
+    "METRICS",
+    "given = (metric_fn, [labels, classes, weights])\n"
+    "        return eb.tpu.TPUEstimatorSpec(mode, loss=loss, eval_metrics=given)",
+)
+PARAMS = '{"batch_size": 6, "scale": 2.0}'
+
+
+def to_eb_model(tmp_path, name, source, *more):
+    path = tmp_path / f"{name}.py"
+    path.write_text(source)
+    return main(["rewrite", "--to", "eb-model", str(path), "--params", PARAMS, *more])
+
+
+@pytest.mark.parametrize(("name", "source"), [("plain_net", PLAIN), ("tpu_net", TPU)])
+def test_the_generated_test_passes(name, source, tmp_path, monkeypatch):
+    assert to_eb_model(tmp_path, name, source) == 0
+    text = (tmp_path / f"{name}_eb_model.py").read_text()
+    assert "# hidden" in text and "def inference(features, mode):" in text
+    assert "CrossShardOptimizer" not in text
+    assert text.count('tf.summary.scalar("rate", rate)') == 1
+    monkeypatch.syspath_prepend(str(tmp_path))
+    generated = importlib.import_module(f"test_{name}_eb_model")
+    generated.test_the_model_gives_the_numbers_of_the_model_fn()
+
+
+def test_the_check_sees_another_number(tmp_path, monkeypatch):
+    assert to_eb_model(tmp_path, "other_net", PLAIN) == 0
+    monkeypatch.syspath_prepend(str(tmp_path))
+    path = tmp_path / "other_net_eb_model.py"
+    path.write_text(path.read_text().replace("0.1, tf.train", "0.2, tf.train"))
+    generated = importlib.import_module("test_other_net_eb_model")
+    with pytest.raises(eb.testing.ModelCheckError, match="loss of a step 1 differs"):
+        generated.test_the_model_gives_the_numbers_of_the_model_fn()
+    assert "other_net_eb_model" in sys.modules
+
+
+REFUSED = {
+    "train_op is not what the minimize": (
+        "train_op = optimizer.minimize(loss, global_step=tf.train.get_global_step())",
+        "train_op = optimizer.apply_gradients(optimizer.compute_gradients(loss))",
+    ),
+    "eb.Model has no hooks": (
+        "return eb.EstimatorSpec(mode=mode, loss=loss, train_op=train_op)",
+        "return eb.EstimatorSpec(mode=mode, loss=loss, train_op=train_op, training_hooks=[h])",
+    ),
+    "the predictions need the labels": (
+        'predictions={"class": classes, "logits": logits}',
+        'predictions={"class": classes, "labels": labels}',
+    ),
+    "nothing runs UPDATE_OPS": ("tf.GraphKeys.UPDATE_OPS", '"none"'),
+    "the loss lacks the regularization losses": (
+        'features["x"], 6,',
+        'features["x"], 6, kernel_regularizer=tf.nn.l2_loss,',
+    ),
+    "a return stands below a condition": (
+        "if mode == eb.ModeKeys.EVAL:",
+        "if mode == eb.ModeKeys.EVAL and scale:",
+    ),
+    "is given var_list": ("minimize(loss,", "minimize(loss, var_list=[],"),
+    "what the optimizer minimizes is not": ("minimize(loss,", "minimize(2 * loss,"),
+    "--train-input": ("def train_input", "def train_batches"),
+    "no function takes features, labels and mode": ("labels, mode, params", "labels, m, params"),
+    "rewrite it first": ("import tensorflow.compat.v1 as tf", "import tensorflow as tf"),
+    "export_outputs": (
+        'predictions={"class": classes, "logits": logits}',
+        'predictions={"class": classes}, export_outputs={"x": classes}',
+    ),
+}
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+def test_what_it_cannot_take_apart_is_refused(reason, tmp_path, capsys):
+    before, after = REFUSED[reason]
+    assert before in PLAIN
+    assert to_eb_model(tmp_path, "refused", PLAIN.replace(before, after)) == 1
+    assert reason in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["refused.py"]
+
+
+def test_a_refusal_names_the_line(tmp_path, capsys):
+    source = PLAIN.replace("optimizer.minimize(loss,", "make(optimizer, loss,")
+    line = source.split("make(optimizer")[0].count("\n") + 1
+    assert to_eb_model(tmp_path, "refused", source) == 1
+    assert f"refused.py:{line}: not taken apart: " in capsys.readouterr().err
+
+
+def test_nothing_is_written_over(tmp_path, capsys):
+    assert to_eb_model(tmp_path, "twice", PLAIN) == 0
+    assert to_eb_model(tmp_path, "twice", PLAIN) == 1
+    assert "is there already" in capsys.readouterr().err
+
+
+def test_wrong_params_are_an_error_of_usage(tmp_path, capsys):
+    path = tmp_path / "net.py"
+    path.write_text(dedent(PLAIN))
+    for wrong in ("[1]", "{"):
+        assert main(["rewrite", "--to", "eb-model", str(path), "--params", wrong]) == 2
+    assert "--params is no JSON" in capsys.readouterr().err
