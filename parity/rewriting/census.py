@@ -80,7 +80,7 @@ def take(folder: Path) -> tuple[Census, dict[str, tuple[str, str]]]:
         if read is None:
             continue
         source, module = read
-        after = rewritten_text(module, rules, file.findings)
+        after = rewritten_text(module, rules, file.findings)[0]
         texts[file.path] = source.text, after
         if after != source.text:
             census.changed_files += 1
@@ -106,5 +106,5 @@ def _look_again(census: Census, path: str, after: str, first: Module, rules: Any
     # As a second run of the command sees it: only the new text tells what TensorFlow is meant.
     module = Module(path, after)
     module.dialect = module.verdict.dialect or first.dialect
-    if rewritten_text(module, rules, examine(module, rules).findings) != after:
+    if rewritten_text(module, rules, examine(module, rules).findings)[0] != after:
         census.unstable.append(path)

@@ -76,7 +76,7 @@ def eb_model_files(
     if read is None:
         raise ValueError(f"{path}: {examined.passed_over}")
     source, module = read
-    if rewritten_text(module, options.rules(), examined.findings) != source.text:
+    if rewritten_text(module, options.rules(), examined.findings)[0] != source.text:
         raise CannotTakeApartError(
             None, f"rewrite it first, and look at what it says: estimator-bridge rewrite --write "
             f"{path}",
