@@ -81,9 +81,11 @@ def _refused(ground: Ground, error: int, options: Options) -> list[dict[str, Any
 
 def _judged(outcome: Any, first: Any, told: list[Any], error: int) -> dict[str, Any]:
     """An error has to name the reason, or nothing may be lost; the next process has to mend all."""
-    raised = _RAISED.findall(outcome.output)
-    name, reason = raised[-1] if outcome.code and raised else ("", "")
-    is_named = os.strerror(error) in reason if outcome.code else outcome.code == 0
+    raised = list(_RAISED.finditer(outcome.output))
+    name, reason = raised[-1].groups() if outcome.code and raised else ("", "")
+    # Of TensorFlow's "Graph execution error", the reason stands some lines further down.
+    whole = outcome.output[raised[-1].start() :] if raised else ""
+    is_named = os.strerror(error) in whole if outcome.code else outcome.code == 0
     return {
         "held": is_named and not told, "error": name, "reason": reason, "code": outcome.code,
         "told": told, "first": f"{first.name} {first.path}",

@@ -1,0 +1,150 @@
+"""Runs third-party programs by `estimator-bridge run`, and rewritten by plain Python; compares.
+
+    python -m parity.rewriting.runs --checkouts FOLDER [--cores N] [--out FILE] [PROGRAM ...]
+
+The programs are those of ``parity.compiled.fetched``, and FOLDER holds their checkouts. Both runs
+train with the same seed on emulated cores. Their last checkpoints must be equal, bit for bit, and
+their evaluations must give the same results.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from parity.compiled.fetched import FETCHED, Fetched, command
+
+__all__ = ["compared", "main"]
+
+_SECS = 600
+_SEEDED = Path(__file__).with_name("seeded")
+_ROOT = Path(__file__).resolve().parents[2]
+_RESULT = re.compile(r"Saving dict for global step (\d+: .*)")
+# The same program in both runs: what is compiled in minutes, and not run, is left out.
+_TOO_LARGE = ("bert: run_classifier, BERT-base", "tpu: resnet_main, ResNet-50")
+
+
+def _run(
+    program: Fetched, checkout: Path, data: Path, out: Path, cores: int, is_rewritten: bool
+) -> tuple[int, str]:
+    words = command(program, cores, data=str(data), out=str(out), code=str(checkout))
+    folders = [_SEEDED, _ROOT, *(checkout / folder for folder in program.path)]
+    environment = {
+        **os.environ,
+        **program.environment,
+        "PYTHONPATH": os.pathsep.join(map(str, folders)),
+        "PYTHONWARNINGS": "ignore",
+    }
+    if is_rewritten:
+        environment["ESTIMATOR_BRIDGE_CORES"] = str(cores)
+        start = [sys.executable]
+    else:
+        start = [sys.executable, "-m", "estimator_bridge", "run", "--cores", str(cores)]
+    done = subprocess.run(
+        [*start, *words], env=environment, cwd=out.parent, timeout=_SECS, check=False,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+    )  # fmt: skip
+    return done.returncode, done.stdout
+
+
+def _weights(folder: Path) -> dict[str, Any]:
+    """All variables of the last checkpoint below a folder."""
+    import tensorflow as tf
+
+    states = sorted(folder.rglob("checkpoint"))
+    if not states:
+        return {}
+    latest = tf.train.latest_checkpoint(str(states[0].parent))
+    reader = tf.train.load_checkpoint(latest)
+    return {name: reader.get_tensor(name) for name in reader.get_variable_to_shape_map()}
+
+
+def compared(name: str, checkouts: Path, data: Path, cores: int) -> dict[str, Any]:
+    """Runs one program both ways.
+
+    Args:
+      name: of FETCHED.
+      checkouts: folder of OWNER+NAME folders.
+      data: what ``write_data`` wrote.
+      cores: how many are emulated.
+
+    Returns:
+      Exit codes, the number of variables, names of those that differ, the number of evaluations,
+      and the last lines of a run that failed.
+    """
+    import numpy as np
+
+    program = FETCHED[name]
+    checkout = checkouts / program.repository.replace("/", "+")
+    found: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, checkout.name)
+        shutil.copytree(checkout, copy, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+        rewritten = subprocess.run(
+            [sys.executable, "-m", "estimator_bridge", "rewrite", "--write", str(copy)],
+            cwd=_ROOT, timeout=_SECS, check=False, capture_output=True, text=True,
+        )  # fmt: skip
+        found["by hand"] = rewritten.returncode
+        sides = {}
+        for side, code in (("run", checkout), ("python", copy)):
+            out = Path(folder, f"out of {side}".replace(" ", "_"))
+            found[side], said = _run(program, code, data, out, cores, side == "python")
+            sides[side] = _weights(out), _RESULT.findall(said)
+            if found[side]:
+                found[f"{side} said"] = said.splitlines()[-5:]
+    (ours, results), (theirs, again) = sides["run"], sides["python"]
+    found["variables"] = len(ours)
+    found["evaluations"] = len(results)
+    found["different"] = sorted(
+        name
+        for name in {*ours, *theirs}
+        if name not in ours or name not in theirs or not np.array_equal(ours[name], theirs[name])
+    )
+    found["equal"] = bool(ours) and not found["different"] and results == again
+    return found
+
+
+def main(arguments: list[str]) -> int:
+    """The command.
+
+    Returns:
+      0 where each program gave the same numbers both ways, else 1.
+    """
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--checkouts", type=Path, required=True, metavar="FOLDER")
+    parser.add_argument("--cores", type=int, default=2, metavar="N")
+    parser.add_argument("--out", type=Path, metavar="FILE")
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM")
+    given = parser.parse_args(arguments)
+    names = given.programs or [name for name in FETCHED if name not in _TOO_LARGE]
+    unknown = [name for name in names if name not in FETCHED]
+    if unknown:
+        parser.error(f"no program is called {unknown[0]!r}; there are {', '.join(FETCHED)}")
+    from parity.compiled.data import write_data
+
+    results = {}
+    with tempfile.TemporaryDirectory() as folder:
+        write_data(Path(folder))
+        for name in names:
+            try:
+                results[name] = compared(name, given.checkouts.resolve(), Path(folder), given.cores)
+            except subprocess.TimeoutExpired as error:
+                results[name] = {"equal": False, "error": f"no end within {error.timeout:g} s"}
+            print(json.dumps({"program": name, **results[name]}), flush=True)
+            if given.out:
+                whole = given.out.with_name(given.out.name + ".new")
+                whole.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+                whole.replace(given.out)
+    return 0 if all(found["equal"] for found in results.values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
