@@ -20,6 +20,7 @@ __all__ = ["Version", "new_version", "remove_abandoned"]
 # When it was made, by which machine and process.
 _TEMPORARY = re.compile(r"temp-(\d{10})-([0-9a-f]{8})-(\d+)-[0-9a-f]{4}")
 _LONG_AGO_SECS = 24 * 3600
+_AHEAD_SECS = 3600  # how far exports within one second may have brought names ahead of the clock
 
 
 class Version:
@@ -58,7 +59,8 @@ def new_version(export_dir_base: str, now: float | None = None) -> Iterator[Vers
     tf.io.gfile.makedirs(version.temporary)
     try:
         yield version
-        version.final = _publish(version.temporary, export_dir_base, timestamp)
+        first = _after_others(export_dir_base, timestamp)
+        version.final = _publish(version.temporary, export_dir_base, first)
     except BaseException:
         if tf.io.gfile.exists(version.temporary):
             tf.io.gfile.rmtree(version.temporary)
@@ -88,6 +90,21 @@ def remove_abandoned(base: str, now: float | None = None) -> None:
 
 def _this_machine() -> str:
     return hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
+
+
+def _after_others(base: str, timestamp: int) -> int:
+    """The first second from now on that comes after all versions that are there.
+
+    Exports within one second are named by the next ones. A later export must not get a smaller
+    number than they have: the largest is served, and exporters delete the smallest.
+    """
+    names = [name.rstrip("/") for name in tf.io.gfile.listdir(base)]
+    ahead = [
+        int(name)
+        for name in names
+        if name.isdigit() and timestamp <= int(name) < timestamp + _AHEAD_SECS
+    ]
+    return max(ahead, default=timestamp - 1) + 1
 
 
 def _publish(temporary: str, base: str, timestamp: int) -> str:

@@ -32,14 +32,18 @@ class _SaverListener(_Listener):
     def before_save(self, session: Any, global_step_value: int) -> None:
         """Called before each checkpoint."""
         del session
-        tf.compat.v1.summary.FileWriterCache.get(self._hook._checkpoint_dir).flush()
+        self._flush()
         path = f"{self._hook._save_path}-{global_step_value}"
         note_deletion(self._hook._checkpoint_dir, self._hook._get_saver(), path)
 
     def after_save(self, session: Any, global_step_value: int) -> None:
         """Called after it."""
         del session, global_step_value
+        self._flush()  # the hook's own event of the checkpoint
         remove_deletion_note(self._hook._checkpoint_dir)
+
+    def _flush(self) -> None:
+        tf.compat.v1.summary.FileWriterCache.get(self._hook._checkpoint_dir).flush()
 
 
 def watch_savers(hooks: Iterable[Any]) -> None:

@@ -37,3 +37,19 @@ def test_a_failed_export_leaves_nothing(is_new, tmp_path):
     assert base.exists() != is_new
     assert os.listdir(tmp_path) == ([] if is_new else ["base"])
     assert is_new or os.listdir(base) == []
+
+
+def test_a_later_export_has_a_larger_number_than_those_ahead_of_the_clock(tmp_path):
+    """Exports within one second are named by the next seconds, and older ones may be deleted."""
+    base = str(tmp_path)
+    for _ in range(3):
+        with new_version(base, now=100.0):
+            pass
+    (tmp_path / "100").rmdir()
+    with new_version(base, now=101.5) as version:
+        pass
+    assert version.final == f"{base}/103"
+    (tmp_path / "9999999999").mkdir()  # a user's own name
+    with new_version(base, now=200.0) as version:
+        pass
+    assert version.final == f"{base}/200"
