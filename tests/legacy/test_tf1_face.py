@@ -177,7 +177,7 @@ def test_ways_to_contrib(toy, way, dialect):
         ("import tensorflow.contrib.lite.python.lite as x", "tf.contrib.lite is not"),
         ("from tensorflow.contrib.layers import flatten, none as x", "tf.contrib.layers.none is"),
         ("from tensorflow.contrib.layers.python.layers import none as x", "tf.contrib.layers.none"),
-        ("from tensorflow.examples.tutorials.mnist import input_data as x", "tensorflow.examples."),
+        ("from tensorflow.examples.speech import models as x", "tensorflow.examples."),
         ("from tensorflow.python.ops import none as x", "tensorflow.python.ops.none is not"),
         ("from tensorflow import Session, none as x", "tensorflow.none is not supported"),
     ],
