@@ -91,6 +91,8 @@ def _be_a_script(program: Callable[[], None], log: Path) -> None:
     os.dup2(output, 1)
     os.dup2(output, 2)
     os.setsid()
+    # Ignored where this process was started in the background, and so would be Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     code = 0
     try:
         program()
