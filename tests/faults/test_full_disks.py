@@ -214,5 +214,5 @@ def test_the_note_and_the_exports_of_train_and_evaluate(tmp_path, full_for, monk
     assert metrics["global_step"] == 4
     assert len(exports) == 1
     full_for(".estimator_bridge.unfinished")
-    with pytest.raises(eb.errors.DiskFullError, match=r"unfinished; No space.*ckpt-4 is whole"):
+    with pytest.raises(eb.errors.DiskFullError, match=r"unfinished\.new; No .*ckpt-4 is whole"):
         eb.train_and_evaluate(estimator, eb.TrainSpec(examples, max_steps=6), eval_spec)
