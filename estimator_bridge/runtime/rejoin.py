@@ -53,7 +53,7 @@ def too_late(workers: Workers, error: BaseException) -> WorkerError | None:
       workers: of the training that failed.
       error: how it failed; see ``is_loss``.
     """
-    if not (workers.timeout_secs and isinstance(error, tf.errors.DeadlineExceededError)):
+    if not (isinstance(error, tf.errors.DeadlineExceededError) and workers.timeout_secs):
         return None
     if not is_loss(error):
         return None
