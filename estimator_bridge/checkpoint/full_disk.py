@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import tensorflow as tf
 
@@ -29,19 +29,17 @@ def explained_full_disk(model_dir: str) -> Iterator[None]:
     Raises:
       FullDiskError: the disk is full.
     """
-    try:
-        yield
-    except Exception as error:
-        reason = _reason(error)
-        if reason is None or isinstance(error, FullDiskError):
-            raise
+
+    def removed_and_told() -> str:
         with contextlib.suppress(tf.errors.OpError):
             remove_leftovers(model_dir)
-        raise FullDiskError(
-            f"The disk is full: {reason}. {_what_stands(model_dir)} Free some space, or use a "
-            "model_dir on another disk; RunConfig(keep_checkpoint_max=...) says how many "
-            "checkpoints are kept."
-        ) from error
+        return (
+            f"{_what_stands(model_dir)} Free some space, or use a model_dir on another disk; "
+            "RunConfig(keep_checkpoint_max=...) says how many checkpoints are kept."
+        )
+
+    with _explained(removed_and_told):
+        yield
 
 
 @contextlib.contextmanager
@@ -54,16 +52,24 @@ def explained_full_disk_of(what: str) -> Iterator[None]:
     Raises:
       FullDiskError: the disk is full.
     """
+    told = (
+        f"{what} is not there; what was there before stays. Free some space, or use a folder on "
+        "another disk."
+    )
+    with _explained(lambda: told):
+        yield
+
+
+@contextlib.contextmanager
+def _explained(told: Callable[[], str]) -> Iterator[None]:
+    """Turns the errors of a full disk into a FullDiskError; ``told`` is its text's second part."""
     try:
         yield
     except Exception as error:
         reason = _reason(error)
         if reason is None or isinstance(error, FullDiskError):
             raise
-        raise FullDiskError(
-            f"The disk is full: {reason}. {what} is not there; what was there before stays. Free "
-            "some space, or use a folder on another disk."
-        ) from error
+        raise FullDiskError(f"The disk is full: {reason}. {told()}") from error
 
 
 def _reason(error: BaseException) -> str | None:

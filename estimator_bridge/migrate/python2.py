@@ -1,4 +1,4 @@
-"""Names what of Python 2 a source holds that Python 3 cannot parse."""
+"""Names the Python 2 constructs of a source that Python 3 cannot parse."""
 
 from __future__ import annotations
 

@@ -296,7 +296,7 @@ def test_a_private_module_that_lacks_a_name_says_so_as_python_does():
     assert moved_module(tracking + "graph_view").ObjectGraphView
     assert moved_module(tracking + "object_identity").ObjectIdentitySet
     assert moved_module(tracking + "util").TrackableSaver
-    assert moved_module(tracking + "tracking").AutoTrackable is not None
+    assert issubclass(tf.Module, moved_module(tracking + "tracking").AutoTrackable)
 
 
 def test_tf_flags_may_define_what_absl_has(monkeypatch):

@@ -53,8 +53,7 @@ def test_the_table_is_current():
 )
 def test_what_is_known_of_a_name(name, fate, place):
     known = look_up(name)
-    assert known is not None
-    assert (known.fate, known.place) == (fate, place)
+    assert known and (known.fate, known.place) == (fate, place)
 
 
 def test_other_packages_are_not_known():

@@ -34,8 +34,8 @@ class Part:
       name: "inference", "loss", ...
       statements: its body but for the return, in order; those of `effects` after them.
       result: the expression that it returns; None for the outputs.
-      arguments: what of a model_fn's arguments it reads.
-      outputs: what of the outputs it reads.
+      arguments: the arguments of a model_fn that it reads.
+      outputs: the outputs that it reads.
       effects: statements that a mode has for what they do, by that mode.
     """
 
