@@ -56,7 +56,7 @@ setup(
             "hypothesis",
             "ipykernel",
             "jupyter_client",
-            "mypy>=1.11",
+            "mypy>=2.4,<2.5",
             "nbclient",
             "pandas",
             "pytest>=8",

@@ -7,13 +7,14 @@ the same data, initial weights, dropout and shuffles, so that their numbers can 
 from __future__ import annotations
 
 import functools
+import importlib.abc
 import importlib.machinery
 import random
 import sys
 from typing import Any
 
 
-class _Seeding:
+class _Seeding(importlib.abc.MetaPathFinder):
     """Finds modules as usual, and seeds what some of them hold once they are loaded."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
@@ -50,4 +51,4 @@ _SEEDED = {
     "numpy.random": lambda module: module.seed(0),
 }
 random.seed(0)
-sys.meta_path.insert(0, _Seeding())  # type: ignore[arg-type]
+sys.meta_path.insert(0, _Seeding())
