@@ -15,7 +15,7 @@ _COLORS = {"original": "#c44e52", "keras": "#8172b3", "hand": "#55a868"}
 
 
 def bars(workloads: dict[str, Any]) -> list[tuple[str, str, float, float, float]]:
-    """(title, way, median, least, most) of how often 'here' is as quick as a way, in rates.
+    """(title, way, median, least, most) of the rate of 'here' relative to each way.
 
     A time is turned round, so that more is better in all of them.
     """
@@ -58,7 +58,7 @@ def draw(path: str, workloads: dict[str, Any], note: str) -> None:
     axes.set_yticks(range(len(titles)), titles, fontsize=8)
     axes.invert_yaxis()
     axes.set_xlabel(
-        "estimator_bridge is so many times as quick (median; least and most of the rounds)"
+        "Throughput of estimator_bridge relative to others (median; minimum and maximum of the rounds)"
     )
     axes.set_title(note, fontsize=9)
     if axes.get_legend_handles_labels()[0]:

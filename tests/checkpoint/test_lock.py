@@ -84,7 +84,7 @@ def test_on_a_local_disk_what_another_machine_left_is_of_the_dead(tmp_path):
 
 
 def test_on_a_shared_disk_signs_of_life_are_waited_for(tmp_path, shared_disk, caplog):
-    caplog.set_level("INFO")
+    caplog.set_level("INFO", logger="tensorflow")
     foreign(tmp_path)
     waits = []
     with only_training(str(tmp_path), sleep=waits.append):

@@ -3,40 +3,15 @@
 import os
 import shutil
 
-import numpy as np
 import pytest
 import tensorflow as tf
+from small_training import examples, few_examples, make, receiver
 
 import estimator_bridge as eb
 from estimator_bridge.checkpoint import finish_deletion, note_deletion
 
 v1 = tf.compat.v1
 DATA = "data-00000-of-00001"
-
-
-def model_fn(features, labels, mode):
-    weights = v1.get_variable("weights", [50])
-    loss = tf.reduce_mean(tf.square(features["x"] * weights - 1.0))
-    train_op = v1.train.AdamOptimizer(0.1).minimize(loss, v1.train.get_global_step())
-    return eb.EstimatorSpec(mode, {"y": features["x"] * tf.reduce_sum(weights)}, loss, train_op)
-
-
-def examples():
-    return tf.data.Dataset.from_tensors({"x": np.ones([1], np.float32)}).repeat()
-
-
-def few_examples():
-    return examples().take(2)
-
-
-def receiver():
-    x = v1.placeholder(tf.float32, [1])
-    return eb.export.ServingInputReceiver({"x": x}, {"x": x})
-
-
-def make(folder, **changes):
-    settings = {"tf_random_seed": 1, "save_checkpoints_steps": 2, "save_summary_steps": 1}
-    return eb.Estimator(model_fn, str(folder), eb.RunConfig(**{**settings, **changes}))
 
 
 def steps_in(folder, tag="loss"):

@@ -7,6 +7,7 @@ import threading
 import numpy as np
 import pytest
 import tensorflow as tf
+from small_training import examples, few_examples, make, receiver
 
 import estimator_bridge as eb
 from estimator_bridge.checkpoint import remove_leftovers
@@ -15,33 +16,6 @@ from estimator_bridge.training import initialize
 
 v1 = tf.compat.v1
 DATA = "data-00000-of-00001"
-
-
-def model_fn(features, labels, mode):
-    weights = v1.get_variable("weights", [50])
-    step = v1.train.get_global_step()
-    loss = tf.reduce_mean(tf.square(features["x"] * weights - 1.0))
-    train_op = v1.train.AdamOptimizer(0.1).minimize(loss, step)
-    predictions = {"y": features["x"] * tf.reduce_sum(weights), "step": features["x"] * 0 + 1}
-    return eb.EstimatorSpec(mode, predictions, loss, train_op)
-
-
-def examples():
-    return tf.data.Dataset.from_tensors({"x": np.ones([1], np.float32)}).repeat()
-
-
-def few_examples():
-    return examples().take(2)
-
-
-def receiver():
-    x = v1.placeholder(tf.float32, [1])
-    return eb.export.ServingInputReceiver({"x": x}, {"x": x})
-
-
-def make(folder, **changes):
-    settings = {"tf_random_seed": 1, "save_checkpoints_steps": 2, **changes}
-    return eb.Estimator(model_fn, str(folder), eb.RunConfig(**settings))
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from estimator_bridge.migrate.check import examine
@@ -121,6 +121,7 @@ def test_text_outside_of_edits_keeps_its_bytes(source):
 
 
 @settings(max_examples=60, deadline=None)
+@example(["from tensorflow.contrib import lite as tf\n"])
 @given(st.lists(st.one_of(SOURCES, st.sampled_from(["%magic a\n", "!ls", "x = !ls"])), max_size=4))
 def test_a_notebook_that_is_not_changed_keeps_its_bytes(tmp_path_factory, cells):
     cells = ["import tensorflow as tf\n", *cells]
@@ -137,7 +138,10 @@ def test_a_notebook_that_is_not_changed_keeps_its_bytes(tmp_path_factory, cells)
     again = path.with_name("b.ipynb")
     again.write_bytes(source.encoded(text))
     reread = read_notebook_source(str(again))
-    assert reread.shown(reread.text) == source.shown(text)
+    sources = ["".join(cell["source"]) for cell in after["cells"]]
+    assert [cell.source for cell in reread.cells] == [code for code in sources if code.strip()]
+    if all(code.strip() for code in sources):  # an import that went may leave a cell empty
+        assert reread.shown(reread.text) == source.shown(text)
 
 
 def test_an_insertion_stands_before_what_is_replaced_there():
