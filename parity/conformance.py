@@ -13,9 +13,6 @@ import sys
 import time
 from pathlib import Path
 
-if __package__ in (None, ""):  # run by its path
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
 from parity.harness import docs, records, report
 from parity.harness.outcomes import FAILED, FileResult, Outcome
 from parity.harness.runner import run_file
@@ -96,7 +93,7 @@ def _watcher(verbose: bool):
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="parity/conformance.py", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m parity.conformance", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("checkout", nargs="?", type=Path, metavar="CHECKOUT")
     parser.add_argument("--only", metavar="FILE[::TEST]", help="one file, or tests of one file")

@@ -7,9 +7,9 @@ import inspect
 import json
 import pathlib
 import re
-import sys
 
 import pytest
+from goldens.signatures.face_observer import signature
 
 import estimator_bridge as eb
 from estimator_bridge.errors import MissingImportError, MissingNameError
@@ -17,9 +17,7 @@ from estimator_bridge.legacy.faces import V1_NAMES, V2_NAMES, face_v1, face_v2
 
 import tensorflow as tf  # isort: skip
 
-GOLDENS = pathlib.Path(__file__).parent / "goldens_signatures"
-sys.path.insert(0, str(GOLDENS))
-from face_observer import signature  # noqa: E402
+GOLDENS = pathlib.Path(__file__).parent / "goldens" / "signatures"
 
 V1, V2 = "tf.compat.v1.estimator.", "tf.estimator."
 SIGNATURES = json.loads((GOLDENS / "signatures.json").read_text())

@@ -213,6 +213,14 @@ def test_flags_do_not_load_tensorflow_on_import():
         assert not [line for line in top if re.search(r"tensorflow|estimator_bridge", line)], path
 
 
+def test_nothing_but_the_command_changes_where_modules_are_looked_for():
+    """Tests, tools and goldens import by package; `pythonpath` of pytest names their folders."""
+    changed = re.compile(r"sys\.path(\.(insert|append|extend|remove)\b|\[.*\] *=|\s*\+?= )")
+    outside = [*modules("tests", "tooling", "parity", "benchmarks"), *files("train.py")]
+    found = [path.name for path in outside if changed.search(path.read_text(encoding="utf-8"))]
+    assert found == []
+
+
 def test_no_file_names_a_place_on_one_machine():
     place = re.compile(rb"/(?:home|root|Users|work|opt)/[\w.-]+|file:/{3}|--(?:extra-)?index[-]url")
     found = {

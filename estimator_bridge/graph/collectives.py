@@ -6,7 +6,8 @@ get from another is put into a row of its own, and the rows are added up over th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -55,7 +56,9 @@ def spread_collectives(nodes: Iterable[tf.compat.v1.NodeDef]) -> list[tf.compat.
     return result
 
 
-def _partners(node: tf.compat.v1.NodeDef, by_name: dict) -> np.ndarray:
+def _partners(
+    node: tf.compat.v1.NodeDef, by_name: Mapping[str, tf.compat.v1.NodeDef]
+) -> np.ndarray:
     """The value of the constant expression that tells a node its partners."""
     needed, waiting = set(), [node.input[1]]
     while waiting:
@@ -103,7 +106,9 @@ def _renamed(ref: str, prefix: str, names: dict[str, str]) -> str:
     return caret + names.get(name, f"{prefix}/{name}{colon}{index}")
 
 
-def _permute(value: tf.Tensor, number: tf.Tensor, pairs: np.ndarray, attributes) -> tf.Tensor:
+def _permute(
+    value: tf.Tensor, number: tf.Tensor, pairs: np.ndarray, attributes: Mapping[str, Any]
+) -> tf.Tensor:
     """The value of the replica that sends to this one; zeros where none does."""
     del attributes
     nothing = tf.zeros_like(value)
@@ -114,7 +119,9 @@ def _permute(value: tf.Tensor, number: tf.Tensor, pairs: np.ndarray, attributes)
     )
 
 
-def _all_to_all(value: tf.Tensor, number: tf.Tensor, groups: np.ndarray, attributes) -> tf.Tensor:
+def _all_to_all(
+    value: tf.Tensor, number: tf.Tensor, groups: np.ndarray, attributes: Mapping[str, Any]
+) -> tf.Tensor:
     """Of each replica of the group, the part that is meant for this one, side by side."""
     axis, parts = attributes["split_dimension"].i, attributes["split_count"].i
     nothing = tf.zeros_like(value)
@@ -134,4 +141,7 @@ def _sum(rows: tf.Tensor) -> tf.Tensor:
     return tf.raw_ops.CrossReplicaSum(input=rows, group_assignment=tf.constant(_ONE_GROUP))
 
 
-_SPREAD: dict[str, Callable] = {"AllToAll": _all_to_all, "CollectivePermute": _permute}
+_SPREAD: dict[str, Callable[..., tf.Tensor]] = {
+    "AllToAll": _all_to_all,
+    "CollectivePermute": _permute,
+}

@@ -122,7 +122,7 @@ def find_obstacles(
     return found
 
 
-def _bodies(node: Any, functions: dict[str, Any]) -> list:
+def _bodies(node: Any, functions: dict[str, Any]) -> list[Any]:
     """All nodes of the functions that a node calls, at any depth."""
     waiting, nodes = [node], []
     seen: set[str] = set()

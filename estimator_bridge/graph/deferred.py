@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import tensorflow as tf
 
@@ -39,7 +40,7 @@ class Deferred:
         self._order_only = [ref for ref in needs if ref.startswith("^")]
         self._lifted = Lifted(snapshot, fetches, given.union(needs), owners)
 
-    def __call__(self, values: Mapping[str, tf.Tensor]) -> list:
+    def __call__(self, values: Mapping[str, tf.Tensor]) -> list[Any]:
         """The fetches, from one replica's values of ``needs``."""
         known = {ref: values[ref] for ref in self.needs}
         # The step is done when this is built; an edge that waits for a part of it waits for all.

@@ -24,7 +24,7 @@ __all__ = ["Effects"]
 _OWNERS = {"VarHandleOp", "IteratorV2", "OneShotIterator", "IteratorGetNext", "CrossReplicaSum"}
 _IDLE = READS | set(DRAWS) | _OWNERS
 
-_known: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+_known: weakref.WeakKeyDictionary[Snapshot, Effects] = weakref.WeakKeyDictionary()
 
 
 class Effects:

@@ -29,17 +29,17 @@ class Fetches:
       ValueError: a leaf belongs to another graph, or a name is not in the graph.
     """
 
-    def __init__(self, graph: tf.Graph, structure):
+    def __init__(self, graph: tf.Graph, structure: Any):
         self._graph = graph
         self._index: dict[str, int] = {}
         self._rebuild = self._parse(structure)
         self.refs = list(self._index)
 
-    def build(self, values: list):
+    def build(self, values: list[Any]) -> Any:
         """The structure with each leaf's value in its place; an operation's value is None."""
         return self._rebuild(values)
 
-    def _parse(self, item) -> Callable[[list], object]:
+    def _parse(self, item: Any) -> Callable[[list[Any]], Any]:
         if isinstance(item, (list, tuple)) and not hasattr(item, "_fields"):
             parts = [self._parse(i) for i in item]
             sequence: Any = type(item)
@@ -58,7 +58,7 @@ class Fetches:
             return lambda values: kind(*(part(values) for part in parts))
         return self._parse_leaf(item)
 
-    def _parse_leaf(self, item) -> Callable[[list], object]:
+    def _parse_leaf(self, item: Any) -> Callable[[list[Any]], Any]:
         composite = _COMPOSITES.get(type(item))
         if composite:
             parts_of, value_of = composite
@@ -101,7 +101,7 @@ class Fetches:
         return self._index.setdefault(ref, len(self._index))
 
 
-def flat_feed(key, value) -> Iterator[tuple]:
+def flat_feed(key: Any, value: Any) -> Iterator[tuple[Any, Any]]:
     """A feed's key and value as pairs of a tensor (or its name) and a value.
 
     Args:
@@ -123,33 +123,35 @@ def flat_feed(key, value) -> Iterator[tuple]:
         yield key, value
 
 
-def _mapping(make, named, values):
+def _mapping(
+    make: Callable[[], Any], named: Mapping[Any, Callable[[list[Any]], Any]], values: list[Any]
+) -> Any:
     result = make()
     for key, part in named.items():
         result[key] = part(values)
     return result
 
 
-def _sparse_parts(item):
+def _sparse_parts(item: Any) -> tuple[Any, ...]:
     return item.indices, item.values, item.dense_shape
 
 
-def _slices_parts(item):
+def _slices_parts(item: Any) -> tuple[Any, ...]:
     parts = (item.values, item.indices)
     return parts if item.dense_shape is None else (*parts, item.dense_shape)
 
 
-def _slices_value(values, indices, dense_shape=None):
+def _slices_value(values: Any, indices: Any, dense_shape: Any = None) -> Any:
     return IndexedSlicesValue(values, indices, dense_shape)
 
 
-_COMPOSITES = {
+_COMPOSITES: dict[type, tuple[Callable[[Any], tuple[Any, ...]], Callable[..., Any]]] = {
     tf.SparseTensor: (_sparse_parts, tf.compat.v1.SparseTensorValue),
     tf.IndexedSlices: (_slices_parts, _slices_value),
 }
 
 
-def _ragged_value(value, *nested_row_splits):
+def _ragged_value(value: Any, *nested_row_splits: Any) -> Any:
     for row_splits in reversed(nested_row_splits):
         value = tf.compat.v1.ragged.RaggedTensorValue(value, row_splits)
     return value

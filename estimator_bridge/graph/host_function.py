@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -30,7 +31,15 @@ class HostFunction:
       random_names: the nodes for which the number of a call (``draw``) counts.
     """
 
-    def __init__(self, graph, strategy, resources: Resources, refs, feed_names, added):
+    def __init__(
+        self,
+        graph: tf.Graph,
+        strategy: tf.distribute.Strategy,
+        resources: Resources,
+        refs: Sequence[str],
+        feed_names: Sequence[str],
+        added: Iterable[tf.compat.v1.NodeDef],
+    ):
         owners = resources.owners
         given = {f"{name}:0" for name in owners} | set(feed_names)
         snapshot = replica_locals(graph).for_session(Snapshot.of(graph)).with_nodes(added)
@@ -58,7 +67,7 @@ class HostFunction:
         if not keep and all(snapshot.nodes[name].op == "NoOp" for name in lifted.names):
             return  # as many an init op of what a model does not have
 
-        def function(draw, *fed):
+        def function(draw: tf.Tensor, *fed: tf.Tensor) -> list[tf.Tensor]:
             values = {**resources.handles(lifted.given), **dict(zip(feed_names, fed))}
             results = lifted(values, self._join_alone, draw=draw)
             operations = [r for r in results if isinstance(r, tf.Operation)]
@@ -75,7 +84,7 @@ class HostFunction:
             self._datasets or self._restored or self._stale or resources.combines(self._used)
         )
 
-    def __call__(self, feeds: dict, draw: int) -> list[tf.Tensor]:
+    def __call__(self, feeds: Mapping[str, Any], draw: int) -> list[tf.Tensor]:
         """The eager tensors of the references that are no operations.
 
         Args:
@@ -102,7 +111,7 @@ class HostFunction:
         self._was_called = True
         return results
 
-    def _join_alone(self, values):
+    def _join_alone(self, values: Sequence[tuple[tf.Tensor, Any]]) -> list[tf.Tensor]:
         if self._replicas > 1:
             raise NotImplementedError(
                 "session.run() was asked for a value that needs a cross-replica sum over "
@@ -133,7 +142,7 @@ def _check_not_read(resources: Resources, iterators: dict[str, str]) -> None:
         )
 
 
-def _check_fed(snapshot: Snapshot, lifted: Lifted, refs) -> None:
+def _check_fed(snapshot: Snapshot, lifted: Lifted, refs: Sequence[str]) -> None:
     for name in lifted.names:
         if snapshot.nodes[name].op == "Placeholder":
             raise tf.errors.InvalidArgumentError(

@@ -7,7 +7,8 @@ call itself becomes the IdentityN of the results, so that whoever names it still
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
+from typing import Any
 
 import tensorflow as tf
 
@@ -28,7 +29,9 @@ def inline_sums(graph_def: tf.compat.v1.GraphDef) -> Iterator[tf.compat.v1.NodeD
         yield from _expanded(node, functions, hiding)
 
 
-def _expanded(node, functions, hiding) -> Iterator:
+def _expanded(
+    node: tf.compat.v1.NodeDef, functions: Mapping[str, Any], hiding: Set[str]
+) -> Iterator[tf.compat.v1.NodeDef]:
     called = node.attr["f"].func.name if node.op in _CALLS else node.op
     if called not in hiding:
         yield node
@@ -66,7 +69,7 @@ def _expanded(node, functions, hiding) -> Iterator:
     yield call
 
 
-def _position(node, output: str, functions) -> int:
+def _position(node: tf.compat.v1.NodeDef, output: str, functions: Mapping[str, Any]) -> int:
     """How many flat outputs of a node stand before the first of a named one."""
     signature = functions[node.op].signature if node.op in functions else op_def(node.op)
     before = 0

@@ -22,7 +22,9 @@ __all__ = ["graph_classes"]
 _lock = threading.Lock()
 _open: list[tf.Graph] = []  # what is being traced, by all threads
 _before: dict[Any, tuple[Any, ...]] = {}  # the bases when the first of them began
-_in_graphs: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # those that a trace changed
+_in_graphs: weakref.WeakKeyDictionary[tf.Graph, dict[Any, tuple[Any, ...]]] = (
+    weakref.WeakKeyDictionary()
+)  # those that a trace changed
 
 
 @contextlib.contextmanager

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import weakref
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -20,7 +21,7 @@ __all__ = ["take_large_constants", "with_value"]
 
 _LARGE = 1 << 18  # bytes; below, a captured tensor is no better than a constant
 
-_taken: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+_taken: weakref.WeakKeyDictionary[tf.Graph, dict[str, tf.Tensor]] = weakref.WeakKeyDictionary()
 
 
 def take_large_constants(
@@ -60,14 +61,14 @@ def with_value(node: tf.compat.v1.NodeDef, value: tf.Tensor) -> tf.compat.v1.Nod
     return copy
 
 
-def _may_be_large(proto) -> bool:
+def _may_be_large(proto: Any) -> bool:
     """Whether a constant has so many elements; the message's own size takes a serialization."""
     dtype = tf.as_dtype(proto.dtype)
     elements = math.prod(size.size for size in proto.tensor_shape.dim)
     return bool(dtype.size) and elements * dtype.size > _LARGE
 
 
-def _value(proto, content: bytes) -> tf.Tensor:
+def _value(proto: Any, content: bytes) -> tf.Tensor:
     dtype = tf.as_dtype(proto.dtype)
     shape = [size.size for size in proto.tensor_shape.dim]
     array = np.frombuffer(content, dtype.as_numpy_dtype)

@@ -11,7 +11,7 @@ from estimator_bridge.tensorflow_private import eager_context, op_def
 __all__ = ["called_functions", "functions_where", "make_known", "reached"]
 
 
-def called_functions(node) -> set[str]:
+def called_functions(node: Any) -> set[str]:
     """Names that a NodeDef may call: functions in its attributes, and its own type.
 
     A legacy Defun is called by a node whose type is the function's name; the names of ordinary
@@ -36,7 +36,7 @@ def _takes_functions(op: str) -> bool:
     return definition is None or any("func" in attr.type for attr in definition.attr)
 
 
-def functions_where(library, test: Callable[[Any], bool]) -> set[str]:
+def functions_where(library: Any, test: Callable[[Any], bool]) -> set[str]:
     """Names of the functions in which, at any depth of calls, a node passes a test."""
     found: set[str] = set()
     grew = True
@@ -52,7 +52,7 @@ def functions_where(library, test: Callable[[Any], bool]) -> set[str]:
     return found
 
 
-def reached(library, nodes: Iterable):
+def reached(library: Any, nodes: Iterable[Any]) -> Any:
     """The part of a library that some nodes need, at any depth of calls."""
     functions = {f.signature.name: f for f in library.function}
     gradients = {g.function_name: g for g in library.gradient}
@@ -70,7 +70,7 @@ def reached(library, nodes: Iterable):
     return part
 
 
-def make_known(library) -> None:
+def make_known(library: Any) -> None:
     """Lets the runtime find these functions, as it does the functions of a tf.function's own.
 
     A function that a program made by tf.function or tf.cond is known already; one that was

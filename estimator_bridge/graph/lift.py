@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Optional
+from typing import Any, Optional
 
 import numpy as np
 import tensorflow as tf
@@ -15,7 +15,7 @@ from estimator_bridge.graph.collectives import REPLICA_ID
 from estimator_bridge.graph.large_constants import with_value
 from estimator_bridge.graph.library import make_known, reached
 from estimator_bridge.graph.placement import without_placement
-from estimator_bridge.graph.plan import make_plan
+from estimator_bridge.graph.plan import Plan, make_plan
 from estimator_bridge.graph.randomness import DRAW, REPLICA_KEY, Randomness, replica_key
 from estimator_bridge.graph.snapshot import Snapshot, node_name, tensor_ref
 from estimator_bridge.tensorflow_private import import_below_control_edges
@@ -94,9 +94,9 @@ class Lifted:
         self,
         values: Mapping[str, tf.Tensor],
         join: JoinFn,
-        replica=0,
+        replica: int | tf.Tensor = 0,
         draw: tf.Tensor | int = 0,
-    ) -> list:
+    ) -> list[Any]:
         """Imports the nodes into the graph that is being built.
 
         Args:
@@ -129,7 +129,7 @@ class Lifted:
                     known[name + ":0"], known["^" + name] = total, total.op
         return [known[f] for f in self._fetches]
 
-    def _make_parts(self, plan) -> list[_Part]:
+    def _make_parts(self, plan: Plan) -> list[_Part]:
         nodes = self._snapshot.nodes
         stage_of = {n: i for i, s in enumerate(plan.stages) for n in (*s.body, *s.sums)}
         wanted: list[dict[str, None]] = [{} for _ in plan.stages]  # dicts keep the order
@@ -182,7 +182,7 @@ class Lifted:
         groups = tf.make_ndarray(source.attr["value"].tensor)
         return groups if len(groups) > 1 else None
 
-    def _import(self, part: _Part, known: dict, replica: int) -> None:
+    def _import(self, part: _Part, known: dict[str, Any], replica: int) -> None:
         if not part.graph_def.node:
             return
         graph_def = self._randomness.for_replica(part.graph_def, replica)
@@ -195,7 +195,9 @@ class Lifted:
                 known["^" + node_name(ref)] = element.op
 
 
-def _import_here(graph_def, part: _Part, known: dict) -> list:
+def _import_here(
+    graph_def: tf.compat.v1.GraphDef, part: _Part, known: Mapping[str, Any]
+) -> list[Any]:
     inputs = {
         ref: _waitable(known[ref]) if ref.startswith("^") else known[ref] for ref in part.outside
     }
@@ -205,7 +207,7 @@ def _import_here(graph_def, part: _Part, known: dict) -> list:
         )
 
 
-def _waitable(element) -> tf.Tensor:
+def _waitable(element: tf.Tensor | tf.Operation) -> tf.Tensor:
     """A tensor that is there when an operation is done: import_graph_def maps edges to tensors."""
     if not isinstance(element, tf.Operation):
         return element
@@ -215,7 +217,9 @@ def _waitable(element) -> tf.Tensor:
         return tf.constant(True)
 
 
-def _import_island(graph_def, part: _Part, known: dict) -> list:
+def _import_island(
+    graph_def: tf.compat.v1.GraphDef, part: _Part, known: Mapping[str, Any]
+) -> list[Any]:
     """Imports below a function of its own, ordered by the program's control edges alone.
 
     tf.function would tie stateful ops inside a v1 loop or branch to ops outside of it, which the
@@ -223,7 +227,7 @@ def _import_island(graph_def, part: _Part, known: dict) -> list:
     """
     awaited = [known[ref] for ref in part.outside if ref.startswith("^")]
 
-    def body():
+    def body() -> list[tf.Tensor]:
         graph = tf.compat.v1.get_default_graph()
         inside = {
             ref: tf.constant(True) if ref.startswith("^") else graph.capture(known[ref])
@@ -244,11 +248,13 @@ def _import_island(graph_def, part: _Part, known: dict) -> list:
     return [done.op if ref.startswith("^") else next(waiting) for ref in part.wanted]
 
 
-def _import_compiled(graph_def, part: _Part, known: dict) -> list:
+def _import_compiled(
+    graph_def: tf.compat.v1.GraphDef, part: _Part, known: Mapping[str, Any]
+) -> list[Any]:
     """Imports below a function that XLA compiles; see ``_import_island``."""
     awaited = [known[ref] for ref in part.outside if ref.startswith("^")]
 
-    def body():
+    def body() -> list[tf.Tensor]:
         graph = tf.compat.v1.get_default_graph()
         inside = {
             ref: tf.constant(True) if ref.startswith("^") else graph.capture(known[ref])

@@ -37,7 +37,7 @@ _GOLDEN = 0x9E3779B97F4A7C15  # odd, so that distinct replicas get distinct keys
 _MASK = (1 << 64) - 1
 
 
-def replica_key(replica) -> tf.Tensor:
+def replica_key(replica: int | tf.Tensor) -> tf.Tensor:
     """What a replica's id (an int or an int32 scalar) adds to every key: uint64 [1]."""
     return tf.reshape(tf.cast(replica, tf.uint64) * tf.constant(_GOLDEN, tf.uint64), [1])
 
@@ -63,7 +63,7 @@ class Randomness:
         self.stateless = {n for n in names if snapshot.nodes[n].op in DRAWS}
         self._entropy = random.SystemRandom()
 
-    def rewritten(self, node) -> list:
+    def rewritten(self, node: tf.compat.v1.NodeDef) -> list[tf.compat.v1.NodeDef]:
         """The NodeDefs that stand for a random node; the last has its name and outputs."""
         seed, seed2 = node.attr["seed"].i, node.attr["seed2"].i
         if not seed and not seed2:  # no seed was set: every trace draws other numbers
@@ -98,7 +98,7 @@ class Randomness:
         rows.attr["Tidx"].CopyFrom(node.attr["T"])
         return [*made.nodes, drawn, rows]
 
-    def for_replica(self, graph_def, replica: int):
+    def for_replica(self, graph_def: tf.compat.v1.GraphDef, replica: int) -> tf.compat.v1.GraphDef:
         """A copy of the GraphDef in which what stays stateful draws another stream.
 
         Args:
@@ -122,7 +122,7 @@ class Randomness:
                     self._reseed(node, replica)
         return copy
 
-    def _reseed(self, node, replica: int) -> None:
+    def _reseed(self, node: tf.compat.v1.NodeDef, replica: int) -> None:
         if is_seeded(node) and (node.attr["seed"].i or node.attr["seed2"].i):
             mixed = (node.attr["seed2"].i ^ (replica * _GOLDEN)) & (_MASK >> 1)
             node.attr["seed2"].i = mixed or 1
@@ -140,7 +140,7 @@ def _clone_name(function: str, replica: int) -> str:
     return f"{function}_replica_{replica}"
 
 
-def is_seeded(node) -> bool:
+def is_seeded(node: tf.compat.v1.NodeDef) -> bool:
     """Whether a node draws from a stream of its own, another one on each replica."""
     return (
         "seed" in node.attr
@@ -155,9 +155,9 @@ class _Nodes:
 
     def __init__(self, prefix: str):
         self._prefix = prefix
-        self.nodes: list = []
+        self.nodes: list[tf.compat.v1.NodeDef] = []
 
-    def add(self, op: str, inputs: list[str], **attrs) -> str:
+    def add(self, op: str, inputs: list[str], **attrs: tf.DType | bool | int) -> str:
         node = tf.compat.v1.NodeDef(name=f"{self._prefix}/draw_{len(self.nodes)}", op=op)
         node.input.extend(inputs)
         for name, value in attrs.items():

@@ -20,7 +20,7 @@ from estimator_bridge.graph.snapshot import Snapshot
 
 __all__ = ["ReplicaLocal", "ReplicaLocals", "deal_out", "replica_locals", "whole_of"]
 
-_known: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+_known: weakref.WeakKeyDictionary[tf.Graph, ReplicaLocals] = weakref.WeakKeyDictionary()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,7 +45,7 @@ class ReplicaLocals:
         one value, passes their first input through.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.variables: dict[str, ReplicaLocal] = {}
         self.joins: set[str] = set()
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import tensorflow as tf
 
@@ -279,7 +279,7 @@ class Resources:
         if not nodes:
             return {}
 
-        def uninitialized(next_creator, **kwargs):
+        def uninitialized(next_creator: Any, **kwargs: Any) -> tf.Variable:
             del next_creator  # it would run an initial value, which the graph has itself
             kept = ("name", "shape", "dtype", "trainable", "aggregation", "synchronization")
             return UninitializedVariable(
@@ -301,14 +301,14 @@ class Resources:
                     )
         return made
 
-    def _core_scope(self, node) -> contextlib.AbstractContextManager:
+    def _core_scope(self, node: tf.compat.v1.NodeDef) -> contextlib.AbstractContextManager[Any]:
         """Puts a variable on the core of its replica that the program names, if there are more."""
         core = core_of(node)
         if not core or cores_per_replica(self._strategy) == 1:
             return contextlib.nullcontext()
         return self._strategy.extended.experimental_logical_device(core)
 
-    def _make_whole(self, node) -> tf.Variable:
+    def _make_whole(self, node: tf.compat.v1.NodeDef) -> tf.Variable:
         with eager_mode(), tf.device(host_device()):
             return UninitializedVariable(
                 name=node.name + "/whole",
@@ -333,11 +333,11 @@ class Resources:
             return function.get_concrete_function()()
 
 
-def _no_join(values):
+def _no_join(values: Sequence[Any]) -> NoReturn:
     raise AssertionError(f"A resource cannot depend on a cross-replica sum: {values}.")
 
 
-def _owns_resource(node) -> bool:
+def _owns_resource(node: tf.compat.v1.NodeDef) -> bool:
     if "shared_name" not in node.attr:
         return False
     definition = op_def(node.op)

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NoReturn
 
 import numpy as np
 import tensorflow as tf
@@ -29,6 +29,9 @@ from estimator_bridge.graph.tracing import asks_for_trace, traced
 from estimator_bridge.tensorflow_private import SessionInterface
 
 __all__ = ["LiftedSession"]
+
+# References, names of what is fed, names of added nodes.
+_Key = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 
 
 class LiftedSession(SessionInterface):
@@ -59,14 +62,14 @@ class LiftedSession(SessionInterface):
         self._graph = graph
         self._strategy = strategy
         self.resources = Resources(graph, strategy, shared)
-        self._functions: dict[tuple, HostFunction] = {}
-        self._reads: dict[tuple, list[str] | None] = {}  # what is only variables' values
-        self._drawn: dict[tuple, frozenset[int]] = {}  # the parts of the input that are drawn
+        self._functions: dict[_Key, HostFunction] = {}
+        self._reads: dict[_Key, list[str] | None] = {}  # what is only variables' values
+        self._drawn: dict[_Key, frozenset[int]] = {}  # the parts of the input that are drawn
         self._draws: dict[str, int] = {}  # by random operation, how often a run of this computed it
         self._in_steps: set[str] = set()  # random operations that steps compute, too
         self.steps_run = 0
         self.random_runs = 0
-        self._contexts: list = []
+        self._contexts: list[tuple[Any, Any]] = []
         self._known: Mapping[str, Any] = {}
         self._lock = threading.Lock()  # queue runners call from threads of their own
         self.queues = QueueThreads()
@@ -81,7 +84,13 @@ class LiftedSession(SessionInterface):
         """The target: always this process."""
         return ""
 
-    def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
+    def run(
+        self,
+        fetches: Any,
+        feed_dict: Mapping[Any, Any] | None = None,
+        options: Any = None,
+        run_metadata: Any = None,
+    ) -> Any:
         """Computes fetches, as tf.compat.v1.Session.run does.
 
         Args:
@@ -109,8 +118,11 @@ class LiftedSession(SessionInterface):
             return self._computed(Fetches(self._graph, fetches), feed_dict or {})
 
     def evaluate(
-        self, refs: list[str], feeds: dict[str, np.ndarray] | None = None, added=()
-    ) -> list:
+        self,
+        refs: list[str],
+        feeds: dict[str, np.ndarray] | None = None,
+        added: Sequence[tf.compat.v1.NodeDef] = (),
+    ) -> list[Any]:
         """Computes references; returns the eager tensors of those that are no operations.
 
         Args:
@@ -167,7 +179,13 @@ class LiftedSession(SessionInterface):
         with self._lock:
             return self._function(key, list(refs), feeds, ())
 
-    def _function(self, key: tuple, refs, feeds: Iterable[str], added) -> HostFunction:
+    def _function(
+        self,
+        key: _Key,
+        refs: Sequence[str],
+        feeds: Iterable[str],
+        added: Sequence[tf.compat.v1.NodeDef],
+    ) -> HostFunction:
         function = self._functions.get(key)
         if function is None:
             function = self._functions[key] = HostFunction(
@@ -187,7 +205,9 @@ class LiftedSession(SessionInterface):
     def _times_drawn(self, name: str) -> int:
         return self._draws.get(name, 0) + (self.steps_run if name in self._in_steps else 0)
 
-    def _parts_drawn(self, program_input: SessionInput, refs, feeds) -> frozenset[int]:
+    def _parts_drawn(
+        self, program_input: SessionInput, refs: Sequence[str], feeds: Collection[str]
+    ) -> frozenset[int]:
         """The parts of the input that a run draws, which is open then."""
         drawn = program_input.drawn_by(Snapshot.of(self._graph), refs, feeds)
         if drawn:
@@ -208,26 +228,28 @@ class LiftedSession(SessionInterface):
         finally:
             self._known = {}
 
-    def as_default(self):
+    def as_default(self) -> contextlib.AbstractContextManager[Any]:
         """A context in which this is the default session (and its graph the default graph)."""
         return tf.compat.v1.Session.as_default(self)
 
-    def make_callable(self, fetches, feed_list=None, accept_options=False):
+    def make_callable(
+        self, fetches: Any, feed_list: Sequence[Any] | None = None, accept_options: bool = False
+    ) -> Callable[..., Any]:
         """A function of the values of ``feed_list`` that returns ``run``'s result."""
         del accept_options
         self._check_open()
         feed_list, parsed = feed_list or [], Fetches(self._graph, fetches)
         return lambda *values, **_: self._computed(parsed, dict(zip(feed_list, values)))
 
-    def list_devices(self):
+    def list_devices(self) -> list[Any]:
         """The devices of this process."""
         return tf.config.list_logical_devices()
 
-    def partial_run_setup(self, fetches, feeds=None):
+    def partial_run_setup(self, fetches: Any, feeds: Any = None) -> NoReturn:
         """Not available: a function runs whole. Use ``run`` with all feeds."""
         raise NotImplementedError("partial_run is not available; call run() with all feeds.")
 
-    def partial_run(self, handle, fetches, feed_dict=None):
+    def partial_run(self, handle: Any, fetches: Any, feed_dict: Any = None) -> NoReturn:
         """Not available: see ``partial_run_setup``."""
         raise NotImplementedError("partial_run is not available; call run() with all feeds.")
 
@@ -257,12 +279,12 @@ class LiftedSession(SessionInterface):
         self._contexts.append((graph, session))
         return self
 
-    def __exit__(self, *error) -> None:
+    def __exit__(self, *error: Any) -> None:
         graph, session = self._contexts.pop()
         session.__exit__(*error)
         graph.__exit__(*error)
 
-    def _computed(self, parsed: Fetches, feed_dict):
+    def _computed(self, parsed: Fetches, feed_dict: Mapping[Any, Any]) -> Any:
         self._check_open()
         self._known = {}  # what is computed may change it
         tensors = iter(self.evaluate(parsed.refs, self.feeds(feed_dict)))
@@ -273,7 +295,7 @@ class LiftedSession(SessionInterface):
         if self._graph is None:
             raise RuntimeError("Attempted to use a closed Session.")
 
-    def feeds(self, feed_dict) -> dict[str, np.ndarray]:
+    def feeds(self, feed_dict: Mapping[Any, Any]) -> dict[str, np.ndarray]:
         """The values of a feed_dict by tensor reference, checked.
 
         Raises:
@@ -296,7 +318,7 @@ class LiftedSession(SessionInterface):
         return feeds
 
 
-def _fed_value(tensor: tf.Tensor, value):
+def _fed_value(tensor: tf.Tensor, value: Any) -> Any:
     if isinstance(value, tf.Tensor) and not hasattr(value, "numpy"):
         raise TypeError(
             "The value of a feed cannot be a tf.Tensor object of a graph. Got "
@@ -313,7 +335,7 @@ def _fed_value(tensor: tf.Tensor, value):
     return array
 
 
-def _to_numpy(tensor):
+def _to_numpy(tensor: tf.Tensor) -> Any:
     if tensor.dtype in (tf.resource, tf.variant):
         return tensor
     return tensor.numpy()

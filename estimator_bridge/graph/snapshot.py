@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable, Mapping, Sequence, Set
+from typing import Any
 
 import tensorflow as tf
 
@@ -19,7 +20,7 @@ from estimator_bridge.tensorflow_private import op_def
 __all__ = ["Snapshot", "is_stateful", "node_name", "tensor_ref"]
 
 # A graph grows after its trace (hooks and savers add ops), so a snapshot is kept per version.
-_taken: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+_taken: weakref.WeakKeyDictionary[tf.Graph, tuple[int, Snapshot]] = weakref.WeakKeyDictionary()
 
 
 def node_name(ref: str) -> str:
@@ -56,8 +57,8 @@ class Snapshot:
     def __init__(
         self,
         nodes: dict[str, tf.compat.v1.NodeDef],
-        library,
-        versions,
+        library: Any,
+        versions: Any,
         global_steps: frozenset[str] = frozenset(),
         constants: Mapping[str, tf.Tensor] | None = None,
         step_branches: Sequence[tf.compat.v1.NodeDef] = (),
@@ -78,7 +79,7 @@ class Snapshot:
     def of(cls, graph: tf.Graph) -> Snapshot:
         """The snapshot of a graph as it stands now; the same object until the graph grows."""
         version, snapshot = _taken.get(graph, (None, None))
-        if version != graph.version:
+        if snapshot is None or version != graph.version:
             graph_def, constants = take_large_constants(graph, graph.as_graph_def())
             keep_branch_effects(graph_def)
             nodes = {node.name: node for node in spread_collectives(inline_sums(graph_def))}

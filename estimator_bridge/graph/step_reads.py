@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import tensorflow as tf
+
 from estimator_bridge.graph.effects import Effects
 from estimator_bridge.graph.snapshot import Snapshot, node_name
 
@@ -83,7 +85,7 @@ def _reads_ahead(
     return (0, []) if place is None else (place, moved)
 
 
-def _waits(snapshot: Snapshot, node) -> bool:
+def _waits(snapshot: Snapshot, node: tf.compat.v1.NodeDef) -> bool:
     """Whether it needs anything that is not there as a step begins."""
     sources = (snapshot.nodes[node_name(ref)] for ref in node.input)
     # A constant may wait: it carries the control edges of the update that it was made for.

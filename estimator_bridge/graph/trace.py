@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import tensorflow as tf
 
@@ -57,7 +58,7 @@ def continue_trace(graph: tf.Graph, shards: int | None = None) -> Iterator[tf.Gr
         yield graph
 
 
-def for_tpu(strategy: tf.distribute.Strategy) -> contextlib.AbstractContextManager:
+def for_tpu(strategy: tf.distribute.Strategy) -> contextlib.AbstractContextManager[None]:
     """A context for what each replica of a TPU computes; emulated cores compute the same.
 
     Args:
@@ -79,7 +80,7 @@ _ON_TPU = (
 
 
 class _Seeds(random.Random):
-    def randint(self, a, b):
+    def randint(self, a: float, b: float) -> int:
         return super().randint(int(a), int(b))  # tf-keras 2.16 asks for 1 to 1e9, a float
 
 
@@ -125,7 +126,7 @@ def _control_flow_v2() -> Iterator[None]:
         tf.compat.v1.disable_control_flow_v2()
 
 
-def _resource_variable(next_creator, **kwargs):
+def _resource_variable(next_creator: Callable[..., tf.Variable], **kwargs: Any) -> tf.Variable:
     # A reference variable is a buffer inside its graph; only a resource can be owned outside.
     is_reference = would_be_reference(kwargs)
     kwargs["use_resource"] = True
@@ -136,7 +137,7 @@ def _resource_variable(next_creator, **kwargs):
     if is_of_graph and (is_reference or is_beside_reference(variable)):
         add_reference(variable)
 
-    def initialized_value():
+    def initialized_value() -> tf.Tensor:
         # Reference variables had it, resource variables raise NotImplementedError.
         with tf.init_scope():
             return tf.cond(

@@ -23,7 +23,9 @@ def call_repr(name: str, values: Mapping[str, Any]) -> str:
     return f"{name}({', '.join(f'{key}={_shown(value)}' for key, value in values.items())})"
 
 
-def changed_from_defaults(function: Callable[..., Any], values: Mapping[str, Any]) -> dict:
+def changed_from_defaults(
+    function: Callable[..., Any], values: Mapping[str, Any]
+) -> dict[str, Any]:
     """Lists the values that are not the defaults of the function's parameters.
 
     Args:
@@ -47,11 +49,12 @@ def _is(value: Any, default: Any) -> bool:
 
 
 def _shown(value: Any) -> str:
+    representation: Any = type(value).__repr__  # of any type, and so may be that of object
     if isinstance(value, message.Message):
         text = f"{type(value).__name__}({text_format.MessageToString(value, as_one_line=True)})"
     elif inspect.isroutine(value) or inspect.isclass(value):
         text = value.__qualname__
-    elif type(value).__repr__ is object.__repr__:
+    elif representation is object.__repr__:
         text = f"<{type(value).__name__}>"
     else:
         text = " ".join(repr(value).split())

@@ -46,11 +46,11 @@ class WarmStartSettings(_Fields):
 
     def __new__(
         cls,
-        ckpt_to_initialize_from,
-        vars_to_warm_start=".*",
-        var_name_to_vocab_info=None,
-        var_name_to_prev_var_name=None,
-    ):
+        ckpt_to_initialize_from: Any,
+        vars_to_warm_start: Any = ".*",
+        var_name_to_vocab_info: dict[str, Any] | None = None,
+        var_name_to_prev_var_name: dict[str, str] | None = None,
+    ) -> WarmStartSettings:
         """Checks and takes the settings."""
         if not ckpt_to_initialize_from:
             raise ValueError(

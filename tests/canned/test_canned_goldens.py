@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
 from golden_values import same
+from goldens.canned import canned_cases as cases
 
 from estimator_bridge.legacy.faces import face_v1, face_v2
 
-GOLDENS = Path(__file__).parents[1] / "goldens_canned"
-sys.path.insert(0, str(GOLDENS))  # scripts: they run under TF 2.15 too, without this package
+GOLDENS = Path(__file__).parents[1] / "goldens" / "canned"
 
-import canned_cases as cases  # noqa: E402
 
 GOLDEN = json.loads((GOLDENS / "canned.json").read_text())
 FACES = {"v1": face_v1(), "v2": face_v2()}

@@ -12,9 +12,9 @@ import numpy as np  # isort: skip
 import pytest
 import tensorflow as tf
 import tf_keras
-from head_cases import ONLY_V2, SHARED, observed
+from goldens.heads.head_cases import ONLY_V2, SHARED, observed
 
-GOLDENS = json.loads((Path(__file__).parents[1] / "goldens_heads/heads.json").read_text())
+GOLDENS = json.loads((Path(__file__).parents[1] / "goldens" / "heads" / "heads.json").read_text())
 V1 = {
     "version": "V1",
     "sum": tf.compat.v1.losses.Reduction.SUM,

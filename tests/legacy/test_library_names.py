@@ -1,30 +1,29 @@
 """Private names of Estimator's modules: what libraries import, beside TensorFlow 2.15's own.
 
-The golden files, and the program that made them, are in ``goldens_library/``.
+The golden files, and the program that made them, are in ``goldens/library/``.
 """
 
 from __future__ import annotations
 
 import json
-import runpy
 import textwrap
 from pathlib import Path
 
 import engine
 import pytest
+from goldens.library import make_page
 
-GOLDENS = Path(__file__).parents[1] / "goldens_library"
+GOLDENS = Path(__file__).parents[1] / "goldens" / "library"
 PARAMETERS = json.loads((GOLDENS / "parameters.json").read_text())
 EXPECTED = json.loads((GOLDENS / "library.json").read_text())
 
-PAGE = GOLDENS.parents[1] / "docs" / "library_names.md"
+PAGE = GOLDENS.parents[2] / "docs" / "library_names.md"
 
 OBSERVE = """
-    import json, sys
+    import json
     import estimator_bridge
     estimator_bridge.install()
-    sys.path.insert(0, sys.argv[1])
-    import library_cases
+    from goldens.library import library_cases
     from estimator_bridge.legacy.library.names import LIBRARY_NAMES
     found = {
         f"{path}.{name}": library_cases.parameters(getattr(library_cases.module(path), name))
@@ -35,14 +34,13 @@ OBSERVE = """
 
 
 def test_the_page_lists_the_names():
-    page = runpy.run_path(str(GOLDENS / "make_page.py"))["page"]
-    again = "run tests/goldens_library/make_page.py"
-    assert PAGE.read_text(encoding="utf-8") == page(), again
+    again = "run: cd tests && python -m goldens.library.make_page"
+    assert PAGE.read_text(encoding="utf-8") == make_page.page(), again
 
 
 @pytest.fixture(scope="module")
 def observed():
-    lines = engine.run_program(OBSERVE, [str(GOLDENS)])
+    lines = engine.run_program(OBSERVE)
     (found,) = [line for line in lines if line.startswith("FOUND ")]
     return json.loads(found[len("FOUND ") :])
 
@@ -50,7 +48,7 @@ def observed():
 def test_every_name_is_called_as_in_the_original(observed):
     parameters, _ = observed
     assert list(parameters) == sorted(parameters, key=list(parameters).index)
-    assert set(parameters) == set(PARAMETERS), "run goldens_library/make_library.py again"
+    assert set(parameters) == set(PARAMETERS), "run goldens.library.make_library again"
     differing = {
         name: (found, PARAMETERS[name])
         for name, found in parameters.items()

@@ -21,7 +21,7 @@ from estimator_bridge.legacy.tf1.privates import moved_module, with_old_names
 import tensorflow as tf  # isort: skip
 
 # The public names of TensorFlow 1.15.5 by namespace, without raw_ops.
-NAMES = json.loads((Path(__file__).parents[1] / "goldens_tf1" / "names.json").read_text())
+NAMES = json.loads((Path(__file__).parents[1] / "goldens" / "tf1" / "names.json").read_text())
 # What was public by accident, or is of TensorFlow Lite's tools, and no program uses.
 NOT_THERE = {
     "LazyLoader",

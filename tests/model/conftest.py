@@ -1,13 +1,7 @@
 """What the tests of model/ share."""
 
-import pathlib
-import sys
-
 import pytest
 import tensorflow as tf
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "goldens_signatures"))
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 
 @pytest.fixture(autouse=True)

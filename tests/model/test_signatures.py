@@ -4,12 +4,12 @@ import json
 import pathlib
 
 import pytest
-from configuration_cases import CASES
-from face_observer import outcome, signature
+from goldens.signatures.configuration_cases import CASES
+from goldens.signatures.face_observer import outcome, signature
 
 from estimator_bridge import export, model
 
-_GOLDENS = pathlib.Path(__file__).parents[1] / "goldens_signatures"
+_GOLDENS = pathlib.Path(__file__).parents[1] / "goldens" / "signatures"
 _SIGNATURES = json.loads((_GOLDENS / "signatures.json").read_text())
 _CONFIGURATIONS = json.loads((_GOLDENS / "configurations.json").read_text())
 _OURS = {

@@ -2,17 +2,16 @@
 
 import json
 import os
-import sys
 from pathlib import Path
 
 import pytest
 import tensorflow as tf
+from goldens.errors import error_cases
+from goldens.errors.estimators import ones
 
 import estimator_bridge as eb
 
-HERE = Path(__file__).resolve().parent.parent / "goldens_errors"
-sys.path.insert(0, str(HERE))
-import error_cases  # noqa: E402
+HERE = Path(__file__).resolve().parent.parent / "goldens" / "errors"
 
 ORIGINAL = json.loads((HERE / "errors.json").read_text())["raised"]
 
@@ -68,5 +67,5 @@ def test_a_variable_that_is_not_there_is_caught_as_programs_do(tmp_path):
     path = os.path.join(tmp_path, "file")
     Path(path).touch()
     with pytest.raises(tf.errors.FailedPreconditionError, match="must be a folder") as caught:
-        cases.make(folder=path).train(error_cases.ones)
+        cases.make(folder=path).train(ones)
     assert isinstance(caught.value, NotADirectoryError)

@@ -11,13 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tensorflow as tf
+from goldens.logs import log_lines
 
 import estimator_bridge as eb
 from estimator_bridge.training.log_hooks import LossLogHook, RateLogHook, Reached
 
-HERE = Path(__file__).resolve().parent.parent / "goldens_logs"
-sys.path.insert(0, str(HERE))
-import log_lines  # noqa: E402
+HERE = Path(__file__).resolve().parent.parent / "goldens" / "logs"
 
 ORIGINAL = json.loads((HERE / "logs.json").read_text())
 PROGRAM = str(HERE / "log_program.py")

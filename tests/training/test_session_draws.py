@@ -1,6 +1,6 @@
 """Runs of a session that need the batch: they draw the next one, as the real tf.estimator's did.
 
-The golden file, and the program that made it, are in ``goldens_draws/``. Whatever waits for ever
+The golden file, and the program that made it, are in ``goldens/draws/``. Whatever waits for ever
 ends the test's process, with the stacks of its threads.
 """
 
@@ -13,15 +13,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tensorflow as tf
+from goldens.draws import draw_cases
 
 import estimator_bridge as eb
 
-GOLDENS = Path(__file__).parents[1] / "goldens_draws"
+GOLDENS = Path(__file__).parents[1] / "goldens" / "draws"
 
-sys.path.insert(0, str(GOLDENS))
-import draw_cases  # noqa: E402
-
-sys.path.remove(str(GOLDENS))
 
 DRAWS = json.loads((GOLDENS / "draws.json").read_text())
 SECONDS = 300

@@ -1,7 +1,7 @@
 """What programs see of their variables with v2 behaviour off, beside two originals.
 
 The golden files hold what TensorFlow 2.15.1 with v2 behaviour off and TensorFlow 1.15.5 showed in
-each of several runs; see ``goldens_v2off/make_v2off.py``.
+each of several runs; see ``goldens/v2off/make_v2off.py``.
 """
 
 import json
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-GOLDENS = Path(__file__).parents[1] / "goldens_v2off"
+GOLDENS = Path(__file__).parents[1] / "goldens" / "v2off"
 EXPECTED = {
     name: json.loads((GOLDENS / f"seen_{name}.json").read_text()) for name in ("2_15_1", "1_15_5")
 }

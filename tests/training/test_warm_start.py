@@ -1,27 +1,25 @@
 """Variables start from a checkpoint as they did in the real tf.estimator.
 
-The golden file, and the program that made it, are in ``goldens_start/``.
+The golden file, and the program that made it, are in ``goldens/start/``.
 """
 
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from goldens.start import start_cases
+from goldens.start.start_cases import ERRORS, INIT_CASES, WARM_CASES, init_case, observed, warm_case
 
 import estimator_bridge as eb
 from estimator_bridge.model import VocabInfo, WarmStartSettings
 
 import tensorflow as tf  # isort: skip
 
-GOLDENS = Path(__file__).parents[1] / "goldens_start"
-sys.path.insert(0, str(GOLDENS))  # scripts: they run under TF 2.15 too, without this package
+GOLDENS = Path(__file__).parents[1] / "goldens" / "start"
 
-import start_cases  # noqa: E402
-from start_cases import ERRORS, INIT_CASES, WARM_CASES, init_case, observed, warm_case  # noqa: E402
 
 v1 = tf.compat.v1
 START = json.loads((GOLDENS / "start.json").read_text())

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 import tensorflow as tf
+from goldens.distributed import distributed_program as program
 
 import estimator_bridge as eb
 
-GOLDENS = Path(__file__).parents[2] / "goldens_distributed"
-sys.path.insert(0, str(GOLDENS))  # scripts: they run under TF 2.15 too, without this package
+GOLDENS = Path(__file__).parents[2] / "goldens" / "distributed"
 
-import distributed_program as program  # noqa: E402
 
 CASES = [(optimizer, program.train_input) for optimizer in program.OPTIMIZERS]
 CASES += [(optimizer, program.fixed_train_input) for optimizer in ("momentum", "rmsprop")]

@@ -1,0 +1,79 @@
+"""Writes docs/library_names.md.
+
+cd tests && python -m goldens.library.make_page
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from estimator_bridge.legacy.library.names import GONE_MODULES, GONE_NAMES, LIBRARY_NAMES
+
+HERE = Path(__file__).parent
+PAGE = HERE.parents[2] / "docs" / "library_names.md"
+
+_HEAD = """\
+# Names that libraries import
+
+Written by `tests/goldens/library/make_page.py`.
+
+Libraries that build on Estimator import more than its public names. This page lists the names of
+Estimator's modules that public code was found to import, what they lead to, and who imports them.
+The paths are below `tensorflow_estimator.python.estimator`, and the same below
+`tensorflow.python.estimator`. They work after `estimator_bridge.install()` and under
+`estimator-bridge run`.
+
+Each name has the original's arguments and behaves like it: `tests/goldens/library` compares both
+with TensorFlow 2.15.1. A name that is missing raises an error that says what takes its place: for
+`module.name` an AttributeError, so that `hasattr` and `getattr` with a default work; for
+`from module import name` an ImportError.
+
+The survey read the sources of 38 repositories, and searched an index of public code for imports of
+each module. Where the index does not name a repository, the table says "other public code". Names
+without users stand beside others of their family.
+"""
+_TAIL = """\
+## Also found
+
+| name | answer |
+|---|---|
+| `tensorflow.python.ops.variables.VariableV1` | `tf.compat.v1.Variable` |
+| `tensorflow.examples.tutorials.mnist.input_data` | `read_data_sets`: the same batches for a seed |
+| `tensorflow_estimator.contrib` | `tensorflow.contrib` |
+| `tensorflow_estimator.python.estimator.keras` | `keras_lib`, the module's later name |
+
+## Estimator's private methods
+
+Libraries that run a session of their own build their graph by these methods of an Estimator:
+`_call_input_fn`, `_call_model_fn`, `_create_and_assert_global_step`, `_create_global_step`,
+`_extract_batch_length`, `_extract_keys`, `_get_features_from_input_fn`,
+`_get_features_and_labels_from_input_fn`, `_get_iterator_from_input_fn`; and read `_session_config`,
+`_device_fn`, `_train_distribution`, `_eval_distribution`, `_warm_start_settings`, `_model_fn`,
+`_model_dir`, `_config` and `_params`. They are there, with the original's results.
+
+A subclass that replaces `_assert_members_are_not_overridden` may override public members, as in the
+original. It may not override private methods that only the original's training called, such as
+`_train_model`: this library's training would not call them, so the constructor refuses that.
+"""
+
+
+def page() -> str:
+    """The page's text."""
+    uses = json.loads((HERE / "uses.json").read_text())
+    parts = [_HEAD]
+    for module, names in LIBRARY_NAMES.items():
+        parts.append(f"## {module}\n\n| name | leads to | used by |\n|---|---|---|")
+        rows = [(name, f"`{place}`") for name, place in names.items()]
+        rows += [(name, f"missing: {said}") for name, said in GONE_NAMES.get(module, {}).items()]
+        for name, answer in rows:
+            who = sorted({use.partition(":")[0] for use in uses.get(f"{module}.{name}", [])})
+            parts.append(f"| `{name}` | {answer} | {', '.join(who)} |")
+        parts.append("")
+    parts.append("## Modules that are missing\n\n| module | answer |\n|---|---|")
+    parts += [f"| `{module}` | {said} |" for module, said in GONE_MODULES.items()]
+    return "\n".join([*parts, "", _TAIL])
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
