@@ -9,7 +9,14 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.graph import LiftedSession, trace_graph
-from estimator_bridge.runtime import ReplicaStep, default_strategy, tpu_strategy
+from estimator_bridge.runtime import (
+    BatchLayout,
+    LoopRequest,
+    ReplicaStep,
+    Step,
+    default_strategy,
+    tpu_strategy,
+)
 from estimator_bridge.tensorflow_private import eager_mode
 
 v1 = tf.compat.v1
@@ -83,20 +90,20 @@ class Replicas:
       tensors: what a call returns.
       operations: what else it runs.
       inputs: what a call's batch stands for.
-      **step: further arguments of ReplicaStep.
+      layout: how a batch lies; by default it is split.
+      **request: further fields of LoopRequest.
     """
 
-    def __init__(self, graph, cores, tensors, operations=(), inputs=(), **step):
+    def __init__(self, graph, cores, tensors, operations=(), inputs=(), layout=None, **request):
         self.strategy = tpu_strategy(master=f"emulated:{cores}")
         self.session = lifted_session(graph, self.strategy)
         self._names = [ref(t) for t in tensors]
         self._step = ReplicaStep(
             self.session,
             self.strategy,
-            [ref(i) for i in inputs],
-            [ref(o) for o in operations],
-            self._names,
-            **step,
+            Step([ref(i) for i in inputs], [ref(o) for o in operations]),
+            layout or BatchLayout(),
+            LoopRequest(self._names, **request),
         )
         self._function = tf.function(
             lambda draw, *batch: self._step(list(batch), draw), autograph=False

@@ -13,7 +13,7 @@ from estimator_bridge.keras.cloning import CompiledModel, keras_in_graphs
 from estimator_bridge.keras.metric_sums import MetricSums
 from estimator_bridge.keras.model_fn import train_op_of
 from estimator_bridge.model import CrossShardOptimizer, ModeKeys, cross_replica_sum
-from estimator_bridge.runtime import ReplicaStep
+from estimator_bridge.runtime import BatchLayout, LoopRequest, ReplicaStep, Step
 from estimator_bridge.tensorflow_private import eager_mode
 
 __all__ = ["ReplicaProgram"]
@@ -67,10 +67,9 @@ class ReplicaProgram:
         step = ReplicaStep(
             self.session,
             strategy,
-            [tensor.name for tensor in inputs],
-            [f"^{operation.name}" for operation in operations],
-            refs,
-            axes=[None if self._is_whole else 0] * len(inputs),
+            Step([tensor.name for tensor in inputs], [f"^{one.name}" for one in operations]),
+            BatchLayout(axes=[None if self._is_whole else 0] * len(inputs)),
+            LoopRequest(fetches=refs),
         )
         self._refs = refs
         self._initialize(variables)

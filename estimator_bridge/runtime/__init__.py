@@ -13,18 +13,22 @@ from estimator_bridge.runtime.cluster import connect_workers, multi_worker_strat
 from estimator_bridge.runtime.hosts import Host, hosts_of
 from estimator_bridge.runtime.loop import StepLoop
 from estimator_bridge.runtime.loop_result import LoopResult
-from estimator_bridge.runtime.step import HostStage, ReplicaStep
+from estimator_bridge.runtime.step import ReplicaStep
 from estimator_bridge.runtime.step_outputs import StepOutputs
+from estimator_bridge.runtime.step_values import BatchLayout, HostStage, LoopRequest, Step
 from estimator_bridge.runtime.strategies import default_strategy, tpu_strategy
 from estimator_bridge.runtime.workers import Workers, local_replicas, workers_of
 
 __all__ = [
+    "BatchLayout",
     "EmulatedClusterResolver",
     "GPUClusterResolver",
     "Host",
     "HostStage",
+    "LoopRequest",
     "LoopResult",
     "ReplicaStep",
+    "Step",
     "StepLoop",
     "StepOutputs",
     "TPUClusterResolver",

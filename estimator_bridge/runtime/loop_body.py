@@ -11,7 +11,7 @@ import tensorflow as tf
 from estimator_bridge.runtime.draws import Draws, HostDraws
 from estimator_bridge.runtime.step_outputs import StepOutputs
 from estimator_bridge.runtime.watched_step import WatchedStep
-from estimator_bridge.runtime.workers import Workers
+from estimator_bridge.runtime.workers import Workers, workers_of
 
 __all__ = ["LoopBody"]
 
@@ -28,8 +28,7 @@ class LoopBody:
       step: what to run.
       counts_up: whether the step adds one to its counter and nothing else writes it. Then the limit
         is known as a number of steps; to look at the counter in each costs 8 percent.
-      full_batch: see ``StepLoop``.
-      workers: that train in step with this one; None where there are none.
+      full_batch: see ``BatchLayout``.
       graph: the traced graph, by which the workers' meetings are known.
       outputs: takes the fetches of each step, instead of the last one's being returned.
     """
@@ -38,13 +37,13 @@ class LoopBody:
         self,
         step: WatchedStep,
         counts_up: bool,
-        full_batch: int | None = None,
-        workers: Workers | None = None,
-        graph: tf.Graph | None = None,
+        full_batch: int | None,
+        graph: tf.Graph,
         outputs: StepOutputs | None = None,
     ):
         self._step, self._counts_up, self._full_batch = step, counts_up, full_batch
-        self._workers, self._graph, self._outputs = workers, graph, outputs
+        self._graph, self._outputs = graph, outputs
+        self._workers = workers_of(step.strategy)
 
     def __call__(self, draws: Draws, iterator: Any, steps, draw, limit, *fed) -> dict[str, Any]:
         """Traces the loop.

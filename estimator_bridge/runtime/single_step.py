@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -22,27 +22,26 @@ class SingleStep:
 
     Args:
       step: what to run.
-      iterator: of an eager dataset. The function holds it: passed as an argument, it would cost as
-        much as all the others.
       fed: of the values that each call supplies.
     """
 
-    def __init__(self, step: WatchedStep, iterator: Any, fed: Sequence[tf.TensorSpec]):
+    def __init__(self, step: WatchedStep, fed: Sequence[tf.TensorSpec]):
         self._step, self._fed = step, fed
         self._is_random = step.run.is_random
-        number = [tf.TensorSpec([], tf.int64)] if self._is_random else []
-        function = tf.function(self._traced, autograph=False)
-        step.run.check_ready()
-        with eager_mode(), tf.device(host_device()):
-            self._iterator: Any = iterator
-            self._call = flat_call(function.get_concrete_function(*number, *fed))
+        # The function holds the iterator: passed as an argument, it would cost as much as all else.
+        self._iterator: Any = None
+        self._call: Callable[..., list] | None = None
 
-    def is_of(self, iterator: Any) -> bool:
-        """Whether it reads this iterator."""
-        return self._iterator is iterator
+    def __call__(self, iterator: Any, draw: int, fed: Sequence[tf.Tensor]) -> LoopResult:
+        """Runs it; see ``StepLoop``.
 
-    def __call__(self, draw: int, fed: Sequence[tf.Tensor]) -> LoopResult:
-        """Runs it; see ``StepLoop``."""
+        Args:
+          iterator: of an eager dataset; it is compiled anew for another one.
+          draw: the position in the random streams.
+          fed: the values of what is fed.
+        """
+        if self._call is None or self._iterator is not iterator:
+            self._call = self._compiled(iterator)
         given = list(fed)
         if self._is_random:  # to enter these contexts costs a small step percents
             with eager_mode(), tf.device(host_device()):
@@ -60,6 +59,14 @@ class SingleStep:
             short_batch=None,
             limit_value=limit_value if self._step.counter else None,
         )
+
+    def _compiled(self, iterator: Any) -> Callable[..., list]:
+        number = [tf.TensorSpec([], tf.int64)] if self._is_random else []
+        function = tf.function(self._traced, autograph=False)
+        self._step.run.check_ready()
+        with eager_mode(), tf.device(host_device()):
+            self._iterator = iterator
+            return flat_call(function.get_concrete_function(*number, *self._fed))
 
     def _traced(self, *given: tf.Tensor) -> list:
         draw, fed = (given[0], given[1:]) if self._is_random else (0, given)

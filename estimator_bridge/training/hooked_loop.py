@@ -68,7 +68,7 @@ class HookedLoop:
       session: of the traced graph.
       hooks: in the order of their calls.
       make_loop: gives the compiled loop that returns these fetches and takes these feeds; takes
-        ``sums``, see StepLoop.
+        ``sums``, see LoopRequest.
       loss: the loss tensor that loops watch.
       pace: bounds the chunks.
       original_fetches: what a step is in the eyes of hooks: ``original_args.fetches``.
@@ -203,13 +203,17 @@ class HookedLoop:
         fetched besides is computed once a call, so calls of a single step have a price for it.
         """
         key, wanted = tuple(refs), set(refs)
-        alike = [loop for loop in self._loops if fed == loop.fed and loop.sums.issuperset(sums)]
+        alike = [
+            loop for loop in self._loops if fed == loop.request.fed and loop.sums.issuperset(sums)
+        ]
         for loop in alike:
-            if wanted == set(loop.fetches):
+            if wanted == set(loop.request.fetches):
                 return loop
         if not self._together and self._served[key] < _WORTH_A_LOOP:
             for loop in alike:
-                if wanted.issubset(loop.fetches) and not (loop.has_effects or loop.draws_more):
+                if wanted.issubset(loop.request.fetches) and not (
+                    loop.has_effects or loop.draws_more
+                ):
                     self._served[key] += is_single
                     return loop
         self._loops.append(self._make_loop(key, fed, sums))

@@ -23,7 +23,7 @@ from estimator_bridge.graph import (
     trace_graph,
 )
 from estimator_bridge.model import MODE_NAMES, EstimatorSpec, ModeKeys
-from estimator_bridge.runtime import StepLoop, StepOutputs
+from estimator_bridge.runtime import BatchLayout, LoopRequest, Step, StepLoop, StepOutputs
 from estimator_bridge.tensorflow_private import eager_mode, global_step_read
 from estimator_bridge.tpu_presence import CHECKS_TPU
 from estimator_bridge.training.compile_steps import compile_loop
@@ -183,30 +183,28 @@ class Program:
         Args:
           fetches: references.
           fed: references that calls feed.
-          sums: see ``StepLoop``.
-          **options: further arguments of ``StepLoop``.
+          sums: see ``LoopRequest``.
+          **options: further fields of ``LoopRequest``.
         """
         step = _v1.train.get_global_step(self.graph).op.name
+
+        execution, traced = self.execution, self.traced
+        counter = step if self.mode == ModeKeys.TRAIN else None
+        layout = BatchLayout(
+            self._axes(),
+            execution.elements,
+            execution.hosts,
+            execution.partitions,
+            execution.full_batch(self.input, self.mode),
+        )
 
         def make(**more: Any) -> StepLoop:
             return StepLoop(
                 self.session,
-                self.execution.strategy,
-                self.inputs,
-                self.traced.operations,
-                self.traced.loss,
-                fetches,
-                self.traced.host,
-                axes=self._axes(),
-                limit_variable=step if self.mode == ModeKeys.TRAIN else None,
-                full_batch=self.execution.full_batch(self.input, self.mode),
-                fed=fed,
-                elements=self.execution.elements,
-                hosts=self.execution.hosts,
-                partitions=self.execution.partitions,
-                sums=sums,
-                **options,
-                **more,
+                execution.strategy,
+                Step(self.inputs, traced.operations, traced.loss, traced.host, counter),
+                layout,
+                LoopRequest(fetches, fed, sums, **options, **more),
             )
 
         is_wish = self.wants_xla and "jit_compile" not in options

@@ -5,7 +5,7 @@ from engine import lifted_session, v1
 
 from estimator_bridge.graph import Snapshot, trace_graph
 from estimator_bridge.graph.counters import counts_up
-from estimator_bridge.runtime import StepLoop, default_strategy
+from estimator_bridge.runtime import Step, StepLoop, default_strategy
 from estimator_bridge.tensorflow_private import eager_mode
 
 
@@ -57,7 +57,7 @@ def test_a_loop_ends_at_its_limit_however_it_is_reached(update):
         operation = v1.group(updated, v1.identity(x))
     session = lifted_session(graph)
     loop = StepLoop(
-        session, default_strategy(), [x.name], [f"^{operation.name}"], limit_variable="step"
+        session, default_strategy(), Step([x.name], [f"^{operation.name}"], counter="step")
     )
     with eager_mode():
         batches = iter(v1.data.Dataset.from_tensors(1.0).repeat())

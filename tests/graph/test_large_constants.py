@@ -6,7 +6,7 @@ import tensorflow as tf
 from engine import lifted_session, v1
 
 from estimator_bridge.graph import Lifted, Snapshot, trace_graph
-from estimator_bridge.runtime import ReplicaStep, default_strategy
+from estimator_bridge.runtime import LoopRequest, ReplicaStep, Step, default_strategy
 
 LARGE = np.arange(100_000, dtype=np.float32).reshape([100, 1000])
 
@@ -48,7 +48,7 @@ def test_a_larger_graph_takes_the_same_buffer(graph):
 
 def test_a_step_on_a_replica_holds_them(graph):
     session = lifted_session(graph, initialize=False)
-    step = ReplicaStep(session, default_strategy(), [], [], ["sum:0"])
+    step = ReplicaStep(session, default_strategy(), Step(), request=LoopRequest(["sum:0"]))
     value = tf.function(lambda: step([], tf.constant(0, tf.int64))["sum:0"])()
     np.testing.assert_array_equal(value, LARGE.sum(0))
 

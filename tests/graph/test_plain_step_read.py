@@ -3,7 +3,7 @@
 from engine import lifted_session, v1
 
 from estimator_bridge.graph import Snapshot, trace_graph
-from estimator_bridge.runtime import StepLoop, default_strategy
+from estimator_bridge.runtime import LoopRequest, Step, StepLoop, default_strategy
 from estimator_bridge.tensorflow_private import eager_mode, global_step_read
 
 
@@ -16,9 +16,11 @@ def test_a_step_reads_it_before_the_update_and_without_a_branch():
     session = lifted_session(graph)
     assert session.run(read) == 0
     loop = StepLoop(
-        session, default_strategy(), [x.name], [f"^{update.name}"], fetches=[read.name],
-        limit_variable=step.op.name,
-    )  # fmt: skip
+        session,
+        default_strategy(),
+        Step([x.name], [f"^{update.name}"], counter=step.op.name),
+        request=LoopRequest([read.name]),
+    )
     with eager_mode():
         iterator = iter(v1.data.Dataset.from_tensors(1.0).repeat())
     result = loop(iterator, 5)

@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from estimator_bridge.graph import LiftedSession, trace_graph
 from estimator_bridge.model import ModeKeys
-from estimator_bridge.runtime import HostStage, StepLoop, default_strategy, tpu_strategy
+from estimator_bridge.runtime import HostStage, Step, StepLoop, default_strategy, tpu_strategy
 from estimator_bridge.tensorflow_private import eager_mode
 
 v1 = tf.compat.v1
@@ -80,10 +80,7 @@ class Traced:
         loop = StepLoop(
             self.session,
             self.strategy,
-            self.inputs,
-            operations,
-            loss=self.spec.loss.name,
-            host=host,
+            Step(self.inputs, operations, self.spec.loss.name, host),
         )
         return [loop(self._batches, 1, draw=step).loss for step in range(steps)]
 

@@ -8,7 +8,7 @@ import tensorflow as tf
 from engine import initialize_all, lifted_session, v1
 
 from estimator_bridge.graph import trace_graph
-from estimator_bridge.runtime import StepLoop, default_strategy
+from estimator_bridge.runtime import Step, StepLoop, default_strategy
 from estimator_bridge.tensorflow_private import eager_mode
 
 STEPS = 7
@@ -96,7 +96,7 @@ def test_a_loop_of_steps_changes_what_a_session_does(program):
 
     graph, step, total, operation = traced(program)
     session = lifted_session(graph)
-    loop = StepLoop(session, default_strategy(), [step.name], ["^" + operation.name])
+    loop = StepLoop(session, default_strategy(), Step([step.name], ["^" + operation.name]))
     with eager_mode():
         numbers = tf.data.Dataset.from_tensor_slices(np.arange(STEPS, dtype=np.int32))
         loop(iter(numbers), STEPS)

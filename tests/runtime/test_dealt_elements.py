@@ -6,7 +6,7 @@ import tensorflow as tf
 from engine import lifted_session, ref, v1
 
 from estimator_bridge.graph import REPLICA_ID, trace_graph
-from estimator_bridge.runtime import StepLoop, tpu_strategy
+from estimator_bridge.runtime import BatchLayout, LoopRequest, Step, StepLoop, tpu_strategy
 from estimator_bridge.tensorflow_private import eager_mode
 
 
@@ -21,7 +21,11 @@ def make_loop(cores):
     strategy = tpu_strategy(master=f"emulated:{cores}")
     session = lifted_session(graph, strategy)
     loop = StepLoop(
-        session, strategy, [ref(x)], [ref(add.op)], fetches=[ref(size), ref(number)], elements=cores
+        session,
+        strategy,
+        Step([ref(x)], [ref(add.op)]),
+        BatchLayout(elements=cores),
+        LoopRequest([ref(size), ref(number)]),
     )
     return loop, lambda: session.run(seen)
 

@@ -7,7 +7,7 @@ import pytest
 
 import estimator_bridge as eb
 from estimator_bridge.graph import LiftedSession, trace_graph
-from estimator_bridge.runtime import StepLoop, tpu_strategy
+from estimator_bridge.runtime import Step, StepLoop, tpu_strategy
 
 import tensorflow as tf  # isort: skip
 
@@ -30,7 +30,7 @@ def exchanged(function, cores, values):
         init = v1.global_variables_initializer()
     session = LiftedSession(graph, strategy)
     session.run(init)
-    loop = StepLoop(session, strategy, [x.name, number.name], ["^" + operation.op.name])
+    loop = StepLoop(session, strategy, Step([x.name, number.name], ["^" + operation.op.name]))
     batch = (values, np.arange(cores, dtype=np.int32))
     loop(iter(tf.data.Dataset.from_tensors(batch)), 1)
     return session.run(kept)

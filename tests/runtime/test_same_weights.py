@@ -8,7 +8,7 @@ import tensorflow as tf
 from engine import lifted_session, ref, v1
 
 from estimator_bridge.graph import trace_graph
-from estimator_bridge.runtime import StepLoop, tpu_strategy
+from estimator_bridge.runtime import Step, StepLoop, tpu_strategy
 from estimator_bridge.tensorflow_private import eager_mode
 
 STEPS, BATCH = 50, 16
@@ -93,7 +93,7 @@ def trained(name, cores):
         variables = {v.op.name: v for v in v1.global_variables()}
     strategy = tpu_strategy(master=f"emulated:{cores}")
     session = lifted_session(graph, strategy)
-    loop = StepLoop(session, strategy, [ref(x), ref(y)], [ref(train)], ref(loss))
+    loop = StepLoop(session, strategy, Step([ref(x), ref(y)], [ref(train)], ref(loss)))
     with eager_mode():
         iterator = iter(data())
     first = loop(iterator, 1).loss

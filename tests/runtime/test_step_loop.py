@@ -1,5 +1,6 @@
 """The loop runs the steps that it says, on every replica, and loses no example."""
 
+import dataclasses
 import types
 
 import numpy as np
@@ -8,7 +9,15 @@ import tensorflow as tf
 from engine import initialize_all, lifted_session, ref, run_program, v1
 
 from estimator_bridge.graph import trace_graph
-from estimator_bridge.runtime import HostStage, ReplicaStep, StepLoop, tpu_strategy
+from estimator_bridge.runtime import (
+    BatchLayout,
+    HostStage,
+    LoopRequest,
+    ReplicaStep,
+    Step,
+    StepLoop,
+    tpu_strategy,
+)
 from estimator_bridge.tensorflow_private import eager_mode
 
 
@@ -30,7 +39,12 @@ def program(cores, batch=4):
 
 def loop_of(p, **named):
     arguments = {"inputs": [ref(p.x)], "operations": [ref(p.train)], "loss": ref(p.loss), **named}
-    return StepLoop(p.session, p.strategy, **arguments)
+    parts = []
+    for kind in (Step, BatchLayout, LoopRequest):
+        known = {field.name for field in dataclasses.fields(kind)} & arguments.keys()
+        parts.append(kind(**{name: arguments.pop(name) for name in known}))
+    assert not arguments
+    return StepLoop(p.session, p.strategy, *parts)
 
 
 def fetched(result):
@@ -76,7 +90,7 @@ def test_the_input_ends_with_the_loop(p):
 
 
 def test_the_limit_of_a_variable(p):
-    loop, iterator = loop_of(p, limit_variable="global_step"), batches(*range(10))
+    loop, iterator = loop_of(p, counter="global_step"), batches(*range(10))
     assert loop(iterator, 8, limit=3).steps == 3
     assert loop(iterator, 8, limit=3).steps == 0
     assert loop(iterator, 2, limit=100).steps == 2
@@ -154,7 +168,12 @@ def test_a_fetch_of_a_read_keeps_its_place_in_the_order():
         after = w.read_value() + 0.0
     strategy = tpu_strategy(master="emulated:1")
     session = lifted_session(graph, strategy)
-    loop = StepLoop(session, strategy, [ref(x)], [ref(train)], fetches=[ref(before), ref(after)])
+    loop = StepLoop(
+        session,
+        strategy,
+        Step([ref(x)], [ref(train)]),
+        request=LoopRequest([ref(before), ref(after)]),
+    )
     assert not loop.has_effects
     assert fetched(loop(batches(1, 2, 3, size=1), 3)) == [2.0, 3.0]
 
@@ -255,10 +274,8 @@ def test_what_every_replica_gets_whole():
     loop = StepLoop(
         lifted_session(graph, strategy),
         strategy,
-        [ref(x), ref(scale), ref(columns)],
-        [],
-        loss=ref(loss),
-        axes=[0, None, 1],
+        Step([ref(x), ref(scale), ref(columns)], loss=ref(loss)),
+        BatchLayout(axes=[0, None, 1]),
     )
     with eager_mode():
         data = tf.data.Dataset.from_tensors(
@@ -292,7 +309,7 @@ def random_walk(cuts, cores):
         step = walk.assign_add(tf.reduce_sum(x * tf.random.normal([4 // cores]))).op
     strategy = tpu_strategy(master=f"emulated:{cores}")
     session = lifted_session(graph, strategy)
-    loop = StepLoop(session, strategy, [ref(x)], [ref(step)])
+    loop = StepLoop(session, strategy, Step([ref(x)], [ref(step)]))
     iterator, done = batches(*range(10)), 0
     for steps in cuts:
         done += loop(iterator, steps, draw=done).steps
@@ -325,7 +342,7 @@ def test_the_loop_under_v2_behaviour_off():
         import tensorflow as tf
         tf.compat.v1.disable_v2_behavior()
         from estimator_bridge.graph import LiftedSession, trace_graph
-        from estimator_bridge.runtime import StepLoop, tpu_strategy
+        from estimator_bridge.runtime import Step, StepLoop, tpu_strategy
         from estimator_bridge.tensorflow_private import eager_mode
         v1 = tf.compat.v1
         strategy = tpu_strategy(master="emulated:2")
@@ -338,7 +355,7 @@ def test_the_loop_under_v2_behaviour_off():
             init = v1.global_variables_initializer()
         session = LiftedSession(graph, strategy)
         session.run(init)
-        loop = StepLoop(session, strategy, [x.name], ["^" + train.name], loss.name)
+        loop = StepLoop(session, strategy, Step([x.name], ["^" + train.name], loss.name))
         with eager_mode():
             data = tf.data.Dataset.from_tensors([1.0, 1.0, 3.0, 3.0]).repeat(9)
         with eager_mode():

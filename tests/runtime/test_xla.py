@@ -10,7 +10,7 @@ from engine import Replicas, lifted_session, ref, v1
 
 from estimator_bridge.errors import NotCompilableError
 from estimator_bridge.graph import trace_graph
-from estimator_bridge.runtime import StepLoop, tpu_strategy
+from estimator_bridge.runtime import LoopRequest, Step, StepLoop, tpu_strategy
 from estimator_bridge.tensorflow_private import eager_mode
 
 BATCH = 8
@@ -34,7 +34,9 @@ def trained(cores, drops=False, **options):
         variables = {v.op.name: v for v in v1.global_variables()}
     strategy = tpu_strategy(master=f"emulated:{cores}")
     session = lifted_session(graph, strategy)
-    loop = StepLoop(session, strategy, [ref(x)], [ref(train)], ref(loss), **options)
+    loop = StepLoop(
+        session, strategy, Step([ref(x)], [ref(train)], ref(loss)), request=LoopRequest(**options)
+    )
     with eager_mode():
         x = np.random.RandomState(0).randn(3 * BATCH, 6).astype(np.float32)
         iterator = iter(tf.data.Dataset.from_tensor_slices(x).batch(BATCH, True))
@@ -55,7 +57,7 @@ def test_a_compiled_step_gives_the_same_numbers(cores):
 
 
 def calls_of_xla(loop):
-    (_, function), *_ = loop._compiled
+    (_, function), *_ = loop._many.compiled
     definition = function.graph.as_graph_def()
     nodes = [*definition.node, *(n for f in definition.library.function for n in f.node_def)]
     return sum("_XlaMustCompile" in n.attr and n.attr["_XlaMustCompile"].b for n in nodes)
@@ -86,7 +88,10 @@ def one_step(build, **options):
         result = build(x, variable)
     strategy = tpu_strategy(master="emulated:1")
     return StepLoop(
-        lifted_session(graph, strategy), strategy, [ref(x)], [ref(result.op)], **options
+        lifted_session(graph, strategy),
+        strategy,
+        Step([ref(x)], [ref(result.op)]),
+        request=LoopRequest(**options),
     )
 
 

@@ -8,7 +8,7 @@ import tensorflow as tf
 from engine import lifted_session, v1
 
 from estimator_bridge.graph import LiftedSession, trace_graph
-from estimator_bridge.runtime import HostStage, StepLoop, tpu_strategy
+from estimator_bridge.runtime import HostStage, LoopRequest, Step, StepLoop, tpu_strategy
 from estimator_bridge.tensorflow_private import eager_mode
 from estimator_bridge.testing import ModelCheckError, TPUGraph, described_tpu
 from estimator_bridge.testing.comparisons import check_tpu_graph
@@ -46,9 +46,11 @@ def loop():
     strategy = described_tpu(CORES)
     assert strategy.num_replicas_in_sync == CORES
     return StepLoop(
-        LiftedSession(graph, strategy), strategy, [x.name, y.name], [f"^{train.name}"], loss.name,
-        fetches=[summary.name], host=host, limit_variable="global_step",
-    )  # fmt: skip
+        LiftedSession(graph, strategy),
+        strategy,
+        Step([x.name, y.name], [f"^{train.name}"], loss.name, host, "global_step"),
+        request=LoopRequest([summary.name]),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -93,9 +95,10 @@ def test_on_emulated_cores_the_same_program_really_runs():
     with trace_graph(seed=1, shards=CORES) as graph:
         x, y, loss, train, host = program()
     loop = StepLoop(
-        lifted_session(graph, strategy), strategy, [x.name, y.name], [f"^{train.name}"], loss.name,
-        host=host, limit_variable="global_step",
-    )  # fmt: skip
+        lifted_session(graph, strategy),
+        strategy,
+        Step([x.name, y.name], [f"^{train.name}"], loss.name, host, "global_step"),
+    )
     with eager_mode():
         iterator = iter(batches().repeat())
     result = loop(iterator, 10, limit=7)

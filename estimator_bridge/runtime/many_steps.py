@@ -1,0 +1,131 @@
+"""Calls of the compiled loop: any number of steps, from any iterator of the input."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.graph import DividedIterators, host_device
+from estimator_bridge.graph.far_files import read_by
+from estimator_bridge.runtime.compiled_loop import CompiledLoop
+from estimator_bridge.runtime.draws import draws_of
+from estimator_bridge.runtime.loop_body import LoopBody
+from estimator_bridge.runtime.loop_result import LoopResult
+from estimator_bridge.runtime.step_outputs import StepOutputs
+from estimator_bridge.runtime.step_values import BatchLayout
+from estimator_bridge.runtime.watched_step import WatchedStep
+from estimator_bridge.tensorflow_private import eager_mode
+
+__all__ = ["ManySteps"]
+
+_NO_LIMIT = (1 << 63) - 1
+_NUMBERS_KEPT = 16
+
+
+class ManySteps:
+    """Compiles the loop once for each kind of iterator, and calls it.
+
+    Args:
+      step: what to run.
+      body: the function of the loop.
+      layout: how a batch lies.
+      fed: of the values that each call supplies.
+      outputs: keeps the fetches of each step; None where the last one's are wanted.
+
+    Attributes:
+      fed: as given.
+      compiled: the compiled loops, each with what it depends on.
+    """
+
+    def __init__(
+        self,
+        step: WatchedStep,
+        body: LoopBody,
+        layout: BatchLayout,
+        fed: Sequence[tf.TensorSpec],
+        outputs: StepOutputs | None,
+    ):
+        self._step, self._body, self._layout = step, body, layout
+        self.fed, self._outputs, self._is_random = fed, outputs, step.run.is_random
+        self.compiled: list[tuple[object, CompiledLoop]] = []
+        # Which loop an iterator has, and what that takes in its place.
+        self._bound: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+        self._numbers: dict[int, tf.Tensor] = {}
+
+    def __call__(
+        self, iterator: Any, steps: int, draw: int, limit: int | None, fed: Sequence[tf.Tensor]
+    ) -> LoopResult:
+        """Runs up to ``steps`` steps; see ``StepLoop``."""
+        self._step.run.check_ready()
+        function, drawn_from = self.function(iterator)
+        numbers = steps, draw if self._is_random else 0, _NO_LIMIT if limit is None else limit
+        given = [*drawn_from, *map(self._number, numbers), *fed]
+        if self._layout.hosts:
+            with read_by([host.device for host in self._layout.hosts]):
+                state = function(given)
+        else:
+            state = function(given)
+        done, fetches = int(state["done"]), self._step.fetches.refs
+        short, left_over = None, []
+        if self._layout.hands_back:
+            with eager_mode(), tf.device(host_device()):
+                short, left_over = _short_batch(state, iterator), _values(state["left_over"])
+        return LoopResult(
+            steps=done,
+            input_ended=bool(state["ended"]),
+            loss=float(state["loss"]) if done and self._step.loss else None,
+            fetched=dict(zip(fetches, state["fetched"])) if done == steps else None,
+            short_batch=short,
+            limit_value=int(state["limit_value"]) if self._step.counter else None,
+            left_over=left_over,
+            outputs=self._outputs.read(state["outputs"], done) if self._outputs else (),
+        )
+
+    def function(self, iterator: Any) -> tuple[CompiledLoop, list[tf.Tensor]]:
+        """The compiled loop for iterators of this kind, and what it takes in their place."""
+        if iterator in self._bound:
+            return self._bound[iterator]
+        elements, full_batch = self._layout.elements or 1, self._layout.full_batch
+        with eager_mode(), tf.device(host_device()):
+            draws, drawn_from = draws_of(iterator, elements, full_batch)
+            compiled = next((loop for key, loop in self.compiled if key == draws.key), None)
+            if compiled is None:
+                compiled = CompiledLoop(self._body, draws, drawn_from, self.fed)
+                self.compiled.append((draws.key, compiled))
+        found = compiled, tf.nest.flatten(drawn_from, expand_composites=True)
+        if drawn_from is iterator or isinstance(iterator, DividedIterators):
+            self._bound[iterator] = found
+        return found
+
+    def _number(self, value: int) -> tf.Tensor:
+        """A number as a tensor, kept: to make one takes as long as a small operation."""
+        if value not in self._numbers:
+            if len(self._numbers) == _NUMBERS_KEPT:
+                self._numbers.clear()
+            with eager_mode(), tf.device(host_device()):
+                self._numbers[value] = tf.constant(value, tf.int64)
+        return self._numbers[value]
+
+
+def _short_batch(state: dict[str, Any], iterator: Any) -> list | None:
+    """The flat components of a batch for which no step ran; None where there is none."""
+    if "ahead" in state:  # of several hosts, each with its size, and perhaps padded
+        iterator.ahead = state["ahead"].numpy().tolist()
+        if not state["is_short"]:
+            return None
+        parts = [[p[: int(size)] for p in tf.nest.flatten(batch)] for size, batch in next(iterator)]
+        return [tf.concat(of_hosts, axis=0) for of_hosts in zip(*parts)]
+    size = int(state.get("short_size", 0))
+    return [part[:size] for part in state["short_batch"]] if size else None
+
+
+def _values(optionals: Sequence[Any]) -> list[list]:
+    """The flat components of the optionals that have a value."""
+    return [
+        tf.nest.flatten(optional.get_value(), expand_composites=True)
+        for optional in optionals
+        if optional.has_value()
+    ]

@@ -1,0 +1,125 @@
+"""A step loop's parts as values: the step, how its batch lies, and what is asked of the loop."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+import tensorflow as tf
+
+from estimator_bridge.graph import StateCut
+from estimator_bridge.runtime.hosts import Host, split_over_hosts
+from estimator_bridge.runtime.replicas import deal_batches, split_batch
+from estimator_bridge.runtime.step_outputs import StepOutputs
+
+__all__ = ["FETCHES_NOTHING", "SPLIT_EVENLY", "BatchLayout", "HostStage", "LoopRequest", "Step"]
+
+
+@dataclasses.dataclass(frozen=True)
+class HostStage:
+    """What the host computes after each step from what the replicas gathered.
+
+    Attributes:
+      inputs: for each placeholder that the host's operations read, the tensor of the step whose
+        per-replica values are concatenated into it.
+      operations: what to run, '^name' each.
+      first_replica_only: whether the first replica's values are taken instead of all.
+      every_n_steps: whether only every so many steps of a loop, from its first on.
+      counted: what the host runs after that, once for each replica with the replica's own values.
+    """
+
+    inputs: Mapping[str, str]
+    operations: tuple[str, ...]
+    first_replica_only: bool = False
+    every_n_steps: int = 1
+    counted: StateCut | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """What one step of a traced graph is.
+
+    Attributes:
+      inputs: the graph's tensors that a batch's flat components stand for, in their order.
+      operations: what a step runs, '^name' each.
+      loss: the scalar to watch; a NaN in it ends the loop after that step. None for none.
+      host: what the host does after each step; None for nothing.
+      counter: an integer variable (the global step); the loop ends when it has reached the limit
+        of the call. None for none.
+    """
+
+    inputs: Sequence[str] = ()
+    operations: Sequence[str] = ()
+    loss: str | None = None
+    host: HostStage | None = None
+    counter: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class BatchLayout:
+    """How a batch lies over the replicas. By default the host's batch is split along axis 0.
+
+    Attributes:
+      axes: the batch dimension of each flat component; None for one that every replica gets
+        whole. None: all are 0.
+      elements: where each replica takes elements of the input of its own: how many replicas this
+        process has. None: an element is a host's batch.
+      hosts: where other machines feed the replicas: who feeds which. A call's iterator is a
+        ``HostIterators`` then, in that order. None: this process feeds them.
+      partitions: where a replica has several of a TPU's cores: for each component of a replica's
+        batch, into how many parts each dimension is cut for them; None gives all of them all.
+      full_batch: for an input whose elements are (size, padded batch): the loop ends before a
+        batch of another size and hands it back.
+    """
+
+    axes: Sequence[int | None] | None = None
+    elements: int | None = None
+    hosts: Sequence[Host] | None = None
+    partitions: Sequence[Sequence[int] | None] | None = None
+    full_batch: int | None = None
+
+    @property
+    def hands_back(self) -> bool:
+        """Whether a call may end with elements of the input for which no step ran."""
+        return bool(self.hosts or (self.elements or 1) > 1 or self.full_batch is not None)
+
+    def deal(self, flat: list[tf.Tensor], replicas: int) -> list:
+        """The arguments of strategy.run: a batch's components, each with the replicas' values.
+
+        Args:
+          flat: the components of a host's batch; with ``elements``, of so many replicas' batches;
+            with ``hosts``, of each host's.
+          replicas: how many share them.
+        """
+        if self.elements:
+            return deal_batches(flat, self.elements)
+        if self.hosts:
+            return split_over_hosts(flat, self.hosts, self.axes)
+        return split_batch(flat, replicas, self.axes) if replicas > 1 else flat
+
+
+@dataclasses.dataclass(frozen=True)
+class LoopRequest:
+    """What is asked of a loop beyond running the step.
+
+    Attributes:
+      fetches: references, computed in the last step of a call. Those that change state
+        (``StepLoop.has_effects``) may be asked for in calls of one step only.
+      fed: references whose values each call supplies, for all its steps and replicas.
+      sums: CrossReplicaSum nodes to compute in any case, as hooks of another worker fetch them.
+      jit_compile: whether XLA compiles the replicas' part, from one sum over them to the next. The
+        input, the sums and the host's part stay outside.
+      draws_alike: see ``Lifted``; for comparing numbers of replicas.
+      outputs: keeps the fetches of each step, which a call returns as ``outputs`` then.
+    """
+
+    fetches: Sequence[str] = ()
+    fed: Sequence[str] = ()
+    sums: Sequence[str] = ()
+    jit_compile: bool = False
+    draws_alike: bool = False
+    outputs: StepOutputs | None = None
+
+
+SPLIT_EVENLY = BatchLayout()
+FETCHES_NOTHING = LoopRequest()
