@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -49,6 +49,7 @@ class LiftedSession(SessionInterface):
         where there is none.
       steps_run: how many steps of a loop have run: random operations go on behind them.
       random_runs: how many runs had random operations.
+      known: values by tensor reference, given as they are until something else is computed.
     """
 
     input: SessionInput | None = None
@@ -70,7 +71,7 @@ class LiftedSession(SessionInterface):
         self.steps_run = 0
         self.random_runs = 0
         self._contexts: list[tuple[Any, Any]] = []
-        self._known: Mapping[str, Any] = {}
+        self.known: Mapping[str, Any] = {}
         self._lock = threading.Lock()  # queue runners call from threads of their own
         self.queues = QueueThreads()
 
@@ -109,8 +110,8 @@ class LiftedSession(SessionInterface):
           RuntimeError: the session is closed.
         """
         self._check_open()
-        if self._known and isinstance(fetches, tf.Tensor) and fetches.graph is self._graph:
-            known = self._known.get(fetches.name)  # the step, for which each hook asks
+        if self.known and isinstance(fetches, tf.Tensor) and fetches.graph is self._graph:
+            known = self.known.get(fetches.name)  # the step, for which each hook asks
             if known is not None and not feed_dict:
                 return known
         is_traced = asks_for_trace(options) and run_metadata is not None
@@ -215,19 +216,6 @@ class LiftedSession(SessionInterface):
             _ = program_input.iterator
         return drawn
 
-    @contextlib.contextmanager
-    def knowing(self, values: Mapping[str, Any]) -> Iterator[None]:
-        """Within, these fetches are not computed, until something else is.
-
-        Args:
-          values: by tensor reference.
-        """
-        self._known = values
-        try:
-            yield
-        finally:
-            self._known = {}
-
     def as_default(self) -> contextlib.AbstractContextManager[Any]:
         """A context in which this is the default session (and its graph the default graph)."""
         return tf.compat.v1.Session.as_default(self)
@@ -286,7 +274,7 @@ class LiftedSession(SessionInterface):
 
     def _computed(self, parsed: Fetches, feed_dict: Mapping[Any, Any]) -> Any:
         self._check_open()
-        self._known = {}  # what is computed may change it
+        self.known = {}  # what is computed may change it
         tensors = iter(self.evaluate(parsed.refs, self.feeds(feed_dict)))
         values = [None if r.startswith("^") else _to_numpy(next(tensors)) for r in parsed.refs]
         return parsed.build(values)

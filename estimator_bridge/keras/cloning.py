@@ -147,7 +147,10 @@ class CompiledModel:
         import tf_keras
 
         if self.is_functional or isinstance(self.model, tf_keras.Sequential):
-            return tf_keras.models.clone_model(self.model, input_tensors=inputs)
+            copy = tf_keras.models.clone_model(self.model, input_tensors=inputs)
+            if self.model.built and copy.built:
+                _check_weights(self.model, copy, inputs)
+            return copy
         try:
             copy = type(self.model).from_config(self.model.get_config())
         except NotImplementedError as error:
@@ -160,6 +163,19 @@ class CompiledModel:
             is_one = isinstance(inputs, (list, tuple)) and len(inputs) == 1
             copy._set_inputs(inputs[0] if is_one else inputs)
         return copy
+
+
+def _check_weights(model: Any, copy: Any, inputs: Any) -> None:
+    """Checks that the model's weights fit its copy, which was made for these inputs."""
+    for weight, again in zip(model.weights, copy.weights):
+        if weight.shape != again.shape:
+            shapes = [tensor.shape for tensor in tf.nest.flatten(inputs)]
+            raise ValueError(
+                f"The Keras model {model.name!r} does not fit features of shape "
+                f"{', '.join(map(str, shapes))}: with them its weight {weight.name!r} would have "
+                f"shape {again.shape}, and it has {weight.shape}. Give it features of shape "
+                f"{', '.join(str(tensor.shape) for tensor in model.inputs)}."
+            )
 
 
 def _metric_again(metric: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 
 import tensorflow as tf
 
-__all__ = ["NEVER", "NOW", "Due", "are_called", "due", "due_by_timer", "skip"]
+__all__ = ["NEVER", "NOW", "Due", "are_called", "counts_steps", "due", "due_by_timer", "skip"]
 
 _train = tf.compat.v1.train
 
@@ -86,6 +86,12 @@ _KNOWN = (
 def are_called(hooks: Sequence[Any]) -> bool:
     """Whether any hook has a before_run or after_run to be called; before its begin(), too."""
     return any(due(hook, 0) != NEVER for hook in hooks)
+
+
+def counts_steps(hook: Any) -> bool:
+    """Whether ``skip`` has anything to tell a hook."""
+    counting = (_train.LoggingTensorHook, *_BY_NEXT_STEP)
+    return hasattr(hook, "skip") or _known_as(hook) in counting
 
 
 def skip(hook: Any, steps: int, step: int) -> None:

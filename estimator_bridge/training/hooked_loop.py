@@ -14,7 +14,7 @@ import tensorflow as tf
 from estimator_bridge.graph import LiftedSession
 from estimator_bridge.runtime import LoopResult, StepLoop
 from estimator_bridge.tensorflow_private import existing_global_step_read
-from estimator_bridge.training.cadence import due, skip
+from estimator_bridge.training.cadence import counts_steps, due, skip
 from estimator_bridge.training.log_hooks import Reached
 from estimator_bridge.training.pace import Pace
 from estimator_bridge.training.step_call import StepCall
@@ -89,6 +89,7 @@ class HookedLoop:
     ):
         self._session = session
         self._hooks = hooks
+        self._counting = [hook for hook in hooks if counts_steps(hook)]
         self._make_loop = make_loop
         self._loops: list[StepLoop] = []
         # How often a loop with more fetches took single steps, by the fetches wanted.
@@ -101,6 +102,7 @@ class HookedLoop:
         self._singly = singly
         read = existing_global_step_read(session.graph)
         self._step_read = None if read is None else (read.name, read.dtype.as_numpy_dtype)
+        self._step_may_be_set = False  # by what hooks ran in the session
         self._stop_requested = self._all_stop = Stop.NO
 
     @property
@@ -117,15 +119,17 @@ class HookedLoop:
 
         Args:
           iterator: of the input.
-          step: the step that hooks count by: in training, the global step.
+          step: the step that hooks count by: in training, the global step as the last chunk left
+            it, before its hooks.
           most: no more steps than these.
           draw: the position in the random streams.
           limit: see ``StepLoop``.
         """
-        dues = [due(hook, step, self._loss) for hook in self._hooks]
+        now = self._step_now(step)
+        dues = [due(hook, now, self._loss) for hook in self._hooks]
         steps = min(most, self._pace.steps())
         if not self._pace.hooks_wait:
-            steps = min(steps, min((d.steps for d in dues), default=math.inf))
+            steps = min([steps, *[d.steps for d in dues]])
         steps = max(int(steps), 1)
         if self._together:
             steps, reason = self._together.agree(steps, self._stop_requested)
@@ -133,8 +137,9 @@ class HookedLoop:
             if self._all_stop:
                 return LoopResult(0, False, None, None, None)
         called = [h for h, d in zip(self._hooks, dues) if d.now or d.steps <= steps]
-        for hook in called:
-            skip(hook, steps - 1, step + steps - 1)
+        for hook in self._counting:
+            if hook in called:
+                skip(hook, steps - 1, step + steps - 1)
         call = self._call = StepCall(self._session, called, self._original_args, self._call)
         fed, values = tuple(call.feeds), tuple(call.feeds.values())
         started = time.perf_counter()
@@ -156,11 +161,12 @@ class HookedLoop:
             self._together.settle()
         self._pace.observe(result.steps, time.perf_counter() - started)
         moved()
-        for hook in self._hooks:
+        for hook in self._counting:
             if hook not in called:
                 skip(hook, result.steps, step + result.steps)
         if result.fetched is not None and result.steps == steps:
-            self.finish(result.fetched, result.limit_value, _reached(result, step, limit))
+            reached = lambda: _reached(result, step, limit)  # noqa: E731 - few steps are logged
+            self.finish(result.fetched, result.limit_value, reached)
         if _is_nan(result):
             self._tell_of_nan(result.loss, step + result.steps)
         return result
@@ -171,24 +177,35 @@ class HookedLoop:
         return self._call.fetches.refs if self._call else []
 
     def finish(
-        self, fetched: dict[str, Any], step: int | None = None, reached: Reached | None = None
+        self,
+        fetched: dict[str, Any],
+        step: int | None = None,
+        reached: Callable[[], Reached | None] = lambda: None,
     ) -> None:
         """Calls the hooks at the end of a chunk: ``run`` does, unless a short batch ended it.
 
         Args:
           fetched: the values of ``wanted``.
           step: the global step, where it is known: TensorFlow's hooks ask for it again.
-          reached: in training, for the hooks of the log.
+          reached: in training, makes what the hooks of the log are given.
         """
         assert self._call is not None
-        known = {}
         if step is not None and self._step_read is not None:
             name, kind = self._step_read
-            known[name] = kind(step)
-        with self._session.knowing(known):
+            self._session.known = {name: kind(step)}
+        try:
             self._call.finish(fetched, reached)
+        finally:  # a run of the session has emptied it
+            self._step_may_be_set = step is not None and not self._session.known
+            self._session.known = {}
         if self._call.stop_requested:
             self.request_stop()
+
+    def _step_now(self, step: int) -> int:
+        """The step from which hooks count; in training they may have set the global step."""
+        if not self._step_may_be_set or self._step_read is None:
+            return step
+        return int(self._session.evaluate([self._step_read[0]])[0])
 
     def _loop(
         self,

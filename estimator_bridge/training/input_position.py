@@ -169,6 +169,8 @@ class CheckpointInputPipelineHook(_SessionRunHook):
 class _PositionListener(_Listener):
     """Tells the hook of a saver's checkpoints."""
 
+    is_of_run = True
+
     def __init__(self, hook: CheckpointInputPipelineHook):
         self._hook = hook
 

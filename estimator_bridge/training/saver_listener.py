@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from estimator_bridge.checkpoint import note_deletion, remove_deletion_note
 
-__all__ = ["watch_savers"]
+__all__ = ["release_savers", "watch_savers"]
 
 _train = tf.compat.v1.train
 _Listener: Any = _train.CheckpointSaverListener
@@ -25,6 +25,8 @@ class _SaverListener(_Listener):
     Args:
       hook: the CheckpointSaverHook.
     """
+
+    is_of_run = True
 
     def __init__(self, hook: Any):
         self._hook = hook
@@ -57,3 +59,15 @@ def watch_savers(hooks: Iterable[Any]) -> None:
             known = hook._listeners
             known[:] = [one for one in known if not isinstance(one, _SaverListener)]
             known.insert(0, _SaverListener(hook))
+
+
+def release_savers(hooks: Iterable[Any]) -> None:
+    """Leaves a run's savers with the program's own listeners, which programs look at.
+
+    Args:
+      hooks: all of the run, after they have ended.
+    """
+    for hook in hooks:
+        if isinstance(hook, _train.CheckpointSaverHook):
+            known = hook._listeners
+            known[:] = [one for one in known if not getattr(one, "is_of_run", False)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -68,12 +68,12 @@ class StepCall:
             return traced(self._metadata, self._trace_folder)
         return contextlib.nullcontext()
 
-    def finish(self, fetched: dict[str, Any], reached: Any = None) -> None:
+    def finish(self, fetched: dict[str, Any], reached: Callable[[], Any]) -> None:
         """Hands each hook what it asked for.
 
         Args:
           fetched: values by reference.
-          reached: for hooks of this library's that have ``sees_reached``.
+          reached: makes the result of hooks of this library's that have ``sees_reached``.
         """
         values = [_numpy(fetched.get(ref)) for ref in self.fetches.refs]
         results = iter(self.fetches.build(values))
@@ -81,8 +81,8 @@ class StepCall:
             result = next(results) if request else None
             if request and request.fetches is None:
                 result = None
-            if getattr(hook, "sees_reached", False):
-                result = reached
+            if request is None and getattr(hook, "sees_reached", False):
+                result = reached()
             hook.after_run(
                 self._context, _train.SessionRunValues(result, self._options, self._metadata)
             )

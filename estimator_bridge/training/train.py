@@ -23,7 +23,7 @@ from estimator_bridge.training.input_position import follow_savers, open_input, 
 from estimator_bridge.training.last_step import StopAtHook
 from estimator_bridge.training.log_hooks import LossLogHook, RateLogHook
 from estimator_bridge.training.program import Program
-from estimator_bridge.training.saver_listener import watch_savers
+from estimator_bridge.training.saver_listener import release_savers, watch_savers
 from estimator_bridge.training.termination import Stage, Termination
 from estimator_bridge.training.together import Together
 
@@ -99,6 +99,7 @@ def train_program(
             )
         for hook in all_hooks:
             hook.end(session)
+        release_savers(all_hooks)
         if together:
             termination.requested = together.end(termination.requested)
         kind = program.spec.loss.dtype.as_numpy_dtype
@@ -211,8 +212,8 @@ def _all_hooks(
             )
         )
     watch = _v1.train.NanTensorHook(spec.loss)
-    # Only hooks that come later can see its request.
-    last = [StopAtHook()] if are_called(spec.training_hooks) else []
+    # Hooks that come later see its request, and those that come before may set the step.
+    last = [StopAtHook()] if are_called([*given, *spec.training_chief_hooks]) else []
     return [*summaries, *chief, *own, *hooks, *last, watch, *losses, *spec.training_hooks]
 
 

@@ -227,3 +227,56 @@ def test_names_of_metrics_are_all_of_them(tmp_path):
         )
         with pytest.raises(ValueError, match=f"Invalid `metric_names_map`.*{message}"):
             estimator.evaluate(batches())
+
+
+def _exported(estimator, name, shape, tmp_path):
+    def receiver():
+        given = tf.compat.v1.placeholder(tf.float32, shape)
+        return eb.export.ServingInputReceiver({name: given}, {"x": given})
+
+    folder = estimator.export_saved_model(str(tmp_path / "export"), receiver)
+    return tf.saved_model.load(folder.decode()).signatures["serving_default"]
+
+
+@pytest.mark.parametrize("shape", [(None, 7, 2), (None, None, 2), (3, 5, 2)])
+def test_it_is_served_for_sequences_of_another_length_than_it_was_trained_on(shape, tmp_path):
+    layers = tf.keras.layers
+    model = tf.keras.Sequential(
+        [
+            layers.GlobalAveragePooling1D(input_shape=(None, 2)),
+            layers.Dense(1, kernel_initializer="ones"),
+        ]
+    )
+    model.compile("sgd", "mse")
+    estimator = eb.keras.model_to_estimator(model, model_dir=str(tmp_path))
+    row = {model.input_names[0]: np.ones([3, 4, 2], np.float32)}, np.full([3, 1], 2, np.float32)
+    estimator.train(lambda: tf.data.Dataset.from_tensors(row), steps=1)
+    served = _exported(estimator, model.input_names[0], shape, tmp_path)
+    given = np.arange(42, dtype=np.float32).reshape(3, 7, 2)[:, : shape[1] or 7]
+    found = next(iter(served(x=tf.constant(given)).values()))
+    np.testing.assert_allclose(found, given.mean(1).sum(1, keepdims=True), rtol=1e-6)
+
+
+@pytest.mark.parametrize("mode", ["train", "evaluate", "predict", "export"])
+def test_features_that_its_weights_do_not_fit(mode, tmp_path):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(2,), name="d")])
+    model.compile("sgd", "mse")
+    estimator = eb.keras.model_to_estimator(model, model_dir=str(tmp_path))
+    name = model.input_names[0]
+
+    def rows():
+        row = {name: np.ones([4, 3], np.float32)}, np.ones([4, 1], np.float32)
+        return tf.data.Dataset.from_tensors(row)
+
+    calls = {
+        "train": lambda: estimator.train(rows, steps=1),
+        "evaluate": lambda: estimator.evaluate(rows, steps=1),
+        "predict": lambda: next(estimator.predict(rows)),
+        "export": lambda: _exported(estimator, name, [None, 3], tmp_path),
+    }
+    with pytest.raises(
+        ValueError, match=r"does not fit features of shape \((4|None), 3\)"
+    ) as error:
+        calls[mode]()
+    assert "its weight 'd/kernel:0' would have shape (3, 1), and it has (2, 1)" in str(error.value)
+    assert str(error.value).endswith("Give it features of shape (None, 2).")

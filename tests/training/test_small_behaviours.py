@@ -90,16 +90,46 @@ class _SetsTheStep(tf.compat.v1.train.SessionRunHook):
         run_context.session.run(self._set)
 
 
-def test_training_ends_at_a_global_step_that_a_hook_sets():
+# The steps of the model's own that TensorFlow 2.15.1 makes until a global step of 12: hooks of the
+# chief and those of the call set it before the hook that ends training looks, the others after it.
+@pytest.mark.parametrize(
+    ("place", "steps"), [("training_hooks", 25), ("training_chief_hooks", 24), ("hooks", 24)]
+)
+def test_training_ends_at_a_global_step_that_a_hook_sets(place, steps):
     def model_fn(features, labels, mode):
         v1 = tf.compat.v1
         zero = v1.zeros_initializer()
         own = v1.get_variable("own", [], tf.int64, zero, trainable=False, use_resource=True)
         loss = tf.reduce_mean(features)
         step = own.assign_add(1).op
-        return eb.EstimatorSpec(mode, loss=loss, train_op=step, training_hooks=[_SetsTheStep()])
+        hooks = {} if place == "hooks" else {place: [_SetsTheStep()]}
+        return eb.EstimatorSpec(mode, loss=loss, train_op=step, **hooks)
 
     estimator = eb.Estimator(model_fn)
-    estimator.train(lambda: tf.data.Dataset.from_tensors([1.0]).repeat(), max_steps=12)
+    estimator.train(
+        lambda: tf.data.Dataset.from_tensors([1.0]).repeat(),
+        hooks=[_SetsTheStep()] if place == "hooks" else [],
+        max_steps=12,
+    )
     assert estimator.get_variable_value("global_step") == 12
-    assert estimator.get_variable_value("own") == 25  # as TensorFlow 2.15.1 does
+    assert estimator.get_variable_value("own") == steps
+
+
+def test_a_saver_keeps_the_listeners_of_the_program_alone(tmp_path):
+    saver = tf.compat.v1.train.CheckpointSaverHook(str(tmp_path), save_steps=2)
+    listener = tf.compat.v1.train.CheckpointSaverListener()
+
+    def model_fn(features, labels, mode):
+        step = tf.compat.v1.train.get_global_step().assign_add(1).op
+        return eb.EstimatorSpec(mode, loss=tf.reduce_mean(features), train_op=step)
+
+    estimator = eb.Estimator(model_fn, str(tmp_path))
+    for steps in (2, 4):
+        estimator.train(
+            lambda: tf.data.Dataset.from_tensors([1.0]).repeat(),
+            hooks=[saver],
+            max_steps=steps,
+            saving_listeners=[listener],
+        )
+        assert saver._listeners == [listener]
+    assert estimator.latest_checkpoint().endswith("model.ckpt-4")
