@@ -22,7 +22,7 @@ from estimator_bridge.legacy.tf1.contrib_paths import _FUNCTIONS as FUNCTIONS_OF
 from estimator_bridge.legacy.tf1.deep_paths import DEEP_MODULES, DEEP_PACKAGES
 from estimator_bridge.legacy.tf1.privates import MODULES, NAMESPACES
 
-__all__ = ["Fate", "Known", "canonical", "look_up"]
+__all__ = ["Fate", "Known", "canonical", "look_up", "tf_slim_name"]
 
 _NAMES = Path(__file__).with_name("names.json")
 # Files of TensorFlow, which are below tensorflow in both dialects.
@@ -30,6 +30,7 @@ _FILES = ("python", "core", "compiler", "tools", "tsl", "examples", "models", "l
 _PRIVATE = ("tensorflow.python.", "tensorflow.core.", "tensorflow.examples.", "tensorflow.models.")
 _PYTHON = "tensorflow.python."
 _ESTIMATOR_FILES = ("tensorflow_estimator", "tensorflow.python.estimator")
+_NETS = "slim.python.slim.nets."
 _NOT_KNOWN_OF = ("keras", "raw_ops", "compat", "lite")
 
 
@@ -188,6 +189,8 @@ def _of_contrib(below: str) -> Known:
     for prefix in _prefixes(below)[:-2]:
         if prefix in homes:
             return Known(Fate.MOVED, f"tf1.{prefix}", homes[prefix], own=prefix)
+        if _needs_tf_slim(prefix):
+            return _in_tf_slim(f"tf1.{prefix}", prefix.partition(".")[2], parts[3:])
         if prefix in missing:
             return Known(Fate.MISSING, f"tf1.{prefix}", how=missing[prefix])
         inner, _, name = prefix.rpartition(".")
@@ -196,6 +199,30 @@ def _of_contrib(below: str) -> Known:
     if len(parts) == 2:
         return Known(Fate.MOVED, f"tf1.{whole}", whole, own=whole)
     return Known(Fate.MISSING, f"tf1.{whole}.{parts[2]}", how=_SEE_LIST)
+
+
+def _needs_tf_slim(name: str) -> bool:
+    """Whether it is a part of slim that is there where the package tf-slim is installed."""
+    said = _data()["missing"].get(name, "")
+    return name.startswith("contrib.slim.") and said.startswith("needs the package tf-slim")
+
+
+def tf_slim_name(name: str) -> str:
+    """Which part of slim a name is or lies in.
+
+    Args:
+      name: as `canonical` gives it, of TensorFlow 1 or of this library.
+
+    Returns:
+      "nets", "tfexample_decoder", ...; "" for what does not need the package tf-slim.
+    """
+    for start in ("tf1.contrib.slim.", "estimator_bridge.legacy.contrib.slim."):
+        for part in name[len(start) :].split(".") if name.startswith(start) else ():
+            if _needs_tf_slim(f"contrib.slim.{part}"):
+                return part
+            if f"{_NETS}{part}" in DEEP_MODULES:
+                return "nets"
+    return ""
 
 
 _SEE_LIST = "`estimator-bridge run --list-supported` shows what is there."
@@ -215,6 +242,8 @@ def _file_of(parts: list[str]) -> tuple[str, list[str]]:
 def _in_file(namespace: str, file: str, rest: list[str]) -> Known:
     name = f"tf1.contrib.{file}"
     own = f"{namespace}.{file.rpartition('.')[2]}"
+    if _needs_tf_slim(f"contrib.{own}") or file.startswith(_NETS):
+        return _in_tf_slim(name, own, rest)
     if not rest:
         place = own if file in DEEP_MODULES and own in _data()["contrib"] else namespace
         return Known(Fate.MOVED, name, f"contrib.{place}", own=f"contrib.{place}")
@@ -226,6 +255,14 @@ def _in_file(namespace: str, file: str, rest: list[str]) -> Known:
         return Known(Fate.MOVED, f"{name}.{rest[0]}", place, own=place)
     said = _data()["missing"].get(f"contrib.{namespace}.{rest[0]}", _SEE_LIST)
     return Known(Fate.MISSING, f"{name}.{rest[0]}", how=said)
+
+
+def _in_tf_slim(name: str, own: str, rest: list[str]) -> Known:
+    """A part of slim that is a module of tf-slim, or a name in one."""
+    if own == "slim.nets" and rest:  # this library's slim has the modules of nets as its own
+        own = "slim"
+    place = ".".join(["contrib", own, *rest[:1]])
+    return Known(Fate.MOVED, ".".join([name, *rest[:1]]), place, own=place)
 
 
 def _estimator_file(name: str) -> Known:

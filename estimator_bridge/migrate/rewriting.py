@@ -55,7 +55,7 @@ class Rewritten:
         """The change as a unified diff."""
         if self.source is None:
             return ""
-        path = self.examined.path
+        path = self.examined.path.lstrip("/")
         return "".join(
             line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
             for line in difflib.unified_diff(

@@ -24,7 +24,8 @@ TF_SLIM = {
         def only_theirs():
             return 7
     """,
-    "nets.py": "vgg = 'vgg'",
+    "nets/__init__.py": "vgg = 'vgg'",
+    "nets/resnet_v2.py": "depth = 50",
     "ops/__init__.py": "",
     "ops/arg_scope.py": """
         _ARGSTACK, _DECORATED_OPS = [{}], {}
@@ -122,6 +123,7 @@ def test_tf_slim_takes_the_place_and_shares_scopes(monkeypatch, tmp_path):
         slim = importlib.reload(slim)
         assert slim.only_theirs() == 7
         assert slim.nets.vgg == "vgg"
+        assert slim.resnet_v2.depth == 50  # as old programs import it, by its file
         assert slim.utils.two == 2
         with pytest.raises(AttributeError, match=r"'tf\.contrib\.slim' has no attribute 'nothing'"):
             _ = slim.nothing

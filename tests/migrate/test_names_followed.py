@@ -191,3 +191,33 @@ def test_a_private_module_that_has_moved(before, after):
 def test_a_private_module_that_is_nowhere():
     (found,) = findings("from tensorflow.python.training.gone import thing\n")
     assert (found.rule, found.severity.value) == ("EB016", "by hand")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("from tensorflow.contrib.slim.nets import vgg", "import vgg"),
+        ("from tensorflow.contrib.slim.python.slim.nets import vgg as v", "import vgg as v"),
+        ("import tensorflow.contrib.slim.nets as n", "import nets as n"),
+        ("from tensorflow.contrib.slim.python.slim.data import dataset", "import dataset"),
+        ("from tensorflow.contrib.slim import learning", "import learning"),
+    ],
+)
+def test_a_part_of_slim_is_that_of_the_package_tf_slim(before, after):
+    comment, statement = rewritten(before + "\n").splitlines()
+    assert comment.startswith("# EB021: slim's ")
+    assert statement == f"from estimator_bridge.legacy.contrib.slim {after}"
+
+
+def test_a_name_of_a_module_of_tf_slim_is_for_a_person():
+    before = "from tensorflow.contrib.slim.python.slim.nets.vgg import vgg_16\n"
+    text = rewritten(before)
+    assert text.endswith(before)
+    assert "from estimator_bridge.legacy.contrib.slim import vgg`, and vgg.vgg_16." in (
+        text.replace("\n# ", " ")
+    )
+
+
+def test_an_unused_import_of_what_is_nowhere_is_left_out():
+    (found,) = findings("from tensorflow.contrib.image.python.ops import image_ops\n")
+    assert found.how == "Leave it out."

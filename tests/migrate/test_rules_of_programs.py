@@ -35,6 +35,12 @@ def inputs(body, arguments="params", name="train_input_fn"):
         ("EB050", HEAD + "def helper(x):\n    return tf.boolean_mask(x, x > 0)\n\n\n"
          + model("loss = helper(features)")[len(HEAD):]),
         ("EB050", model("loss = tf.cond(a, lambda: tf.where(a), lambda: a)")),
+        ("EB050", model("loss = tf.sequence_mask(features)")),
+        ("EB050", model("loss = tf.sequence_mask(features, maxlen=None)")),
+        ("EB050", model("loss = tf.fill([tf.reduce_max(features)], 1.0)")),
+        ("EB050", model("loss = tf.one_hot(features, depth=tf.reduce_max(features) + 1)")),
+        ("EB021", "from estimator_bridge.legacy.contrib.slim import resnet_v2\n"),
+        ("EB041", "from scipy.misc import imshow\n"),
         ("EB051", model("loss = tf.py_func(f, [features], tf.float32)")),
         ("EB051", model("loss = tf.numpy_function(f, [features], tf.float32)")),
         ("EB053", inputs("return tf.data.Dataset.range(9).batch(32)")),
@@ -80,6 +86,13 @@ def test_works_as_it_is(code, source):
     [
         model("loss = tf.where(features > 0, features, labels)"),
         model("loss = tf.where(c, x=features, y=labels)"),
+        # XLA knows what tf.shape gives, and a size that is no value of a batch.
+        model("loss = tf.reshape(features, [tf.shape(features)[0], -1])"),
+        model("loss = tf.reshape(tf.reduce_sum(features, 1), [-1])"),
+        model("loss = tf.sequence_mask(features, maxlen=tf.reduce_max(tf.shape(labels)))"),
+        model("loss = tf.tile(features, [tf.size(labels), 1])"),
+        # NumPy's arrays are divided by floats.
+        HEAD + "ratio = batch.shape[0] / 1024.0\n",
         model("loss = 1 if params['use_tpu'] else tf.where(features)"),
         model("loss = 1\nif not FLAGS.use_tpu:\n    loss = tf.unique(features)"),
         # What runs on the host.

@@ -71,6 +71,12 @@ def test_changed(before, after):
         "import numpy as np\nnp.interp(a, b, interpolation=1)\nresize(a, interpolation=2)\n",
         "import urllib.request\nurllib.request.urlopen(a)\n",
         "import string, sys, os\nstring.ascii_letters, sys.maxsize, os.getcwd()\n",
+        # What a program has for Python 2 stays Python 2's.
+        "import six\nif six.PY3:\n    t = str\nelif six.PY2:\n    t = unicode\nelse:\n    t = long\n",
+        "import sys\nt = unicode if sys.version_info[0] < 3 else str\n",
+        "import sys\nif sys.version_info >= (3, 0):\n    t = str\nelse:\n    t = unicode\n",
+        "import sys\nif not sys.version_info.major > 2:\n    t = unicode\n",
+        "from six import PY2\nif PY2:\n    t = unicode\n",
     ],
 )  # fmt: skip
 def test_left_alone(source):
@@ -105,3 +111,11 @@ def test_names_that_are_changed_are_there():
     copy = np.frombuffer(b"ab", np.uint8).copy()
     copy[0] = 1
     assert copy.tobytes() == b"\x01b"
+
+
+@pytest.mark.parametrize(
+    "guard", ["six.PY3", "sys.version_info >= (3,)", "sys.version_info[0] < 4", "six.PY2 or True"]
+)
+def test_what_python3_reaches_is_changed(guard):
+    before = f"import six\nimport sys\nif {guard}:\n    t = unicode\n"
+    assert rewritten(before) == before.replace("unicode", "str")

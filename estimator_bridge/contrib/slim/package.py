@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from typing import Any
 
 from estimator_bridge.contrib import arg_scope as scopes
@@ -35,10 +36,11 @@ def _find(name: str) -> Any:
         return getattr(tf_slim, name)
     except AttributeError:
         pass
-    try:
-        return importlib.import_module(f"tf_slim.{name}")
-    except ModuleNotFoundError as error:
-        raise AttributeError(f"module 'tf.contrib.slim' has no attribute {name!r}") from error
+    # Old programs import the files of nets by their paths, and not only by the package.
+    for package in ("tf_slim", "tf_slim.nets"):
+        if importlib.util.find_spec(f"{package}.{name}") is not None:
+            return importlib.import_module(f"{package}.{name}")
+    raise AttributeError(f"module 'tf.contrib.slim' has no attribute {name!r}")
 
 
 def _twins() -> dict[str, str]:

@@ -44,9 +44,14 @@ _BY_HAND = {
     "varargs, varkw, defaults, ...",
     "scipy.misc.imread": "Use imageio.imread.",
     "scipy.misc.imresize": "Use PIL.Image.resize.",
+    "scipy.misc.imshow": "Use matplotlib.pyplot.imshow.",
     "scipy.misc.imsave": "Use imageio.imwrite.",
     "scipy.misc.logsumexp": "Use scipy.special.logsumexp.",
     "scipy.misc.comb": "Use scipy.special.comb.",
+    "scipy.misc.factorial": "Use scipy.special.factorial.",
+    "scipy.misc.fromimage": "Use numpy.asarray(image).",
+    "scipy.misc.imrotate": "Use PIL.Image.rotate.",
+    "scipy.misc.toimage": "Use PIL.Image.fromarray.",
     "sklearn.externals": "Import the package itself: joblib, six.",
 }
 

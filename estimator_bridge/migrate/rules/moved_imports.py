@@ -72,6 +72,8 @@ def _of_statement(module: Module, statement: ast.stmt, names: list[Import]) -> I
                     said.append(f"{shown(known.name)} is nowhere any more, and is not used")
                 else:
                     yield _lacking(module, found, known)
+            elif known.place.startswith("contrib.slim.") and known.place.count(".") > 2:
+                yield _in_a_module_of_slim(module, found, known)
             else:
                 target = _today(module, found, known)
                 uses = edits_of_all_uses(module, found) if target is None else None
@@ -88,8 +90,9 @@ def _of_statement(module: Module, statement: ast.stmt, names: list[Import]) -> I
         today.append(new)
     if said:
         edit, text = rewritten(module, statement, names, today)
+        how = "Leave it out." if text == "nothing" else f"Write `{text}`."
         yield module.finding(
-            "EB016", statement, Severity.REWRITTEN, "; ".join(said), f"Write `{text}`.",
+            "EB016", statement, Severity.REWRITTEN, "; ".join(said), how,
             (edit, *edits), tuple(imports),
         )  # fmt: skip
 
@@ -117,6 +120,18 @@ def _lacking(module: Module, found: Import, known: Known) -> Finding:
         Severity.UNAVAILABLE if gone else Severity.BY_HAND,
         f"{shown(known.name)} is nowhere any more" if gone else f"{shown(known.name)} is not there",
         instead(known.how),
+    )
+
+
+def _in_a_module_of_slim(module: Module, found: Import, known: Known) -> Finding:
+    """A finding on `from tensorflow.contrib.slim.nets.vgg import vgg_16`: vgg is of tf-slim."""
+    file, _, name = known.place[len("contrib.slim.") :].rpartition(".")
+    return module.finding(
+        "EB016",
+        found.statement,
+        Severity.BY_HAND,
+        f"{shown(known.name)} is in a module of the package tf-slim",
+        f"Write `from estimator_bridge.legacy.contrib.slim import {file}`, and {file}.{name}.",
     )
 
 

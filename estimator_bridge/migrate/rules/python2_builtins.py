@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from estimator_bridge.migrate.module import Module
+from estimator_bridge.migrate.python_guards import is_for_python2
 from estimator_bridge.migrate.registry import rule
 from estimator_bridge.migrate.values import Finding, Severity
 
@@ -30,7 +31,7 @@ def python2_builtins(module: Module) -> Iterator[Finding]:
     """Python 3 renamed some of Python 2's built-in functions and types.
 
     Only the built-in name is meant: a variable that the module itself defines, as those do that run
-    on both Pythons, is left alone.
+    on both Pythons, is left alone. So is what stands below `if six.PY2:`.
 
     Before:
 
@@ -49,7 +50,7 @@ def python2_builtins(module: Module) -> Iterator[Finding]:
         root, _, name = use.target.partition(".")
         name = name.partition(".")[0]
         node = use.nodes[0]
-        if root != "builtins" or use.imported is not None:
+        if root != "builtins" or use.imported is not None or is_for_python2(module, node):
             continue
         if name in _TODAY:
             today = _TODAY[name]

@@ -98,7 +98,9 @@ def _needs(module: Module) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
         if function.name == "_moments" and in_class and "mask" not in takes:
             yield function, "_moments has one more argument today"
     for division in module.nodes(ast.BinOp):
-        if isinstance(division.op, ast.Div) and _is_dimension(division.left):
+        if not isinstance(division.op, ast.Div) or _is_float(division.right):
+            continue  # by a float NumPy's shapes are divided, not TensorFlow's
+        if _is_dimension(division.left):
             yield division, "a dimension that was divided may be a float"
 
 
@@ -107,6 +109,10 @@ def _has_master(call: ast.Call) -> bool:
     for keyword in call.keywords:
         target = keyword.value if keyword.arg == "target" else target
     return target is not None and not (isinstance(target, ast.Constant) and not target.value)
+
+
+def _is_float(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, float)
 
 
 def _is_dimension(node: ast.expr) -> bool:

@@ -1,0 +1,65 @@
+"""Code that a program itself keeps for Python 2."""
+
+from __future__ import annotations
+
+import ast
+
+from estimator_bridge.migrate.module import Module
+
+__all__ = ["is_for_python2"]
+
+
+def is_for_python2(module: Module, node: ast.AST) -> bool:
+    """Whether a node stands where the program has asked for Python 2.
+
+    Args:
+      module: in which it stands.
+      node: the node.
+
+    Returns:
+      True below `if six.PY2:` and the tests of `sys.version_info` that mean the same, and behind
+      the `else` of `if six.PY3:`.
+    """
+    while node in module.parents:
+        child, node = node, module.parents[node]
+        if not isinstance(node, (ast.If, ast.IfExp)) or child is node.test:
+            continue
+        orelse = node.orelse if isinstance(node.orelse, list) else [node.orelse]
+        if _asks_for(module, node.test, 3 if child in orelse else 2):
+            return True
+    return False
+
+
+def _asks_for(module: Module, test: ast.expr, version: int) -> bool:
+    """Whether a test is true under one of Python 2 and 3, and false under the other."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return _asks_for(module, test.operand, 5 - version)
+    name = _name(module, test)
+    if name in ("six.PY2", "six.PY3"):
+        return name == f"six.PY{version}"
+    if not isinstance(test, ast.Compare) or not _is_version(module, test.left):
+        return False
+    try:
+        limit = ast.literal_eval(test.comparators[0])
+    except ValueError:
+        return False
+    if isinstance(limit, tuple):
+        limit = limit[0] if limit else 0
+    kind = type(test.ops[0])
+    if kind is ast.Eq:
+        return bool(limit == version)
+    is_below_3 = (kind is ast.Lt and limit == 3) or (kind is ast.LtE and limit == 2)
+    is_from_3 = (kind is ast.GtE and limit == 3) or (kind is ast.Gt and limit == 2)
+    return is_below_3 if version == 2 else is_from_3
+
+
+def _is_version(module: Module, node: ast.expr) -> bool:
+    """Whether it is `sys.version_info`, `sys.version_info[0]` or `sys.version_info.major`."""
+    if isinstance(node, ast.Subscript):
+        node = node.value
+    return _name(module, node) in ("sys.version_info", "sys.version_info.major")
+
+
+def _name(module: Module, node: ast.expr) -> str:
+    found = module.reference(node)
+    return found.target if found is not None else ""

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from estimator_bridge.migrate.module import Module
+from estimator_bridge.migrate.names import tf_slim_name
+from estimator_bridge.migrate.registry import rule
+from estimator_bridge.migrate.values import Finding, Severity
+
+
+@rule("EB021", "a part of slim that is in the package tf-slim")
+def slim_package(module: Module) -> Iterator[Finding]:
+    """This library has slim's layers, scopes, losses and metrics; nets, data and loops it has not.
+
+    They are in the package tf-slim. Where that is installed, they are found in this library's
+    `contrib.slim`, and share its `arg_scope`. A module is told once, where it first names such a
+    part; the names themselves are written by the other rules.
+
+    Before:
+
+    ```python
+    import tensorflow as tf
+    from tensorflow.contrib.slim.nets import resnet_v2
+
+    slim = tf.contrib.slim
+    decoder = slim.tfexample_decoder.TFExampleDecoder({}, {})
+    ```
+
+    After:
+
+    ```python
+    from estimator_bridge.legacy import contrib
+    import tensorflow.compat.v1 as tf
+    # EB021: slim's nets, tfexample_decoder need the package tf-slim. Run: pip install tf-slim.
+    from estimator_bridge.legacy.contrib.slim import resnet_v2
+
+    slim = contrib.slim
+    decoder = slim.tfexample_decoder.TFExampleDecoder({}, {})
+    ```
+    """
+    found = [
+        (imported.statement, name)
+        for imported in module.imports
+        if (name := tf_slim_name(module.name(imported.target)))
+    ]
+    uses = [
+        (use.node, name)
+        for use in module.scopes.references
+        if not use.stored and (name := tf_slim_name(module.name(use.target)))
+    ]
+    if not found and not uses:
+        return
+    first = min((node for node, _ in [*found, *uses]), key=lambda n: (n.lineno, n.col_offset))
+    names = sorted({name for _, name in [*found, *uses]})
+    yield module.finding(
+        "EB021",
+        first,
+        Severity.BY_HAND,
+        f"slim's {', '.join(names)} need{'s' if len(names) == 1 else ''} the package tf-slim",
+        "Run: pip install tf-slim.",
+    )
