@@ -37,7 +37,7 @@ JSON, PAGE = ROOT / "parity" / "COMPILED.json", ROOT / "parity" / "COMPILED.md"
 DOCS = ROOT / "docs" / "tpu.md"
 SLICES = "v2-8,v3-8,v4-8,v5e-1,v5e-8,v5e-16,v5p-8,v6e-8,tpu7x-8"
 OWN = (*PROGRAMS, "digits")
-_OWN_SECS, _FETCHED_SECS = 3600, 1800
+_OWN_SECS, _FETCHED_SECS = 7200, 7200
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -10,6 +10,7 @@ import json
 import os
 import re
 import select
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -76,6 +77,7 @@ class Compiler:
         self._answers: int | None = None
         self._rest = b""
         self._log: Any = None
+        self._folder: str | None = None
         self.versions: dict[str, str] = {}
 
     def compile(self, hlo: bytes, target: Slice, replicas: int) -> Compiled:
@@ -151,15 +153,17 @@ class Compiler:
 
     def _start(self) -> None:
         self._log = tempfile.TemporaryFile()  # noqa: SIM115, as long as the process
+        # libtpu leaves logs in the folder for temporary files, whatever TPU_LOG_DIR says.
+        self._folder = tempfile.mkdtemp(prefix="libtpu_")
         reads, writes = os.pipe()
-        environment = {**os.environ, **_SETTINGS}
+        environment = {**os.environ, **_SETTINGS, "TMPDIR": self._folder}
         # Of the program that is compiled, not of this one.
         for name in ("XLA_FLAGS", "TPU_NAME", "TF_CONFIG"):
             environment.pop(name, None)
         script = str(Path(__file__).with_name("compiler_main.py"))
         try:
             self._process = subprocess.Popen(
-                [self._python, script, str(writes)],
+                [self._python, script, str(writes), str(os.getpid())],
                 stdin=subprocess.PIPE,
                 stdout=self._log,
                 stderr=self._log,
@@ -168,9 +172,11 @@ class Compiler:
             )
         except OSError as error:
             os.close(reads)
+            self._forget()
             raise CompileError(
                 Why.SETUP, f"The Python for the TPU's compiler, {self._python!r}, does not start: "
-                f"{error.strerror}. {how_to_install(self._python)}",
+                f"{error.strerror}. Name another by ESTIMATOR_BRIDGE_COMPILE_PYTHON, or unset that "
+                "to have this program's own.",
             ) from error  # fmt: skip
         finally:
             os.close(writes)
@@ -243,7 +249,9 @@ class Compiler:
             os.close(self._answers)
         if self._log is not None:
             self._log.close()
-        self._answers, self._log, self._rest = None, None, b""
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+        self._answers, self._log, self._folder, self._rest = None, None, None, b""
 
 
 @functools.cache

@@ -1,10 +1,10 @@
 """The compiler's process: libtpu behind a pipe. A script, which knows nothing of the rest.
 
-A line of JSON comes in on standard input for each step to compile, and one goes out for each on the
-file descriptor that the command line names. The first line out says which releases there are, and
-comes before they are loaded. A line in that names a slice and no step is not answered: the slice is
-made ready. libtpu writes to standard output as it likes, and may end the process. Names of jax that
-are private are used here and nowhere else.
+The command line names a file descriptor and the parent's process. A line of JSON comes in on
+standard input for each step to compile, and one goes out for each on the file descriptor. The first
+line out says which releases there are, and comes before they are loaded. A line in that names a
+slice and no step is not answered: the slice is made ready. libtpu writes to standard output as it
+likes, and may end the process. Names of jax that are private are used here and nowhere else.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ import resource
 import shutil
 import sys
 import tempfile
+import threading
 import time
 from importlib import metadata
 from typing import Any
 
 _COSTS = ("flops", "transcendentals", "bytes accessed", "optimal_seconds")
 _MEMORY = ("argument", "output", "alias", "temp", "generated_code")
+_LOOK_SECS = 1.0
 _OUT_OF_MEMORY = re.compile(r"RESOURCE_EXHAUSTED|CompileTimeHbmOom")
 # Locations in MLIR's text: an operation's name, and that with a file which TensorFlow made up.
 _NAME = re.compile(r'^(#loc\d*) = loc\("((?:[^"\\]|\\.)+)"\)$', re.MULTILINE)
@@ -31,6 +33,7 @@ _PLACE = re.compile(r"loc\(fused\[(#loc\d*), #loc\d*\]\)")
 
 def main() -> None:
     """Answers requests until standard input ends."""
+    threading.Thread(target=_end_with, args=(int(sys.argv[2]),), daemon=True).start()
     answers = os.fdopen(int(sys.argv[1]), "w", encoding="utf-8")
 
     def answer(**values: Any) -> None:
@@ -54,6 +57,13 @@ def main() -> None:
             answer(missing=str(error))
         except Exception as error:  # whatever jax and libtpu raise: the parent says it
             answer(error=f"{type(error).__name__}: {error}")
+
+
+def _end_with(parent: int) -> None:
+    """Ends this process when its parent has, be it by a signal in the midst of a compilation."""
+    while os.getppid() == parent:
+        time.sleep(_LOOK_SECS)
+    os._exit(1)
 
 
 def _make_ready(topology: str, options: dict) -> None:

@@ -12,6 +12,7 @@ from estimator_bridge.compile_for.analysis import LineOf, analyse, analyse_refus
 from estimator_bridge.compile_for.batches import LargestBatch, Search, SearchEndError, Trial
 from estimator_bridge.compile_for.compiler import shared_compiler
 from estimator_bridge.compile_for.errors import CompileError, Why
+from estimator_bridge.compile_for.jax_import import keep_jax_out
 from estimator_bridge.compile_for.lowered import LoweredStep
 from estimator_bridge.compile_for.refusals import explain_refusal
 from estimator_bridge.compile_for.report import Refusal, Report, StepReport
@@ -236,6 +237,7 @@ def start_job(
     job = _job_of_environment()
     assert job is not None
     job.start()
+    keep_jax_out()
     return job
 
 

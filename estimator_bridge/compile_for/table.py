@@ -57,7 +57,7 @@ def _figures(step: StepReport) -> list[str]:
             f"at {line.matrix_share:.1%} of their peak at most",
         ),
     ]
-    if sums.asked or sums.count:
+    if step.replicas > 1 and (sums.asked or sums.count):
         rows.append(
             (
                 "all-reduce",

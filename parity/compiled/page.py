@@ -17,7 +17,7 @@ _HEAD = """\
 # Programs compiled by the TPU's own compiler
 
 Written by `python -m parity.compile_for_tpu`, which says how to run it again. No step ran: libtpu
-{libtpu} compiled each for the slice, by jax {jax}, on a machine without a TPU.
+compiled each for the slice, on a machine without a TPU. {releases}
 [docs/tpu.md](../docs/tpu.md#compiled-by-a-tpus-own-compiler) says what this shows, and what not.
 
 A cell has the steps that were compiled of those that were tried: training, evaluation, its short
@@ -27,13 +27,30 @@ last batch, and prediction, as far as the program has them.
 
 def page(results: Results) -> str:
     """The page, in Markdown."""
-    parts = [_HEAD.format(**{"libtpu": "?", "jax": "?", **results.versions}), *matrix(results)]
+    parts = [_HEAD.format(releases=_releases(results)), *matrix(results)]
     parts += ["", "## Figures of the training step", "", *_figures(results)]
     parts += ["", "## FLOPs counted by hand", "", *_by_hand(results)]
     reasons = list(_reasons(results))
     if reasons:
         parts += ["", "## What was not compiled", "", *reasons]
     return "\n".join(parts) + "\n"
+
+
+def _releases(results: Results) -> str:
+    """What compiled: one release all of it, or each release what."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for program, of_slices in sorted(results.versions.items()):
+        for target, versions in of_slices.items():
+            if versions:
+                release = f"libtpu {versions['libtpu']}, by jax {versions['jax']}"
+                found.setdefault(release, {}).setdefault(program, []).append(target)
+    if len(found) < 2:
+        return "".join(f"It was {release}." for release in found)
+    parts = []
+    for release, programs in sorted(found.items()):
+        listed = "; ".join(f"{name} ({', '.join(targets)})" for name, targets in programs.items())
+        parts.append(f"{release}: {listed}.")
+    return "\n".join(parts)
 
 
 def in_docs(text: str, results: Results) -> str:

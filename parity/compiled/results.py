@@ -52,12 +52,12 @@ class Results:
 
     Attributes:
       programs: program to slice to ``summary``.
-      versions: of what compiled.
+      versions: program to slice to what compiled it: the versions of 'jax' and 'libtpu'.
     """
 
     def __init__(self, path: Path):
         self._path = path
-        self.versions: dict[str, str] = {}
+        self.versions: dict[str, dict[str, dict[str, str]]] = {}
         self.programs: dict[str, dict[str, list[dict[str, Any]]]] = {}
         self._read()
 
@@ -76,12 +76,19 @@ class Results:
         of_slices: dict[str, list[dict[str, Any]]],
         versions: dict[str, str],
     ) -> None:
-        """Adds what came of a program to the file, to which another process may have added too."""
+        """Adds what came of a program to the file, to which another process may have added too.
+
+        Args:
+          program: its name.
+          of_slices: slice to ``summary``.
+          versions: of what compiled them.
+        """
         self._read()
-        self.versions.update(versions)
+        self.versions.setdefault(program, {}).update(dict.fromkeys(of_slices, versions))
         self.programs.setdefault(program, {}).update(of_slices)
         values = {"versions": self.versions, "programs": self.programs}
         write_atomically(self._path, json.dumps(values, indent=1, sort_keys=True) + "\n")
+        self._read()  # in the file's order, in which a later run writes the page
 
 
 def write_atomically(path: Path, text: str) -> None:

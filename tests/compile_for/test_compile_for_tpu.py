@@ -183,7 +183,7 @@ estimator = tf.estimator.tpu.TPUEstimator(
     model_fn, config=config, use_tpu="--cpu" not in sys.argv, train_batch_size=8, eval_batch_size=8)
 estimator.train(input_fn, max_steps=5)
 results = estimator.evaluate(input_fn, steps=1)
-print("evaluated")
+print("evaluated, with jax" if "jax" in sys.modules else "evaluated")
 print("loss", results["loss"])
 """
 

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import subprocess
 import sys
 
 import pytest
@@ -15,6 +16,7 @@ from estimator_bridge.compile_for import (
     LoweredStep,
     Request,
     Why,
+    compiler_main,
 )
 from estimator_bridge.compile_for.compiler import Compiler
 from estimator_bridge.compile_for.releases import RELEASES as RANGES
@@ -77,6 +79,29 @@ def test_several_steps_are_compiled_by_one_process(python):
     assert process.returncode == 0
 
 
+def test_what_the_compiler_leaves_in_the_folder_for_temporary_files_goes_with_it(
+    python, monkeypatch, tmp_path
+):
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    body = f"""
+    open(os.environ["TMPDIR"] + "/tpu_driver.INFO", "w").close()
+    if hlo == "bad":
+        os.abort()
+{COMPILES}"""
+    compiler = Compiler(python(body))
+    compiler.compile(b"good", V5E, 1)
+    (of_process,) = folder.iterdir()
+    assert (of_process / "tpu_driver.INFO").exists()
+    with pytest.raises(CompileError, match="signal 6"):
+        compiler.compile(b"bad", V5E, 1)
+    assert not list(folder.iterdir())
+    compiler.compile(b"good", V5E, 1)
+    compiler.close()
+    assert not list(folder.iterdir())
+
+
 def test_a_compiler_that_aborts_is_reported_by_its_telling_line_and_started_again(python):
     body = f"""
     if hlo == "bad":
@@ -94,6 +119,31 @@ def test_a_compiler_that_aborts_is_reported_by_its_telling_line_and_started_agai
         assert compiler.compile(b"good", V5E, 1).seconds == 0.1
     finally:
         compiler.close()
+
+
+def test_the_compilers_process_ends_with_the_program_that_started_it():
+    script = pathlib.Path(compiler_main.__file__)
+    # Its input stays open, as while it compiles: here is the other end of it.
+    reads, writes = os.pipe()
+    parent = (
+        "import os, subprocess, sys\n"
+        f"command = [sys.executable, {str(script)!r}, '1', str(os.getpid())]\n"
+        f"child = subprocess.Popen(command, stdin={reads}, stdout=subprocess.PIPE)\n"
+        "print(child.stdout.readline().decode())\n"
+    )
+    try:
+        started = subprocess.Popen(
+            [sys.executable, "-c", parent],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            pass_fds=[reads],
+        )
+        # To the end of its errors' pipe, which comes when the compiler's process has ended, too.
+        told = started.communicate(timeout=120)[0]
+    finally:
+        os.close(reads)
+        os.close(writes)
+    assert "peak_bytes" in json.loads(told.splitlines()[0])
 
 
 def test_a_compiler_that_takes_too_long_is_ended(python):

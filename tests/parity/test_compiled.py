@@ -52,7 +52,21 @@ def test_a_later_run_goes_on_from_what_is_there(tmp_path):
     Results(path).add("conv", {"v3-8": [step()]}, {"jax": "1", "libtpu": "2"})
     again.add("mlp", {"v5e-1": [step()]}, {})
     assert set(Results(path).programs) == {"conv", "mlp"}
-    assert json.loads(path.read_text())["versions"] == {"jax": "1", "libtpu": "2"}
+    assert json.loads(path.read_text())["versions"] == {
+        "conv": {"v3-8": {"jax": "1", "libtpu": "2"}},
+        "mlp": {"v3-8": {"jax": "1", "libtpu": "2"}, "v5e-1": {}},
+    }
+
+
+def test_the_page_says_which_release_compiled_what(tmp_path):
+    results = Results(tmp_path / "compiled.json")
+    results.add("mlp", {"v3-8": [step()]}, {"jax": "1", "libtpu": "2"})
+    assert "It was libtpu 2, by jax 1." in page(results)
+    results.add("mlp", {"v5e-1": [step()]}, {"jax": "1", "libtpu": "3"})
+    results.add("conv", {"v3-8": [step()]}, {"jax": "1", "libtpu": "2"})
+    shown = page(results)
+    assert "libtpu 2, by jax 1: conv (v3-8); mlp (v3-8)." in shown.replace("\n", " ")
+    assert "libtpu 3, by jax 1: mlp (v5e-1)." in shown
 
 
 def test_the_page_counts_and_names_what_nobody_has_explained(tmp_path):
