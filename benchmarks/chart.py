@@ -58,7 +58,7 @@ def draw(path: str, workloads: dict[str, Any], note: str) -> None:
     axes.set_yticks(range(len(titles)), titles, fontsize=8)
     axes.invert_yaxis()
     axes.set_xlabel(
-        "Throughput of estimator_bridge relative to others (median; minimum and maximum of the rounds)"
+        "Throughput of estimator_bridge relative to others (median, minimum, maximum of rounds)"
     )
     axes.set_title(note, fontsize=9)
     if axes.get_legend_handles_labels()[0]:
