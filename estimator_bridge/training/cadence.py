@@ -55,7 +55,7 @@ def due(hook: Any, step: int, loss: tf.Tensor | None = None) -> Due:
         return NEVER
     if known is _train.StopAtStepHook and hook._last_step is not None:
         return Due(steps=hook._last_step - step)
-    if known is _train.GlobalStepWaiterHook and hook._worker_is_started:
+    if known is _train.GlobalStepWaiterHook and getattr(hook, "_worker_is_started", False):
         return NEVER
     if known is _train.LoggingTensorHook:
         return due_by_timer(hook._timer, getattr(hook, "_iter_count", 0) - 1)  # begin() sets it
