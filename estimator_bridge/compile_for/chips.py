@@ -12,8 +12,8 @@ documentation as it was read in November 2026:
   page also says that TensorFlow is not supported on TPU7x.
 
 Not published there: all figures of v2 ("TPU v2" gives none), and the inter-chip bandwidths of v2,
-v3 and v4. Those of v2 and v3 are of Jouppi et al., "A domain-specific supercomputer for training deep
-neural networks", CACM 63(7), 2020; that of v4 is six links of 400 Gbit/s, by
+v3 and v4. Those of v2 and v3 are of Jouppi et al., "A domain-specific supercomputer for training
+deep neural networks", CACM 63(7), 2020; that of v4 is six links of 400 Gbit/s, by
 https://glennklockwood.com/garden/processors/TPUv4. What speaks for them:
 
 - libtpu 0.0.42.1's own estimates, its optimal_seconds of a bfloat16 product of 8192 by 8192 and of
