@@ -11,10 +11,20 @@ documentation as it was read in November 2026:
   2,307 TFLOP/s; 2,765, 1,638 and 7,380 GB/s; 1,200, 800 and 1,200 GB/s in both directions. That
   page also says that TensorFlow is not supported on TPU7x.
 
-Not published there, and unverified: all figures of v2 ("TPU v2" gives none), and the inter-chip
-bandwidths of v2, v3 and v4. Those of v2 and v3 are known from Jouppi et al., "A domain-specific
-supercomputer for training deep neural networks", CACM 63(7), 2020, which was not read again; that
-of v4 is six links of 400 Gbit/s, by https://glennklockwood.com/garden/processors/TPUv4.
+Not published there: all figures of v2 ("TPU v2" gives none), and the inter-chip bandwidths of v2,
+v3 and v4. Those of v2 and v3 are of Jouppi et al., "A domain-specific supercomputer for training
+deep neural networks", CACM 63(7), 2020; that of v4 is six links of 400 Gbit/s, by
+https://glennklockwood.com/garden/processors/TPUv4. What speaks for them:
+
+- libtpu 0.0.42.1's own estimates, its optimal_seconds of a bfloat16 product of 8192 by 8192 and of
+  a sum of 512 MiB arrays, for a core, and of ours: v2 22.8 TFLOP/s (99 %) and 317 GB/s (91 %); v3
+  61.4 (100 %) and 430 (95 %); v4 241 (88 %) and 983 (82 %); v5e 197 (100 %) and 738 (90 %); v5p
+  394 (86 %) and 2,350 (85 %); v6e 918 (100 %) and 1,638 (100 %).
+- The pages' all-reduce bandwidth of a pod by its chips: v3 340 TB/s by 1,024 is 332 GB/s, where
+  four links of 656 Gbit/s are 328; v4 1.1 PB/s by 4,096 is 269 GB/s, where six of 400 Gbit/s are
+  300.
+
+Nothing was found that speaks for or against v2's 4 links of 496 Gbit/s.
 
 How many devices a chip is: the documentation counts two TensorCores for a v2, v3, v4, v5p and
 tpu7x. Those of a v4 or v5p are one device to the runtime: a v4-8 needed TPU_NUM_DEVICES=4 under

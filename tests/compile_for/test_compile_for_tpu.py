@@ -168,7 +168,7 @@ import tensorflow.compat.v1 as tf
 def input_fn(params):
     x = np.ones([12, 4], np.float32)
     data = tf.data.Dataset.from_tensor_slices((x, x[:, 0])).repeat(50)
-    return data.batch(params["batch_size"], drop_remainder=True)
+    return data.batch(params["batch_size"], drop_remainder="--dynamic" not in sys.argv)
 
 def model_fn(features, labels, mode):
     loss = tf.reduce_mean(tf.square(tf.layers.dense(features, 1)[:, 0] - labels))
@@ -182,6 +182,8 @@ config = tf.estimator.tpu.RunConfig(master="grpc://10.0.0.2:8470", model_dir="mo
 estimator = tf.estimator.tpu.TPUEstimator(
     model_fn, config=config, use_tpu="--cpu" not in sys.argv, train_batch_size=8, eval_batch_size=8)
 estimator.train(input_fn, max_steps=5)
+if "--copy" in sys.argv:
+    open("model/model.ckpt-5.index")
 results = estimator.evaluate(input_fn, steps=1)
 print("evaluated, with jax" if "jax" in sys.modules else "evaluated")
 print("loss", results["loss"])
@@ -232,3 +234,16 @@ def test_a_program_that_asks_for_no_tpu_is_told_so(tmp_path):
     assert done.returncode == 1, done.stderr
     assert "== training for v5e-1: not compiled: it is not covered" in done.stdout
     assert "asks for no TPU" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("flag", "error", "is_missing"),
+    [("--dynamic", "must have static shape", False), ("--copy", "model.ckpt-5.index", True)],
+)
+def test_an_error_is_said_to_be_about_a_missing_result_only_after_a_step(
+    tmp_path, flag, error, is_missing
+):
+    done = run(tmp_path, "--compile-for", "v5e-1", "--compile-only", "program.py", flag)
+    assert done.returncode == 1, done.stderr
+    assert error in done.stderr.splitlines()[-1]
+    assert ("what a run leaves, such as checkpoints, is missing" in done.stdout) == is_missing

@@ -181,7 +181,8 @@ def run(arguments: argparse.Namespace) -> int:
         if end.code or job is None:
             raise
     except Exception as error:
-        if job and job.request.only:
+        # Before the first step nothing can be missing that a step leaves.
+        if job and job.request.only and job.report.steps:
             job.say(
                 f"--compile-only: the program ended by {type(error).__name__}. No step ran, so "
                 "what a run leaves, such as checkpoints, is missing; that may be why."
