@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LIBRARY = ROOT / "estimator_bridge"
 PACKAGE = probe_tensorflow.PACKAGE
 FILES = [path for path in sorted(LIBRARY.rglob("*.py")) if PACKAGE not in path.parents]
+OWN_OBJECTS = ("self", "cls", "super()")
 BY_NAME = ("getattr", "hasattr", "setattr")
 # Of Python itself; of the package tf_slim, which slim joins its scopes with; and notes that this
 # library makes on graphs and functions of others.
@@ -28,7 +29,7 @@ def accesses(tree):
     """Private attributes that are read or set, but for those of self and of a class's parents."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute):
-            is_own = ast.unparse(node.value) in ("self", "cls", "super()")
+            is_own = ast.unparse(node.value) in OWN_OBJECTS
             if not is_own:
                 yield node.attr, node.lineno
         elif isinstance(node, ast.Call) and ast.unparse(node.func) in BY_NAME:
@@ -70,9 +71,22 @@ def test_private_attributes_of_tensorflow_are_used_in_one_package():
     assert found == [], "give it a function in estimator_bridge/tensorflow_private"
 
 
+def test_what_is_inherited_is_listed():
+    ours = trees(FILES)
+    own = {name for tree in ours.values() for name in defined(tree)} | NOT_OF_TENSORFLOW
+    used = {
+        node.attr
+        for tree in ours.values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in OWN_OBJECTS
+    }
+    listed = {name for words in private.INHERITED.values() for name in words.split()}
+    assert {name for name in used - own if is_private(name)} == listed
+
+
 def test_a_private_attribute_is_found_however_it_is_used():
     tree = ast.parse("a._b.c\nx._d = 1\ngetattr(y, '_e', 0)\nself._f\nsuper()._g()\nz.__h__")
-    assert [name for name, _ in accesses(tree) if is_private(name)] == ["_b", "_d", "_e"]
+    assert sorted(name for name, _ in accesses(tree) if is_private(name)) == ["_b", "_d", "_e"]
 
 
 def test_every_private_name_is_probed():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import pkgutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -180,6 +181,15 @@ def _xla() -> None:
             private.xla_replica_id()
         _check({"XlaAllReduce", "XlaReplicaId"} <= set(_types(graph)), "operations of other types")
         _check(private.control_flow_context(graph) is None, "the context was not left")
+
+
+@_probe("INHERITED")
+def _inherited() -> None:
+    for place, words in private.INHERITED.items():
+        kind = pkgutil.resolve_name(place)
+        there = {name for parent in kind.__mro__ for name in (*vars(parent), *_names_of(parent))}
+        gone = sorted(set(words.split()) - there)
+        _check(not gone, f"{place} has no {', '.join(gone)}")
 
 
 # eager

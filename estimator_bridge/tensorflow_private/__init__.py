@@ -54,6 +54,7 @@ from estimator_bridge.tensorflow_private.hooks import (
     watched_loss,
     write_graph_def,
 )
+from estimator_bridge.tensorflow_private.inherited import INHERITED
 from estimator_bridge.tensorflow_private.keras import (
     add_sample_weights,
     compile_arguments,
@@ -138,6 +139,7 @@ from estimator_bridge.tensorflow_private.xla import (
 __all__ = [
     "CORE_EMBEDDING_COLUMNS",
     "EMBEDDING_COLUMN",
+    "INHERITED",
     "SHARED_EMBEDDING_COLUMN",
     "AdamTensors",
     "BaseResourceVariable",
