@@ -106,9 +106,9 @@ def _summary() -> None:
     with _graph(), v1.Session() as session, tempfile.TemporaryDirectory() as folder:
         with private.contrib_summary.create_file_writer(folder).as_default():
             silent = tf.identity(private.contrib_should_record_summaries())
-            with private.contrib_summary.never_record_summaries():
-                never = tf.identity(private.contrib_should_record_summaries())
-        _check(session.run([silent, never]) == [True, False], "when it records has changed")
+            with private.contrib_summary.always_record_summaries():
+                always = tf.identity(private.contrib_should_record_summaries())
+        _check(session.run([silent, always]) == [False, True], "when it records has changed")
     for name in ("all_v2_summary_ops", "generic", "graph_v1", "legacy_raw_flush", "scalar"):
         _check(hasattr(private.contrib_summary, name), f"{name} is gone")
 

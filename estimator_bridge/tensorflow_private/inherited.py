@@ -17,9 +17,8 @@ INHERITED = {
         _checkpoint_dir _get_saver _listeners _save_path _summary_writer _timer
     """,
     # The strategy that a program sees while its model is traced.
-    "tensorflow:compat.v1.distribute.StrategyExtended": """
-        _container_strategy _scale_loss_for_estimator_enabled
-    """,
+    "tensorflow:distribute.Strategy": "_scale_loss_for_estimator_enabled",
+    "tensorflow:compat.v1.distribute.StrategyExtended": "_container_strategy",
     # A Keras model that trains on the cores of a TPU.
     "tf_keras.src.engine.training_v1:Model": """
         _feed_inputs _feed_sample_weights _feed_targets

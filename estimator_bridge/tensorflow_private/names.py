@@ -116,5 +116,5 @@ __all__ = [
     "tpu_training_loop",
 ]
 
-# tf.contrib.summary records where nothing was said; tf.summary does not.
+# tf.contrib.summary records nothing where nothing was said; tf.summary does.
 contrib_should_record_summaries = contrib_summary._legacy_contrib_should_record_summaries
