@@ -15,7 +15,8 @@ from estimator_bridge.collector import spare_tensorflow_import
 from estimator_bridge.compatibility import check_versions, is_the_command
 from estimator_bridge.legacy_keras import use_legacy_keras
 from estimator_bridge.missing import missing_getattr
-from estimator_bridge.version import __version__
+from estimator_bridge.public_names import OWN_PLACES
+from estimator_bridge.version import __version__ as __version__
 
 # Before TensorFlow is imported: its search paths are fixed while it is imported.
 if not is_the_command(getattr(sys, "argv", [])):
@@ -23,205 +24,103 @@ if not is_the_command(getattr(sys, "argv", [])):
 use_legacy_keras()
 spare_tensorflow_import()
 
+# For type checkers, which read names and do not run code: the table, written out.
 if TYPE_CHECKING:
-    from estimator_bridge import (
-        data,
-        errors,
-        experimental,
-        export,
-        heads,
-        inputs,
-        keras,
-        runtime,
-        testing,
-        tpu,
-        training,
-        v1,
-    )
-    from estimator_bridge.canned import (
-        BaselineClassifier,
-        BaselineEstimator,
-        BaselineRegressor,
-        DNNClassifier,
-        DNNEstimator,
-        DNNLinearCombinedClassifier,
-        DNNLinearCombinedEstimator,
-        DNNLinearCombinedRegressor,
-        DNNRegressor,
-        LinearClassifier,
-        LinearEstimator,
-        LinearRegressor,
-    )
-    from estimator_bridge.experimental.extenders import add_metrics
+    from estimator_bridge import data as data
+    from estimator_bridge import errors as errors
+    from estimator_bridge import experimental as experimental
+    from estimator_bridge import export as export
+    from estimator_bridge import heads as heads
+    from estimator_bridge import inputs as inputs
+    from estimator_bridge import keras as keras
+    from estimator_bridge import runtime as runtime
+    from estimator_bridge import testing as testing
+    from estimator_bridge import tpu as tpu
+    from estimator_bridge import training as training
+    from estimator_bridge import v1 as v1
+    from estimator_bridge.canned import BaselineClassifier as BaselineClassifier
+    from estimator_bridge.canned import BaselineEstimator as BaselineEstimator
+    from estimator_bridge.canned import BaselineRegressor as BaselineRegressor
+    from estimator_bridge.canned import DNNClassifier as DNNClassifier
+    from estimator_bridge.canned import DNNEstimator as DNNEstimator
+    from estimator_bridge.canned import DNNLinearCombinedClassifier as DNNLinearCombinedClassifier
+    from estimator_bridge.canned import DNNLinearCombinedEstimator as DNNLinearCombinedEstimator
+    from estimator_bridge.canned import DNNLinearCombinedRegressor as DNNLinearCombinedRegressor
+    from estimator_bridge.canned import DNNRegressor as DNNRegressor
+    from estimator_bridge.canned import LinearClassifier as LinearClassifier
+    from estimator_bridge.canned import LinearEstimator as LinearEstimator
+    from estimator_bridge.canned import LinearRegressor as LinearRegressor
+    from estimator_bridge.experimental.extenders import add_metrics as add_metrics
+    from estimator_bridge.heads import BinaryClassHead as BinaryClassHead
+    from estimator_bridge.heads import Head as Head
+    from estimator_bridge.heads import LogisticRegressionHead as LogisticRegressionHead
+    from estimator_bridge.heads import MultiClassHead as MultiClassHead
+    from estimator_bridge.heads import MultiHead as MultiHead
+    from estimator_bridge.heads import MultiLabelHead as MultiLabelHead
+    from estimator_bridge.heads import PoissonRegressionHead as PoissonRegressionHead
+    from estimator_bridge.heads import RegressionHead as RegressionHead
     from estimator_bridge.heads import (
-        BinaryClassHead,
-        Head,
-        LogisticRegressionHead,
-        MultiClassHead,
-        MultiHead,
-        MultiLabelHead,
-        PoissonRegressionHead,
-        RegressionHead,
-        classifier_parse_example_spec,
-        regressor_parse_example_spec,
+        classifier_parse_example_spec as classifier_parse_example_spec,
     )
-    from estimator_bridge.legacy.install import install
-    from estimator_bridge.legacy.v1_behavior import bridge_v1_behavior
-    from estimator_bridge.model import EstimatorSpec, ModeKeys, Model, RunConfig, WarmStartSettings
-    from estimator_bridge.training import (
-        BestExporter,
-        Estimator,
-        EvalSpec,
-        Exporter,
-        FinalExporter,
-        LatestExporter,
-        TrainSpec,
-        train_and_evaluate,
+    from estimator_bridge.heads import regressor_parse_example_spec as regressor_parse_example_spec
+    from estimator_bridge.legacy.install import install as install
+    from estimator_bridge.legacy.v1_behavior import bridge_v1_behavior as bridge_v1_behavior
+    from estimator_bridge.model import EstimatorSpec as EstimatorSpec
+    from estimator_bridge.model import ModeKeys as ModeKeys
+    from estimator_bridge.model import Model as Model
+    from estimator_bridge.model import RunConfig as RunConfig
+    from estimator_bridge.model import WarmStartSettings as WarmStartSettings
+    from estimator_bridge.training import BestExporter as BestExporter
+    from estimator_bridge.training import Estimator as Estimator
+    from estimator_bridge.training import EvalSpec as EvalSpec
+    from estimator_bridge.training import Exporter as Exporter
+    from estimator_bridge.training import FinalExporter as FinalExporter
+    from estimator_bridge.training import LatestExporter as LatestExporter
+    from estimator_bridge.training import TrainSpec as TrainSpec
+    from estimator_bridge.training import train_and_evaluate as train_and_evaluate
+    from estimator_bridge.training.session_run_hooks import (
+        CheckpointSaverHook as CheckpointSaverHook,
     )
     from estimator_bridge.training.session_run_hooks import (
-        CheckpointSaverHook,
-        CheckpointSaverListener,
-        FeedFnHook,
-        FinalOpsHook,
-        GlobalStepWaiterHook,
-        LoggingTensorHook,
-        NanLossDuringTrainingError,
-        NanTensorHook,
-        ProfilerHook,
-        SecondOrStepTimer,
-        SessionRunArgs,
-        SessionRunContext,
-        SessionRunHook,
-        SessionRunValues,
-        StepCounterHook,
-        StopAtStepHook,
-        SummarySaverHook,
-        VocabInfo,
+        CheckpointSaverListener as CheckpointSaverListener,
     )
+    from estimator_bridge.training.session_run_hooks import FeedFnHook as FeedFnHook
+    from estimator_bridge.training.session_run_hooks import FinalOpsHook as FinalOpsHook
+    from estimator_bridge.training.session_run_hooks import (
+        GlobalStepWaiterHook as GlobalStepWaiterHook,
+    )
+    from estimator_bridge.training.session_run_hooks import LoggingTensorHook as LoggingTensorHook
+    from estimator_bridge.training.session_run_hooks import (
+        NanLossDuringTrainingError as NanLossDuringTrainingError,
+    )
+    from estimator_bridge.training.session_run_hooks import NanTensorHook as NanTensorHook
+    from estimator_bridge.training.session_run_hooks import ProfilerHook as ProfilerHook
+    from estimator_bridge.training.session_run_hooks import SecondOrStepTimer as SecondOrStepTimer
+    from estimator_bridge.training.session_run_hooks import SessionRunArgs as SessionRunArgs
+    from estimator_bridge.training.session_run_hooks import SessionRunContext as SessionRunContext
+    from estimator_bridge.training.session_run_hooks import SessionRunHook as SessionRunHook
+    from estimator_bridge.training.session_run_hooks import SessionRunValues as SessionRunValues
+    from estimator_bridge.training.session_run_hooks import StepCounterHook as StepCounterHook
+    from estimator_bridge.training.session_run_hooks import StopAtStepHook as StopAtStepHook
+    from estimator_bridge.training.session_run_hooks import SummarySaverHook as SummarySaverHook
+    from estimator_bridge.training.session_run_hooks import VocabInfo as VocabInfo
 
-__all__ = [
-    "BaselineClassifier",
-    "BaselineEstimator",
-    "BaselineRegressor",
-    "BestExporter",
-    "BinaryClassHead",
-    "CheckpointSaverHook",
-    "CheckpointSaverListener",
-    "DNNClassifier",
-    "DNNEstimator",
-    "DNNLinearCombinedClassifier",
-    "DNNLinearCombinedEstimator",
-    "DNNLinearCombinedRegressor",
-    "DNNRegressor",
-    "Estimator",
-    "EstimatorSpec",
-    "EvalSpec",
-    "Exporter",
-    "FeedFnHook",
-    "FinalExporter",
-    "FinalOpsHook",
-    "GlobalStepWaiterHook",
-    "Head",
-    "LatestExporter",
-    "LinearClassifier",
-    "LinearEstimator",
-    "LinearRegressor",
-    "LoggingTensorHook",
-    "LogisticRegressionHead",
-    "ModeKeys",
-    "Model",
-    "MultiClassHead",
-    "MultiHead",
-    "MultiLabelHead",
-    "NanLossDuringTrainingError",
-    "NanTensorHook",
-    "PoissonRegressionHead",
-    "ProfilerHook",
-    "RegressionHead",
-    "RunConfig",
-    "SecondOrStepTimer",
-    "SessionRunArgs",
-    "SessionRunContext",
-    "SessionRunHook",
-    "SessionRunValues",
-    "StepCounterHook",
-    "StopAtStepHook",
-    "SummarySaverHook",
-    "TrainSpec",
-    "VocabInfo",
-    "WarmStartSettings",
-    "__version__",
-    "add_metrics",
-    "bridge_v1_behavior",
-    "classifier_parse_example_spec",
-    "data",
-    "errors",
-    "experimental",
-    "export",
-    "heads",
-    "inputs",
-    "install",
-    "keras",
-    "regressor_parse_example_spec",
-    "runtime",
-    "testing",
-    "tpu",
-    "train_and_evaluate",
-    "training",
-    "v1",
-]
+__all__ = [*sorted(OWN_PLACES)]  # noqa: PLE0604 - names are strings
 
-# By the module that has them: the names above. What is not here is a module itself.
-_PLACES = {
-    "estimator_bridge.canned": """
-        BaselineClassifier BaselineEstimator BaselineRegressor DNNClassifier DNNEstimator
-        DNNLinearCombinedClassifier DNNLinearCombinedEstimator DNNLinearCombinedRegressor
-        DNNRegressor LinearClassifier LinearEstimator LinearRegressor
-    """,
-    "estimator_bridge.experimental.extenders": """
-        add_metrics
-    """,
-    "estimator_bridge.heads": """
-        BinaryClassHead Head LogisticRegressionHead MultiClassHead MultiHead MultiLabelHead
-        PoissonRegressionHead RegressionHead classifier_parse_example_spec
-        regressor_parse_example_spec
-    """,
-    "estimator_bridge.legacy.install": """
-        install
-    """,
-    "estimator_bridge.legacy.v1_behavior": """
-        bridge_v1_behavior
-    """,
-    "estimator_bridge.model": """
-        EstimatorSpec ModeKeys Model RunConfig WarmStartSettings
-    """,
-    "estimator_bridge.training": """
-        BestExporter Estimator EvalSpec Exporter FinalExporter LatestExporter TrainSpec
-        train_and_evaluate
-    """,
-    "estimator_bridge.training.session_run_hooks": """
-        CheckpointSaverHook CheckpointSaverListener FeedFnHook FinalOpsHook
-        GlobalStepWaiterHook LoggingTensorHook NanLossDuringTrainingError NanTensorHook
-        ProfilerHook SecondOrStepTimer SessionRunArgs SessionRunContext SessionRunHook
-        SessionRunValues StepCounterHook StopAtStepHook SummarySaverHook VocabInfo
-    """,
-}
-_PLACE_OF = {name: module for module, names in _PLACES.items() for name in names.split()}
 _fail = missing_getattr(__name__)
 
 # A type checker is to know the names above and no others.
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        if name in _PLACE_OF:
-            value = getattr(importlib.import_module(_PLACE_OF[name]), name)
-        elif name in __all__:
-            value = importlib.import_module(f"{__name__}.{name}")
-        else:
+        if name not in OWN_PLACES:
             return _fail(name)
-        globals()[name] = value
+        place, _, found = OWN_PLACES[name].rpartition(".")
+        if place == __name__:
+            return importlib.import_module(f"{place}.{found}")
+        globals()[name] = value = getattr(importlib.import_module(place), found)
         return value
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return __all__

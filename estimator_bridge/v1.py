@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from estimator_bridge.legacy.faces import V1_NAMES, face_v1
+from estimator_bridge.legacy.faces import face_v1
+from estimator_bridge.public_names import V1_PLACES
 
-__all__ = [*V1_NAMES]  # noqa: PLE0604 - a tuple of strings
+__all__ = [*sorted(V1_PLACES)]  # noqa: PLE0604 - names are strings
 
 
 def __getattr__(name: str) -> Any:
@@ -19,4 +20,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return __all__

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
+import ast
+import contextlib
 import inspect
 import json
 import pathlib
@@ -13,7 +14,8 @@ from goldens.signatures.face_observer import signature
 
 import estimator_bridge as eb
 from estimator_bridge.errors import MissingImportError, MissingNameError
-from estimator_bridge.legacy.faces import V1_NAMES, V2_NAMES, face_v1, face_v2
+from estimator_bridge.legacy.faces import face_v1, face_v2
+from estimator_bridge.public_names import OWN_PLACES, V1_PLACES, V2_PLACES
 
 import tensorflow as tf  # isort: skip
 
@@ -39,17 +41,6 @@ OWN = {
 }
 OWN |= {"keras"}  # tf.keras.estimator
 OWN |= {"inputs"}  # of tf.compat.v1.estimator alone
-# Other rooms bring these; they are wanted from the moment that their room has them.
-FROM_ROOMS = {
-    "WarmStartSettings": ("estimator_bridge.model", "WarmStartSettings"),
-    "experimental.build_raw_supervised_input_receiver_fn": (
-        "estimator_bridge.export",
-        "build_raw_supervised_input_receiver_fn",
-    ),
-    "export.EvalOutput": ("estimator_bridge.export", "EvalOutput"),
-    "inputs.numpy_input_fn": ("estimator_bridge.inputs", "numpy_input_fn"),
-    "inputs.pandas_input_fn": ("estimator_bridge.inputs", "pandas_input_fn"),
-}
 # Signatures that are not the original's, each with the reason.
 DEVIATIONS = {
     # Protocol buffers, enums and classes without arguments: Python's version decides.
@@ -70,15 +61,6 @@ def names_of(prefix):
     return {name[len(prefix) :] for name in SIGNATURES if name.startswith(prefix)}
 
 
-def is_elsewhere(name):
-    """Whether another room is to bring a name, and has not yet."""
-    module, target = FROM_ROOMS.get(name, (None, None))
-    if module is None:
-        return False
-    spec = importlib.util.find_spec(module)
-    return spec is None or not hasattr(importlib.import_module(module), target)
-
-
 def found(face, name):
     value = face
     for part in name.split("."):
@@ -91,9 +73,8 @@ def every_name():
 
 
 @pytest.mark.parametrize(("prefix", "name"), every_name(), ids="".join)
-def test_name_is_there_or_says_that_it_is_still_to_come(prefix, name):
-    if not is_elsewhere(name):
-        assert callable(found(FACES[prefix], name))
+def test_name_is_there(prefix, name):
+    assert callable(found(FACES[prefix], name))
 
 
 def normal(parameters):
@@ -106,28 +87,34 @@ def normal(parameters):
     ids="".join,
 )
 def test_signature(prefix, name):
-    if not is_elsewhere(name):
-        ours = normal(signature(found(FACES[prefix], name)))
-        assert ours == normal(SIGNATURES[prefix + name])
+    ours = normal(signature(found(FACES[prefix], name)))
+    assert ours == normal(SIGNATURES[prefix + name])
 
 
 @pytest.mark.parametrize("name", DEVIATIONS)
 def test_deviation_is_one(name):
-    try:
+    ours = None  # no signature at all
+    with contextlib.suppress(ValueError):
         ours = normal(signature(found(FACES[V1], name)))
-    except ValueError:  # no signature at all
-        return
     assert ours != normal(SIGNATURES[V1 + name])
 
 
 def test_the_package_has_the_names_of_tf_estimator():
     wanted = {name.partition(".")[0] for name in names_of(V2)}
-    wanted -= {name for name in FROM_ROOMS if is_elsewhere(name)}
     assert set(eb.__all__) - OWN == wanted
     assert all(hasattr(eb, name) for name in eb.__all__)
 
 
-@pytest.mark.parametrize(("prefix", "names"), [(V1, V1_NAMES), (V2, V2_NAMES)])
+def test_type_checkers_read_the_same_names_in_the_same_places():
+    tree = ast.parse(pathlib.Path(eb.__file__).read_text(encoding="utf-8"))
+    (block,) = [node for node in tree.body if isinstance(node, ast.If)
+                and ast.unparse(node.test) == "TYPE_CHECKING"]  # fmt: skip
+    read = {name.asname: f"{node.module}.{name.name}" for node in block.body for name in node.names}
+    read["__version__"] = "estimator_bridge.version.__version__"  # imported for use
+    assert read == OWN_PLACES
+
+
+@pytest.mark.parametrize(("prefix", "names"), [(V1, V1_PLACES), (V2, V2_PLACES)])
 def test_faces_list_the_names_of_their_version(prefix, names):
     wanted = {name.partition(".")[0] for name in names_of(prefix)}
     assert set(names) == wanted
@@ -135,7 +122,7 @@ def test_faces_list_the_names_of_their_version(prefix, names):
 
 
 def test_hooks_are_those_of_tensorflow():
-    hooks = [name for name in V2_NAMES if hasattr(tf.compat.v1.train, name)]
+    hooks = [name for name in V2_PLACES if hasattr(tf.compat.v1.train, name)]
     assert len(hooks) >= 17
     for name in set(hooks) - {"WarmStartSettings", "export", "experimental"}:
         assert getattr(eb, name) is getattr(tf.compat.v1.train, name)

@@ -7,6 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.tensorflow_private import is_v2_column
+
 __all__ = [
     "are_v2",
     "as_tuple",
@@ -41,7 +43,7 @@ def are_v2(columns: Iterable[Any]) -> bool:
     ``tf.compat.v1.feature_column.shared_embedding_columns``, and classes of a program's own that
     have the interface of TF1.
     """
-    return all(isinstance(c, _FeatureColumn) and c._is_v2_column for c in columns)
+    return all(isinstance(c, _FeatureColumn) and is_v2_column(c) for c in columns)
 
 
 def check_v2(columns: Iterable[Any]) -> None:

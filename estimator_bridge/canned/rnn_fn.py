@@ -8,6 +8,7 @@ from typing import Any
 from estimator_bridge.canned.optimizers import counting_by_global_step, optimizer_v2
 from estimator_bridge.canned.rnn_network import rnn_layer, rnn_model_class
 from estimator_bridge.model import EstimatorSpec, ModeKeys
+from estimator_bridge.tensorflow_private import keras_mask
 
 __all__ = ["rnn_fn"]
 
@@ -49,7 +50,7 @@ def rnn_fn(
         made = counting_by_global_step(made)
     logits = model(features, training=mode == ModeKeys.TRAIN)
     if return_sequences and head.input_sequence_mask_key not in features:
-        features = {**features, head.input_sequence_mask_key: logits._keras_mask}
+        features = {**features, head.input_sequence_mask_key: keras_mask(logits)}
     return head.create_estimator_spec(
         features=features,
         mode=mode,

@@ -8,6 +8,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.tensorflow_private import set_keras_mask
+
 __all__ = ["CELL_TYPES", "USE_DEFAULT", "check_cells", "rnn_layer", "rnn_model_class"]
 
 # As a cell_type: none was given.
@@ -154,7 +156,7 @@ def rnn_model_class() -> type:
             mask.set_shape([sequence.shape[0], steps])
             logits = self._logits_layer(self._rnn_layer(sequence, mask=mask, training=training))
             if self._return_sequences:
-                logits._keras_mask = mask  # where Keras looks for padding
+                set_keras_mask(logits, mask)
             return logits
 
     return RNNModel

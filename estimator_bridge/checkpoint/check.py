@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from estimator_bridge.checkpoint.error_types import CheckpointMismatchError, MissingVariableError
 from estimator_bridge.checkpoint.whole import a_few, check_whole
+from estimator_bridge.tensorflow_private import saved_slice
 
 __all__ = ["check_checkpoint", "describe_variables"]
 
@@ -26,7 +27,7 @@ def describe_variables(variables: Iterable[tf.Variable]) -> dict[str, tuple[Any,
     """
     described = {}
     for variable in variables:
-        part = getattr(variable, "_get_save_slice_info", lambda: None)()
+        part = saved_slice(variable)
         name, shape = (part.full_name, part.full_shape) if part else (None, variable.shape)
         described[name or variable.op.name] = (shape, variable.dtype.base_dtype)
     return described

@@ -287,12 +287,14 @@ NAMES: dict[str, dict[str, str]] = {
         """,
     },
     "summary": {
+        "estimator_bridge.tensorflow_private": (
+            "should_record_summaries=contrib_should_record_summaries"
+        ),
         "estimator_bridge.tensorflow_private:contrib_summary": """
             SummaryWriter all_summary_ops=all_v2_summary_ops always_record_summaries audio
             create_file_writer create_summary_file_writer=create_file_writer eval_dir
             flush=legacy_raw_flush generic graph=graph_v1 histogram image import_event initialize
             never_record_summaries record_summaries_every_n_global_steps scalar
-            should_record_summaries=_legacy_contrib_should_record_summaries
             summary_writer_initializer_op
         """,
     },

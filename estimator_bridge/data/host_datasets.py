@@ -132,7 +132,7 @@ def _sent(dataset: tf.data.Dataset, device: str) -> tuple[tf.data.Dataset, str]:
             device,
             reason,
         )
-        return dataset, dataset._variant_tensor.device
+        return dataset, tf.data.experimental.to_variant(dataset).device
     with tf.device(device):
         variant = tf.raw_ops.DatasetFromGraph(graph_def=tf.identity(graph))
         return tf.data.experimental.from_variant(variant, dataset.element_spec), device

@@ -85,14 +85,16 @@ class GraphInput:
     @property
     def is_eager(self) -> bool:
         """Whether the dataset was made outside of any graph."""
-        return self._dataset is not None and hasattr(self._dataset._variant_tensor, "numpy")
+        return self._dataset is not None and hasattr(
+            tf.data.experimental.to_variant(self._dataset), "numpy"
+        )
 
     @property
     def reads_ahead(self) -> bool:
         """Whether the program's dataset ends with prefetch."""
         if self._dataset is None or self.is_eager:
             return False
-        return self._dataset._variant_tensor.op.type == "PrefetchDataset"
+        return tf.data.experimental.to_variant(self._dataset).op.type == "PrefetchDataset"
 
     @property
     def may_end(self) -> bool:
@@ -142,7 +144,9 @@ class GraphInput:
                 return dataset_of_tensors(session, self._returned.leaves, self.spec)
             if self.is_eager:
                 return self._dataset
-            return lifted_dataset(session, self._dataset._variant_tensor.name, self.spec)
+            return lifted_dataset(
+                session, tf.data.experimental.to_variant(self._dataset).name, self.spec
+            )
 
     @property
     def is_whole(self) -> bool:

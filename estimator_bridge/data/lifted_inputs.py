@@ -199,5 +199,5 @@ def _map_to_the_end(dataset: tf.data.Dataset, function: Any, spec: Any) -> tf.da
         preserve_cardinality=False,
     )
     made = tf.data.experimental.from_variant(variant, spec)
-    made._function = compiled  # the runtime forgets a function with its last Python reference
+    made.function_held = compiled  # the runtime forgets a function with its last Python reference
     return made

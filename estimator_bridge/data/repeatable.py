@@ -9,7 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.graph import Snapshot
-from estimator_bridge.tensorflow_private import dataset_options, eager_mode
+from estimator_bridge.tensorflow_private import dataset_options, eager_mode, iterator_resource
 
 __all__ = ["is_repeatable"]
 
@@ -32,7 +32,7 @@ def is_repeatable(dataset: tf.data.Dataset, iterator: Any, graph: tf.Graph | Non
     with eager_mode():
         try:
             tf.raw_ops.SerializeIterator(
-                resource_handle=iterator._iterator_resource, external_state_policy=_FAIL
+                resource_handle=iterator_resource(iterator), external_state_policy=_FAIL
             )
             return not any(map(_draws, _nodes(dataset, graph)))
         except tf.errors.OpError:
@@ -46,7 +46,7 @@ def _nodes(dataset: tf.data.Dataset, graph: tf.Graph | None) -> Iterator[Any]:
     else:
         graph_def = tf.compat.v1.GraphDef.FromString(
             tf.raw_ops.DatasetToGraphV2(
-                input_dataset=dataset._variant_tensor, external_state_policy=_FAIL
+                input_dataset=tf.data.experimental.to_variant(dataset), external_state_policy=_FAIL
             ).numpy()
         )
         nodes, library = graph_def.node, graph_def.library

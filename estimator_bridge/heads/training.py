@@ -15,6 +15,7 @@ from estimator_bridge.model.cross_shard import (
     number_of_shards,
 )
 from estimator_bridge.model.keras_optimizer import as_graph_optimizer
+from estimator_bridge.tensorflow_private import counts_steps_itself, shard_reduction
 
 __all__ = ["keras_train_op", "v1_train_op", "write_summaries"]
 
@@ -88,7 +89,7 @@ def _minimized(loss: tf.Tensor, reduction: str, optimizer: Any, variables: Any) 
     step = tf.compat.v1.train.get_global_step()
     is_legacy = hasattr(optimizer, "get_updates")
     # What legacy optimizers have, and users' own.
-    if is_legacy and getattr(optimizer, "_iterations", optimizer) is None:
+    if is_legacy and counts_steps_itself(optimizer):
         logging.warning(
             "%s counts its steps in a variable of its own, so the global step stays where it "
             "is, and steps= and max_steps= end nothing. Before create_estimator_spec, set "
@@ -169,7 +170,7 @@ def _joining(optimizer: Any, reduction: str | None) -> Any:
         if own_minimize and not isinstance(optimizer, tf.compat.v1.train.Optimizer):
             return optimizer  # a class of the user's, which may add up by itself
         return CrossShardOptimizer(optimizer, reduction=wanted)
-    given = optimizer._reduction
+    given = shard_reduction(optimizer)
     if given != wanted and number_of_parts() > 1:
         logging.warning(
             "The head's loss is a %s over a core's part of the batch, and CrossShardOptimizer has "

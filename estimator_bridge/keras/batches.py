@@ -51,7 +51,7 @@ def numpy_batches(
 
 def _batches(dataset_fn: Any, again: bool) -> Iterator[Any]:
     if isinstance(dataset_fn, tf.data.Dataset):
-        graph = dataset_fn._variant_tensor.graph
+        graph = tf.data.experimental.to_variant(dataset_fn).graph
         given = GraphInput(graph, dataset_fn)
     else:
         graph = tf.Graph()

@@ -12,7 +12,13 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private import (
+    add_sample_weights,
+    compile_arguments,
+    eager_mode,
+    is_graph_network,
+    set_model_inputs,
+)
 
 __all__ = ["CompiledModel", "keras_in_graphs"]
 
@@ -68,13 +74,13 @@ class CompiledModel:
     ):
         compiled = model if compiled is None else compiled
         self.model = model
-        self.is_functional = bool(model._is_graph_network)
+        self.is_functional = is_graph_network(model)
         self._custom_objects = dict(custom_objects or {})
         if not getattr(compiled, "optimizer", None):
             self._optimizers: list[_Optimizer] = []  # it can be copied all the same, to predict
             return
         # Asked now: in a graph, the model may have other methods.
-        given = compiled._get_compile_args()
+        given = compile_arguments(compiled)
         self._compiled = {key: value for key, value in given.items() if key != "optimizer"}
         # WideDeepModel has two. tf_keras wraps a list so that checkpoints see it.
         optimizer = compiled.optimizer
@@ -133,7 +139,7 @@ class CompiledModel:
         with tf_keras.utils.custom_object_scope(self._custom_objects):
             copy.compile(**given)
         if sample_weights is not None:
-            copy._compile_weights_loss_and_weighted_metrics(sample_weights)
+            add_sample_weights(copy, sample_weights)
         return copy
 
     def copy(self, inputs: Any = None) -> Any:
@@ -161,7 +167,7 @@ class CompiledModel:
             ) from error
         if inputs is not None:
             is_one = isinstance(inputs, (list, tuple)) and len(inputs) == 1
-            copy._set_inputs(inputs[0] if is_one else inputs)
+            set_model_inputs(copy, inputs[0] if is_one else inputs)
         return copy
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.model import cross_replica_sum
+from estimator_bridge.tensorflow_private import metric_update
 
 __all__ = ["MetricSums"]
 
@@ -33,7 +34,7 @@ class MetricSums:
 
     def __init__(self, metrics: Sequence[Any], replicas: int, is_whole: bool):
         self._replicas, self._seen_by = replicas, replicas if is_whole else 1
-        updates = [metric._call_result for metric in metrics]
+        updates = [metric_update(metric) for metric in metrics]
         self.variables = [weight for metric in metrics for weight in metric.weights]
         self.operations = [update.op for update in updates]
         if replicas > 1:

@@ -19,6 +19,7 @@ from estimator_bridge.keras.structures import (
     weights_of,
 )
 from estimator_bridge.model import EstimatorSpec, ModeKeys
+from estimator_bridge.tensorflow_private import compiled_metrics, make_train_function
 
 __all__ = ["keras_model_fn", "train_op_of"]
 
@@ -61,7 +62,7 @@ def keras_model_fn(
 
 def train_op_of(model: Any) -> Any:
     """The operation of a training step of a compiled copy, with the updates of its layers."""
-    model._make_train_function()
+    make_train_function(model)
     return model.train_function.updates_op
 
 
@@ -112,9 +113,9 @@ def _output_names(model: Any) -> list[str]:
 
 def _metrics(model: Any, names: Mapping[str, str] | None) -> dict[str, Any] | None:
     """The metrics of ``compile``, with an update each; layers' own are left out."""
-    if not model._compile_metrics:
+    metrics = compiled_metrics(model)
+    if not metrics:
         return None
-    metrics = model._compile_metric_functions
     found = {metric.name for metric in metrics}
     if names:
         left_out, unexpected = sorted(found - set(names)), sorted(set(names) - found)

@@ -12,6 +12,7 @@ from estimator_bridge.keras.cloning import CompiledModel
 from estimator_bridge.keras.first_values import first_values
 from estimator_bridge.keras.model_fn import keras_model_fn
 from estimator_bridge.model import RunConfig
+from estimator_bridge.tensorflow_private import is_graph_network, was_initialized
 from estimator_bridge.training import Estimator, EstimatorV1
 from estimator_bridge.training.configuration import config_with_folder
 
@@ -100,7 +101,7 @@ def model_to_estimator(
 def _hand_on_session_config(model: Any, config: RunConfig) -> None:
     """Gives Keras' own session of TF1 config's settings, unless it has one in use."""
     if not tf.compat.v1.executing_eagerly_outside_functions() and not any(
-        hasattr(weight, "_keras_initialized") for weight in model.weights
+        was_initialized(weight) for weight in model.weights
     ):
         session = tf.compat.v1.Session(config=config.session_config)
         tf.compat.v1.keras.backend.set_session(session)
@@ -126,7 +127,7 @@ def _check_kind(model: Any) -> None:
             f"{type(model).__qualname__}. Keras 3 has no graph mode: make it with tf.keras after "
             "`import estimator_bridge`, or with the package tf_keras."
         )
-    if model._is_graph_network or isinstance(model, keras.Sequential):
+    if is_graph_network(model) or isinstance(model, keras.Sequential):
         return
     try:
         model.get_config()

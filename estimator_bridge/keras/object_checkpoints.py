@@ -6,6 +6,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.tensorflow_private import track
+
 __all__ = ["OBJECTS_OF", "object_saver", "object_scaffold"]
 
 # The name of the global step among a model's objects.
@@ -20,7 +22,7 @@ def object_saver(model: Any, **options: Any) -> tf.compat.v1.train.Saver:
       **options: of the Saver.
     """
     step = tf.compat.v1.train.get_or_create_global_step()
-    model._track_trackable(step, OBJECTS_OF, overwrite=True)
+    track(model, step, OBJECTS_OF)
     objects = tf.__internal__.tracking.ObjectGraphView(model)
     return tf.compat.v1.train.Saver(objects.frozen_saveable_objects(), sharded=True, **options)
 

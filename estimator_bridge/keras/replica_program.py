@@ -14,7 +14,8 @@ from estimator_bridge.keras.metric_sums import MetricSums
 from estimator_bridge.keras.model_fn import train_op_of
 from estimator_bridge.model import CrossShardOptimizer, ModeKeys, cross_replica_sum
 from estimator_bridge.runtime import BatchLayout, LoopRequest, ReplicaStep, Step
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private import eager_mode, training_metrics
+from estimator_bridge.tensorflow_private import hypers as hypers_of
 
 __all__ = ["ReplicaProgram"]
 
@@ -140,7 +141,7 @@ class ReplicaProgram:
         operations = self._note(copy)
         if self._mode == ModeKeys.TRAIN:
             operations = self._train(copy)  # the states' updates among them
-        metrics = list({id(m): m for m in copy._get_training_eval_metrics()}.values())
+        metrics = list({id(m): m for m in training_metrics(copy)}.values())
         sums = MetricSums(metrics, self._replicas, self._is_whole)
         self._metric_variables = sums.variables
         loss = cross_replica_sum(copy.total_loss) / self._replicas
@@ -179,7 +180,7 @@ class ReplicaProgram:
 
     def _train(self, copy: Any) -> list[tf.Operation]:
         update = train_op_of(copy)
-        hypers = getattr(copy.optimizer, "_hyper", {})
+        hypers = hypers_of(copy.optimizer)
         self.hypers = {k: v.op.name for k, v in hypers.items() if isinstance(v, tf.Variable)}
         if self._replicas == 1:
             return [update]

@@ -7,6 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.tensorflow_private import is_graph_network
+
 __all__ = ["FormattedKeyError", "inputs_of", "split_sample_weights", "targets_of", "weights_of"]
 
 _WITH_WEIGHTS = {"features", "sample_weights"}
@@ -84,7 +86,7 @@ def weights_of(output_names: Sequence[str], weights: Any) -> list[Any]:
 def _names(model: Any, kind: str, given: Any) -> list[str]:
     if not isinstance(given, Mapping):
         return []
-    if model._is_graph_network:
+    if is_graph_network(model):
         return list(getattr(model, f"{kind}_names"))
     return [f"{kind}_{number}" for number in range(1, len(given) + 1)]
 

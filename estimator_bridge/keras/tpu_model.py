@@ -20,6 +20,7 @@ from estimator_bridge.keras.cloning import CompiledModel
 from estimator_bridge.keras.cores import Cores
 from estimator_bridge.keras.tpu_strategy import TPUDistributionStrategy
 from estimator_bridge.model import ModeKeys
+from estimator_bridge.tensorflow_private import compile_arguments, hypers, is_graph_network
 
 __all__ = ["KerasTPUModel", "tpu_model"]
 
@@ -48,7 +49,7 @@ class KerasTPUModel(tf_keras.Model):
         self._held = functools.partial(lambda *held: held, cpu_model, strategy)
         self._cores: Cores | None = None
         if cpu_model.optimizer:
-            given = cpu_model._get_compile_args()
+            given = compile_arguments(cpu_model)
             self.compile(cpu_model.optimizer, **given)
 
     @property
@@ -202,7 +203,7 @@ class KerasTPUModel(tf_keras.Model):
 
     def _hypers(self) -> dict[str, Any]:
         """The optimizer's numbers: callbacks set variables that it has in the program's graph."""
-        found = {k: v for k, v in getattr(self.optimizer, "_hyper", {}).items() if not callable(v)}
+        found = {k: v for k, v in hypers(self.optimizer).items() if not callable(v)}
         variables = {k: v for k, v in found.items() if isinstance(v, tf.Variable)}
         found.update(zip(variables, tf_keras.backend.batch_get_value(list(variables.values()))))
         return {name: value for name, value in found.items() if not tf.is_tensor(value)}
@@ -236,7 +237,7 @@ def tpu_model(model: Any, strategy: Any = None) -> KerasTPUModel:
             "`strategy` must have type `tf.contrib.tpu.TPUDistributionStrategy`. Got: "
             f"{type(strategy).__name__}. Write TPUDistributionStrategy(resolver)."
         )
-    if not model._is_graph_network:
+    if not is_graph_network(model):
         raise ValueError(
             f"{model.name!r} is a {type(model).__name__} whose inputs are not known. Make a "
             "functional model, or give a sequential one's first layer an input_shape."

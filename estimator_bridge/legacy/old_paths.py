@@ -6,21 +6,18 @@ import difflib
 from collections.abc import Mapping
 from typing import Any
 
-from estimator_bridge.legacy.faces import CANNED_NAMES, PARSE_EXAMPLE_SPECS, V1_NAMES
 from estimator_bridge.legacy.library.names import GONE_MODULES, GONE_NAMES, LIBRARY_NAMES
+from estimator_bridge.public_names import CANNED, HOOKS, V1_PLACES, V2_PLACES
 
 __all__ = ["OLD_MODULES", "below"]
 
 _FACE = "estimator_bridge"
+# By module: how its names begin. The longest beginning counts.
 _CANNED = {
-    "baseline": ("BaselineClassifier", "BaselineEstimator", "BaselineRegressor"),
-    "dnn": ("DNNClassifier", "DNNEstimator", "DNNRegressor"),
-    "dnn_linear_combined": (
-        "DNNLinearCombinedClassifier",
-        "DNNLinearCombinedEstimator",
-        "DNNLinearCombinedRegressor",
-    ),
-    "linear": ("LinearClassifier", "LinearEstimator", "LinearRegressor"),
+    "baseline": "Baseline",
+    "dnn": "DNN",
+    "dnn_linear_combined": "DNNLinearCombined",
+    "linear": "Linear",
 }
 _HEADS = {
     "base_head": ("Head",),
@@ -36,14 +33,17 @@ def _here(place: str, *names: str) -> dict[str, str]:
     return {name: ".".join(filter(None, (_FACE, place, name))) for name in names}
 
 
-def _canned(*names: str) -> dict[str, str]:
+def _canned(module: str) -> dict[str, str]:
     """Canned estimators where the original kept them: V1's under the plain name."""
-    v1 = {name: f"{_FACE}.canned.{name}V1" for name in names}
+    start = _CANNED[module]
+    longer = tuple(each for each in _CANNED.values() if each != start and each.startswith(start))
+    names = [name for name in CANNED if name.startswith(start) and not name.startswith(longer)]
+    v1 = {name: V1_PLACES[name] for name in names}
     return {**v1, **{f"{name}V2": f"{_FACE}.{name}" for name in names}}
 
 
-_PARSING = {name: f"{_FACE}.heads.{name}_v1" for name in PARSE_EXAMPLE_SPECS}
-_V1_ESTIMATOR = {"Estimator": f"{_FACE}.training.EstimatorV1"}
+_PARSE_EXAMPLE_SPECS = ("classifier_parse_example_spec", "regressor_parse_example_spec")
+_PARSING = {name: V1_PLACES[name] for name in _PARSE_EXAMPLE_SPECS}
 _OUTPUTS = _here(
     "export", "ClassificationOutput", "EvalOutput", "ExportOutput", "PredictOutput",
     "RegressionOutput",
@@ -58,11 +58,7 @@ _EARLY_STOPPING = _here(
     "experimental", "make_early_stopping_hook", "read_eval_metrics", "stop_if_higher_hook",
     "stop_if_lower_hook", "stop_if_no_decrease_hook", "stop_if_no_increase_hook",
 )  # fmt: skip
-_HOOKS = _here(
-    "", "CheckpointSaverHook", "CheckpointSaverListener", "FeedFnHook", "FinalOpsHook",
-    "GlobalStepWaiterHook", "LoggingTensorHook", "NanLossDuringTrainingError", "NanTensorHook",
-    "ProfilerHook", "SecondOrStepTimer", "StepCounterHook", "StopAtStepHook", "SummarySaverHook",
-)  # fmt: skip
+_SESSION_RUN = [name for name in HOOKS if name.startswith("SessionRun")]
 _INPUTS = _here("inputs", "numpy_input_fn", "pandas_input_fn")
 
 # By the path below tensorflow_estimator.python.estimator: what a module has, and what it lacks.
@@ -70,7 +66,7 @@ _BELOW: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
     "canned.kmeans": ({"KMeansClustering": f"{_FACE}.experimental.KMeans"}, {}),
     "canned.metric_keys": (_here("heads", "MetricKeys"), {}),
     "canned.parsing_utils": (
-        {**_PARSING, **{f"{name}_v2": f"{_FACE}.{name}" for name in PARSE_EXAMPLE_SPECS}},
+        {**_PARSING, **{f"{name}_v2": f"{_FACE}.{name}" for name in _PARSE_EXAMPLE_SPECS}},
         {},
     ),
     "canned.prediction_keys": (_here("heads", "PredictionKeys"), {}),
@@ -78,7 +74,7 @@ _BELOW: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
     "early_stopping": (_EARLY_STOPPING, {}),
     "estimator": (
         {
-            **_V1_ESTIMATOR,
+            "Estimator": V1_PLACES["Estimator"],
             "EstimatorV2": f"{_FACE}.Estimator",
             **_here("", "VocabInfo", "WarmStartSettings"),
         },
@@ -86,10 +82,8 @@ _BELOW: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
     ),
     "estimator_lib": (
         {
-            **_here("", *V1_NAMES),
-            **_V1_ESTIMATOR,
-            **{name: f"{_FACE}.canned.{name}V1" for name in CANNED_NAMES},
-            **_PARSING,
+            **_here("", *V2_PLACES),
+            **{name: place for name, place in V1_PLACES.items() if place != V2_PLACES.get(name)},
             **_EARLY_STOPPING,
             **_here("tpu", "TPUEstimator"),
             **_here("experimental", "call_logit_fn"),
@@ -111,13 +105,16 @@ _BELOW: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
         },
         {},
     ),
-    "hooks.basic_session_run_hooks": (_HOOKS, {}),
+    "hooks.basic_session_run_hooks": (
+        _here("", *(name for name in HOOKS if name not in (*_SESSION_RUN, "VocabInfo"))),
+        {},
+    ),
     "hooks.hooks": (
         _here("experimental", "InMemoryEvaluatorHook", "make_stop_at_checkpoint_step_hook"),
         {},
     ),
     "hooks.session_run_hook": (
-        _here("", "SessionRunArgs", "SessionRunContext", "SessionRunHook", "SessionRunValues"),
+        _here("", *_SESSION_RUN),
         {},
     ),
     "inputs.inputs": (_INPUTS, {}),
@@ -145,9 +142,9 @@ _BELOW: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
     ),
     "training": (_here("", "EvalSpec", "TrainSpec", "train_and_evaluate"), {}),
 }
-for _name, _names in _CANNED.items():
+for _name in _CANNED:
     _more = _here("experimental", "LinearSDCA") if _name == "linear" else {}
-    _BELOW[f"canned.{_name}"] = ({**_canned(*_names), **_more}, {})
+    _BELOW[f"canned.{_name}"] = ({**_canned(_name), **_more}, {})
 for _name, _library in LIBRARY_NAMES.items():
     _public, _missing = _BELOW.get(_name, ({}, {}))
     _BELOW[_name] = ({**_public, **_library}, {**_missing, **GONE_NAMES.get(_name, {})})

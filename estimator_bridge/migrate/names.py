@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from estimator_bridge.contrib.advice import OF_TF1, Namespaces
-from estimator_bridge.legacy.faces import V2_NAMES
 from estimator_bridge.legacy.library.names import GONE_MODULES
 from estimator_bridge.legacy.old_paths import OLD_MODULES
 from estimator_bridge.legacy.running.dialects import Dialect
 from estimator_bridge.legacy.tf1.contrib_paths import _FUNCTIONS as FUNCTIONS_OF_FILES
 from estimator_bridge.legacy.tf1.deep_paths import DEEP_MODULES, DEEP_PACKAGES
 from estimator_bridge.legacy.tf1.privates import MODULES, NAMESPACES
+from estimator_bridge.public_names import V2_PLACES
 
 __all__ = ["Fate", "Known", "canonical", "look_up", "tf_slim_name"]
 
@@ -162,7 +162,7 @@ def _of_estimator(root: str, below: str) -> Known:
     homes = _data()["homes"]
     name = below.split(".")[1]
     for prefix in _prefixes(below)[:-1]:
-        if prefix in homes and (root == "tf1" or name in V2_NAMES):
+        if prefix in homes and (root == "tf1" or name in V2_PLACES):
             own = prefix if root == "tf2" and "." not in prefix[10:] else homes[prefix]
             return Known(Fate.MOVED, f"{root}.{prefix}", own.replace("estimator.", "eb.", 1))
     if root == "tf2" and f"estimator.{name}" in homes:

@@ -7,6 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.tensorflow_private import keras_optimizer_name
+
 __all__ = ["KerasOptimizer", "as_graph_optimizer"]
 
 
@@ -49,7 +51,7 @@ class KerasOptimizer(tf.compat.v1.train.Optimizer):
                 f"{type(optimizer).__qualname__}: {optimizer!r}. For example "
                 "tf.compat.v1.train.AdamOptimizer(1e-3) or tf_keras.optimizers.Adam(1e-3)."
             )
-        super().__init__(use_locking=False, name=getattr(optimizer, "_name", "Keras"))
+        super().__init__(use_locking=False, name=keras_optimizer_name(optimizer))
         self._keras = optimizer
         self._step: tf.Variable | None = None
 

@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.graph import DividedIterators
+from estimator_bridge.tensorflow_private import iterator_resource
 
 __all__ = ["Draws", "HostDraws", "draws_of"]
 
@@ -138,7 +139,7 @@ class HostDraws(Draws):
             flat = tf.nest.flatten(spec)
             with tf.device(device):  # get_next() would leave it to the iterator's own, unsaid
                 drawn = tf.raw_ops.IteratorGetNext(
-                    iterator=part._iterator_resource,
+                    iterator=iterator_resource(part),
                     output_types=[leaf.dtype for leaf in flat],
                     output_shapes=[leaf.shape for leaf in flat],
                 )

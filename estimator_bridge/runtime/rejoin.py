@@ -21,7 +21,7 @@ from tensorflow.compat.v1 import logging
 from estimator_bridge.errors import WorkerError
 from estimator_bridge.runtime.cluster import not_answering
 from estimator_bridge.runtime.workers import Workers
-from estimator_bridge.tensorflow_private import eager_context
+from estimator_bridge.tensorflow_private import eager_context, open_event_writers
 
 __all__ = ["command_line", "is_loss", "next_attempt", "rejoin", "tell_failure", "too_late"]
 
@@ -167,7 +167,7 @@ def command_line(
 
 
 def _flush() -> None:
-    for writer in list(tf.compat.v1.summary.FileWriterCache._cache.values()):
+    for writer in open_event_writers():
         writer.flush()
     sys.stdout.flush()
     sys.stderr.flush()

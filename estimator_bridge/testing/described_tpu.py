@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from estimator_bridge.runtime.topology import assign_cores, topology_of
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private import eager_mode, wrap_variable_creation
 
 __all__ = ["TPUGraph", "described_tpu"]
 
@@ -103,16 +103,15 @@ def _make_variables_here(strategy: tf.distribute.Strategy) -> None:
 
     A trace uses the handles alone, and on a host that is not there none could be made.
     """
-    create = strategy.extended._create_variable
 
-    def create_here(next_creator: Callable, **kwargs: Any) -> Any:
+    def made_here(next_creator: Callable[..., Any]) -> Callable[..., Any]:
         def here(**each: Any) -> Any:
             with tf.device(None):
                 return next_creator(**each)
 
-        return create(here, **kwargs)
+        return here
 
-    strategy.extended._create_variable = create_here
+    wrap_variable_creation(strategy, made_here)
 
 
 @dataclasses.dataclass(frozen=True)

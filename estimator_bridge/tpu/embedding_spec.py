@@ -6,16 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from estimator_bridge.embedding_parameters import EmbeddingParameters
-from estimator_bridge.tensorflow_private import tpu_feature_columns
+from estimator_bridge.tensorflow_private import (
+    CORE_EMBEDDING_COLUMNS,
+    EMBEDDING_COLUMN,
+    SHARED_EMBEDDING_COLUMN,
+)
 
 __all__ = ["EmbeddingConfigSpec"]
 
-_SHARED = tpu_feature_columns._TPUSharedEmbeddingColumnV2
-_TPU_COLUMNS = (tpu_feature_columns._TPUEmbeddingColumnV2, _SHARED)
-_ON_CORE = (
-    tpu_feature_columns._TPUDeviceSpecificEmbeddingColumnV2,
-    tpu_feature_columns._TPUSharedDeviceSpecificEmbeddingColumnV2,
-)
+_TPU_COLUMNS = (EMBEDDING_COLUMN, SHARED_EMBEDDING_COLUMN)
 
 
 class _Fields(NamedTuple):
@@ -87,7 +86,7 @@ class EmbeddingConfigSpec(_Fields):
                 f"Invalid partition_strategy {partition_strategy!r}. Must be one of 'mod' or 'div'."
             )
         for column in feature_columns:
-            if isinstance(column, _ON_CORE):
+            if isinstance(column, CORE_EMBEDDING_COLUMNS):
                 raise NotImplementedError(
                     f"The column {column.name!r} has an embedding_lookup_device, which is not "
                     "supported. Leave it and tensor_core_shape out."

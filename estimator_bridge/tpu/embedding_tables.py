@@ -20,8 +20,13 @@ from estimator_bridge.embedding_parameters import (
     EmbeddingParameters,
 )
 from estimator_bridge.model.cross_shard import cross_replica_sum
-from estimator_bridge.tensorflow_private import columns_as_on_a_cpu, operations_made_otherwise
-from estimator_bridge.tpu.embedding_spec import _SHARED, EmbeddingConfigSpec
+from estimator_bridge.tensorflow_private import (
+    SHARED_EMBEDDING_COLUMN,
+    columns_as_on_a_cpu,
+    operations_made_otherwise,
+    shared_table_name,
+)
+from estimator_bridge.tpu.embedding_spec import EmbeddingConfigSpec
 
 __all__ = ["EmbeddingTables"]
 
@@ -133,8 +138,8 @@ class EmbeddingTables:
 
 
 def _is_table_of(column: Any, name: str) -> bool:
-    if isinstance(column, _SHARED):
-        own = re.escape(column.shared_embedding_column_creator._name)
+    if isinstance(column, SHARED_EMBEDDING_COLUMN):
+        own = re.escape(shared_table_name(column))
         return re.search(rf"(^|/){own}(_\d+)?$", name) is not None
     return re.search(rf"(^|/){re.escape(column.name)}(_\d+)?/embedding_weights$", name) is not None
 

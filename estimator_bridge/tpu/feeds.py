@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import Maker
+from estimator_bridge.tensorflow_private import Maker, control_flow_context
 
 __all__ = ["CAPACITY", "FEEDS", "core_is", "current_core", "program_graph"]
 
@@ -110,7 +110,7 @@ class _Feed:
         with graph.device(None):
             if current_core() is None:
                 return make()
-            place = (graph, graph._get_control_flow_context(), _core.computation)
+            place = (graph, control_flow_context(graph), _core.computation)
             before = [self._last[place]] if place in self._last else []
             with tf.control_dependencies(before):
                 self._last[place] = made = make()

@@ -9,7 +9,12 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from estimator_bridge.graph.op_kinds import MEETINGS
-from estimator_bridge.tensorflow_private import operations_made_otherwise
+from estimator_bridge.tensorflow_private import (
+    clear_device,
+    control_flow_context,
+    operations_made_otherwise,
+    replace_input,
+)
 from estimator_bridge.tpu.feeds import FEEDS
 from estimator_bridge.tpu.replica_variables import ReplicaVariables
 from estimator_bridge.tpu.sums_in_loops import SumsInLoops
@@ -53,7 +58,7 @@ class JoinedReplicas:
         ) -> tf.Operation:
             del attrs
             here = tf.compat.v1.get_default_graph()
-            is_in_loop = here is not graph or here._get_control_flow_context() is not None
+            is_in_loop = here is not graph or control_flow_context(here) is not None
             groups = tf.get_static_value(inputs[1]).tolist()
             groups = groups or [list(range(self._count))]
 
@@ -78,7 +83,7 @@ class JoinedReplicas:
         for op in made:
             _check(op)
             if "TPU_REPLICATED_CORE" in op.device:
-                op._set_device("")  # of tpu.core(i): no device of this machine
+                clear_device(op)  # of tpu.core(i): no device of this machine
         self._variables.note(made)
         self._sums.append(sums)
 
@@ -100,7 +105,7 @@ class JoinedReplicas:
             for group in together[0].groups:
                 total = tf.add_n([together[i].own for i in group])
                 for i in group:
-                    together[i].stand_in._update_input(0, total)
+                    replace_input(together[i].stand_in, 0, total)
         self._variables.separate(self._in_loops.emptied())
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.graph.op_kinds import READS
+from estimator_bridge.tensorflow_private import replace_input
 
 __all__ = ["ReplicaVariables"]
 
@@ -101,7 +102,7 @@ class ReplicaVariables:
                             continue
                         ready = tf.identity(copies.get((number, key), key.deref()))
                         for op, index in uses[key]:
-                            op._update_input(index, ready)
+                            replace_input(op, index, ready)
 
 
 def _is_own(op: tf.Operation, handle: tf.Tensor) -> bool:

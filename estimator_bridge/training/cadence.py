@@ -14,6 +14,17 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.tensorflow_private import (
+    count_logged_calls,
+    final_step,
+    has_waited,
+    logged_calls,
+    move_next_step,
+    timer_of,
+    timer_periods,
+    watched_loss,
+)
+
 __all__ = ["NEVER", "NOW", "Due", "are_called", "counts_steps", "due", "due_by_timer", "skip"]
 
 _train = tf.compat.v1.train
@@ -51,16 +62,17 @@ def due(hook: Any, step: int, loss: tf.Tensor | None = None) -> Due:
     known = _known_as(hook)
     if known is _train.SessionRunHook:
         return NEVER
-    if known is _train.NanTensorHook and hook._loss_tensor is loss:
+    if known is _train.NanTensorHook and watched_loss(hook) is loss:
         return NEVER
-    if known is _train.StopAtStepHook and hook._last_step is not None:
-        return Due(steps=hook._last_step - step)
-    if known is _train.GlobalStepWaiterHook and getattr(hook, "_worker_is_started", False):
+    last_step = final_step(hook) if known is _train.StopAtStepHook else None
+    if last_step is not None:
+        return Due(steps=last_step - step)
+    if known is _train.GlobalStepWaiterHook and has_waited(hook):
         return NEVER
     if known is _train.LoggingTensorHook:
-        return due_by_timer(hook._timer, getattr(hook, "_iter_count", 0) - 1)  # begin() sets it
+        return due_by_timer(timer_of(hook), logged_calls(hook) - 1)
     if known in _BY_GLOBAL_STEP:
-        return due_by_timer(hook._timer, step)
+        return due_by_timer(timer_of(hook), step)
     return _EVERY_STEP
 
 
@@ -107,9 +119,9 @@ def skip(hook: Any, steps: int, step: int) -> None:
         return
     known = _known_as(hook)
     if known is _train.LoggingTensorHook:
-        hook._iter_count += steps
-    elif known in _BY_NEXT_STEP and hook._next_step is not None:
-        hook._next_step = step + 1
+        count_logged_calls(hook, steps)
+    elif known in _BY_NEXT_STEP:
+        move_next_step(hook, step + 1)
 
 
 def _known_as(hook: Any) -> Any:
@@ -142,9 +154,9 @@ def due_by_timer(timer: Any, step: int) -> Due:
       timer: of a hook.
       step: the one that the hook counts by.
     """
-    every_steps = getattr(timer, "_every_steps", None)
+    every_steps, every_seconds = timer_periods(timer)
     last = timer.last_triggered_step()
-    if every_steps is None and getattr(timer, "_every_secs", None) is None:
+    if every_steps is None and every_seconds is None:
         return NEVER  # a NeverTriggerTimer: the hook acts at the end alone
     if last is None:
         return _EVERY_STEP

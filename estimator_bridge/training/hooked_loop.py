@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from estimator_bridge.graph import LiftedSession
 from estimator_bridge.runtime import LoopResult, StepLoop
-from estimator_bridge.tensorflow_private import existing_global_step_read
+from estimator_bridge.tensorflow_private import existing_global_step_read, watched_loss
 from estimator_bridge.training.cadence import counts_steps, due, skip
 from estimator_bridge.training.log_hooks import Reached
 from estimator_bridge.training.pace import Pace
@@ -240,7 +240,7 @@ class HookedLoop:
         values = _train.SessionRunValues(loss, options=None, run_metadata=None)
         context = _train.SessionRunContext(self._original_args, self._session)
         for hook in self._hooks:
-            if isinstance(hook, _train.NanTensorHook) and hook._loss_tensor is self._loss:
+            if isinstance(hook, _train.NanTensorHook) and watched_loss(hook) is self._loss:
                 try:
                     hook.after_run(context, values)
                 except _train.NanLossDuringTrainingError as error:

@@ -11,7 +11,12 @@ from tensorflow.compat.v1 import logging
 
 from estimator_bridge.checkpoint import Positions, step_of
 from estimator_bridge.data import HostDatasets
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private import (
+    checkpoint_folder,
+    checkpoint_path,
+    eager_mode,
+    listeners_of,
+)
 
 __all__ = ["CheckpointInputPipelineHook", "follow_savers", "open_input", "with_whole_position"]
 
@@ -97,10 +102,10 @@ class CheckpointInputPipelineHook(_SessionRunHook):
           ValueError: none of them saves into the estimator's model_dir.
         """
         self._iterator, self._every = None, None
-        here = [saver for saver in savers if _same(saver._checkpoint_dir, self._folder)]
+        here = [saver for saver in savers if _same(checkpoint_folder(saver), self._folder)]
         if here:
-            self._positions = self._beside(here[0]._save_path)
-            here[0]._listeners.insert(0, _PositionListener(self))
+            self._positions = self._beside(checkpoint_path(here[0]))
+            listeners_of(here[0]).insert(0, _PositionListener(self))
         elif self._config.is_chief or not self._config.save_checkpoints_steps:
             raise ValueError(
                 "CheckpointInputPipelineHook needs a CheckpointSaverHook that saves into "

@@ -12,6 +12,12 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.checkpoint import note_deletion, remove_deletion_note
+from estimator_bridge.tensorflow_private import (
+    checkpoint_folder,
+    checkpoint_path,
+    listeners_of,
+    saver_of,
+)
 
 __all__ = ["release_savers", "watch_savers"]
 
@@ -35,17 +41,17 @@ class _SaverListener(_Listener):
         """Called before each checkpoint."""
         del session
         self._flush()
-        path = f"{self._hook._save_path}-{global_step_value}"
-        note_deletion(self._hook._checkpoint_dir, self._hook._get_saver(), path)
+        path = f"{checkpoint_path(self._hook)}-{global_step_value}"
+        note_deletion(checkpoint_folder(self._hook), saver_of(self._hook), path)
 
     def after_save(self, session: Any, global_step_value: int) -> None:
         """Called after it."""
         del session, global_step_value
         self._flush()  # the hook's own event of the checkpoint
-        remove_deletion_note(self._hook._checkpoint_dir)
+        remove_deletion_note(checkpoint_folder(self._hook))
 
     def _flush(self) -> None:
-        tf.compat.v1.summary.FileWriterCache.get(self._hook._checkpoint_dir).flush()
+        tf.compat.v1.summary.FileWriterCache.get(checkpoint_folder(self._hook)).flush()
 
 
 def watch_savers(hooks: Iterable[Any]) -> None:
@@ -56,7 +62,7 @@ def watch_savers(hooks: Iterable[Any]) -> None:
     """
     for hook in hooks:
         if isinstance(hook, _train.CheckpointSaverHook):
-            known = hook._listeners
+            known = listeners_of(hook)
             known[:] = [one for one in known if not isinstance(one, _SaverListener)]
             known.insert(0, _SaverListener(hook))
 

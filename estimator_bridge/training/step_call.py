@@ -12,6 +12,7 @@ import tensorflow as tf
 from estimator_bridge.graph import LiftedSession
 from estimator_bridge.graph.fetches import Fetches
 from estimator_bridge.graph.tracing import asks_for_trace, traced
+from estimator_bridge.tensorflow_private import profile_path
 
 __all__ = ["StepCall"]
 
@@ -125,7 +126,7 @@ def _merge_options(asked: Sequence[tuple[Any, Any]]) -> tuple[Any, str | None]:
         merged.output_partition_graphs |= options.output_partition_graphs
         merged.report_tensor_allocations_upon_oom |= options.report_tensor_allocations_upon_oom
         if asks_for_trace(options) and isinstance(hook, _train.ProfilerHook):
-            folder = os.path.dirname(hook._output_file)
+            folder = os.path.dirname(profile_path(hook))
     return merged, folder
 
 

@@ -13,6 +13,7 @@ from estimator_bridge.collector import end_sparing
 from estimator_bridge.graph import continue_trace
 from estimator_bridge.model import RunConfig
 from estimator_bridge.runtime import workers_of
+from estimator_bridge.tensorflow_private import listeners_of, write_graph_def
 from estimator_bridge.training.async_saver import AsyncCheckpointSaverHook, wants_async
 from estimator_bridge.training.cadence import are_called
 from estimator_bridge.training.first_batches import let_hooks_use_input
@@ -192,7 +193,7 @@ def _all_hooks(
                 "There should be a CheckpointSaverHook to use saving_listeners. Please set one of "
                 "the RunConfig.save_checkpoints_steps or RunConfig.save_checkpoints_secs."
             )
-        known = savers[0]._listeners
+        known = listeners_of(savers[0])
         known.extend(listener for listener in saving_listeners if listener not in known)
     own, losses, summaries = [], [], []
     every_steps = config.log_step_count_steps
@@ -225,5 +226,5 @@ def _saver_hook(config: RunConfig, scaffold: Any, model_dir: str, is_async: bool
         save_steps=config.save_checkpoints_steps,
         scaffold=scaffold,
     )
-    hook._save_graph_def = config.checkpoint_save_graph_def  # the other's original has no such
+    write_graph_def(hook, config.checkpoint_save_graph_def)  # the other's original has no such
     return hook

@@ -30,6 +30,11 @@ def foreign(path, **changes):
     (path / LOCK_FILE).write_text(json.dumps({**holder, **changes}))
 
 
+def holder(path):
+    """Who holds the lock."""
+    return json.loads((path / LOCK_FILE).read_text())
+
+
 @pytest.fixture
 def shared_disk(monkeypatch):
     monkeypatch.setattr(lock, "_is_shared_disk", lambda path: True)
@@ -80,7 +85,7 @@ def test_a_refusal_does_not_end_the_lock(tmp_path):
 def test_on_a_local_disk_what_another_machine_left_is_of_the_dead(tmp_path):
     foreign(tmp_path)  # a container of another name, on this disk
     with only_training(str(tmp_path), sleep=lambda secs: pytest.fail("waited")):
-        pass
+        assert holder(tmp_path)["process"] == os.getpid()
 
 
 def test_on_a_shared_disk_signs_of_life_are_waited_for(tmp_path, shared_disk, caplog):
@@ -125,10 +130,10 @@ def test_without_locks_the_last_of_two_that_start_together_has_it(tmp_path, monk
     for process in (os.getpid(), 2**22 + 1):
         foreign(tmp_path, host=socket.gethostname(), process=process)
         with only_training(str(tmp_path), sleep=lambda secs: None):
-            pass
+            assert holder(tmp_path)["process"] == os.getpid()
 
 
 def test_a_lock_that_is_no_text_is_overwritten(tmp_path):
     (tmp_path / LOCK_FILE).write_bytes(b"\xff\x00")
     with only_training(str(tmp_path)):
-        pass
+        assert holder(tmp_path)["process"] == os.getpid()

@@ -66,12 +66,12 @@ def run(source, dialect=Dialect.TF1, path="program.py"):
     return values
 
 
-@pytest.mark.parametrize("namespace", NAMES)
+@pytest.mark.parametrize(
+    "namespace", [name for name in NAMES if f"tensorflow.{name}" not in MISSING]
+)
 def test_every_public_name_of_tf_1_15_is_there_or_says_what_to_use(namespace):
     place = tensorflow_1()
     for part in filter(None, namespace.split(".")):
-        if f"tensorflow.{namespace}".startswith(tuple(MISSING)):
-            return
         place = getattr(place, part)
     for name in NAMES[namespace].split():
         full_name = ".".join(filter(None, (namespace, name)))

@@ -119,8 +119,9 @@ def _public(module: ModuleType) -> list[str]:
 
 def _homes(tf1: dict[str, ModuleType], contrib: dict[str, ModuleType]) -> dict[str, str]:
     """By name below TF1's tf: where the same object is in this library's or TensorFlow's API."""
-    from estimator_bridge.legacy.faces import V1_NAMES, face_v1
+    from estimator_bridge.legacy.faces import face_v1
     from estimator_bridge.legacy.tf1.changes import _OWN
+    from estimator_bridge.public_names import V1_PLACES
 
     places = _places(tf1)
     homes = {}
@@ -131,7 +132,7 @@ def _homes(tf1: dict[str, ModuleType], contrib: dict[str, ModuleType]) -> dict[s
             if place:
                 homes[f"contrib.{namespace}.{name}"] = place
     face = face_v1()
-    for name in V1_NAMES:
+    for name in V1_PLACES:
         homes.update(_estimator_homes(f"estimator.{name}", getattr(face, name), places))
     for full_name, own in _OWN.items():
         if isinstance(own, str) and own.startswith("estimator_bridge."):

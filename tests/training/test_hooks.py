@@ -337,6 +337,18 @@ def test_global_step_waiter_waits_and_then_costs_nothing(tmp_path, monkeypatch):
     assert len(calls) == 1
 
 
+def test_global_step_waiter_of_the_model_itself(tmp_path):
+    """Its before_run is looked for when it has not begun, and has no state yet."""
+
+    def with_waiter(features, labels, mode):
+        spec = Model()(features, labels, mode)
+        return spec._replace(training_hooks=[v1.train.GlobalStepWaiterHook(0)])
+
+    estimator = eb.Estimator(with_waiter, str(tmp_path))
+    estimator.train(ones, steps=3)
+    assert estimator.get_variable_value("global_step") == 3
+
+
 def test_a_call_that_is_patched_onto_a_hook_counts(tmp_path):
     hook, calls = v1.train.StopAtStepHook(num_steps=9), []
     before_run = hook.before_run

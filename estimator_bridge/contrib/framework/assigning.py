@@ -13,6 +13,7 @@ from estimator_bridge.contrib.framework.finding import (
     get_unique_variable,
     get_variable_full_name,
 )
+from estimator_bridge.tensorflow_private import saved_slice
 
 __all__ = [
     "assign_from_checkpoint",
@@ -133,7 +134,7 @@ def assign_from_checkpoint_fn(
 
 
 def _part_of(variable: Any, value: np.ndarray) -> np.ndarray:
-    part = getattr(variable, "_save_slice_info", None)
+    part = saved_slice(variable)
     if not part:
         return value
     ends = [start + size for start, size in zip(part.var_offset, part.var_shape)]

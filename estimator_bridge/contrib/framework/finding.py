@@ -8,6 +8,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.tensorflow_private import saved_slice
+
 __all__ = [
     "add_model_variable",
     "filter_variables",
@@ -141,7 +143,7 @@ def filter_variables(
 
 def get_variable_full_name(var: Any) -> str:
     """A variable's name in checkpoints, which the parts of a partitioned one share."""
-    part = getattr(var, "_save_slice_info", None)
+    part = saved_slice(var)
     return part.full_name if part else var.op.name
 
 

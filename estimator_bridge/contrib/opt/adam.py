@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.contrib.opt.either import EitherVariables, factor
+from estimator_bridge.tensorflow_private import adam_tensors
 
 __all__ = [
     "AdaMaxOptimizer",
@@ -176,7 +177,7 @@ class AdaMaxOptimizer(EitherVariables, tf.compat.v1.train.AdamOptimizer):
 
 def _settings(optimizer: Any, var: Any) -> tuple[Any, Any, Any, Any]:
     """The learning rate with Adam's correction for the first steps, both betas, and epsilon."""
-    beta1_power, beta2_power = (factor(p, var) for p in optimizer._get_beta_accumulators())
-    rate = factor(optimizer._lr_t, var) * tf.sqrt(1 - beta2_power) / (1 - beta1_power)
-    beta1, beta2 = factor(optimizer._beta1_t, var), factor(optimizer._beta2_t, var)
-    return rate, beta1, beta2, factor(optimizer._epsilon_t, var)
+    rate, beta1, beta2, epsilon, beta1_power, beta2_power = (
+        factor(tensor, var) for tensor in adam_tensors(optimizer)
+    )
+    return rate * tf.sqrt(1 - beta2_power) / (1 - beta1_power), beta1, beta2, epsilon

@@ -7,6 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.tensorflow_private import saved_slice
+
 __all__ = ["MovingAverageOptimizer"]
 
 _v1 = tf.compat.v1
@@ -96,7 +98,7 @@ class MovingAverageOptimizer(tf.compat.v1.train.Optimizer):
         if not isinstance(var_list, Mapping):
             var_list = {variable.op.name: variable for variable in var_list}
         for variable in var_list.values():
-            if getattr(variable, "_save_slice_info", None):
+            if saved_slice(variable):
                 raise NotImplementedError(
                     f"swapping_saver cannot save parts of variables, such as {variable.op.name}. "
                     "Make the model without a partitioner."

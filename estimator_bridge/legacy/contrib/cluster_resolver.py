@@ -12,8 +12,6 @@ from estimator_bridge.runtime.accelerators import NoTPUClusterResolver
 
 __all__, __getattr__, __dir__ = NAMESPACES["cluster_resolver"].opened()
 
-_tf = tf.distribute.cluster_resolver
-
 
 def TPUClusterResolver(
     tpu: Any = None,

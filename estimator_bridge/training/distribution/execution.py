@@ -15,6 +15,7 @@ from estimator_bridge.data.static_shapes import check_static
 from estimator_bridge.graph import LiftedSession
 from estimator_bridge.model import ModeKeys, RunConfig
 from estimator_bridge.runtime import LoopResult, local_replicas
+from estimator_bridge.tensorflow_private import loss_is_scaled
 from estimator_bridge.training.distribution.joined import check_joined
 from estimator_bridge.training.distribution.strategies import input_context
 from estimator_bridge.training.distribution.tracing import TracingStrategy
@@ -118,6 +119,6 @@ def _loss_reduction() -> tf.distribute.ReduceOp:
     As the original did: the mean where a v1 optimizer divided them, as it does for losses that
     are means over a batch; else the sum.
     """
-    if getattr(_v1.get_default_graph(), "_is_loss_scaled_by_optimizer", False):
+    if loss_is_scaled(_v1.get_default_graph()):
         return _v1.distribute.get_loss_reduction()
     return tf.distribute.ReduceOp.SUM

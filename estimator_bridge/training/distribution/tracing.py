@@ -14,6 +14,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.tensorflow_private import in_multi_worker_mode
 from estimator_bridge.training.distribution.joining import gather_replicas, join, replica_id
 from estimator_bridge.training.distribution.variables import make_replica_local, make_shared
 
@@ -113,7 +114,7 @@ class _TracingExtended(_Extended):
         return False  # a dataset's batches are a replica's
 
     def _in_multi_worker_mode(self) -> bool:
-        return self._real._in_multi_worker_mode()
+        return in_multi_worker_mode(self._real)
 
     def _get_local_replica_id(self, replica_id_in_sync_group):
         return replica_id_in_sync_group

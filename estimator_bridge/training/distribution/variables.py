@@ -13,6 +13,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.graph import ReplicaLocal, replica_locals
+from estimator_bridge.tensorflow_private import replace_tensor_conversion, tensor_conversion
 from estimator_bridge.training.distribution.joining import (
     first_of_replicas,
     join,
@@ -104,7 +105,7 @@ def _override_reads(
     variable: Any, is_own: Callable[[], bool], whole: Callable[[], tf.Tensor]
 ) -> None:
     value, read_value = variable.value, variable.read_value
-    as_tensor = variable._dense_var_to_tensor
+    as_tensor = tensor_conversion(variable)
 
     def converted(dtype=None, name=None, as_ref=False):
         if (
@@ -117,4 +118,4 @@ def _override_reads(
 
     variable.value = lambda *args, **kwargs: value(*args, **kwargs) if is_own() else whole()
     variable.read_value = lambda: read_value() if is_own() else whole()
-    variable._dense_var_to_tensor = converted
+    replace_tensor_conversion(variable, converted)

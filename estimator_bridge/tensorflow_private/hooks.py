@@ -1,0 +1,102 @@
+"""TensorFlow's session-run hooks: when they are due, and where they write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import tensorflow as tf
+
+__all__ = [
+    "checkpoint_folder",
+    "checkpoint_path",
+    "count_logged_calls",
+    "final_step",
+    "has_waited",
+    "listeners_of",
+    "logged_calls",
+    "move_next_step",
+    "open_event_writers",
+    "profile_path",
+    "saver_of",
+    "timer_of",
+    "timer_periods",
+    "watched_loss",
+    "write_graph_def",
+]
+
+
+def watched_loss(hook: tf.compat.v1.train.NanTensorHook) -> Any:
+    """The tensor that a NanTensorHook checks."""
+    return hook._loss_tensor
+
+
+def final_step(hook: tf.compat.v1.train.StopAtStepHook) -> int | None:
+    """The global step at which a StopAtStepHook stops; None before its session."""
+    return hook._last_step
+
+
+def has_waited(hook: tf.compat.v1.train.GlobalStepWaiterHook) -> bool:
+    """Whether a GlobalStepWaiterHook has seen the step that it waits for; not before begin()."""
+    return getattr(hook, "_worker_is_started", False)
+
+
+def timer_of(hook: Any) -> Any:
+    """The SecondOrStepTimer that tells a hook when it is due."""
+    return hook._timer
+
+
+def timer_periods(timer: Any) -> tuple[int | None, float | None]:
+    """The steps and the seconds of a timer; both None for one that never triggers."""
+    return getattr(timer, "_every_steps", None), getattr(timer, "_every_secs", None)
+
+
+def logged_calls(hook: tf.compat.v1.train.LoggingTensorHook) -> int:
+    """The calls that a LoggingTensorHook has counted; 0 before its begin()."""
+    return getattr(hook, "_iter_count", 0)
+
+
+def count_logged_calls(hook: tf.compat.v1.train.LoggingTensorHook, calls: int) -> None:
+    """Has a LoggingTensorHook count calls that were not made."""
+    hook._iter_count += calls
+
+
+def move_next_step(hook: Any, step: int) -> None:
+    """Tells a ProfilerHook or SummarySaverHook the step that comes next, if it has one noted."""
+    if hook._next_step is not None:
+        hook._next_step = step
+
+
+def profile_path(hook: tf.compat.v1.train.ProfilerHook) -> str:
+    """The path of a ProfilerHook's files, with a place for the step."""
+    return hook._output_file
+
+
+def checkpoint_folder(hook: tf.compat.v1.train.CheckpointSaverHook) -> str:
+    """The folder that a CheckpointSaverHook saves into."""
+    return hook._checkpoint_dir
+
+
+def checkpoint_path(hook: tf.compat.v1.train.CheckpointSaverHook) -> str:
+    """The path of a CheckpointSaverHook's checkpoints, without the step."""
+    return hook._save_path
+
+
+def saver_of(hook: tf.compat.v1.train.CheckpointSaverHook) -> tf.compat.v1.train.Saver:
+    """The Saver that a CheckpointSaverHook uses, which may be the scaffold's."""
+    return hook._get_saver()
+
+
+def listeners_of(hook: tf.compat.v1.train.CheckpointSaverHook) -> list[Any]:
+    """The listeners of a CheckpointSaverHook: its own list, which may be changed."""
+    return hook._listeners
+
+
+def write_graph_def(hook: tf.compat.v1.train.CheckpointSaverHook, wanted: bool) -> None:
+    """Sets whether a CheckpointSaverHook writes graph.pbtxt; releases differ in the argument."""
+    hook._save_graph_def = wanted
+
+
+def open_event_writers() -> Iterable[Any]:
+    """The writers that FileWriterCache holds; the cache can be cleared, and not listed."""
+    return list(tf.compat.v1.summary.FileWriterCache._cache.values())

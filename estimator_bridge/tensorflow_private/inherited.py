@@ -1,0 +1,27 @@
+"""Private members that classes of this library inherit from public classes of TensorFlow."""
+
+from __future__ import annotations
+
+__all__ = ["INHERITED"]
+
+# By class, as "package.module:class": what classes derived from it take from self.
+INHERITED = {
+    # Classes of tf.contrib.opt, which replace how a variable is updated, and nothing else.
+    "tensorflow:compat.v1.train.AdamOptimizer": """
+        _beta1 _beta1_t _beta2_t _create_non_slot_variable _epsilon_t _get_non_slot_variable _lr_t
+        _use_locking _zeros_slot
+    """,
+    "tensorflow:compat.v1.train.AdagradOptimizer": "_learning_rate_tensor",
+    # A saver that writes beside the steps, and one that leaves the graph's file out.
+    "tensorflow:compat.v1.train.CheckpointSaverHook": """
+        _checkpoint_dir _get_saver _listeners _save_path _summary_writer _timer
+    """,
+    # The strategy that a program sees while its model is traced.
+    "tensorflow:distribute.Strategy": "_scale_loss_for_estimator_enabled",
+    "tensorflow:compat.v1.distribute.StrategyExtended": "_container_strategy",
+    # A Keras model that trains on the cores of a TPU.
+    "tf_keras.src.engine.training_v1:Model": """
+        _feed_inputs _feed_sample_weights _feed_targets
+        _recompile_weights_loss_and_weighted_metrics
+    """,
+}

@@ -1,0 +1,45 @@
+"""Checkpoints, exports and profiles."""
+
+from __future__ import annotations
+
+import tensorflow as tf
+
+__all__ = [
+    "last_meta_graph",
+    "next_to_delete",
+    "read_profile",
+]
+
+
+def next_to_delete(saver: tf.compat.v1.train.Saver, saved: str) -> str | None:
+    """The checkpoint that a saver deletes once it has saved another one; None if there is none.
+
+    When a saver keeps an old checkpoint for keep_checkpoint_every_n_hours, nothing public tells.
+
+    Args:
+      saver: which is about to save.
+      saved: the path of the new checkpoint.
+    """
+    most = saver.saver_def.max_to_keep
+    others = [(path, time) for path, time in saver._last_checkpoints if path != saved]
+    queue = [*saver._checkpoints_to_be_deleted, *(others[:1] if most <= len(others) else ())]
+    if not most or not queue:
+        return None
+    path, time = queue[0]
+    return None if time > saver._next_checkpoint_time else path
+
+
+def last_meta_graph(builder: tf.compat.v1.saved_model.Builder):
+    """The MetaGraphDef that was added last; the builder has no public way to change what it writes.
+
+    To change the file afterwards would leave its fingerprint wrong.
+    """
+    return builder._saved_model.meta_graphs[-1]
+
+
+def read_profile(path: str):
+    """The XSpace that tf.profiler.experimental wrote; its message has no public name."""
+    from tensorflow.tsl.profiler.protobuf import xplane_pb2  # few programs ask for a trace
+
+    with tf.io.gfile.GFile(path, "rb") as file:
+        return xplane_pb2.XSpace.FromString(file.read())

@@ -1,0 +1,78 @@
+"""Tells which private name, attribute or behaviour of TensorFlow a release has changed.
+
+    python -m tooling.probe_tensorflow
+
+It tries each import of `estimator_bridge.tensorflow_private` by itself, then each function and
+class of it on small objects, and writes a line for each one that fails. The exit status is 1 if
+any does.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import estimator_bridge  # noqa: F401 - before TensorFlow, for Keras 2
+
+__all__ = ["broken", "imported_names", "main"]
+
+PACKAGE = Path(__file__).resolve().parents[1] / "estimator_bridge" / "tensorflow_private"
+
+
+def imported_names() -> dict[str, tuple[str, str]]:
+    """By the name that it gets, the module and the name of each private import."""
+    found = {}
+    for path in sorted(PACKAGE.glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("tensorflow."):
+                for name in node.names:
+                    found[name.asname or name.name] = (str(node.module), name.name)
+    return found
+
+
+def broken() -> Iterator[str]:
+    """Yields a line for each import or behaviour that is not what the library counts on."""
+    lines = [line for line in map(_import_fails, imported_names().values()) if line]
+    yield from lines
+    if lines:
+        yield "The imports above come first: nothing else can be probed before they are mended."
+        return
+    from tooling import tensorflow_probes
+
+    for names, probe in tensorflow_probes.PROBES.items():
+        try:
+            probe()
+        except Exception as error:
+            text = " ".join(str(error).split()) or "it behaves otherwise"
+            yield f"{', '.join(names)}: {type(error).__name__}: {text[:200]}"
+
+
+def _import_fails(place: tuple[str, str]) -> str | None:
+    module, name = place
+    try:
+        loaded = importlib.import_module(module)
+    except ImportError as error:
+        return f"{module}: {error}"
+    if hasattr(loaded, name):
+        return None
+    try:
+        importlib.import_module(f"{module}.{name}")
+    except ImportError:
+        return f"{module}.{name}: there is no such name"
+    return None
+
+
+def main() -> int:
+    """Writes what is broken, or that nothing is."""
+    import tensorflow as tf
+
+    lines = list(broken())
+    print("\n".join(lines) or f"TensorFlow {tf.__version__}: every private name is as expected.")
+    return bool(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
