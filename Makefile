@@ -7,16 +7,18 @@ RUN := $(VENV)/bin/python
 # The last TensorFlow with an Estimator of its own, to be measured against.
 ORIGINAL := .venv-original
 
-.PHONY: help train test lint docs release bench parity differential clean
+.PHONY: help train test test-fast lint docs release matrix bench parity differential clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 
 help:
 	@echo 'make train   train the digit classifier, on a TPU or on 8 emulated cores'
 	@echo 'make test    linters, type checker and tests'
+	@echo 'make test-fast  the quick tests of every package, in two minutes'
 	@echo 'make lint    linters and type checker alone'
 	@echo 'make docs    build the documentation site into site/'
 	@echo 'make release build and check the sdist and the wheel'
+	@echo 'make matrix  test each TensorFlow with its lowest and its highest Python'
 	@echo 'make bench   measure everything beside TensorFlow 2.15, tf_keras and loops by hand'
 	@echo 'make parity  compare programs number by number with TensorFlow 2.15'
 	@echo 'make differential  compare hundreds of small behaviours with TensorFlow 2.15'
@@ -31,12 +33,17 @@ test: lint
 	@echo '== Tests'
 	@$(RUN) -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
+# For the inner loop: two processes, since each has to load TensorFlow.
+test-fast: $(VENV)/with-tests
+	@$(RUN) -m pytest -q --numprocesses 2 --dist loadfile @tests/selections/fast.txt
+
 lint: $(VENV)/with-tests
 	@echo '== Linters'
 	@$(RUN) -m ruff check --quiet .
 	@$(RUN) -m ruff format --check --quiet .
-	@echo '== Type checker'
-	@$(RUN) -m mypy
+	@if $(RUN) -c 'import sys; sys.exit(sys.version_info < (3, 10))'; \
+	  then echo '== Type checker'; $(RUN) -m mypy; \
+	  else echo '== No type checker: mypy has no release for Python 3.9'; fi
 
 # mkdocs and build have a stamp of their own: tests need neither.
 docs: $(VENV)/with-docs
@@ -46,6 +53,11 @@ docs: $(VENV)/with-docs
 release: $(VENV)/with-release
 	@echo '== Release'
 	@$(RUN) -m tooling.release
+
+# Continues where it stopped; MATRIX='--only 2.16:3.9' runs one pair.
+matrix:
+	@echo '== Each TensorFlow with its lowest and its highest Python, into docs/versions.md'
+	@$(PYTHON) -m tooling.matrix $(MATRIX)
 
 bench: $(VENV)/with-models $(ORIGINAL)/with-tensorflow
 	@echo '== Benchmarks, against TensorFlow 2.15 (BENCH=--quick for a few minutes)'

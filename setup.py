@@ -56,10 +56,10 @@ setup(
             "hypothesis",
             "ipykernel",
             "jupyter_client",
-            "mypy>=2.4,<2.5",
+            "mypy>=2.4,<2.5; python_version>='3.10'",  # there is none for 3.9
             "nbclient",
             "pandas",
-            "pytest>=8",
+            "pytest>=8.2",  # arguments from a file
             "pytest-xdist",
             "ruff>=0.17,<0.18",
             "scipy",

@@ -17,6 +17,8 @@ import zipfile
 from pathlib import Path
 
 from estimator_bridge.version import __version__
+from tooling.matrix.claims import PAIRS
+from tooling.matrix.page import Row, passed, read_results
 
 ROOT = Path(__file__).resolve().parent.parent
 # What a checkout needs to train, test and document the project.
@@ -44,6 +46,23 @@ def check_changelog(changelog: str, version: str) -> None:
         raise ReleaseError(
             f"CHANGELOG.md says '{heading[0]}'. Replace the brackets by the date of the release: "
             f"'## {version} (2026-01-31)'."
+        )
+
+
+def check_matrix(results: dict[str, Row]) -> None:
+    """Checks that each claimed pair of TensorFlow and Python was tested.
+
+    Args:
+        results: the rows of docs/versions.json by the names of their pairs.
+
+    Raises:
+        ReleaseError: a pair was not run, or did not hold.
+    """
+    open_pairs = [p.name for p in PAIRS if p.name not in results or not passed(results[p.name])]
+    if open_pairs:
+        raise ReleaseError(
+            f"docs/versions.json has no passing row of {', '.join(open_pairs)}. Run `make matrix`, "
+            "or claim fewer versions: see tooling/matrix/claims.py."
         )
 
 
@@ -99,6 +118,7 @@ def main() -> int:
     """
     try:
         check_changelog((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), __version__)
+        check_matrix(read_results())
         dist = ROOT / "dist"
         dist.mkdir(exist_ok=True)
         with tempfile.TemporaryDirectory(dir=dist, prefix=".building") as folder:

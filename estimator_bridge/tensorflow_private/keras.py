@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 
-def keras_seed_source():
+def keras_seed_source() -> Any:
     """Where tf-keras takes the seeds from that a layer's author did not give.
 
     The public tf.keras.utils.set_random_seed sets it too, and with it the seeds of Python, NumPy

@@ -2,10 +2,12 @@
 
 import pytest
 
+from tooling.matrix.claims import PAIRS
 from tooling.release import (
     IN_SDIST,
     ReleaseError,
     check_changelog,
+    check_matrix,
     check_sdist,
     check_wheel,
 )
@@ -19,6 +21,17 @@ def test_a_dated_entry_of_the_version_is_needed():
         check_changelog("# Changes\n\n## 1.2.01 (2026-03-04)\n", "1.2.0")
     with pytest.raises(ReleaseError, match="by the date of the release"):
         check_changelog("# Changes\n\n## 1.2.0 (unreleased)\n", "1.2.0")
+
+
+def test_each_claimed_pair_was_tested():
+    held = {"checks": {"tests": {"passed": 3, "failed": [], "cpu_seconds": 1}}}
+    failed = {"checks": {"tests": {"passed": 3, "failed": ["a"], "cpu_seconds": 1}}}
+    rows = {pair.name: held for pair in PAIRS}
+    check_matrix(rows)
+    rows[PAIRS[0].name] = failed
+    del rows[PAIRS[-1].name]
+    with pytest.raises(ReleaseError, match=rf"row of {PAIRS[0].name}, {PAIRS[-1].name}\. Run"):
+        check_matrix(rows)
 
 
 def test_a_wheel_installs_the_package_alone():

@@ -1,0 +1,37 @@
+"""Each module of the library can be imported with the installed TensorFlow."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+import pytest
+
+import estimator_bridge
+
+# Modules that load a package which is no requirement, or that start a program.
+NEEDS = {
+    "estimator_bridge.__main__": "a command line",
+    "estimator_bridge.compile_for.compiler_main": "jax",
+    "estimator_bridge.legacy.contrib.slim.package": "tf_slim",
+}
+MODULES = [
+    found.name
+    for found in pkgutil.walk_packages(estimator_bridge.__path__, "estimator_bridge.")
+    if found.name not in NEEDS
+]
+
+
+def test_every_module_can_be_imported():
+    """Private names of TensorFlow move between releases; an import shows it."""
+    assert len(MODULES) > 500
+    for name in MODULES:
+        try:
+            importlib.import_module(name)
+        except Exception as error:
+            pytest.fail(f"{name}: {type(error).__name__}: {error}")
+
+
+def test_the_exceptions_exist():
+    for name in NEEDS:
+        assert importlib.util.find_spec(name) is not None

@@ -1,0 +1,1 @@
+"""Runs tests under each TensorFlow that is claimed, with the lowest and the highest Python."""

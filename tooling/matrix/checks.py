@@ -1,0 +1,93 @@
+"""The checks that run inside an environment: tests of every room, and train.py."""
+
+from __future__ import annotations
+
+import dataclasses
+import resource
+import subprocess
+import tempfile
+import xml.etree.ElementTree
+from pathlib import Path
+
+from tooling.matrix.environments import ROOT, clean_environ, python_in
+
+__all__ = ["CHECKS", "Result", "run_tests", "run_train"]
+
+SELECTION = "tests/selections/every_room.txt"
+STEPS = 20
+_TRAIN = (
+    "--tpu=emulated:2", f"--train_steps={STEPS}", "--iterations_per_loop=10",
+    "--train_batch_size=32", "--eval_batch_size=100", "--predict_batch_size=16",
+)  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """What a check found.
+
+    Attributes:
+        passed: tests or steps that were run and held.
+        failed: names of tests that failed, or the last lines of a program that did.
+        cpu_seconds: of all processes, which does not depend on other load.
+    """
+
+    passed: int
+    failed: tuple[str, ...]
+    cpu_seconds: int
+
+
+def run_tests(folder: Path) -> Result:
+    """Runs the tests of every room; they import each module and run the README's programs."""
+    with tempfile.TemporaryDirectory() as scratch:
+        report = Path(scratch) / "report.xml"
+        done, seconds = _run(
+            folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--basetemp={scratch}/tests",
+            f"--junitxml={report}", f"@{SELECTION}", cwd=ROOT,
+        )  # fmt: skip
+        if not report.exists():
+            return Result(0, (_end(done),), seconds)
+        cases = list(xml.etree.ElementTree.parse(report).iter("testcase"))
+    failed = tuple(
+        f"{case.get('classname')}::{case.get('name')}"
+        for case in cases
+        if case.find("failure") is not None or case.find("error") is not None
+    )
+    if done.returncode and not failed:
+        failed = (_end(done),)
+    skipped = sum(case.find("skipped") is not None for case in cases)
+    return Result(len(cases) - len(failed) - skipped, failed, seconds)
+
+
+def run_train(folder: Path) -> Result:
+    """Runs train.py for a few steps on emulated cores: training, evaluation, prediction, export."""
+    with tempfile.TemporaryDirectory() as scratch:
+        done, seconds = _run(folder, str(ROOT / "train.py"), *_TRAIN, cwd=Path(scratch))
+        made = Path(scratch) / "runs" / "digits"
+        if done.returncode:
+            return Result(0, (_end(done),), seconds)
+        wanted = {
+            "a checkpoint of the last step": f"model.ckpt-{STEPS}.index",
+            "a SavedModel": "export/*/saved_model.pb",
+        }
+        missing = [what for what, pattern in wanted.items() if not list(made.glob(pattern))]
+    failed = (f"train.py left no {' and no '.join(missing)}",) if missing else ()
+    return Result(0 if missing else STEPS, failed, seconds)
+
+
+CHECKS = {"tests": run_tests, "train": run_train}
+
+
+def _run(folder: Path, *arguments: str, cwd: Path) -> tuple[subprocess.CompletedProcess[str], int]:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(
+        [str(python_in(folder)), *arguments],
+        cwd=cwd, env=clean_environ(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        text=True, check=False,
+    )  # fmt: skip
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return done, round(used)
+
+
+def _end(done: subprocess.CompletedProcess[str]) -> str:
+    return "\n".join(done.stdout.splitlines()[-5:])

@@ -1,0 +1,123 @@
+"""Makes an environment with one TensorFlow and one Python, by uv where it is installed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from tooling.matrix.claims import Pair
+
+__all__ = ["MatrixError", "clean_environ", "make", "python_in", "versions", "weigh"]
+
+ROOT = Path(__file__).resolve().parents[2]
+# What the chosen tests import besides the library and what train.py needs.
+TEST_PACKAGES = ("hypothesis", "pandas", "pytest>=8.2")
+DISTRIBUTIONS = ("tensorflow", "tf-keras", "keras", "numpy", "protobuf")
+_ASK = """
+import importlib.metadata, json, platform
+found = {name: importlib.metadata.version(name) for name in %r}
+print(json.dumps({"python": platform.python_version(), **found}))
+"""
+_MADE = "made.json"
+
+
+class MatrixError(RuntimeError):
+    """A pair that cannot be run here; the text says what to do."""
+
+
+def make(pair: Pair, folder: Path) -> dict[str, float]:
+    """Makes the environment of a pair, or completes one that was kept.
+
+    Args:
+        pair: the TensorFlow and the Python.
+        folder: the environment's folder.
+
+    Returns:
+        "seconds" that the first installation took, and "megabytes" on disk.
+
+    Raises:
+        MatrixError: the Python is not installed, or the installation fails.
+    """
+    started = time.monotonic()
+    if not python_in(folder).exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        _call([_python(pair.python), "-m", "venv", str(folder)])
+    _call(
+        [
+            *_installer(python_in(folder)),
+            "--editable",
+            f"{ROOT}[models]",
+            f"tensorflow=={pair.tensorflow}.*",
+            f"tf-keras=={pair.tensorflow}.*",
+            *TEST_PACKAGES,
+        ]
+    )
+    made = folder / _MADE
+    if not made.exists():
+        seconds = round(time.monotonic() - started)
+        made.write_text(json.dumps({"seconds": seconds, "megabytes": weigh(folder)}))
+    return json.loads(made.read_text())
+
+
+def python_in(folder: Path) -> Path:
+    """The Python of an environment."""
+    return folder / "bin" / "python"
+
+
+def versions(folder: Path) -> dict[str, str]:
+    """The versions of Python and of the distributions that matter, in an environment."""
+    return json.loads(_call([str(python_in(folder)), "-c", _ASK % (DISTRIBUTIONS,)]))
+
+
+def weigh(folder: Path) -> int:
+    """Megabytes of a folder's files."""
+    files = (path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())
+    return round(sum(files) / 1e6)
+
+
+def clean_environ() -> dict[str, str]:
+    """The environment variables of a check: without those that choose packages or a Keras."""
+    hidden = {"PYTHONPATH", "PYTHONHOME", "TF_USE_LEGACY_KERAS", "TF_CONFIG", "VIRTUAL_ENV"}
+    kept = {name: value for name, value in os.environ.items() if name not in hidden}
+    return {**kept, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def _installer(python: Path) -> list[str]:
+    uv = shutil.which("uv")
+    if uv:
+        return [uv, "pip", "install", "--quiet", "--python", str(python)]
+    return [str(python), "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
+
+
+def _python(version: str) -> str:
+    for python in _pythons(version):
+        done = subprocess.run(
+            [python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if done.stdout.strip() == version:  # a pyenv shim is there, but fails
+            return python
+    raise MatrixError(
+        f"Python {version} is not installed. Install it so that `python{version}` or pyenv has it, "
+        f"for example by `pyenv install {version}`."
+    )
+
+
+def _pythons(version: str) -> Iterator[str]:
+    found = shutil.which(f"python{version}")
+    if found:
+        yield found
+    pyenv = Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser()
+    yield from map(str, sorted(pyenv.glob(f"versions/{version}.*/bin/python")))
+
+
+def _call(command: list[str]) -> str:
+    done = subprocess.run(command, env=clean_environ(), capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise MatrixError(f"`{' '.join(command)}` failed:\n{done.stdout}{done.stderr}")
+    return done.stdout

@@ -1,0 +1,69 @@
+"""The results as JSON, and the table of docs/versions.md that is made from them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tooling.matrix.claims import PAIRS, Pair
+from tooling.matrix.environments import ROOT
+
+__all__ = ["PAGE", "RESULTS", "passed", "read_results", "with_table", "write"]
+
+RESULTS = ROOT / "docs" / "versions.json"
+PAGE = ROOT / "docs" / "versions.md"
+_BEGIN, _END = "<!-- table: begin -->\n", "<!-- table: end -->"
+_HEAD = (
+    "| TensorFlow | Python | tf-keras | NumPy | tests | train.py | checks | environment |",
+    "|---|---|---|---|---|---|---|---|",
+)
+
+Row = dict[str, Any]
+
+
+def read_results(path: Path = RESULTS) -> dict[str, Row]:
+    """The recorded rows by the names of their pairs; none if there is no file yet."""
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def passed(row: Row) -> bool:
+    """Whether each check ran something, and nothing failed."""
+    checks = row["checks"].values()
+    return bool(checks) and all(check["passed"] and not check["failed"] for check in checks)
+
+
+def table(results: dict[str, Row]) -> str:
+    """The table, one line a pair, in the order of the claims."""
+    lines = [_line(pair, results.get(pair.name)) for pair in PAIRS]
+    return "\n".join([*_HEAD, *lines]) + "\n"
+
+
+def with_table(page: str, results: dict[str, Row]) -> str:
+    """The page with its table made anew."""
+    head, rest = page.split(_BEGIN)
+    tail = rest.split(_END)[1]
+    return f"{head}{_BEGIN}\n{table(results)}\n{_END}{tail}"
+
+
+def write(results: dict[str, Row]) -> None:
+    """Writes the results and the page."""
+    ordered = {pair.name: results[pair.name] for pair in PAIRS if pair.name in results}
+    RESULTS.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
+    page = with_table(PAGE.read_text(encoding="utf-8"), ordered)
+    PAGE.write_text(page, encoding="utf-8")
+
+
+def _line(pair: Pair, row: Row | None) -> str:
+    if row is None:
+        return f"| {pair.tensorflow} | {pair.python} | | | not run yet | | | |"
+    has, tests, train = row["versions"], row["checks"]["tests"], row["checks"]["train"]
+    seconds = tests["cpu_seconds"] + train["cpu_seconds"]
+    made = row["environment"]
+    cells = (
+        has["tensorflow"], has["python"], has["tf-keras"], has["numpy"],
+        f"{tests['passed']} passed, {len(tests['failed'])} failed",
+        "failed" if train["failed"] else f"{train['passed']} steps",
+        f"{seconds} s", f"{made['seconds']} s, {made['megabytes'] / 1000:.1f} GB",
+    )  # fmt: skip
+    return f"| {' | '.join(cells)} |"
