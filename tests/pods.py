@@ -8,6 +8,7 @@ import estimator_bridge as eb
 from estimator_bridge.graph import continue_trace
 from estimator_bridge.testing import TPUGraph
 from estimator_bridge.tpu.execution import TPUExecution
+from estimator_bridge.tpu.global_batch import GlobalBatch
 from estimator_bridge.training.program import trace_program
 
 __all__ = ["HOSTS", "TracedLoop", "trace_loop"]
@@ -44,9 +45,8 @@ def trace_loop(strategy, model_fn, input_fn, mode, batch_size, params=None, **tp
     tpu_config = eb.tpu.TPUConfig(**tpu_config)
     is_sliced = mode != eb.ModeKeys.TRAIN and tpu_config.eval_training_input_configuration == SLICED
     config = eb.tpu.RunConfig(tpu_config=tpu_config)
-    execution = TPUExecution(
-        strategy, config, model_fn, params or {}, batch_size, is_sliced=is_sliced
-    )
+    batch = GlobalBatch.of(tpu_config, batch_size, is_sliced=is_sliced)
+    execution = TPUExecution(strategy, config, batch)
     execution.check_hosts(mode)
     program = trace_program(execution, model_fn, watched, mode, params or {})
     with continue_trace(program.graph, execution.shards):

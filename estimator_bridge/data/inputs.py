@@ -68,6 +68,7 @@ class GraphInput:
       spec: TypeSpecs of one batch: (features, labels), or features alone.
     """
 
+    is_stacked = False  # whether it is made of replicas' batches, one behind the other
     _dataset: Any = None  # of one that is made of others
     _known_division: Division | None = None
 
@@ -147,6 +148,22 @@ class GraphInput:
             return lifted_dataset(
                 session, tf.data.experimental.to_variant(self._dataset).name, self.spec
             )
+
+    def batches(
+        self,
+        session: LiftedSession,
+        prepare: Callable[[tf.data.Dataset, bool], tf.data.Dataset],
+        are_sized: bool,
+    ) -> Any:
+        """The batches as a loop takes them: a dataset, or ``HostDatasets``.
+
+        Args:
+          session: see ``dataset``.
+          prepare: what is done with each dataset; is told whether the program's ends with prefetch.
+          are_sized: whether elements are (size, padded batch) then.
+        """
+        del are_sized
+        return prepare(self.dataset(session), self.reads_ahead)
 
     @property
     def is_whole(self) -> bool:

@@ -48,7 +48,8 @@ class CopiedWeights:
                 for name, variable in self._variables.items()
             }
             scaffold = _v1.train.Scaffold(init_fn=self._copy, copy_from_scaffold=program.scaffold)
-        self.program = dataclasses.replace(program, scaffold=scaffold)
+        traced = dataclasses.replace(program.traced, scaffold=scaffold)
+        self.program = dataclasses.replace(program, traced=traced)
 
     def _copy(self, scaffold: Any, session: Any) -> None:
         """Copies the variables that both models have; the others keep their initial values."""

@@ -38,15 +38,14 @@ class KeptBatch:
         self.graph: tf.Graph | None = None
         with trace_graph(execution.config.tf_random_seed, execution.shards) as graph:
             _v1.train.create_global_step(graph)
-            graph_input = execution.call_input_fn(input_fn, graph, mode, params)
-            execution.batch_tensors(graph_input, mode)  # checks the shapes
+            plan = execution.plan_input(input_fn, graph, mode, params)
             init = [_v1.local_variables_initializer(), _v1.tables_initializer()]
         session = LiftedSession(graph, execution.strategy)
         try:
             session.run(init)
             with tf.Graph().as_default(), eager_mode():
-                dataset = graph_input.dataset(session)
-            session.queues.start(session, graph_input.needless_runners())
+                dataset = plan.input.dataset(session)
+            session.queues.start(session, plan.input.needless_runners())
             with eager_mode():
                 batch = next(iter(dataset), None)
         finally:
@@ -56,8 +55,8 @@ class KeptBatch:
                 f"input_fn gave no batch in mode {mode!r}. Its dataset is empty, or has fewer "
                 "examples than a batch and drop_remainder=True."
             )
-        self._spec, self._batch = graph_input.spec, batch
-        self._axes = execution.batch_axes(graph_input)
+        self._spec, self._batch = plan.input.spec, batch
+        self._axes = plan.layout.axes or ()
 
     def __call__(self, params: Mapping[str, Any]) -> tf.data.Dataset:
         """The batch as a dataset of the user's shapes."""

@@ -19,6 +19,7 @@ from estimator_bridge.testing.report import ModelReport, explained, place_of
 from estimator_bridge.testing.runs import ModelRun, dynamic_operations
 from estimator_bridge.tpu.estimator import TPUEstimator
 from estimator_bridge.tpu.execution import TPUExecution
+from estimator_bridge.tpu.global_batch import GlobalBatch
 
 __all__ = ["check_model_fn"]
 
@@ -176,8 +177,10 @@ class _Check:
         cores = math.gcd(size, 8)
         what = f"{MODE_NAMES[mode]} on a TPU of {cores} core(s), traced"
         estimator = self._estimator(1)
-        config, params = estimator._config, estimator.params
-        execution = TPUExecution(described_tpu(cores), config, self._model_fn, params, size)
+        config = estimator._config
+        execution = TPUExecution(
+            described_tpu(cores), config, GlobalBatch.of(config.tpu_config, size)
+        )
         run = self._traced(what, execution, estimator, mode, batch)
         try:
             with explained(what, self._model_fn):

@@ -22,6 +22,7 @@ from estimator_bridge.tpu.estimator import TPUEstimator
 from estimator_bridge.tpu.execution import TPUExecution
 from estimator_bridge.training.initialize import open_session
 from estimator_bridge.training.program import trace_program
+from estimator_bridge.training.short_batches import evaluate_short_batch
 
 __all__ = ["ModelRun", "dynamic_operations"]
 
@@ -110,7 +111,7 @@ class ModelRun:
             iterator = iter(self._program.dataset() if dataset is None else dataset)
         result = loop(iterator, 1)
         if result.short_batch:
-            self._program.execution.evaluate_short_batch(self._program, result.short_batch)
+            evaluate_short_batch(self._program, result.short_batch)
         return result
 
     def metrics(self) -> dict[str, Any]:

@@ -7,10 +7,10 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.data import GraphInput
 from estimator_bridge.model import EstimatorSpec, InputPipelineConfig, ModeKeys, TPURunConfig
 from estimator_bridge.training.distribution import DistributedExecution
 from estimator_bridge.training.execution import Execution, TracedModel
+from estimator_bridge.training.input_plan import InputPlan, TracedBatch
 from estimator_bridge.training.params import with_params
 
 __all__ = ["CPUExecution", "DistributedCPUExecution"]
@@ -35,9 +35,9 @@ class CPUExecution(Execution):
         super().__init__(strategy, config)
         self._batch_size = batch_size
 
-    def call_input_fn(
+    def plan_input(
         self, input_fn: Callable, graph: tf.Graph, mode: str, params: Mapping[str, Any]
-    ) -> GraphInput:
+    ) -> InputPlan:
         """Calls input_fn with params['batch_size'].
 
         Raises:
@@ -50,13 +50,13 @@ class CPUExecution(Execution):
                 "replica, so there is nothing to slice. Leave eval_training_input_configuration "
                 "out of TPUConfig."
             )
-        return super().call_input_fn(input_fn, graph, mode, self._with_batch_size(params))
+        return super().plan_input(input_fn, graph, mode, self._with_batch_size(params))
 
     def trace(
-        self, model_fn: Callable, features: Any, labels: Any, mode: str, params: Mapping[str, Any]
+        self, model_fn: Callable, batch: TracedBatch, mode: str, params: Mapping[str, Any]
     ) -> TracedModel:
         """Calls model_fn with params['batch_size'] and params['use_tpu']."""
-        return super().trace(model_fn, features, labels, mode, self._for_model(params))
+        return super().trace(model_fn, batch, mode, self._for_model(params))
 
     def call_model_fn(
         self, model_fn: Callable, features: Any, labels: Any, mode: str, params: Mapping[str, Any]

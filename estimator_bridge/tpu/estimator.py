@@ -18,6 +18,7 @@ from estimator_bridge.tpu.cpu_execution import CPUExecution, DistributedCPUExecu
 from estimator_bridge.tpu.embedding_spec import EmbeddingConfigSpec
 from estimator_bridge.tpu.evaluation_master import EvaluationMaster
 from estimator_bridge.tpu.execution import TPUExecution
+from estimator_bridge.tpu.global_batch import GlobalBatch
 from estimator_bridge.training import Estimator, EstimatorV1
 from estimator_bridge.training.distribution import strategy_for
 from estimator_bridge.training.execution import Execution
@@ -311,11 +312,7 @@ class TPUEstimator(EstimatorV1):
         execution = TPUExecution(
             strategy,
             self._config,
-            self._model_fn,
-            self.params,
-            size,
-            self._batch_axis,
-            is_sliced,
+            GlobalBatch.of(tpu_config, size, self._batch_axis, is_sliced),
             self._embeddings,
             self._joins_by_strategy,
         )

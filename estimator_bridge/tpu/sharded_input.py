@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.data import GraphInput
+from estimator_bridge.data import GraphInput, HostDatasets
 from estimator_bridge.graph import LiftedSession
 from estimator_bridge.runtime import Host
 
@@ -80,6 +80,21 @@ class HostInputs(GraphInput):
     def may_end(self) -> bool:
         """Whether there is anything that could end."""
         return any(part.may_end for part in self.parts)
+
+    @property
+    def is_stacked(self) -> bool:  # type: ignore[override]
+        """Whether each is made of replicas' batches, one behind the other."""
+        return self.parts[0].is_stacked
+
+    def batches(
+        self,
+        session: LiftedSession,
+        prepare: Callable[[tf.data.Dataset, bool], tf.data.Dataset],
+        are_sized: bool,
+    ) -> HostDatasets:
+        """One dataset a host: see ``GraphInput.batches``."""
+        datasets = [part.batches(session, prepare, are_sized) for part in self.parts]
+        return HostDatasets(datasets, [host.device for host in self.hosts], are_sized)
 
     @property
     def has_plain_values(self) -> bool:

@@ -9,20 +9,13 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
 from estimator_bridge.checkpoint import (
-    DamagedCheckpointError,
-    MissingCheckpointError,
     check_writable,
     explained_full_disk,
-    explained_full_disk_of,
     finish_deletion,
-    latest_checkpoint,
-    list_variables,
-    load_variable,
     only_training,
     remove_leftovers,
     step_of,
@@ -31,14 +24,12 @@ from estimator_bridge.checkpoint import (
 from estimator_bridge.collector import spared
 from estimator_bridge.compile_for import CompileJob, Uncomputed, current_job, end_program
 from estimator_bridge.errors import DiskFullError
-from estimator_bridge.export.saved_model import export_saved_model
 from estimator_bridge.logs import write_lines_once
 from estimator_bridge.model import (
     ModeKeys,
     RunConfig,
     call_repr,
     parse_warm_start,
-    warm_start,
 )
 from estimator_bridge.runtime import connect_workers, default_strategy, workers_of
 from estimator_bridge.training.arguments import (
@@ -47,14 +38,15 @@ from estimator_bridge.training.arguments import (
     check_steps,
     check_trains,
 )
-from estimator_bridge.training.compile_steps import compile_program
+from estimator_bridge.training.compile_program import compile_program
 from estimator_bridge.training.configuration import config_with_folder
 from estimator_bridge.training.distribution import DistributedExecution, strategy_for
 from estimator_bridge.training.evaluate import evaluate_program
 from estimator_bridge.training.execution import Execution
+from estimator_bridge.training.export_methods import ExportMethods
 from estimator_bridge.training.grace import grace_of
 from estimator_bridge.training.kept_programs import KeptPrograms
-from estimator_bridge.training.members import check_uncalled
+from estimator_bridge.training.members import check_members, check_uncalled
 from estimator_bridge.training.model_call import call_model_fn, check_model_fn
 from estimator_bridge.training.original_methods import OriginalMethods
 from estimator_bridge.training.params import shown_params
@@ -76,7 +68,7 @@ __all__ = ["Estimator"]
 _NO_WARM_START = "no values"
 
 
-class Estimator(OriginalMethods):
+class Estimator(ExportMethods, OriginalMethods):
     """Trains, evaluates, predicts with and exports the model that a model_fn describes.
 
     Args:
@@ -113,6 +105,10 @@ class Estimator(OriginalMethods):
         self._params = copy.deepcopy(params or {})
         self._warm_start_settings = parse_warm_start(warm_start_from)
         self._kept = KeptPrograms()
+
+    def _assert_members_are_not_overridden(self) -> None:
+        """Checks a subclass; one that may replace members replaces this."""
+        check_members(Estimator, self)
 
     def __repr__(self) -> str:
         return call_repr(type(self).__name__, self._shown_values())
@@ -306,158 +302,9 @@ class Estimator(OriginalMethods):
                 program, hooks, predict_keys, path, yield_single_examples, beat, other_than
             )
 
-    def export_saved_model(
-        self,
-        export_dir_base: str | os.PathLike[str],
-        serving_input_receiver_fn: Callable[[], Any],
-        assets_extra: Mapping[str, str] | None = None,
-        as_text: bool = False,
-        checkpoint_path: str | None = None,
-        experimental_mode: str = ModeKeys.PREDICT,
-    ) -> bytes:
-        """Writes the model and a checkpoint's values as a SavedModel.
-
-        Args:
-          export_dir_base: each export is a new folder in it, named by the time.
-          serving_input_receiver_fn: returns a ServingInputReceiver: what the model is sent, and
-            the features made of it; in other modes than PREDICT a SupervisedInputReceiver.
-          assets_extra: files to copy beside the model, by where they go in 'assets.extra'.
-          as_text: whether to write the graph as text.
-          checkpoint_path: by default the latest.
-          experimental_mode: the one of ModeKeys that model_fn is called with.
-
-        Returns:
-          The new folder's path, as bytes.
-
-        Raises:
-          ValueError: there is no checkpoint, or the model has nothing that can be run.
-        """
-        _check_receiver_fn(serving_input_receiver_fn)
-        return self._export(
-            export_dir_base, {experimental_mode: serving_input_receiver_fn}, assets_extra,
-            as_text, checkpoint_path,
-        )  # fmt: skip
-
-    def experimental_export_all_saved_models(
-        self,
-        export_dir_base: str | os.PathLike[str],
-        input_receiver_fn_map: Mapping[str, Callable[[], Any]],
-        assets_extra: Mapping[str, str] | None = None,
-        as_text: bool = False,
-        checkpoint_path: str | None = None,
-    ) -> bytes:
-        """Writes the model in several modes, which share a checkpoint's values, as a SavedModel.
-
-        Each mode's graph has a tag of its own: 'train', 'eval' or 'serve'. Training and evaluation
-        have one signature, 'train' or 'eval', that returns loss, predictions and metrics.
-
-        Args:
-          export_dir_base: each export is a new folder in it, named by the time.
-          input_receiver_fn_map: a function by the one of ModeKeys that model_fn is called with:
-            it returns a SupervisedInputReceiver, in PREDICT a ServingInputReceiver.
-          assets_extra: files to copy beside the model, by where they go in 'assets.extra'.
-          as_text: whether to write the graphs as text.
-          checkpoint_path: by default the latest.
-
-        Returns:
-          The new folder's path, as bytes.
-
-        Raises:
-          ValueError: there is no checkpoint, no mode, a mode needs variables that the checkpoint
-            lacks, or PREDICT has nothing that can be run.
-        """
-        return self._export(
-            export_dir_base, input_receiver_fn_map, assets_extra, as_text, checkpoint_path
-        )
-
-    @property
-    def export_savedmodel(self) -> Any:
-        """Renamed: use ``export_saved_model``."""
-        raise AttributeError(
-            "`Estimator.export_savedmodel` has been deprecated. Please use `export_saved_model`, "
-            "which takes the same arguments without strip_default_attrs; or the Estimator of "
-            "tf.compat.v1.estimator, which has both."
-        )
-
-    def _export(
-        self,
-        export_dir_base: str | os.PathLike[str],
-        receiver_fns: Mapping[str, Callable[[], Any]],
-        assets_extra: Mapping[str, str] | None,
-        as_text: bool,
-        checkpoint_path: str | None,
-        strip_default_attrs: bool = True,
-    ) -> bytes:
-        job = current_job()
-        if job and job.request.only:
-            end_program(job, "checkpoint of this run to export")
-        path = os.fsdecode(checkpoint_path) if checkpoint_path else self.latest_checkpoint()
-        if not path and not self._warm_start_settings:
-            raise ValueError(
-                f"Couldn't find trained model at {self._model_dir}: it has no checkpoint. Call "
-                "train() first, or give checkpoint_path."
-            )
-
-        other_than = self._other_than() if not checkpoint_path else None
-
-        def call_model(features, labels, mode):
-            spec = self._export_execution().call_model_fn(
-                self._model_fn, features, labels, mode, self.params
-            )
-            if not path:
-                self._warm_start()
-            return spec
-
-        base = os.fsdecode(export_dir_base)
-        while True:
-            try:
-                with explained_full_disk_of(f"An export to {base}"):
-                    return export_saved_model(
-                        base, call_model, receiver_fns, path, assets_extra,
-                        as_text, strip_default_attrs, self._config.tf_random_seed,
-                    )  # fmt: skip
-            except (MissingCheckpointError, DamagedCheckpointError) as error:
-                other = other_than(path) if other_than and path else None
-                if other is None:
-                    raise
-                logging.warning("%s; taking %s", error.problem, other)
-                path = other
-
     def eval_dir(self, name: str | None = None) -> str:
         """The folder of an evaluation's event files."""
         return os.path.join(self._model_dir, "eval" if not name else f"eval_{name}")
-
-    def latest_checkpoint(self) -> str | None:
-        """The newest checkpoint in model_dir, without its file ending; None if there is none."""
-        return latest_checkpoint(self._model_dir)
-
-    def get_variable_names(self) -> list[str]:
-        """The names of the variables in the latest checkpoint.
-
-        Raises:
-          ValueError: there is no checkpoint yet.
-        """
-        return [name for name, _ in list_variables(self._require_checkpoint())]
-
-    def get_variable_value(self, name: str) -> np.ndarray:
-        """A variable's value in the latest checkpoint.
-
-        Raises:
-          ValueError: there is no checkpoint yet.
-        """
-        return load_variable(self._require_checkpoint(), name)
-
-    def _require_checkpoint(self) -> str:
-        latest = self.latest_checkpoint()
-        if not latest:
-            job = current_job()
-            if job and job.request.only:
-                end_program(job, "checkpoint")
-            raise ValueError(
-                f"Could not find trained model in model_dir: {self._model_dir}: it has no "
-                "checkpoint. Call train() first, or name the folder that train() wrote to."
-            )
-        return latest
 
     def _loop(self, name: str) -> contextlib.AbstractContextManager[None]:
         """Is open while a call trains, evaluates or predicts."""
@@ -531,52 +378,6 @@ class Estimator(OriginalMethods):
         """The same with another global batch in a mode; only that of a TPU has one."""
         raise AssertionError(f"{type(self).__name__} has no batch of {size} in {mode}.")
 
-    def _warm_start(self) -> None:
-        if self._warm_start_settings is not None:
-            warm_start(self._warm_start_settings)
-
-    def _checkpoint_for(self, checkpoint_path: str | None, purpose: str) -> str | None:
-        if checkpoint_path:
-            checkpoint_path = os.fsdecode(checkpoint_path)
-            if not tf.io.gfile.glob(checkpoint_path + ".index"):
-                raise ValueError(
-                    f"Could not find trained model at {checkpoint_path!r}, which was given as "
-                    f"checkpoint_path to {purpose}: there is no {checkpoint_path}.index. Give the "
-                    "path without its ending, as latest_checkpoint() returns it."
-                )
-            return checkpoint_path
-        latest = self.latest_checkpoint()
-        if not latest:
-            logging.info(
-                "Could not find trained model in model_dir: %s, running initialization to %s.",
-                self._model_dir,
-                purpose,
-            )
-        return latest
-
-    def _was_cut_short(self, latest: str | None) -> bool:
-        """Whether a process was killed while it wrote the last files of a training that is over.
-
-        A saver writes a checkpoint's .meta last. Where no training has written graph.pbtxt, the
-        checkpoint has been copied there, perhaps without it.
-        """
-        return bool(
-            latest
-            and self._config.checkpoint_save_graph_def
-            and tf.io.gfile.exists(os.path.join(self._model_dir, "graph.pbtxt"))
-            and not tf.io.gfile.exists(latest + ".meta")
-        )
-
-    def _other_than(self) -> Callable[[str], str | None]:
-        """Gives checkpoints in place of those that turn out, one by one, not to be restorable."""
-        tried: set[str] = set()
-
-        def other_than(path: str) -> str | None:
-            tried.add(path)
-            return latest_checkpoint(self._model_dir, passing_over=tried)
-
-        return other_than
-
     def _program(
         self, execution: Execution, input_fn: Callable, mode: str, path: str | None, hooked: bool
     ) -> contextlib.AbstractContextManager[Program]:
@@ -588,11 +389,3 @@ class Estimator(OriginalMethods):
 
         may_keep = bool(path) and not hooked
         return self._kept.use(mode, trace, input_fn, self.params, may_keep)
-
-
-def _check_receiver_fn(receiver_fn: Any) -> None:
-    if not receiver_fn:
-        raise ValueError(
-            "An input_receiver_fn must be defined: a function without arguments that returns a "
-            f"ServingInputReceiver, got {receiver_fn!r}."
-        )

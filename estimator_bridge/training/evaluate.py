@@ -16,6 +16,7 @@ from estimator_bridge.training.initialize import open_session
 from estimator_bridge.training.last_step import StopAfterHook
 from estimator_bridge.training.metrics import write_results
 from estimator_bridge.training.program import Program
+from estimator_bridge.training.short_batches import evaluate_short_batch
 from estimator_bridge.training.termination import end_if_asked
 
 __all__ = ["evaluate_program"]
@@ -68,13 +69,12 @@ def evaluate_program(
 
 
 def _run(program: Program, hooks: list[Any], steps: int | None, iterator: Any) -> int:
-    execution = program.execution
     loop = HookedLoop(
         program.session,
         hooks,
         program.kept_loop,
         None,  # a NaN loss is a result here, no failure
-        execution.pace(program.mode, steps if are_called(hooks) else None),
+        program.execution.pace(program.mode, steps if are_called(hooks) else None),
         original_fetches=[update for _, update in program.spec.eval_metric_ops.values()],
         singly=bool(hooks),
     )
@@ -88,16 +88,33 @@ def _run(program: Program, hooks: list[Any], steps: int | None, iterator: Any) -
             break
         done += result.steps
         if result.short_batch:
-            wanted = execution.evaluate_short_batch(program, result.short_batch, loop.wanted)
+            wanted = evaluate_short_batch(program, result.short_batch, loop.wanted)
             done += 1
             if wanted is not None:
                 loop.finish(wanted)
-        execution.evaluate_left_over(program, result)
+        if result.left_over:
+            _evaluate_left_over(program, result.left_over)
         told = _tell(told, done, steps)
         if result.input_ended:
             break
     program.check_input()
     return done
+
+
+def _evaluate_left_over(program: Program, elements: Sequence[list]) -> None:
+    """Evaluates the elements at the input's end that were too few for all replicas."""
+    session, operations = program.session, program.traced.operations
+    for element in elements:
+        try:
+            session.evaluate(operations, dict(zip(program.inputs, element)))
+        except NotImplementedError:
+            logging.warning(
+                "The last %d element(s) of the evaluation's input were too few for %d "
+                "replicas and are left out, as its metrics add up values of all replicas.",
+                len(elements),
+                program.plan.replicas,
+            )
+            break
 
 
 def _tell(told: int, done: int, steps: int | None) -> int:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import tensorflow as tf
 
 from estimator_bridge.data import GraphInput, call_input_fn
-from estimator_bridge.graph import LiftedSession
 from estimator_bridge.model import EstimatorSpec, ModeKeys, RunConfig, TPUEstimatorSpec
 from estimator_bridge.model.host_calls import HostCallHook, SummaryWritersHook
-from estimator_bridge.runtime import Host, HostStage, LoopResult
+from estimator_bridge.runtime import BatchLayout, HostStage
+from estimator_bridge.training.input_plan import InputPlan, TracedBatch
 from estimator_bridge.training.metrics import add_loss_metric
 from estimator_bridge.training.model_call import call_model_fn
 from estimator_bridge.training.pace import Pace
@@ -21,7 +21,7 @@ from estimator_bridge.training.pace import Pace
 __all__ = ["Execution", "TracedModel"]
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(frozen=True)
 class TracedModel:
     """A model_fn's result in one mode, laid out for a step.
 
@@ -30,16 +30,18 @@ class TracedModel:
       operations: what each replica's step runs, '^name' each.
       loss: the replica's loss, by reference; None where the mode has none.
       outputs: in prediction, the tensors to return by key; '' where they are no dict.
-      valid_size: in prediction, how many examples of a padded batch are real; None: all.
       host: what the host runs after each step.
+      scaffold: the model's, or a default one.
+      results: in evaluation, the tensors to compute in the end.
     """
 
     spec: EstimatorSpec
     operations: list[str]
     loss: str | None
     outputs: dict[str, tf.Tensor] = dataclasses.field(default_factory=dict)
-    valid_size: tf.Tensor | None = None
     host: HostStage | None = None
+    scaffold: Any = None
+    results: dict[str, Any] = dataclasses.field(default_factory=dict)
 
 
 class Execution:
@@ -52,13 +54,11 @@ class Execution:
 
     step_is_resource = False  # whether the global step is one even with v2 behaviour off
     shards: int | None = None  # what CrossShardOptimizer may ask for; none outside of TPU mode
-    elements: int | None = None  # of the input, a step: see StepLoop
-    hosts: Sequence[Host] | None = None  # that feed the replicas, if not this process: see StepLoop
+    elements: int | None = None  # of the input, a step: see BatchLayout
     has_embedding_tables = False  # that a TPU's embedding engine would keep
     sees_all = False  # whether each of several replicas sees the whole batch
     step_label = ""  # what tells its step from others of its mode
     runs_on: str | None = None  # as the log names it
-    partitions: list | None = None  # of a batch over the cores of a replica: see ReplicaStep
 
     def __init__(self, strategy: tf.distribute.Strategy, config: RunConfig):
         self.strategy = strategy
@@ -70,77 +70,28 @@ class Execution:
         del mode
         yield
 
-    def call_input_fn(
+    def plan_input(
+        self, input_fn: Callable, graph: tf.Graph, mode: str, params: Mapping[str, Any]
+    ) -> InputPlan:
+        """Calls an input_fn in the default graph, and says how steps take what it returns."""
+        given = self._call_input_fn(input_fn, graph, mode, params)
+        replicas = self.strategy.num_replicas_in_sync
+        return InputPlan(
+            given,
+            BatchLayout(elements=self.elements),
+            replicas,
+            self._examples(given),
+            divides=replicas == 1 and self.elements is None and self.shards is None,
+        )
+
+    def _call_input_fn(
         self, input_fn: Callable, graph: tf.Graph, mode: str, params: Mapping[str, Any]
     ) -> GraphInput:
-        """Calls an input_fn in the default graph."""
         return call_input_fn(input_fn, graph, mode=mode, params=params, config=self.config)
 
-    def batch_tensors(self, graph_input: GraphInput, mode: str) -> Any:
-        """One replica's batch in the default graph: features, or (features, labels)."""
-        del mode
-        return graph_input.graph_batch()
-
-    def batch_axes(self, graph_input: GraphInput) -> list[int | None] | None:
-        """The batch dimension of each flat component; None for the first of all."""
-        del graph_input
-        return None
-
-    def full_batch(self, graph_input: GraphInput, mode: str) -> int | None:
-        """The size that a batch must have for the traced step; None if any will do."""
-        del graph_input, mode
-        return None
-
-    def dataset(
-        self, graph_input: GraphInput, session: LiftedSession, mode: str
-    ) -> tf.data.Dataset:
-        """The batches as the compiled loop takes them."""
-        del mode
-        return graph_input.dataset(session)
-
-    @property
-    def divides_input(self) -> bool:
-        """Whether a step draws only those parts of the input that it needs."""
-        is_one = self.strategy.num_replicas_in_sync == 1 and self.elements is None
-        return is_one and self.shards is None
-
-    def why_sessions_cannot_draw(self, graph_input: GraphInput, mode: str) -> str | None:
-        """Why a run of a session cannot take a batch of its own; None where it can."""
-        replicas = self.strategy.num_replicas_in_sync
-        if replicas > 1 or self.hosts:
-            return (
-                f"the input feeds {replicas} replicas, and a session runs on the host alone. Fetch "
-                "it in the step itself, from a hook's before_run; or train on one replica."
-            )
-        if self.full_batch(graph_input, mode) is not None:
-            return (
-                "batches are padded to one size here, which only the step can tell. Fetch it in "
-                "the step itself, from a hook's before_run; or set use_tpu=False."
-            )
-        return None
-
-    def evaluate_short_batch(
-        self, program: Any, batch: list[tf.Tensor], fetches: Sequence[str] = ()
-    ) -> dict[str, Any] | None:
-        """Evaluates a batch for whose size ``full_batch`` ended the loop.
-
-        Args:
-          program: traced for full batches.
-          batch: its flat components.
-          fetches: what hooks want to know of this step, by reference.
-
-        Returns:
-          The fetches' values by reference; None where they cannot be had of such a batch.
-        """
-        raise AssertionError(f"No batch is short where any size will do: {program}, {batch}.")
-
-    def trace_short(self, program: Any, elements: tf.data.Dataset) -> Any:
-        """The model traced once more, for batches of a size that ``full_batch`` is not."""
-        raise AssertionError(f"No batch is short where any size will do: {program}, {elements}.")
-
-    def evaluate_left_over(self, program: Any, result: LoopResult) -> None:
-        """Evaluates the elements at the input's end that no step took."""
-        del program, result  # where a step takes one element there are none
+    def for_batch_of(self, size: int) -> Execution:
+        """The layout of an evaluation's last batch, where it is smaller than the others."""
+        raise AssertionError(f"No batch is short where any size will do, not even {size}.")
 
     @property
     def fetched_step_counts_last(self) -> bool:
@@ -165,9 +116,9 @@ class Execution:
         del mode, steps
         return Pace()
 
-    def examples_per_step(self, graph_input: GraphInput) -> int | None:
+    def _examples(self, given: GraphInput) -> int | None:
         """The size of a global batch, where it is known."""
-        specs = tf.nest.flatten(graph_input.spec, expand_composites=True)
+        specs = tf.nest.flatten(given.spec, expand_composites=True)
         # as_list, as a shape's items are Dimensions where v2 behavior is off.
         shapes = [s.shape.as_list() for s in specs if isinstance(s, tf.TensorSpec) and s.shape.rank]
         return shapes[0][0] if shapes else None
@@ -180,9 +131,10 @@ class Execution:
         return spec.as_estimator_spec() if isinstance(spec, TPUEstimatorSpec) else spec
 
     def trace(
-        self, model_fn: Callable, features: Any, labels: Any, mode: str, params: Mapping[str, Any]
+        self, model_fn: Callable, batch: TracedBatch, mode: str, params: Mapping[str, Any]
     ) -> TracedModel:
         """Calls model_fn in the default graph."""
+        features, labels = batch.features, batch.labels
         spec = call_model_fn(model_fn, features, labels, mode, params, self.config, self.runs_on)
         host_call: list[str] = []
         if isinstance(spec, TPUEstimatorSpec):

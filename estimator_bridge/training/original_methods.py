@@ -14,7 +14,6 @@ import tensorflow as tf
 
 from estimator_bridge.data.input_results import DatasetInitializerHook, parse_input_fn_result
 from estimator_bridge.model import fn_args
-from estimator_bridge.training.members import check_members
 
 __all__ = ["OriginalMethods"]
 
@@ -26,12 +25,6 @@ class OriginalMethods:
     _model_fn: Callable[..., Any]
     params: Any
     config: Any
-
-    def _assert_members_are_not_overridden(self) -> None:
-        """Checks a subclass; one that may replace members replaces this."""
-        from estimator_bridge.training.estimator import Estimator
-
-        check_members(Estimator, self)
 
     @property
     def _session_config(self) -> Any:

@@ -118,7 +118,7 @@ def _step_by_step(
     program: Program, outputs: Mapping[str, Any], iterator: Any, hooks: Sequence[Any]
 ) -> Iterator[dict[str, Any]]:
     """The outputs of each batch, with the hooks called around each step."""
-    size = program.traced.valid_size
+    size = program.batch.valid_size
     wanted = _OutputsHook({**outputs, **({_SIZE: size} if size is not None else {})})
     step = program.global_step
     loop = HookedLoop(

@@ -86,13 +86,13 @@ def loop_ahead(
       iterator: of it, new.
     """
     execution = program.execution
-    made_in = None if program.input.is_eager else program.input_session.graph
+    made_in = None if program.plan.input.is_eager else program.input.session.graph
     fetches = Fetches(program.graph, dict(outputs))
     tensors = [program.graph.as_graph_element(ref) for ref in fetches.refs]
     if (
         execution.strategy.num_replicas_in_sync > 1
-        or execution.full_batch(program.input, program.mode) is not None
-        or program.traced.valid_size is not None
+        or program.plan.layout.full_batch is not None
+        or program.batch.valid_size is not None
         or program.traced.host is not None
         or any(tensor.dtype in (tf.resource, tf.variant) for tensor in tensors)
         or isinstance(iterator, DividedIterators)

@@ -12,7 +12,7 @@ from tensorflow.compat.v1 import logging
 
 from estimator_bridge.checkpoint import CheckpointingSession
 from estimator_bridge.compile_for import current_job
-from estimator_bridge.data import GraphInput, drawing_nodes
+from estimator_bridge.data import drawing_nodes
 from estimator_bridge.errors import NotCompilableError
 from estimator_bridge.graph import (
     InputPart,
@@ -23,121 +23,133 @@ from estimator_bridge.graph import (
     trace_graph,
 )
 from estimator_bridge.model import MODE_NAMES, EstimatorSpec, ModeKeys
-from estimator_bridge.runtime import BatchLayout, LoopRequest, Step, StepLoop, StepOutputs
+from estimator_bridge.runtime import LoopRequest, Step, StepLoop, StepOutputs
 from estimator_bridge.tensorflow_private import eager_mode, global_step_read
 from estimator_bridge.tpu_presence import CHECKS_TPU
 from estimator_bridge.training.compile_steps import compile_loop
 from estimator_bridge.training.execution import Execution, TracedModel
 from estimator_bridge.training.initialize import prepare_saver, with_default_local_init
+from estimator_bridge.training.input_plan import InputPlan, TracedBatch
 from estimator_bridge.training.metrics import metric_values
+from estimator_bridge.training.program_input import ProgramInput
 
-__all__ = ["Program", "split_batch_structure", "trace_program"]
+__all__ = ["ModelSource", "Program", "ProgramLoops", "trace_program"]
 
 _v1 = tf.compat.v1
 
 
+@dataclasses.dataclass(frozen=True)
+class ModelSource:
+    """What a program was traced from.
+
+    Attributes:
+      model_fn: checked.
+      params: a copy of the program's own.
+    """
+
+    model_fn: Callable
+    params: Mapping[str, Any]
+
+
 @dataclasses.dataclass
+class ProgramLoops:
+    """What a program, and one that stands for it, has compiled.
+
+    Attributes:
+      kept: loops by what is asked of them.
+      with_outputs: those that return what each step computed, by their fetches.
+      short_steps: steps on an evaluation's last batch, by its size.
+      is_checked: whether XLA has compiled the step as for a TPU, see `--check-tpu`.
+      is_compiled: whether a TPU's compiler has compiled the step, see `--compile-for`.
+    """
+
+    kept: dict[Any, StepLoop] = dataclasses.field(default_factory=dict)
+    with_outputs: dict[Any, StepLoop] = dataclasses.field(default_factory=dict)
+    short_steps: dict[int, Any] = dataclasses.field(default_factory=dict)
+    is_checked: bool = False
+    is_compiled: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
 class Program:
     """A traced model.
 
     Attributes:
       execution: how it is laid out.
       mode: one of ModeKeys.
-      graph: the traced graph.
-      session: over it.
-      input: what the input_fn returned.
-      input_session: over the graph in which the input_fn was called; ``session`` unless the
-        program is used again for another input.
-      inputs: the graph's tensors that a batch's flat components stand for, by reference.
+      session: over the traced graph.
+      input: what its steps draw from.
+      batch: one replica's, in the graph.
       traced: the model_fn's result.
-      scaffold: the model's, or a default one.
-      results: in evaluation, the tensors to compute in the end.
-      loops: those that ``kept_loop`` made.
-      loops_with_outputs: those that ``kept_loop_with_outputs`` made.
-      is_checked: whether XLA has compiled the step as for a TPU, see `--check-tpu`.
-      is_compiled: whether a TPU's compiler has compiled the step, see `--compile-for`.
+      source: what it was traced from.
+      loops: what is compiled of it.
     """
 
     execution: Execution
     mode: str
-    graph: tf.Graph
     session: LiftedSession
-    input: GraphInput
-    input_session: LiftedSession
-    inputs: list[str]
+    input: ProgramInput
+    batch: TracedBatch
     traced: TracedModel
-    scaffold: Any
-    results: dict[str, Any]
-    loops: dict[Any, StepLoop] = dataclasses.field(default_factory=dict)
-    loops_with_outputs: dict[Any, StepLoop] = dataclasses.field(default_factory=dict)
-    is_checked: bool = False
-    is_compiled: bool = False
+    source: ModelSource
+    loops: ProgramLoops = dataclasses.field(default_factory=ProgramLoops)
 
-    def dataset(self) -> tf.data.Dataset:
+    @property
+    def graph(self) -> tf.Graph:
+        """The traced graph."""
+        return self.session.graph
+
+    @property
+    def plan(self) -> InputPlan:
+        """How steps take the input."""
+        return self.input.plan
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The graph's tensors that a batch's flat components stand for, by reference."""
+        return self.batch.refs
+
+    @property
+    def scaffold(self) -> Any:
+        """The model's, or a default one."""
+        return self.traced.scaffold
+
+    @property
+    def results(self) -> dict[str, Any]:
+        """In evaluation, the tensors to compute in the end."""
+        return self.traced.results
+
+    def dataset(self) -> Any:
         """The input's batches as the compiled loop takes them; the session is initialised."""
-        return self._with_threads(
-            lambda: self.execution.dataset(self.input, self.input_session, self.mode)
-        )
+        return self.input.dataset()
 
     def read_input(self, make_iterator: Callable[[Any], Any] = iter) -> SessionInput:
         """Lets the steps, and the runs of the session, draw from one iterator.
 
         Args:
-          make_iterator: of a dataset, ``DividedDatasets`` or ``HostDatasets``. It is called when
-            the first batch is about to be drawn.
+          make_iterator: see ``ProgramInput.open_later``.
 
         Returns:
           What has the iterator.
         """
-        execution, divides = self.execution, self.execution.divides_input
-        is_whole = not divides or self.input.is_whole
-        static = [self._whole_part] if is_whole else self.input.drawn_parts()
-
-        def open_input() -> tuple[Any, Sequence[InputPart]]:
-            if divides:
-                dataset, parts = self._with_threads(
-                    lambda: self.input.datasets(self.input_session, static)
-                )
-            else:
-                dataset, parts = self.dataset(), static
-            with eager_mode():
-                return make_iterator(dataset), parts
-
-        refusal = execution.why_sessions_cannot_draw(self.input, self.mode)
-        found = SessionInput(static, open_input, refusal, divides)
-        self.session.input = found
-        return found
-
-    @property
-    def _whole_part(self) -> InputPart:
         tensors = [self.graph.get_tensor_by_name(name) for name in self.inputs if " " not in name]
-        return InputPart(drawing_nodes(tensors), tuple(self.inputs))
-
-    def _with_threads(self, make: Callable[[], Any]) -> Any:
-        """What ``make`` makes of the input, whose threads run then."""
-        if self.input_session is not self.session:
-            with self.input_session.graph.as_default():
-                init = [_v1.local_variables_initializer(), _v1.tables_initializer()]
-                self.input_session.run(init)
-        # Datasets put their functions into the default graph too; the model's is finished.
-        with tf.Graph().as_default(), eager_mode():
-            made = make()
-        self.input_session.queues.start(self.input_session, self.input.needless_runners())
-        return made
+        whole = InputPart(drawing_nodes(tensors), self.inputs)
+        self.session.input = found = self.input.open_later(whole, make_iterator)
+        return found
 
     @property
     def is_stopped(self) -> bool:
         """Whether the input's threads were told to stop, by a hook or an error of theirs."""
-        sessions = {self.session, self.input_session}
+        sessions = {self.session, self.input.session}
         return any(session.queues.coordinator.should_stop() for session in sessions)
 
     def check_input(self) -> None:
         """Raises the error that ended a thread of the input, if one did."""
-        self.input_session.queues.check()
+        self.input.session.queues.check()
 
     def end_input(self) -> None:
         """Stops the input's threads."""
-        for session in {self.session, self.input_session}:
+        for session in {self.session, self.input.session}:
             session.end_input()
 
     def with_input(self, input_fn: Callable, params: Mapping[str, Any]) -> Program | None:
@@ -148,14 +160,11 @@ class Program:
         """
         with trace_graph(self.execution.config.tf_random_seed, self.execution.shards) as graph:
             _v1.train.create_global_step(graph)
-            graph_input = self.execution.call_input_fn(input_fn, graph, self.mode, params)
-        is_like = graph_input.spec == self.input.spec and not graph_input.has_plain_values
-        may_be_divided = self.execution.divides_input
-        are_whole = not may_be_divided or (graph_input.is_whole and self.input.is_whole)
-        if not (is_like and are_whole):
+            plan = self.execution.plan_input(input_fn, graph, self.mode, params)
+        if not self.input.is_like(plan):
             return None
         session = LiftedSession(graph, self.execution.strategy)
-        return dataclasses.replace(self, input=graph_input, input_session=session)
+        return dataclasses.replace(self, input=ProgramInput(plan, session, is_apart=True))
 
     @property
     def spec(self) -> EstimatorSpec:
@@ -186,26 +195,14 @@ class Program:
           sums: see ``LoopRequest``.
           **options: further fields of ``LoopRequest``.
         """
-        step = _v1.train.get_global_step(self.graph).op.name
-
-        execution, traced = self.execution, self.traced
-        counter = step if self.mode == ModeKeys.TRAIN else None
-        layout = BatchLayout(
-            self._axes(),
-            execution.elements,
-            execution.hosts,
-            execution.partitions,
-            execution.full_batch(self.input, self.mode),
-        )
+        name = _v1.train.get_global_step(self.graph).op.name
+        counter = name if self.mode == ModeKeys.TRAIN else None
+        traced, strategy = self.traced, self.execution.strategy
+        step = Step(self.inputs, traced.operations, traced.loss, traced.host, counter)
 
         def make(**more: Any) -> StepLoop:
-            return StepLoop(
-                self.session,
-                execution.strategy,
-                Step(self.inputs, traced.operations, traced.loss, traced.host, counter),
-                layout,
-                LoopRequest(fetches, fed, sums, **options, **more),
-            )
+            request = LoopRequest(fetches, fed, sums, **options, **more)
+            return StepLoop(self.session, strategy, step, self.plan.layout, request)
 
         is_wish = self.wants_xla and "jit_compile" not in options
         loop = _compiled_if_possible(make) if is_wish else make()
@@ -217,17 +214,22 @@ class Program:
     def _compile_for_tpu(self, loop: StepLoop) -> None:
         """Has a TPU's compiler compile the step, once, before it runs; see `--compile-for`."""
         job = current_job()
-        if job is None or job.request.only or self.is_compiled or self.execution.shards is None:
+        if (
+            job is None
+            or job.request.only
+            or self.loops.is_compiled
+            or self.execution.shards is None
+        ):
             return
         compile_loop(job, self, loop)
-        self.is_compiled = True
+        self.loops.is_compiled = True
 
     def _check_for_tpu(self, loop: StepLoop) -> None:
         """Lets XLA compile the step, once: loops differ in what they fetch."""
-        if self.is_checked or is_on_tpu(self.execution.strategy):
+        if self.loops.is_checked or is_on_tpu(self.execution.strategy):
             return
         loop.check_compiles(for_tpu=True)
-        self.is_checked = True
+        self.loops.is_checked = True
         count, name = len(loop.names), MODE_NAMES[self.mode]
         logging.info("XLA compiles the %s step for a TPU: %d operations.", name, count)
 
@@ -236,18 +238,18 @@ class Program:
     ) -> StepLoop:
         """``make_loop``, but the program, and one that stands for it, compiles each loop once."""
         key = tuple(fetches), tuple(fed), tuple(sums)
-        if key not in self.loops:
-            self.loops[key] = self.make_loop(fetches, fed, sums)
-        return self.loops[key]
+        if key not in self.loops.kept:
+            self.loops.kept[key] = self.make_loop(fetches, fed, sums)
+        return self.loops.kept[key]
 
     def kept_loop_with_outputs(self, fetches: Sequence[str]) -> StepLoop:
         """A kept loop that returns what is fetched of each of its steps."""
         key = tuple(fetches)
-        if key not in self.loops_with_outputs:
+        if key not in self.loops.with_outputs:
             tensors = map(self.graph.get_tensor_by_name, fetches)
             outputs = StepOutputs([tf.TensorSpec(t.shape, t.dtype) for t in tensors])
-            self.loops_with_outputs[key] = self.make_loop(fetches, outputs=outputs)
-        return self.loops_with_outputs[key]
+            self.loops.with_outputs[key] = self.make_loop(fetches, outputs=outputs)
+        return self.loops.with_outputs[key]
 
     @property
     def wants_xla(self) -> bool:
@@ -260,13 +262,9 @@ class Program:
             return False
         return bool(config and config.graph_options.optimizer_options.global_jit_level > 0)
 
-    def _axes(self) -> list[int | None] | None:
-        axes = self.execution.batch_axes(self.input)
-        return axes if axes is None else [*axes, *[None] * (len(self.inputs) - len(axes))]
-
     def close(self) -> None:
         """Stops the input's threads and frees the variables."""
-        self.input_session.close()
+        self.input.session.close()
         self.session.close()
 
 
@@ -279,13 +277,6 @@ def _compiled_if_possible(make: Callable[..., StepLoop]) -> StepLoop:
     except NotCompilableError as error:
         logging.warning("session_config asks for XLA, but a step runs without it. %s", error)
         return make()
-
-
-def split_batch_structure(batch: Any) -> tuple[Any, Any]:
-    """Features and labels of what an input_fn gives: labels are None where there are none."""
-    if not isinstance(batch, (tuple, list)):  # named tuples too
-        return batch, None
-    return batch[0], batch[1] if len(batch) > 1 else None  # a spec leaves labels of None out
 
 
 def trace_program(
@@ -326,16 +317,11 @@ def trace_program(
             _v1.train.create_global_step(graph)
         if mode == ModeKeys.TRAIN:
             global_step_read(graph)
-        graph_input = execution.call_input_fn(input_fn, graph, mode, params)
-        batch = execution.batch_tensors(graph_input, mode)
-        inputs = graph_input.names_of(batch)
-        features, labels = split_batch_structure(batch)
+        plan = execution.plan_input(input_fn, graph, mode, params)
+        batch = plan.trace_batch(mode)
         if mode == ModeKeys.PREDICT:
-            labels = None
-            _warn_of_no_end(graph_input)
-        traced = execution.trace(model_fn, features, labels, mode, params)
-        if traced.valid_size is not None:
-            inputs.append(traced.valid_size.name)
+            _warn_of_no_end(plan)
+        traced = execution.trace(model_fn, batch, mode, params)
         if after_model:
             after_model()
         if mode == ModeKeys.TRAIN:
@@ -347,12 +333,18 @@ def trace_program(
         prepare_saver(scaffold, config.keep_checkpoint_max, config.keep_checkpoint_every_n_hours)
     session = CheckpointingSession(graph, execution.strategy, shared)
     return Program(
-        execution, mode, graph, session, graph_input, session, inputs, traced, scaffold, results
+        execution,
+        mode,
+        session,
+        ProgramInput(plan, session),
+        batch,
+        dataclasses.replace(traced, scaffold=scaffold, results=results),
+        ModelSource(model_fn, params),
     )
 
 
-def _warn_of_no_end(graph_input: GraphInput) -> None:
-    if not graph_input.may_end:
+def _warn_of_no_end(plan: InputPlan) -> None:
+    if not plan.input.may_end:
         _v1.logging.warning(
             "Input graph does not use tf.data.Dataset or contain a QueueRunner. That means predict "
             "yields forever. This is probably a mistake: return a tf.data.Dataset, or take as many "

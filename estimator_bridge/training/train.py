@@ -119,7 +119,7 @@ def _run(
 ) -> float | None:
     execution = program.execution
     observers = [hook for hook in hooks if hasattr(hook, "observe")]
-    examples = execution.examples_per_step(program.input)
+    examples = program.plan.examples
     loop = HookedLoop(
         program.session,
         hooks,
@@ -199,7 +199,7 @@ def _all_hooks(
     every_steps = config.log_step_count_steps
     if every_steps:
         execution = program.execution
-        examples = execution.examples_per_step(program.input)
+        examples = program.plan.examples
         if config.is_chief:
             own.append(RateLogHook(every_steps, model_dir, rate_tags, examples))
         dtype, counts_last = spec.loss.dtype, execution.fetched_step_counts_last

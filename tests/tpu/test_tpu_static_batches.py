@@ -12,7 +12,9 @@ import estimator_bridge as eb
 from estimator_bridge.tensorflow_private import eager_mode
 from estimator_bridge.testing import TPUGraph, described_tpu
 from estimator_bridge.tpu.execution import TPUExecution
+from estimator_bridge.tpu.global_batch import GlobalBatch
 from estimator_bridge.training.program import trace_program
+from estimator_bridge.training.short_batches import short_step
 
 import tensorflow as tf  # isort: skip
 
@@ -40,10 +42,10 @@ class Model:
 
 
 def traced(mode):
-    """The execution, its program and the model, which keeps the shapes that it was given."""
+    """The program and the model, which keeps the shapes that it was given."""
     model, config = Model(), eb.tpu.RunConfig(model_dir="unused")
-    execution = TPUExecution(described_tpu(CORES), config, model, {}, BATCH)
-    return execution, trace_program(execution, model, examples, mode, {}), model
+    execution = TPUExecution(described_tpu(CORES), config, GlobalBatch(BATCH))
+    return trace_program(execution, model, examples, mode, {}), model
 
 
 def graph_of(loop, dataset):
@@ -54,7 +56,7 @@ def graph_of(loop, dataset):
 
 @pytest.mark.parametrize("mode", [EVAL, PREDICT])
 def test_full_batches_are_static_and_what_is_padded_is_counted_on_the_host(mode):
-    _, program, model = traced(mode)
+    program, model = traced(mode)
     outputs = [tensor.name for tensor in program.traced.outputs.values()]
     graph = graph_of(program.make_loop(outputs), program.dataset())
     assert model.shapes == [[BATCH // CORES, 3]]
@@ -65,14 +67,14 @@ def test_full_batches_are_static_and_what_is_padded_is_counted_on_the_host(mode)
 
 @pytest.mark.parametrize("size", [8, 11])
 def test_a_short_batch_is_evaluated_by_a_step_of_its_own_size(size):
-    execution, program, model = traced(EVAL)
+    program, model = traced(EVAL)
     with eager_mode():
         batch = tf.data.Dataset.from_tensors(tf.ones([size, 3]))
-    step = execution.short_step(program, batch)
+    step = short_step(program, batch)
     graph = graph_of(step.loop(), batch)
     # Divided over the cores, or whole on each of them.
     assert model.shapes[1:] == [[size // CORES if size % CORES == 0 else size, 3]]
     assert graph.computations == 1
     assert graph.on_tpu["MatMul"] == 1
     assert graph.variables == 2  # the model's own, not copies of another trace
-    assert execution.short_step(program, batch) is step
+    assert short_step(program, batch) is step

@@ -8,18 +8,17 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import tensorflow as tf
-from tensorflow.compat.v1 import logging
 
 from estimator_bridge.data import GraphInput, call_input_fn
 from estimator_bridge.data.static_shapes import check_static
-from estimator_bridge.graph import LiftedSession
 from estimator_bridge.model import ModeKeys, RunConfig
-from estimator_bridge.runtime import LoopResult, local_replicas
+from estimator_bridge.runtime import local_replicas
 from estimator_bridge.tensorflow_private import loss_is_scaled
 from estimator_bridge.training.distribution.joined import check_joined
 from estimator_bridge.training.distribution.strategies import input_context
 from estimator_bridge.training.distribution.tracing import TracingStrategy
 from estimator_bridge.training.execution import Execution, TracedModel
+from estimator_bridge.training.input_plan import InputPlan, TracedBatch
 from estimator_bridge.training.pace import Pace
 
 __all__ = ["DistributedExecution"]
@@ -51,7 +50,20 @@ class DistributedExecution(Execution):
         with self._tracing.training_scope() if is_training else self._tracing.scope():
             yield
 
-    def call_input_fn(
+    def plan_input(
+        self, input_fn: Callable, graph: tf.Graph, mode: str, params: Mapping[str, Any]
+    ) -> InputPlan:
+        """A replica's element; its shapes are known where the replicas are a TPU's cores.
+
+        Raises:
+          ValueError: they are not.
+        """
+        plan = super().plan_input(input_fn, graph, mode, params)
+        if self.strategy.extended.experimental_require_static_shapes:
+            check_static(plan.input.spec, allow_partial_batch=False)
+        return plan
+
+    def _call_input_fn(
         self, input_fn: Callable, graph: tf.Graph, mode: str, params: Mapping[str, Any]
     ) -> GraphInput:
         """Calls an input_fn, with an input_context too if it takes one."""
@@ -64,53 +76,27 @@ class DistributedExecution(Execution):
             input_context=input_context(self.strategy),
         )
 
-    def batch_tensors(self, graph_input: GraphInput, mode: str) -> Any:
-        """A replica's element; its shapes are known where the replicas are a TPU's cores.
-
-        Raises:
-          ValueError: they are not.
-        """
-        if self.strategy.extended.experimental_require_static_shapes:
-            check_static(graph_input.spec, allow_partial_batch=False)
-        return super().batch_tensors(graph_input, mode)
-
     def pace(self, mode: str, steps: int | None = None) -> Pace:
         """A TPU strategy's own number of steps, where it has one; else no bound."""
         if mode == ModeKeys.TRAIN and (self._steps_per_call or 1) > 1:
             return Pace(steps=self._steps_per_call)
         return super().pace(mode, steps)
 
-    def examples_per_step(self, graph_input: GraphInput) -> int | None:
-        """The size of a global batch, where it is known."""
-        each = super().examples_per_step(graph_input)
+    def _examples(self, given: GraphInput) -> int | None:
+        each = super()._examples(given)
         return each and each * self.strategy.num_replicas_in_sync
 
     def trace(
-        self, model_fn: Callable, features: Any, labels: Any, mode: str, params: Mapping[str, Any]
+        self, model_fn: Callable, batch: TracedBatch, mode: str, params: Mapping[str, Any]
     ) -> TracedModel:
         """Calls model_fn once, for one replica."""
         with self._tracing.replica_context():
-            traced = super().trace(model_fn, features, labels, mode, params)
+            traced = super().trace(model_fn, batch, mode, params)
         if mode != ModeKeys.TRAIN:
             return traced
         check_joined(_v1.get_default_graph(), traced.operations, self.strategy.num_replicas_in_sync)
         loss = self._tracing.reduce(_loss_reduction(), traced.spec.loss, axis=None)
         return dataclasses.replace(traced, spec=traced.spec._replace(loss=loss), loss=loss.name)
-
-    def evaluate_left_over(self, program: Any, result: LoopResult) -> None:
-        """Evaluates the elements at the input's end that were too few for all replicas."""
-        session: LiftedSession = program.session
-        for element in result.left_over:
-            try:
-                session.evaluate(program.traced.operations, dict(zip(program.inputs, element)))
-            except NotImplementedError:
-                logging.warning(
-                    "The last %d element(s) of the evaluation's input were too few for %d "
-                    "replicas and are left out, as its metrics add up values of all replicas.",
-                    len(result.left_over),
-                    self.strategy.num_replicas_in_sync,
-                )
-                break
 
 
 def _loss_reduction() -> tf.distribute.ReduceOp:

@@ -1,4 +1,4 @@
-"""A step on a batch that is smaller than the others."""
+"""The last batch of an evaluation, where it is smaller than the others: a step of its own size."""
 
 from __future__ import annotations
 
@@ -8,12 +8,63 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.graph import continue_trace
 from estimator_bridge.graph.snapshot import Snapshot, node_name
+from estimator_bridge.model import ModeKeys
 from estimator_bridge.runtime import StepLoop
 from estimator_bridge.tensorflow_private import eager_mode
-from estimator_bridge.training.program import Program
+from estimator_bridge.training.program import Program, trace_program
 
-__all__ = ["ShortStep"]
+__all__ = ["ShortStep", "evaluate_short_batch", "short_step", "trace_short"]
+
+
+def evaluate_short_batch(
+    program: Program, batch: list[tf.Tensor], fetches: Sequence[str] = ()
+) -> dict[str, Any] | None:
+    """Evaluates the last batch at its own size, with the model traced for that size.
+
+    Its examples are divided over the replicas where they can be; else each replica sees all of
+    them, and one replica's results count.
+
+    Args:
+      program: traced for full batches.
+      batch: its flat components.
+      fetches: what hooks want to know of this step, by reference.
+
+    Returns:
+      The fetches' values by reference; None where they cannot be had of such a batch.
+    """
+    structure = tf.nest.pack_sequence_as(program.plan.input.spec, batch)
+    with eager_mode():
+        elements = tf.data.Dataset.from_tensors(structure)
+    return short_step(program, elements)(elements, fetches)
+
+
+def short_step(program: Program, elements: tf.data.Dataset) -> ShortStep:
+    """The step for batches of the size that the elements have by their static shapes; kept."""
+    size, steps = _size_of(elements), program.loops.short_steps
+    if size not in steps:
+        short = trace_short(program, elements)
+        with continue_trace(short.graph, program.execution.shards):  # tables are each trace's own
+            short.session.run(tf.compat.v1.tables_initializer())
+        steps[size] = ShortStep(program, short)
+    return steps[size]
+
+
+def trace_short(program: Program, elements: tf.data.Dataset) -> Program:
+    """The model traced for batches of the size that the elements have by their shapes."""
+    return trace_program(
+        program.execution.for_batch_of(_size_of(elements)),
+        program.source.model_fn,
+        lambda params: elements,
+        ModeKeys.EVAL,
+        program.source.params,
+        shared=program.session.resources,
+    )
+
+
+def _size_of(elements: tf.data.Dataset) -> int:
+    return tf.nest.flatten(elements.element_spec)[0].shape.as_list()[0]
 
 
 class ShortStep:

@@ -1,0 +1,122 @@
+"""What an input_fn returned, and how the steps of a mode take it, as one value."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.data import GraphInput, placeholders
+from estimator_bridge.data.static_shapes import pad_batches
+from estimator_bridge.graph import LiftedSession
+from estimator_bridge.model import ModeKeys
+from estimator_bridge.runtime import BatchLayout
+
+__all__ = ["InputPlan", "TracedBatch", "split_batch_structure"]
+
+
+@dataclasses.dataclass(frozen=True)
+class TracedBatch:
+    """One replica's batch in the traced graph.
+
+    Attributes:
+      features: for model_fn.
+      labels: for model_fn; None where there are none.
+      refs: the tensors that an element's flat components stand for, by reference.
+      valid_size: how many examples of a padded batch are real; None: all.
+    """
+
+    features: Any
+    labels: Any
+    refs: tuple[str, ...]
+    valid_size: tf.Tensor | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class InputPlan:
+    """What an input_fn returned, and how the steps of a mode take it.
+
+    Attributes:
+      input: what it returned.
+      layout: how an element's flat components lie over the replicas.
+      replicas: how many share the input.
+      examples: in a global batch, where it is known.
+      divides: whether a step draws only those parts of the input that it needs.
+      replica_spec: of one replica's batch, for placeholders; None: the input's own tensors are it.
+      padded_to: how many examples each host's batch is padded to, as the last may be short; None
+        where none is padded.
+      prefetches: whether batches are read ahead.
+    """
+
+    input: GraphInput
+    layout: BatchLayout
+    replicas: int = 1
+    examples: int | None = None
+    divides: bool = False
+    replica_spec: Any = None
+    padded_to: int | None = None
+    prefetches: bool = False
+
+    @property
+    def tells_size(self) -> bool:
+        """Whether each step is told how many examples of its padded batch are real."""
+        return self.padded_to is not None and self.layout.full_batch is None
+
+    @property
+    def refusal(self) -> str | None:
+        """Why a run of a session cannot take a batch of its own; None where it can."""
+        if self.replicas > 1 or self.layout.hosts:
+            return (
+                f"the input feeds {self.replicas} replicas, and a session runs on the host alone. "
+                "Fetch it in the step itself, from a hook's before_run; or train on one replica."
+            )
+        if self.layout.full_batch is not None:
+            return (
+                "batches are padded to one size here, which only the step can tell. Fetch it in "
+                "the step itself, from a hook's before_run; or set use_tpu=False."
+            )
+        return None
+
+    def trace_batch(self, mode: str) -> TracedBatch:
+        """Makes one replica's batch in the default graph."""
+        size = None
+        if self.tells_size:
+            size = tf.compat.v1.placeholder(tf.int64, [], name="valid_size")
+        if self.replica_spec is None:
+            batch = self.input.graph_batch()
+        else:
+            batch = placeholders(self.replica_spec)
+        refs = [*self.input.names_of(batch), *([] if size is None else [size.name])]
+        features, labels = split_batch_structure(batch)
+        if mode == ModeKeys.PREDICT:
+            labels = None
+        return TracedBatch(features, labels, tuple(refs), size)
+
+    def dataset(self, session: LiftedSession) -> Any:
+        """The batches as the compiled loop takes them; where other machines feed, HostDatasets.
+
+        Args:
+          session: see ``GraphInput.dataset``.
+        """
+        return self.input.batches(session, self._prepared, self.layout.full_batch is not None)
+
+    def _prepared(self, dataset: tf.data.Dataset, reads_ahead: bool) -> tf.data.Dataset:
+        if self.padded_to is not None:
+            dataset = pad_batches(dataset, self.padded_to)
+            if self.tells_size:
+                dataset = dataset.map(_size_last)
+        elif reads_ahead or not self.prefetches:
+            return dataset  # a second buffer is a tenth of a small step's work
+        return dataset.prefetch(tf.data.AUTOTUNE)
+
+
+def split_batch_structure(batch: Any) -> tuple[Any, Any]:
+    """Features and labels of what an input_fn gives: labels are None where there are none."""
+    if not isinstance(batch, (tuple, list)):  # named tuples too
+        return batch, None
+    return batch[0], batch[1] if len(batch) > 1 else None  # a spec leaves labels of None out
+
+
+def _size_last(size: tf.Tensor, batch: Any) -> tuple[Any, tf.Tensor]:
+    return batch, size
