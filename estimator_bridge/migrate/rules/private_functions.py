@@ -7,21 +7,22 @@ from estimator_bridge.migrate.places import new_import
 from estimator_bridge.migrate.registry import rule
 from estimator_bridge.migrate.values import Edit, Finding, Severity
 
-# By the full name that old programs use: the same function below tf.compat.v1.
+_ROOT = "tensorflow.python."
+# By the name below tensorflow.python that old programs use: the same below tf.compat.v1.
 _PUBLIC = {
-    "tensorflow.python.framework.graph_util.convert_variables_to_constants": "graph_util.convert_variables_to_constants",
-    "tensorflow.python.framework.ops.IndexedSlices": "IndexedSlices",
-    "tensorflow.python.framework.ops.Tensor": "Tensor",
-    "tensorflow.python.framework.ops.register_tensor_conversion_function": "register_tensor_conversion_function",
-    "tensorflow.python.ops.array_ops.stack": "stack",
-    "tensorflow.python.ops.array_ops.unstack": "unstack",
-    "tensorflow.python.ops.control_flow_ops.Assert": "Assert",
-    "tensorflow.python.ops.control_flow_ops.case": "case",
-    "tensorflow.python.ops.control_flow_ops.cond": "cond",
-    "tensorflow.python.ops.control_flow_ops.while_loop": "while_loop",
-    "tensorflow.python.ops.variable_scope.variable": "Variable",
-    "tensorflow.python.pywrap_tensorflow.NewCheckpointReader": "train.NewCheckpointReader",
-    "tensorflow.python.util.nest.is_sequence": "nest.is_nested",
+    "framework.graph_util.convert_variables_to_constants": "graph_util.convert_variables_to_constants",
+    "framework.ops.IndexedSlices": "IndexedSlices",
+    "framework.ops.Tensor": "Tensor",
+    "framework.ops.register_tensor_conversion_function": "register_tensor_conversion_function",
+    "ops.array_ops.stack": "stack",
+    "ops.array_ops.unstack": "unstack",
+    "ops.control_flow_ops.Assert": "Assert",
+    "ops.control_flow_ops.case": "case",
+    "ops.control_flow_ops.cond": "cond",
+    "ops.control_flow_ops.while_loop": "while_loop",
+    "ops.variable_scope.variable": "Variable",
+    "pywrap_tensorflow.NewCheckpointReader": "train.NewCheckpointReader",
+    "util.nest.is_sequence": "nest.is_nested",
 }
 
 
@@ -50,7 +51,7 @@ def private_functions(module: Module) -> Iterator[Finding]:
     ```
     """
     for use in module.scopes.references:
-        place = _PUBLIC.get(use.target)
+        place = _place(use.target)
         if place is None or use.stored or len(use.nodes) < 2:
             continue
         tensorflow, statement = _tensorflow(module)
@@ -61,12 +62,16 @@ def private_functions(module: Module) -> Iterator[Finding]:
             (Edit(module.span(use.nodes[0], use.node), text),), (statement,) if statement else (),
         )  # fmt: skip
     for found in module.imports:
-        place = _PUBLIC.get(found.target)
+        place = _place(found.target)
         if place is not None and not found.guarded:
             yield module.finding(
                 "EB022", found.statement, Severity.BY_HAND, f"{found.target} has moved",
                 f"Use {place} of tensorflow.compat.v1.",
             )  # fmt: skip
+
+
+def _place(target: str) -> str | None:
+    return _PUBLIC.get(target[len(_ROOT) :]) if target.startswith(_ROOT) else None
 
 
 def _tensorflow(module: Module) -> tuple[str, str]:
