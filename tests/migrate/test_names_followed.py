@@ -243,6 +243,13 @@ def test_a_function_that_left_its_module_is_the_public_one(before, after):
     assert "tensorflow.compat" in text
 
 
+def test_a_comment_that_begins_with_a_long_name_is_written_once():
+    module = "tensorflow_estimator.python.estimator.tpu.tpu_estimator"
+    source = f"from {module.rpartition('.')[0]} import tpu_estimator\n"
+    source += "if a:\n    if b:\n        x = tpu_estimator.model_fn_inference_on_tpu()\n"
+    assert rewritten(source).count("# EB014:") == 1
+
+
 def test_an_import_of_a_function_that_left_its_module_is_for_a_person():
     found = findings("from tensorflow.python.ops.control_flow_ops import cond\n", "EB022")
     assert [each.severity.value for each in found] == ["by hand"]

@@ -10,7 +10,9 @@ from estimator_bridge.migrate.values import Edit, Finding, Severity
 _ROOT = "tensorflow.python."
 # By the name below tensorflow.python that old programs use: the same below tf.compat.v1.
 _PUBLIC = {
-    "framework.graph_util.convert_variables_to_constants": "graph_util.convert_variables_to_constants",
+    "framework.graph_util.convert_variables_to_constants": (
+        "graph_util.convert_variables_to_constants"
+    ),
     "framework.ops.IndexedSlices": "IndexedSlices",
     "framework.ops.Tensor": "Tensor",
     "framework.ops.register_tensor_conversion_function": "register_tensor_conversion_function",
