@@ -155,6 +155,6 @@ def _stands_above(module: Module, line: int, code: str) -> bool:
         text = module.lines.line(line).strip()
         if not text.startswith("#"):
             return False
-        if text.startswith(f"# {code}: "):
+        if text.startswith(f"# {code}:"):  # a long name is on the next line
             return True
     return False

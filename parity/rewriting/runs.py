@@ -4,7 +4,8 @@
 
 The programs are those of ``parity.compiled.fetched``, and FOLDER holds their checkouts. Both runs
 train with the same seed on emulated cores. Their last checkpoints must be equal, bit for bit, and
-their evaluations must give the same results.
+their evaluations must give the same results. Packages that a program needs and this environment
+lacks are found on PYTHONPATH.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ _SEEDED = Path(__file__).with_name("seeded")
 _ROOT = Path(__file__).resolve().parents[2]
 _RESULT = re.compile(r"Saving dict for global step (\d+: .*)")
 # The same program in both runs: what is compiled in minutes, and not run, is left out.
+# Repositories that expect to be a package of this name.
+_PACKAGES = {"google-research/albert": "albert"}
 _TOO_LARGE = ("bert: run_classifier, BERT-base", "tpu: resnet_main, ResNet-50")
 
 
@@ -37,10 +40,12 @@ def _run(
 ) -> tuple[int, str]:
     words = command(program, cores, data=str(data), out=str(out), code=str(checkout))
     folders = [_SEEDED, _ROOT, *(checkout / folder for folder in program.path)]
+    folders += [checkout.parent] if program.repository in _PACKAGES else []
+    found = os.environ.get("PYTHONPATH")
     environment = {
         **os.environ,
         **program.environment,
-        "PYTHONPATH": os.pathsep.join(map(str, folders)),
+        "PYTHONPATH": os.pathsep.join([*map(str, folders), *([found] if found else [])]),
         "PYTHONWARNINGS": "ignore",
     }
     if is_rewritten:
@@ -86,15 +91,17 @@ def compared(name: str, checkouts: Path, data: Path, cores: int) -> dict[str, An
     checkout = checkouts / program.repository.replace("/", "+")
     found: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder, checkout.name)
-        shutil.copytree(checkout, copy, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+        package = _PACKAGES.get(program.repository, checkout.name)
+        published, copy = (Path(folder, side, package) for side in ("published", "rewritten"))
+        for place in (published, copy):
+            shutil.copytree(checkout, place, symlinks=True, ignore=shutil.ignore_patterns(".git"))
         rewritten = subprocess.run(
             [sys.executable, "-m", "estimator_bridge", "rewrite", "--write", str(copy)],
             cwd=_ROOT, timeout=_SECS, check=False, capture_output=True, text=True,
         )  # fmt: skip
         found["by hand"] = rewritten.returncode
         sides = {}
-        for side, code in (("run", checkout), ("python", copy)):
+        for side, code in (("run", published), ("python", copy)):
             out = Path(folder, f"out of {side}".replace(" ", "_"))
             found[side], said = _run(program, code, data, out, cores, side == "python")
             sides[side] = _weights(out), _RESULT.findall(said)
@@ -104,9 +111,11 @@ def compared(name: str, checkouts: Path, data: Path, cores: int) -> dict[str, An
     found["variables"] = len(ours)
     found["evaluations"] = len(results)
     found["different"] = sorted(
-        name
-        for name in {*ours, *theirs}
-        if name not in ours or name not in theirs or not np.array_equal(ours[name], theirs[name])
+        variable
+        for variable in {*ours, *theirs}
+        if variable not in ours
+        or variable not in theirs
+        or not np.array_equal(ours[variable], theirs[variable])
     )
     found["equal"] = bool(ours) and not found["different"] and results == again
     return found

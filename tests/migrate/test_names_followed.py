@@ -221,3 +221,35 @@ def test_a_name_of_a_module_of_tf_slim_is_for_a_person():
 def test_an_unused_import_of_what_is_nowhere_is_left_out():
     (found,) = findings("from tensorflow.contrib.image.python.ops import image_ops\n")
     assert found.how == "Leave it out."
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "import tensorflow as tf\nfrom tensorflow.python.ops import control_flow_ops as c\n"
+            "x = tf.contrib\ny = c.cond(a, b, d)\n",
+            "y = tf.cond(a, b, d)",
+        ),
+        (
+            "from tensorflow.python import pywrap_tensorflow as p\nr = p.NewCheckpointReader(a)\n",
+            "r = tf.train.NewCheckpointReader(a)",
+        ),
+    ],
+)
+def test_a_function_that_left_its_module_is_the_public_one(before, after):
+    text = rewritten(before)
+    assert text.endswith(f"{after}\n")
+    assert "tensorflow.compat" in text
+
+
+def test_a_comment_that_begins_with_a_long_name_is_written_once():
+    module = "tensorflow_estimator.python.estimator.tpu.tpu_estimator"
+    source = f"from {module.rpartition('.')[0]} import tpu_estimator\n"
+    source += "if a:\n    if b:\n        x = tpu_estimator.model_fn_inference_on_tpu()\n"
+    assert rewritten(source).count("# EB014:") == 1
+
+
+def test_an_import_of_a_function_that_left_its_module_is_for_a_person():
+    found = findings("from tensorflow.python.ops.control_flow_ops import cond\n", "EB022")
+    assert [each.severity.value for each in found] == ["by hand"]
