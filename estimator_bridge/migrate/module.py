@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import sys
 from collections.abc import Iterator
 from typing import TypeVar
 
@@ -13,6 +14,7 @@ from estimator_bridge.legacy.running.dialects import (
     judge_nodes,
     speaks_tensorflow,
 )
+from estimator_bridge.migrate.alias_positions import place_aliases
 from estimator_bridge.migrate.lines import Lines
 from estimator_bridge.migrate.names import Known, canonical, look_up
 from estimator_bridge.migrate.scopes import Import, Reference, Scopes
@@ -45,6 +47,8 @@ class Module:
     def __init__(self, file: str, text: str, dialect: Dialect | None = None):
         self.file, self.text = file, text
         self.tree = ast.parse(text)
+        if sys.version_info < (3, 10):
+            place_aliases(self.tree, text)
         self.lines = Lines(text)
         self._nodes = list(ast.walk(self.tree))
         speaks = speaks_tensorflow(text.encode())

@@ -141,7 +141,8 @@ def _pipeline(per_host_input_for_training: bool | int) -> int:
         return InputPipelineConfig.PER_HOST_V1
     if per_host_input_for_training is False:
         return InputPipelineConfig.PER_SHARD_V1
-    names = {v: k for k, v in vars(InputPipelineConfig).items() if isinstance(v, int)}
+    public = {k: v for k, v in vars(InputPipelineConfig).items() if not k.startswith("_")}
+    names = {number: name for name, number in public.items()}  # not Python 3.13's __firstlineno__
     if per_host_input_for_training not in names:
         raise ValueError(
             "per_host_input_for_training must be True, False or one of InputPipelineConfig."

@@ -34,7 +34,7 @@ def test_true_is_not_the_number_one():
     assert TPUConfig(per_host_input_for_training=1).per_host_input_for_training == 1
 
 
-@pytest.mark.parametrize("bad", [0, 6, "PER_HOST_V2", None])
+@pytest.mark.parametrize("bad", [0, 6, 20, "PER_HOST_V2", None])
 def test_an_unknown_pipeline_is_refused_with_the_known_ones(bad):
     with pytest.raises(ValueError, match=r"\{PER_SHARD_V1, PER_HOST_V1, PER_HOST_V2,.*got"):
         TPUConfig(per_host_input_for_training=bad)
