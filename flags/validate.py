@@ -1,4 +1,4 @@
-"""Checks of flag values that belong together, reported together."""
+"""Checks flag values against each other, and reports all problems together."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ _POSITIVE = (
     "num_shards",
 )
 _SECONDS = ("grace_secs", "watchdog_secs")
-# Steps are counted in 64 bits, all else in 32. A longer time would overflow a timer.
+# Steps are counted in 64 bits, everything else in 32. A longer time would overflow a timer.
 _MOST_STEPS, _MOST, _MOST_SECONDS = 2**62, 2**31 - 1, 10**9
 _STEPS = ("train_steps", "eval_steps", "save_checkpoints_steps")
 _LARGEST_FLOAT32 = 3.4e38
 _DIGITS_SHOWN = 50
-# TensorFlow looks for files by patterns, in which these characters stand for others.
+# TensorFlow finds files by glob patterns, in which these characters are special.
 _PATTERN_CHARACTERS = "[]\\"
 _OPTIONAL = ("eval_steps", "num_shards")
 _BATCH_SIZES = ("train_batch_size", "eval_batch_size", "predict_batch_size")
 
 
 class FlagsError(ValueError):
-    """Flag values that cannot be run with: the message lists all of them.
+    """Invalid flag values; the message lists all of them.
 
     Attributes:
-        problems: one line a wrong value: the flag, what was given, what is wanted.
+        problems: one line per invalid value: the flag, its value, the expected value.
     """
 
     def __init__(self, problems: list[str]):
@@ -51,11 +51,11 @@ def check_flags(flag_values: absl_flags.FlagValues, num_replicas: int | None = N
 
     Args:
         flag_values: parsed flags.
-        num_replicas: the number of replicas, where it is known by now; else the one that
-            `--num_shards` or `--tpu=emulated:N` names, if any.
+        num_replicas: the number of replicas if already known; otherwise that of `--num_shards` or
+            `--tpu=emulated:N`, if any.
 
     Raises:
-        FlagsError: something is wrong; the message lists everything that is.
+        FlagsError: some values are invalid; the message lists all of them.
     """
     problems = [
         *_numbers(flag_values),

@@ -1,7 +1,7 @@
-"""Sharded TFRecords with a manifest that tells a damaged or missing shard before training.
+"""Sharded TFRecords with a manifest that reveals a damaged or missing shard before training.
 
-TensorFlow finds a damaged record when it comes to it, maybe in mid-training. The manifest keeps
-each shard's size and checksum, so that all of them are checked in milliseconds.
+TensorFlow notices a damaged record only when it reads it, perhaps in the middle of training. The
+manifest holds each shard's size and checksum, so that all of them are checked in milliseconds.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MANIFEST = "manifest.json"
 
 @dataclasses.dataclass(frozen=True)
 class Shard:
-    """One TFRecord file: its name, and what it must be like."""
+    """One TFRecord file: its name, record count, size and checksum."""
 
     file: str
     records: int
@@ -33,10 +33,10 @@ class Shard:
 
 @dataclasses.dataclass(frozen=True)
 class Manifest:
-    """What a folder of TFRecords holds.
+    """The contents of a folder of TFRecords.
 
     Attributes:
-        about: facts about the examples that a reader needs, as an image's height.
+        about: facts about the examples that a reader needs, such as an image's height.
         splits: the shards of each split.
     """
 
@@ -57,8 +57,8 @@ def write_records(
     """Writes TFRecords and their manifest: all of them, or nothing.
 
     Args:
-        folder: where; made by this call. If another process makes it first, theirs stays.
-        splits: the records of each split, in order; shards take turns.
+        folder: the folder to create. If another process creates it first, its contents stay.
+        splits: the records of each split, in order; they are dealt to the shards in turn.
         num_shards: the number of shards of each split.
         about: facts for the manifest.
     """
@@ -116,7 +116,7 @@ def open_records(folder: str) -> Manifest:
         folder: a folder that `write_records` wrote.
 
     Returns:
-        What is in it.
+        The manifest.
 
     Raises:
         DataError: the manifest or a shard is missing or damaged; the message names the file.
