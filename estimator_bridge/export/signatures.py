@@ -142,7 +142,7 @@ def _report(
     if not signatures:
         if any(isinstance(reason, NotRunnableError) for reason in refused.values()):
             reasons = "; ".join(f"{name!r}: {reason}" for name, reason in refused.items())
-            raise ValueError(f"The SavedModel would have no signature that can be run. {reasons}")
+            raise ValueError(f"The SavedModel would have nothing that can be run. {reasons}")
         logging.warning(
             "Export includes no signatures! The graph is written anyway; it can be run by the "
             "names of its tensors, but not served."
