@@ -85,7 +85,7 @@ def main(_: list[str]) -> int:
         settle_devices()
         from models.console import Console
         from models.mnist import job
-    mendable = (
+    fixable = (
         UserError,
         OSError,
         MemoryError,
@@ -109,10 +109,10 @@ def main(_: list[str]) -> int:
         assert compile_job is not None
     except flags.FlagsError as error:
         return _refuse(error, _USAGE_ERROR)
-    except mendable as error:
+    except fixable as error:
         return _refuse(_with_advice(error), _FAILED)
     except KeyboardInterrupt:
-        return _refuse("stopped; the same command goes on from the last checkpoint", _INTERRUPTED)
+        return _refuse("stopped; the same command resumes from the last checkpoint", _INTERRUPTED)
     return compile_job.finish() if compile_job else 0
 
 
@@ -122,7 +122,7 @@ def _with_advice(error: Exception) -> str:
         sizes = ("train_batch_size", "eval_batch_size", "predict_batch_size")
         given = ", ".join(f"--{name}={absl_flags.FLAGS[name].value}" for name in sizes)
         first = told.strip().splitlines()[0] if told.strip() else "memory is exhausted"
-        return f"out of memory: {first}\nThis run has {given}: smaller batches take less."
+        return f"out of memory: {first}\nThis run has {given}: smaller batches need less."
     return told
 
 

@@ -65,7 +65,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
         description="Shows the versions of estimator_bridge and of the packages that it needs, the "
         "devices that TensorFlow sees, the environment variables that name a TPU or a cluster, and "
         "what each value of a program's flag --tpu would do on this machine. Connects to nothing. "
-        "The exit code is 1 if something has to be fixed first.",
+        "The exit code is 1 if something must be fixed first.",
     )
     doctor.set_defaults(run=_doctor, command="doctor")
     run = commands.add_parser(
@@ -78,10 +78,10 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     run.set_defaults(run=_run, command="run")
     check = commands.add_parser(
         "check",
-        help="say what an old program needs, before anything runs",
-        description="Reads the sources of a tf.estimator or TPUEstimator program and says what "
+        help="report what an old program needs, before anything runs",
+        description="Reads the sources of a tf.estimator or TPUEstimator program and reports what "
         "works, what `rewrite` rewrites, and what is left for a person. Nothing is imported or "
-        "run. The exit code is 1 where something is to be done.",
+        "run. The exit code is 1 if something needs to be done.",
     )
     migrate.add_check_arguments(check)
     check.set_defaults(run=migrate.run_check, command="check")

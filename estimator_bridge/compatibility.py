@@ -81,7 +81,7 @@ def check_versions(installed: Mapping[str, str] | None = None) -> None:
         if importlib.util.find_spec("tensorflow") is not None:
             return  # A custom build without metadata.
         raise ImportError(
-            f"estimator_bridge needs TensorFlow {_supported()}, and found none. "
+            f"estimator_bridge needs TensorFlow {_supported()}, but found none. "
             f"Run: {_pip_install()}"
         )
     if len({_minor(version) for version in tensorflow.values()}) > 1:
@@ -95,7 +95,7 @@ def check_versions(installed: Mapping[str, str] | None = None) -> None:
     minor = _minor(version)
     if minor < OLDEST_TENSORFLOW:
         raise ImportError(
-            f"estimator_bridge needs TensorFlow {_supported()}, and found {name} {version}, which "
+            f"estimator_bridge needs TensorFlow {_supported()}, but found {name} {version}, which "
             f"still has tf.estimator itself. Use that, or run: {_pip_install()}"
         )
     # Nightlies of TensorFlow and tf-keras are numbered independently for some days per release.
@@ -109,7 +109,7 @@ def check_versions(installed: Mapping[str, str] | None = None) -> None:
         )
     if minor >= FIRST_UNTESTED_TENSORFLOW:
         warnings.warn(
-            f"estimator_bridge is tested with TensorFlow {_supported()}, and found {name} "
+            f"estimator_bridge is tested with TensorFlow {_supported()}, but found {name} "
             f"{version}. It may work; if it does not, run: {_pip_install()}",
             stacklevel=3,
         )

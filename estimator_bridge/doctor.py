@@ -139,7 +139,7 @@ def _cluster_notes(environ: Mapping[str, str]) -> list[str]:
         is_evaluator = config.get("task", {}).get("type") == "evaluator"
         is_listed = "evaluator" in config.get("cluster", {})
     except (ValueError, AttributeError) as error:
-        return [f"TF_CONFIG is no JSON object with 'cluster' and 'task': {error}"]
+        return [f"TF_CONFIG is not a JSON object with 'cluster' and 'task': {error}"]
     if is_listed or not is_evaluator:
         return []
     return [

@@ -95,7 +95,7 @@ def _keras_2_folder() -> str:
     package = importlib.util.find_spec("tf_keras")
     if package is None or not package.submodule_search_locations:
         raise ImportError(
-            "estimator_bridge needs Keras 2, which is the package tf-keras, and found none. "
+            "estimator_bridge needs Keras 2, which is the package tf-keras, but found none. "
             "Run: pip install tf-keras"
         )
     return package.submodule_search_locations[0]

@@ -49,7 +49,8 @@ def parse_flags(
         check_flags(flag_values)
     except UnicodeDecodeError:  # only a flagfile is read here
         _refuse(
-            program, f"{_flagfiles(argv)}: not a text file. Want one flag a line, as --mode=train"
+            program,
+            f"{_flagfiles(argv)}: not a text file. Want one flag per line, such as --mode=train",
         )
     except absl_flags.CantOpenFlagFileError as error:
         reason = error.__context__
@@ -70,7 +71,7 @@ def _check_flagfiles(argv: Sequence[str]) -> None:
     words = [*argv[1:], "next"]
     for word, following in zip(words, words[1:]):
         if word.lstrip("-") == "flagfile=" or (word.lstrip("-") == "flagfile" and not following):
-            raise FlagsError(["--flagfile= is empty: name a file with one flag a line"])
+            raise FlagsError(["--flagfile= is empty: name a file with one flag per line"])
 
 
 def _flagfiles(argv: Sequence[str]) -> str:

@@ -84,7 +84,7 @@ def _numbers(flag_values: absl_flags.FlagValues) -> Iterator[str]:
             yield f"--{name}={secs:g}: want a number of seconds, 0 or more, up to {_MOST_SECONDS}"
     rate = flag_values.learning_rate
     if rate is None or not 0 < rate <= _LARGEST_FLOAT32:
-        yield f"--learning_rate={rate}: want a number above 0 that fits a float32, as 0.001"
+        yield f"--learning_rate={rate}: want a number above 0 that fits a float32, such as 0.001"
     seed = flag_values.tf_random_seed
     if seed is not None and not 0 <= seed < 2**31:
         yield f"--tf_random_seed={_shortened(seed)}: want a number from 0 to {2**31 - 1}"
@@ -95,7 +95,7 @@ def _compile_for(flag_values: absl_flags.FlagValues) -> Iterator[str]:
     if not target:
         for name in ("compile_only", "compile_report", "find_batch_size"):
             if flag_values[name].value:
-                yield f"--{name} needs a slice to compile for: give --compile_for=v5e-8 too"
+                yield f"--{name} needs a slice to compile for: also give --compile_for=v5e-8"
         return
     try:
         replicas = compiled_replicas(target)
@@ -104,8 +104,8 @@ def _compile_for(flag_values: absl_flags.FlagValues) -> Iterator[str]:
         return
     if flag_values.find_batch_size and not flag_values.compile_only:
         yield (
-            "--find_batch_size compiles steps of many sizes, which do not run: give --compile_only "
-            "too"
+            "--find_batch_size compiles steps of many sizes, which do not run: also give "
+            "--compile_only"
         )
     if not flag_values.use_tpu:
         yield f"--compile_for={target} with --nouse_tpu: a TPU's steps are those of --use_tpu"
@@ -151,7 +151,7 @@ def _batch_sizes(flag_values: absl_flags.FlagValues, num_replicas: int | None) -
         kind = name.split("_")[0]
         yield (
             f"--{name}={size}: {kind} batch size {size} must be divisible by number of replicas "
-            f"{replicas}; {fitting} would do"
+            f"{replicas}; use {fitting}"
         )
 
 
@@ -186,7 +186,7 @@ def _folder(name: str, folder: str) -> Iterator[str]:
     special = sorted(set(_PATTERN_CHARACTERS).intersection(folder))
     if special:
         yield (
-            f"--{name}={folder}: TensorFlow takes {' and '.join(special)} in a name for a pattern "
+            f"--{name}={folder}: TensorFlow treats {' and '.join(special)} in a name as a pattern "
             "and would not find the files; name another folder"
         )
 

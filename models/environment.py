@@ -47,6 +47,6 @@ def _kind(value: object) -> str:
 
 def _refused(what: str) -> UserError:
     return UserError(
-        f"the environment variable TF_CONFIG {what}. Want for example {_EXAMPLE}; to train on this "
+        f"the environment variable TF_CONFIG {what}. Use for example {_EXAMPLE}; to train on this "
         "machine alone, unset it."
     )

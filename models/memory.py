@@ -40,7 +40,7 @@ def require_memory(flag: str, batch: int, bytes_each: int, total: int | None) ->
     if total is None or batch * bytes_each <= total:
         return
     raise UserError(
-        f"--{flag}={batch}: a batch of this size takes at least {batch * bytes_each / 2**30:,.0f} "
-        f"GiB, and there are {total / 2**30:,.0f} GiB of memory here. Want at most "
+        f"--{flag}={batch}: a batch of this size needs at least {batch * bytes_each / 2**30:,.0f} "
+        f"GiB, but this machine has {total / 2**30:,.0f} GiB of memory. Use at most "
         f"{total // bytes_each:,}, better a few hundred."
     )

@@ -30,7 +30,7 @@ def say_what_is_missing(
     if missing:
         write(
             f"train.py: {', '.join(missing)} not installed here. From this folder, run: "
-            "pip install -e '.[models]'  (or `make train`, which makes an environment of its own). "
+            "pip install -e '.[models]'  (or `make train`, which creates its own environment). "
             "If estimator-bridge itself is installed: pip install 'estimator-bridge[models]'\n"
         )
     return bool(missing)

@@ -109,7 +109,7 @@ def _no_whole_one(
             f"{state_file} is damaged: it must be a text file that names the checkpoints beside "
             "it, and there is none"
         )
-    return f"{os.path.dirname(state_file)} holds checkpoints, and not a whole one: {problems[0]}"
+    return f"{os.path.dirname(state_file)} holds checkpoints, but not a whole one: {problems[0]}"
 
 
 def checkpoints_in(model_dir: str) -> list[str]:
@@ -189,7 +189,7 @@ def check_writable(model_dir: str) -> None:
     if special:
         raise ValueError(
             f"model_dir {model_dir!r} has {' and '.join(special)} in its name, which TensorFlow "
-            "takes for a pattern: it could not read the checkpoints that it writes there. Use a "
+            "treats as a pattern: it could not read the checkpoints that it writes there. Use a "
             "folder of another name."
         )
     in_the_way = _file_on_the_way(model_dir)

@@ -53,8 +53,8 @@ def explained_full_disk_of(what: str) -> Iterator[None]:
       FullDiskError: the disk is full.
     """
     told = (
-        f"{what} is not there; what was there before stays. Free some space, or use a folder on "
-        "another disk."
+        f"{what} was not written; existing files are unchanged. Free some space, or use a folder "
+        "on another disk."
     )
     with _explained(lambda: told):
         yield
@@ -87,4 +87,4 @@ def _what_stands(model_dir: str) -> str:
         latest = None
     if latest is None:
         return f"There is no whole checkpoint in {model_dir}."
-    return f"The checkpoint {latest} is whole: training goes on from there when started again."
+    return f"The checkpoint {latest} is whole: a restarted training resumes from it."

@@ -111,7 +111,7 @@ class Positions:
             problem = error.problem
         if problem:
             logging.warning(
-                "The input's position at step %d was not found: %s. The input begins anew.",
+                "The input's position at step %d was not found: %s. The input starts over.",
                 step,
                 problem,
             )
@@ -123,7 +123,7 @@ class Positions:
             raise InputPositionError(
                 f"The input's position {path} does not fit the dataset that input_fn returns now: "
                 f"{_reason(error)}. Return the dataset that was used up to step {step}; or delete "
-                f"{path}.* and {self._list_file}, and the input begins anew."
+                f"{path}.* and {self._list_file}, and the input starts over."
             ) from error
         return True
 

@@ -18,7 +18,7 @@ def check_shuffle(shuffle: Any) -> None:
     if not isinstance(shuffle, bool):
         raise ValueError(
             "shuffle must be provided and explicitly set as boolean (it is recommended to set it "
-            f"as True for training); got {shuffle}. Evaluation and prediction want shuffle=False."
+            f"as True for training); got {shuffle}. Evaluation and prediction need shuffle=False."
         )
 
 

@@ -70,7 +70,7 @@ def parse_cluster(tf_config: Mapping[str, Any], collective: bool = False) -> Clu
     task = tf_config.get("task", {})
     if not isinstance(task, Mapping):
         raise ValueError(
-            f"The \"task\" in TF_CONFIG must be a dict with 'type' and 'index', as "
+            f"The \"task\" in TF_CONFIG must be a dict with 'type' and 'index', such as "
             f"{{'type': 'worker', 'index': 0}}. Given {type(task).__name__}: {task!r}."
         )
     spec = _cluster_spec(tf_config.get("cluster", {}))

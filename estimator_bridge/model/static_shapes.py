@@ -10,7 +10,7 @@ from estimator_bridge.model.structures import named_leaves
 
 __all__ = ["check_static_shapes"]
 
-_MENDS = {
+_FIXES = {
     "features": "batch(..., drop_remainder=True) in input_fn, or tensor.set_shape([...]) in it",
     "labels": "batch(..., drop_remainder=True) in input_fn, or tensor.set_shape([...]) in it",
     "outputs": "tensor.set_shape([...]) in inference, or operations without dynamic shapes",
@@ -44,5 +44,5 @@ def check_static_shapes(what: str, structure: Any) -> None:
             )
             raise ValueError(
                 f"{said}: {label} is {tensor!r}, of shape {tensor.shape}. TPU mode needs to know "
-                f"each size in advance. Use {_MENDS[what]}."
+                f"each size in advance. Use {_FIXES[what]}."
             )

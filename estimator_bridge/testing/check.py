@@ -195,4 +195,4 @@ def _dynamic_lines(graph: tf.Graph | None) -> str:
     found = dynamic_operations(graph)[:_SHOWN]
     if not found:
         return ""
-    return "\n  Shapes stop to be static here:" + "".join(f"\n  {obstacle}" for obstacle in found)
+    return "\n  Shapes stop being static here:" + "".join(f"\n  {obstacle}" for obstacle in found)

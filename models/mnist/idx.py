@@ -119,7 +119,7 @@ def read_pair(pair: IdxPair) -> tuple[np.ndarray, np.ndarray]:
     if len(images) != len(labels):
         raise DataError(
             f"{pair.images} has {len(images)} images, but {pair.labels} has {len(labels)} labels: "
-            "want as many. One of the two belongs to another split, or is damaged."
+            "want equal numbers. One of the two belongs to another split, or is damaged."
         )
     if images.size == 0:
         raise DataError(f"{pair.images}: no pixels: the header states {list(images.shape)}.")

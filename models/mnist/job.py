@@ -120,12 +120,12 @@ class Job:
         if start >= total:
             self._console.say(
                 f"{self._model_dir} is already at step {start:,} of {total:,}: nothing to train. "
-                "Raise --train_steps, or name another --model_dir to start afresh."
+                "Raise --train_steps, or name another --model_dir to start over."
             )
             return
         if start:
             self._console.say(
-                f"{self._model_dir} is already at step {start:,} of {total:,}: going on from there."
+                f"{self._model_dir} is already at step {start:,} of {total:,}: resuming from there."
             )
         seed = self._flags.tf_random_seed
         train_input_fn = eb.data.input_fn(

@@ -37,7 +37,7 @@ def draw_predictions(
     counts = {len(images), len(labels), len(classes), len(probabilities)}
     if len(counts) != 1 or counts == {0}:
         raise ValueError(
-            "want as many images, labels, classes and probabilities, and at least one; got "
+            "images, labels, classes and probabilities must be equally many, at least one; got "
             f"{len(images)}, {len(labels)}, {len(classes)}, {len(probabilities)}"
         )
     # A Figure without pyplot needs no display and keeps no global state.
@@ -47,7 +47,7 @@ def draw_predictions(
     rows = math.ceil(len(images) / columns)
     figure = Figure(figsize=(1.1 * columns, 1.4 * rows + 0.5), layout="constrained")
     right = sum(int(label == class_) for label, class_ in zip(labels, classes))
-    figure.suptitle(f"{right} of these {len(images)} test digits read right")
+    figure.suptitle(f"{right} of these {len(images)} test digits classified correctly")
     grid = figure.subplots(rows, columns, squeeze=False)
     for tile in grid.flat:
         tile.set_axis_off()

@@ -121,7 +121,7 @@ def open_records(folder: str) -> Manifest:
     Raises:
         DataError: the manifest or a shard is missing or damaged; the message names the file.
     """
-    mend = f"Remove {folder} to have it written again."
+    advice = f"Remove {folder} to have it written again."
     path = os.path.join(folder, MANIFEST)
     try:
         with open(path, encoding="utf-8") as file:
@@ -132,21 +132,21 @@ def open_records(folder: str) -> Manifest:
         }
         manifest = Manifest(about=dict(content["about"]), splits=splits)
     except FileNotFoundError:
-        raise DataError(f"{path}: missing, so the shards cannot be checked. {mend}") from None
+        raise DataError(f"{path}: missing, so the shards cannot be checked. {advice}") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DataError(f"{path}: damaged manifest ({error!r}). {mend}") from error
+        raise DataError(f"{path}: damaged manifest ({error!r}). {advice}") from error
     for shard in (shard for shards in splits.values() for shard in shards):
-        _check_shard(os.path.join(folder, shard.file), shard, mend)
+        _check_shard(os.path.join(folder, shard.file), shard, advice)
     return manifest
 
 
-def _check_shard(path: str, shard: Shard, mend: str) -> None:
+def _check_shard(path: str, shard: Shard, advice: str) -> None:
     if not os.path.isfile(path):
-        raise DataError(f"{path}: missing TFRecord file of {shard.records} records. {mend}")
+        raise DataError(f"{path}: missing TFRecord file of {shard.records} records. {advice}")
     size, crc32 = _size_and_checksum(path)
     if size != shard.bytes:
-        raise DataError(f"{path}: damaged TFRecord: {size} bytes, want {shard.bytes}. {mend}")
+        raise DataError(f"{path}: damaged TFRecord: {size} bytes, want {shard.bytes}. {advice}")
     if crc32 != shard.crc32:
         raise DataError(
-            f"{path}: damaged TFRecord: checksum {crc32:08x}, want {shard.crc32:08x}. {mend}"
+            f"{path}: damaged TFRecord: checksum {crc32:08x}, want {shard.crc32:08x}. {advice}"
         )

@@ -131,7 +131,7 @@ def test_predictions_of_a_size_that_depends_on_data():
     refused(
         model_fn,
         "prediction on 1 core(s): ValueError: predictions['positive'] has dynamic shape",
-        "Shapes stop to be static here",
+        "Shapes stop being static here",
         "Use tf.where(condition, x, y), or multiply by the mask",
         modes=[PREDICT],
     )
