@@ -36,7 +36,7 @@ class Write:
 
     @property
     def is_done(self) -> bool:
-        """Whether the write has ended, successfully or not."""
+        """True once the write has ended, successfully or not."""
         return self._done.is_set()
 
     def wait(self) -> None:

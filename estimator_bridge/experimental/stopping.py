@@ -102,7 +102,7 @@ class CheckForStoppingHook(_SessionRunHook):
         self._stop_var: Any = None
 
     def steps_until_due(self, step: int) -> Due:
-        """Asks for each return to the host, about once a second."""
+        """Runs the hook whenever the loop returns to the host, about once a second."""
         del step
         return NOW
 

@@ -33,7 +33,7 @@ def saver_of(scaffold: tf.compat.v1.train.Scaffold) -> tf.compat.v1.train.Saver:
     """Returns the saver that is exported, with which a loader restores the variables.
 
     Args:
-      scaffold: the model's scaffold. A saver of its own may rename variables, as for exponential
+      scaffold: the model's scaffold. Its saver, if any, may rename variables, as for exponential
         moving averages. An object-based ``tf.train.Checkpoint`` cannot be exported in this kind of
         SavedModel, so a saver by name replaces it.
     """

@@ -67,7 +67,7 @@ def at_thresholds(thresholds: Iterable[float], predictions: str) -> list[Measure
 
 
 def keras_metric(measure: Measure) -> Any:
-    """Makes a tf_keras metric, not updated yet."""
+    """Makes a tf_keras metric."""
     from tf_keras import metrics
 
     name, threshold = measure.name, measure.threshold

@@ -19,7 +19,7 @@ __all__ = ["CompiledModel", "keras_in_graphs"]
 
 @contextlib.contextmanager
 def keras_in_graphs(training: bool) -> Iterator[None]:
-    """Lets layers be made in the default graph.
+    """Provides a context to build layers in the default graph.
 
     In graphs tf_keras gives its classes other base classes than in eager code, for the whole
     process; earlier models of the program would lose their methods. So the bases are restored.
@@ -83,7 +83,7 @@ class CompiledModel:
 
     @property
     def is_compiled(self) -> bool:
-        """Whether the model has an optimizer, loss and metrics."""
+        """True if the model has an optimizer, loss and metrics."""
         return bool(self._optimizers)
 
     def check_compiled(self) -> None:

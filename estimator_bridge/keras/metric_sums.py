@@ -17,8 +17,8 @@ _v1 = tf.compat.v1
 class MetricSums:
     """Metrics that are updated in a replica's graph and counted over all replicas.
 
-    The state of Keras metrics is sums over examples. Between steps all replicas have the same
-    sums, and a copy of them, so that a step adds each replica's own part once.
+    Keras metrics keep sums over examples. Between steps all replicas hold the same sums and a copy
+    of them, so that a step adds each replica's own part once.
 
     Args:
       metrics: the metrics of a compiled model in the default graph.

@@ -46,7 +46,7 @@ class RunConfig:
         leaves the choice to TF_CONFIG's ``model_dir``, then to the estimator.
       tf_random_seed: the graph's seed. None draws different initial weights in each run.
       save_summary_steps: steps between summaries.
-      save_checkpoints_steps: steps between checkpoints; excludes `save_checkpoints_secs`.
+      save_checkpoints_steps: steps between checkpoints; not with `save_checkpoints_secs`.
       save_checkpoints_secs: seconds between checkpoints, 600 if neither is given. None for both
         turns checkpoints off.
       session_config: a ``tf.compat.v1.ConfigProto``.

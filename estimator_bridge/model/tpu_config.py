@@ -18,7 +18,7 @@ _CORES_PER_REPLICA = (1, 2, 4, 8, 16, 32, 64, 128)
 
 
 class InputPipelineConfig:
-    """How often input_fn is called, and which part of the global batch each call returns."""
+    """Ways to call input_fn: how often, and for which part of the global batch."""
 
     PER_SHARD_V1 = 1  # once per core, for that core's batch
     PER_HOST_V1 = 2  # once per host, for the host's batch, which is split over its cores

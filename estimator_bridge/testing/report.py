@@ -43,7 +43,7 @@ class ModelReport:
     tpu: dict[str, TPUGraph] = dataclasses.field(default_factory=dict)
 
     def __repr__(self) -> str:
-        """Summarizes the results on a screen; ``details()`` has all values."""
+        """Summarizes the results; ``details()`` has all values."""
         cores = sorted(self.losses)
         lines = ["ModelReport: passed" + (f" on {_listed(cores)} core(s)" if cores else "")]
         for count in cores:

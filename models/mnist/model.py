@@ -1,7 +1,7 @@
 """A convolutional classifier of digits: one description for both estimators.
 
-It has neither dropout nor batch normalization: so the same global batches give the same weights
-on any number of cores, and the task does not need them.
+Without dropout and batch normalization, the same global batches give the same weights on any
+number of cores; the task does not need them.
 """
 
 from __future__ import annotations
