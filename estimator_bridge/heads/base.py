@@ -50,7 +50,7 @@ class Head(abc.ABC):
         Args:
           labels: labels of the batch.
           logits: output of the model's last layer, [batch, ..., logits_dimension].
-          features: features by name; only used for weights.
+          features: features by name, for weights and loss_fn.
           mode: one of `ModeKeys`, for heads that depend on it.
           regularization_losses: scalars to add.
 
@@ -88,7 +88,7 @@ class Head(abc.ABC):
 
         Args:
           eval_metrics: the result of `metrics`.
-          features: features by name; only used for weights.
+          features: features by name, for weights and loss_fn.
           logits: [batch, ..., logits_dimension].
           labels: labels of the batch.
           mode: one of `ModeKeys`, for heads that depend on it.
@@ -113,7 +113,7 @@ class Head(abc.ABC):
         """Makes the spec that a model_fn returns.
 
         Args:
-          features: features by name; only used for weights.
+          features: features by name, for weights and loss_fn.
           mode: one of `ModeKeys`.
           logits: output of the model's last layer, [batch, ..., logits_dimension].
           labels: labels of the batch; required for training and evaluation.

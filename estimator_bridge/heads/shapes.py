@@ -163,7 +163,7 @@ def check_losses(losses: tf.Tensor, logits: tf.Tensor, dimension: int) -> tf.Ten
         if losses.shape != expected:
             raise ValueError(
                 f"{message}logits_shape: {logits.shape}, loss_shape: {losses.shape}. Return "
-                "unreduced losses; the head sums them."
+                "unreduced losses; the head reduces them."
             )
         return losses
     logits_shape, shape = tf.shape(logits), tf.shape(losses)

@@ -119,7 +119,7 @@ class SingleHead(Head):
         Args:
           labels: as input_fn returned them.
           logits: output of the model's last layer.
-          features: features by name; only used for weights.
+          features: features by name, for weights and loss_fn.
 
         Returns:
           The checked tensors, and the loss of each label.

@@ -62,7 +62,7 @@ class AnyV1Head:
         """Makes the spec that a model_fn returns.
 
         Args:
-          features: features by name; only used for weights.
+          features: features by name, for weights and loss_fn.
           mode: one of `ModeKeys`.
           logits: output of the model's last layer, [batch, ..., logits_dimension].
           labels: labels of the batch; required for training and evaluation.
@@ -138,7 +138,7 @@ class V1Head(AnyV1Head):
         """Computes the loss of a batch.
 
         Args:
-          features: features by name; only used for weights.
+          features: features by name, for weights and loss_fn.
           mode: not used.
           logits: [D0, ..., DN, logits_dimension].
           labels: labels of the batch.

@@ -50,7 +50,7 @@ class V1MultiHead(AnyV1Head):
         """Computes the loss of a batch.
 
         Args:
-          features: features by name; only used for weights.
+          features: features by name, for weights and loss_fn.
           mode: one of `ModeKeys`.
           logits: a dict by head name, or one tensor.
           labels: labels by head name.

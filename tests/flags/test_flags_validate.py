@@ -30,7 +30,7 @@ def test_everything_wrong_is_listed_at_once():
     )
     text = "\n".join(found)
     assert len(found) == 5
-    assert "train batch size 100 must be divisible by number of replicas 8; 96 or 104" in text
+    assert "train batch size 100 must be divisible by number of replicas 8; use 96 or 104" in text
     assert "--train_steps=0: want a number of 1 or more" in text
     assert "--learning_rate=nan" in text
     assert "--num_shards=4 with --tpu=emulated:8" in text
