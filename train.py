@@ -4,9 +4,9 @@ python train.py --use_tpu                # an attached TPU, else 8 emulated CPU 
 python train.py --tpu=my-tpu             # that TPU, and no other
 python train.py --tpu=gpu:2              # two GPUs of this machine
 python train.py --nouse_tpu              # a plain Estimator of the same model
-python train.py --compile_for=v5e-8 --compile_only  # nothing runs: see what that TPU makes of it
-python train.py --data_dir=mnist         # full MNIST, where its four IDX files are
-python train.py --flagfile=flags.txt     # flags from a file, one a line
+python train.py --compile_for=v5e-8 --compile_only  # run nothing: compile for that TPU and report
+python train.py --data_dir=mnist         # full MNIST, from a folder with its four IDX files
+python train.py --flagfile=flags.txt     # flags from a file, one per line
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import warnings
 
 from models.requirements import say_what_is_missing
 
-if say_what_is_missing():  # before an import fails, now or after the training
+if say_what_is_missing():  # before an import fails, now or after training
     sys.exit(1)
 
 from absl import app, logging
@@ -35,19 +35,19 @@ _FAILED, _USAGE_ERROR, _INTERRUPTED = 1, 2, 130
 flags.define_flags(
     paths={
         "data_dir": "runs/data",
-        "data_dir_help": "Folder with the four MNIST IDX files, plain or .gz. Where it has none "
-        "of them, scikit-learn's 8 by 8 digits are used, and written there at first use.",
+        "data_dir_help": "Folder with the four MNIST IDX files, plain or .gz. If it has none of "
+        "them, scikit-learn's 8 by 8 digits are used, and written there at first use.",
         "model_dir_help": "Folder of checkpoints, summaries and the picture. By default "
-        "runs/digits or runs/mnist, by the data.",
+        "runs/digits or runs/mnist, depending on the data.",
     },
     training={"train_steps": 1500, "learning_rate": 3e-3},
 )
 
 
 def main(_: list[str]) -> int:
-    """Runs the job; what a user can mend ends as a message and an exit code."""
+    """Runs the job; errors that a user can fix end as a message and an exit code."""
     if not absl_flags.FLAGS["verbosity"].present:
-        # The console tells what the library would log; --verbosity=0 shows both.
+        # The console shows what the library would log; --verbosity=0 shows both.
         logging.set_verbosity(logging.WARNING)
     try:
         require_valid_tf_config(os.environ)
@@ -70,10 +70,10 @@ def main(_: list[str]) -> int:
             )
         except (ValueError, CompileError) as error:
             return _refuse(error, _USAGE_ERROR)
-    # TensorFlow takes seconds to import, so this waits until all that is known to be right.
+    # TensorFlow takes seconds to import, so it comes after the cheap checks.
     from estimator_bridge.quiet_start import quietly, settle_devices
 
-    if "TF_CPP_MIN_LOG_LEVEL" not in os.environ:  # else the user has said how much to show
+    if "TF_CPP_MIN_LOG_LEVEL" not in os.environ:  # otherwise the user has chosen how much to show
         std_logging.getLogger("tensorflow").setLevel(std_logging.ERROR)
         warnings.filterwarnings("ignore", category=UserWarning, module=r"tf_keras\.")
     with quietly():
@@ -85,7 +85,7 @@ def main(_: list[str]) -> int:
         settle_devices()
         from models.console import Console
         from models.mnist import job
-    mendable = (
+    fixable = (
         UserError,
         OSError,
         MemoryError,
@@ -95,7 +95,7 @@ def main(_: list[str]) -> int:
         eb.errors.ModelDirInUseError,
         eb.errors.TooLateError,
         eb.errors.WorkerError,
-        # What surrounds the program: memory, disks, permissions, the network.
+        # The program's environment: memory, disks, permissions, the network.
         tf.errors.DataLossError,
         tf.errors.NotFoundError,
         tf.errors.PermissionDeniedError,
@@ -105,14 +105,14 @@ def main(_: list[str]) -> int:
     try:
         with Console() as console:
             job.run(absl_flags.FLAGS, console)
-    except CompileOnlyEnd:  # the program was only to be compiled
+    except CompileOnlyEnd:  # compiling was all that was asked for
         assert compile_job is not None
     except flags.FlagsError as error:
         return _refuse(error, _USAGE_ERROR)
-    except mendable as error:
+    except fixable as error:
         return _refuse(_with_advice(error), _FAILED)
     except KeyboardInterrupt:
-        return _refuse("stopped; the same command goes on from the last checkpoint", _INTERRUPTED)
+        return _refuse("stopped; the same command resumes from the last checkpoint", _INTERRUPTED)
     return compile_job.finish() if compile_job else 0
 
 
@@ -122,7 +122,7 @@ def _with_advice(error: Exception) -> str:
         sizes = ("train_batch_size", "eval_batch_size", "predict_batch_size")
         given = ", ".join(f"--{name}={absl_flags.FLAGS[name].value}" for name in sizes)
         first = told.strip().splitlines()[0] if told.strip() else "memory is exhausted"
-        return f"out of memory: {first}\nThis run has {given}: smaller batches take less."
+        return f"out of memory: {first}\nThis run has {given}: smaller batches need less."
     return told
 
 

@@ -1,4 +1,4 @@
-"""`python -m estimator_bridge`: the command, also where its script is not on the path."""
+"""`python -m estimator_bridge`: the command, even if its script is not on the path."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The command `estimator-bridge`: one sub-command each for what people do outside a program."""
+"""The command `estimator-bridge` and its subcommands."""
 
 from __future__ import annotations
 
@@ -31,26 +31,26 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
-    """Parses a command line, as `main` takes it; ``run`` of the result is the command's function.
+    """Parses a command line as `main` does; ``run`` of the result is the command's function.
 
     Raises:
-        SystemExit: wrong usage, or a call for help.
+        SystemExit: wrong usage, or a request for help.
     """
     parser, commands = _parser()
     arguments, unknown = parser.parse_known_args(argv)
-    if unknown:  # said with the usage of the command that was called
+    if unknown:  # reported with the usage of the called command
         shown = commands.get(arguments.command, parser)
         shown.error(f"unrecognized arguments: {' '.join(unknown)}")
     return arguments
 
 
 def help_of(name: str) -> str:
-    """The help of one command."""
+    """Returns the help of one command."""
     return _parser()[1][name].format_help()
 
 
 def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
-    """The parser, and those of the commands by their names."""
+    """Returns the parser, and the commands' parsers by name."""
     parser = argparse.ArgumentParser(
         prog="estimator-bridge",
         description="Runs tf.estimator and TPUEstimator programs on today's TensorFlow.",
@@ -65,7 +65,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
         description="Shows the versions of estimator_bridge and of the packages that it needs, the "
         "devices that TensorFlow sees, the environment variables that name a TPU or a cluster, and "
         "what each value of a program's flag --tpu would do on this machine. Connects to nothing. "
-        "The exit code is 1 if something has to be fixed first.",
+        "The exit code is 1 if something must be fixed first.",
     )
     doctor.set_defaults(run=_doctor, command="doctor")
     run = commands.add_parser(
@@ -78,10 +78,10 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     run.set_defaults(run=_run, command="run")
     check = commands.add_parser(
         "check",
-        help="say what an old program needs, before anything runs",
-        description="Reads the sources of a tf.estimator or TPUEstimator program and says what "
+        help="report what an old program needs, before anything runs",
+        description="Reads the sources of a tf.estimator or TPUEstimator program and reports what "
         "works, what `rewrite` rewrites, and what is left for a person. Nothing is imported or "
-        "run. The exit code is 1 where something is to be done.",
+        "run. The exit code is 1 if something needs to be done.",
     )
     migrate.add_check_arguments(check)
     check.set_defaults(run=migrate.run_check, command="check")

@@ -1,10 +1,10 @@
-"""Python's garbage collector, kept from looking through what is no garbage while a program starts.
+"""Keeps Python's garbage collector from scanning live objects while a program starts.
 
-To import TensorFlow makes half a million objects that live as long as the process. The collector
-looks through all of them several times during the import, and once more in the midst of the first
-model: together a fifth of the CPU time until the first step. Nothing is collected later than at
-the next full collection after that step, and a program that has turned the collector off, or froze
-objects of its own, is left alone.
+Importing TensorFlow creates half a million objects that live as long as the process. The collector
+scans all of them several times during the import, and once more while the first model is built:
+together a fifth of the CPU time until the first step. Collection resumes at the latest with the
+next full collection after that step. A program that has disabled the collector or frozen objects
+itself is left alone.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from typing import Any
 __all__ = ["end_sparing", "spare_tensorflow_import", "spared"]
 
 
-_state = SimpleNamespace(was=False, holds=False)  # whether `spared` was entered; and froze
+_state = SimpleNamespace(was=False, holds=False)  # whether `spared` was entered, and froze
 
 
 def spare_tensorflow_import() -> None:
-    """Has the collector pause while TensorFlow is imported, whoever imports it later."""
+    """Pauses the collector while TensorFlow is imported, whoever imports it later."""
     if "tensorflow" not in sys.modules and not any(isinstance(f, _Finder) for f in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
 
 
 @contextlib.contextmanager
 def spared() -> Iterator[None]:
-    """Takes what there is out of the collector's sight, the first time in a process.
+    """Hides existing objects from the collector, the first time in a process.
 
-    ``end_sparing`` gives it back before the end. Later times do nothing: what is garbage by then,
-    such as the graph of an earlier training, must not have to wait, or it would pile up.
+    ``end_sparing`` makes them visible again before the end. Later calls do nothing: by then
+    garbage, such as the graph of an earlier training, would pile up.
     """
     if not _state.was and gc.isenabled() and not gc.get_freeze_count():
         gc.freeze()
@@ -47,7 +47,7 @@ def spared() -> Iterator[None]:
 
 
 def end_sparing() -> None:
-    """Ends ``spared`` early: the first steps are done."""
+    """Ends ``spared`` early, after the first steps."""
     if _state.holds:
         _state.holds = False
         gc.unfreeze()
@@ -55,7 +55,7 @@ def end_sparing() -> None:
 
 @contextlib.contextmanager
 def _paused() -> Iterator[None]:
-    """No collection within; what is made within counts as old, not as new, afterwards."""
+    """Disables collection within; objects created within then count as old, not as new."""
     if not gc.isenabled():
         yield
         return
@@ -63,16 +63,16 @@ def _paused() -> Iterator[None]:
     try:
         yield
     finally:
-        if not gc.get_freeze_count():  # without this, the next collection would see all of it
+        if not gc.get_freeze_count():  # otherwise the next collection would scan them all
             gc.freeze()
             gc.unfreeze()
         gc.enable()
 
 
 class _Finder:
-    """Stands in front of Python's finders until TensorFlow is loaded, and asks them for it.
+    """Precedes Python's finders until TensorFlow is loaded, and delegates to those after it.
 
-    Only those behind it: who was put in front of it since asks this one.
+    It skips finders before it: one inserted there later delegates to this one.
     """
 
     _is_asking = False
@@ -80,7 +80,7 @@ class _Finder:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Their spec of TensorFlow, the loading of which pauses the collector."""
+        """Returns TensorFlow's spec with a loader that pauses the collector."""
         if name != "tensorflow" or self._is_asking or self not in sys.meta_path:
             return None
         behind = sys.meta_path[sys.meta_path.index(self) + 1 :]
@@ -98,7 +98,7 @@ class _Finder:
         load = loader.exec_module
 
         def exec_module(module: ModuleType) -> None:
-            del loader.exec_module  # the class's own is there again
+            del loader.exec_module  # uncovers the class's method again
             if self in sys.meta_path:
                 sys.meta_path.remove(self)
             with _paused():

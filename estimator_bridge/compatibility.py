@@ -1,7 +1,7 @@
-"""Checks that the installed TensorFlow and tf-keras are supported, and belong together.
+"""Checks that the installed TensorFlow and tf-keras are supported, and match.
 
-tf-keras (Keras 2) has one release for each minor version of TensorFlow. A pair that does not match
-fails deep inside with a message that names neither; this check names both, and imports nothing.
+tf-keras (Keras 2) has one release for each minor version of TensorFlow. A mismatched pair fails
+deep inside with a message that names neither; this check names both, and imports nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = [
 OLDEST_TENSORFLOW = (2, 16)
 FIRST_UNTESTED_TENSORFLOW = (2, 22)
 
-_TENSORFLOW = (  # TensorFlow's names on the package index: all of them install the same folder
+_TENSORFLOW = (  # TensorFlow's package names; all of them install the same folder
     "tensorflow",
     "tensorflow-cpu",
     "tensorflow-intel",
@@ -38,11 +38,11 @@ _TF_KERAS = ("tf-keras", "tf-keras-nightly")
 
 
 def is_the_command(argv: Sequence[str]) -> bool:
-    """Whether a process is the command `estimator-bridge`, which reports a wrong version itself.
+    """Returns whether the process runs `estimator-bridge`, which reports a wrong version itself.
 
     Args:
-        argv: the process's arguments, while this package is imported. For `python -m` the first
-            one is "-m" then.
+        argv: the process's arguments while this package is imported. Under `python -m` the first
+            one is still "-m".
     """
     return bool(argv) and os.path.basename(argv[0]).partition(".")[0] in ("estimator-bridge", "-m")
 
@@ -51,7 +51,7 @@ def installed_versions() -> dict[str, str]:
     """Finds the installed TensorFlow and tf-keras distributions, without importing them.
 
     Returns:
-        Distribution name to version, for those of TensorFlow's and tf-keras' names that are there.
+        Versions by distribution name, for the installed ones.
     """
     found = {}
     for name in _TENSORFLOW + _TF_KERAS:
@@ -63,25 +63,25 @@ def installed_versions() -> dict[str, str]:
 
 
 def check_versions(installed: Mapping[str, str] | None = None) -> None:
-    """Checks that TensorFlow is one that this library supports, and that tf-keras belongs to it.
+    """Checks that TensorFlow is supported, and that tf-keras matches it.
 
-    It reads the packages' metadata and imports nothing. A TensorFlow newer than the tested ones is
-    let through with a warning.
+    The check reads package metadata and imports nothing. A TensorFlow newer than the tested
+    releases only causes a warning.
 
     Args:
-        installed: Distribution name to version; by default what is installed.
+        installed: Versions by distribution name; by default the installed ones.
 
     Raises:
-        ImportError: TensorFlow or tf-keras is missing or too old, or they do not belong together.
+        ImportError: TensorFlow or tf-keras is missing or too old, or they do not match.
     """
     installed = installed_versions() if installed is None else installed
     tensorflow = {name: installed[name] for name in _TENSORFLOW if name in installed}
     tf_keras = next((installed[name] for name in _TF_KERAS if name in installed), None)
     if not tensorflow:
         if importlib.util.find_spec("tensorflow") is not None:
-            return  # A build without metadata, its maker's affair.
+            return  # A custom build without metadata.
         raise ImportError(
-            f"estimator_bridge needs TensorFlow {_supported()}, and found none. "
+            f"estimator_bridge needs TensorFlow {_supported()}, but found none. "
             f"Run: {_pip_install()}"
         )
     if len({_minor(version) for version in tensorflow.values()}) > 1:
@@ -95,10 +95,10 @@ def check_versions(installed: Mapping[str, str] | None = None) -> None:
     minor = _minor(version)
     if minor < OLDEST_TENSORFLOW:
         raise ImportError(
-            f"estimator_bridge needs TensorFlow {_supported()}, and found {name} {version}, which "
+            f"estimator_bridge needs TensorFlow {_supported()}, but found {name} {version}, which "
             f"still has tf.estimator itself. Use that, or run: {_pip_install()}"
         )
-    # Nightlies of TensorFlow and tf-keras are numbered independently for some days a release.
+    # Nightlies of TensorFlow and tf-keras are numbered independently for some days per release.
     if tf_keras is None or (_minor(tf_keras) != minor and "nightly" not in name):
         has = "no tf-keras" if tf_keras is None else f"tf-keras {tf_keras}"
         wanted = f"{minor[0]}.{minor[1]}"
@@ -109,7 +109,7 @@ def check_versions(installed: Mapping[str, str] | None = None) -> None:
         )
     if minor >= FIRST_UNTESTED_TENSORFLOW:
         warnings.warn(
-            f"estimator_bridge is tested with TensorFlow {_supported()}, and found {name} "
+            f"estimator_bridge is tested with TensorFlow {_supported()}, but found {name} "
             f"{version}. It may work; if it does not, run: {_pip_install()}",
             stacklevel=3,
         )

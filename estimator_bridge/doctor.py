@@ -1,4 +1,4 @@
-"""`estimator-bridge doctor`: what is installed, which devices there are, what --tpu will do."""
+"""`estimator-bridge doctor`: reports the installation, the devices and the effect of --tpu."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ def examine(write: Write = print, environ: Mapping[str, str] | None = None) -> i
     """Writes a report on this installation and this machine, in sections.
 
     Args:
-        write: Takes the report line by line.
+        write: Receives the report line by line.
         environ: Environment variables; by default this process's.
 
     Returns:
-        0, or 1 if something was found that has to be mended before a program can run.
+        0, or 1 if a problem must be fixed before a program can run.
     """
     environ = os.environ if environ is None else environ
     _section(write, "Versions", _versions())
     problems = _problems()
     if not problems:
-        with quietly():  # after the versions: where TensorFlow fails to load, they tell why
+        with quietly():  # after the versions, which explain a failure to load
             import tensorflow as tf
 
             found = tf.config.list_physical_devices()
@@ -65,13 +65,13 @@ def examine(write: Write = print, environ: Mapping[str, str] | None = None) -> i
 
 
 def explain_tpu_values(tpu: str | None) -> list[tuple[str, str]]:
-    """Says what each kind of value of the flag --tpu would do.
+    """Describes the effect of each kind of value of the flag --tpu.
 
     Args:
-        tpu: What `find_tpu` returned.
+        tpu: The result of `find_tpu`.
 
     Returns:
-        Pairs of a flag's value and what it does.
+        Pairs of a flag value and its effect.
     """
     automatic = (
         f"trains on the TPU that was found ({tpu})"
@@ -139,7 +139,7 @@ def _cluster_notes(environ: Mapping[str, str]) -> list[str]:
         is_evaluator = config.get("task", {}).get("type") == "evaluator"
         is_listed = "evaluator" in config.get("cluster", {})
     except (ValueError, AttributeError) as error:
-        return [f"TF_CONFIG is no JSON object with 'cluster' and 'task': {error}"]
+        return [f"TF_CONFIG is not a JSON object with 'cluster' and 'task': {error}"]
     if is_listed or not is_evaluator:
         return []
     return [

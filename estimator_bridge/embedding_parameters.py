@@ -1,6 +1,6 @@
-"""How the tables of TPU embeddings are trained: tf.tpu.experimental's classes of TensorFlow 1.
+"""Training parameters of TPU embedding tables: TensorFlow 1's classes in tf.tpu.experimental.
 
-A TPU trains such tables by itself, each with one of these and not with the model's optimizer.
+A TPU trains such tables itself, each with one of these instead of the model's optimizer.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ __all__ = [
 
 
 class EmbeddingParameters:
-    """What all of them have.
+    """The parameters that all classes share.
 
     Args:
-      learning_rate: of all tables whose column has no ``learning_rate_fn``.
-      use_gradient_accumulation: accepted; the gradients of all of a row's lookups are always
-        added up before the row is changed.
-      clip_weight_min: the least value of a weight after a change; None for none.
-      clip_weight_max: the greatest.
-      weight_decay_factor: which part of a row is taken off it before it is changed.
-      multiply_weight_decay_factor_by_learning_rate: whether that part is this times the rate.
-      clip_gradient_min: the least value of a gradient; None for none.
-      clip_gradient_max: the greatest.
+      learning_rate: the rate of all tables whose column has no ``learning_rate_fn``.
+      use_gradient_accumulation: accepted; the gradients of all lookups of a row are always summed
+        before the row is updated.
+      clip_weight_min: the minimum of a weight after an update; None for none.
+      clip_weight_max: the maximum of a weight after an update; None for none.
+      weight_decay_factor: the fraction of a row that is subtracted from it before an update.
+      multiply_weight_decay_factor_by_learning_rate: whether to multiply that fraction by the rate.
+      clip_gradient_min: the minimum of a gradient; None for none.
+      clip_gradient_max: the maximum of a gradient; None for none.
 
     Raises:
-      ValueError: gradients are clipped and not accumulated.
+      ValueError: gradients are clipped but not accumulated.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class EmbeddingParameters:
 
 
 class StochasticGradientDescentParameters(EmbeddingParameters):
-    """Plain gradient descent. Its arguments: see ``EmbeddingParameters``."""
+    """Plain gradient descent. For its arguments, see ``EmbeddingParameters``."""
 
     def __init__(
         self,
@@ -90,8 +90,8 @@ class AdagradParameters(EmbeddingParameters):
     """Adagrad: the rate is divided by the root of the sum of a weight's squared gradients.
 
     Args:
-      learning_rate: see ``EmbeddingParameters``, as for all that follow.
-      initial_accumulator: that sum's first value.
+      learning_rate: see ``EmbeddingParameters``, as for all arguments not listed here.
+      initial_accumulator: the initial value of that sum.
 
     Raises:
       ValueError: initial_accumulator is not positive.
@@ -127,15 +127,15 @@ class AdagradParameters(EmbeddingParameters):
 
 
 class AdamParameters(EmbeddingParameters):
-    """Adam without its correction for the first steps, as a TPU does it.
+    """Adam without bias correction, as TPUs implement it.
 
     Args:
-      learning_rate: see ``EmbeddingParameters``, as for all that follow.
-      beta1: how much of the mean of gradients a step keeps.
-      beta2: how much of the mean of squared gradients a step keeps.
-      epsilon: keeps from dividing by zero.
-      lazy_adam: whether only the rows that a batch looks up are changed.
-      sum_inside_sqrt: divides by sqrt(v + epsilon^2), in the place of sqrt(v) + epsilon.
+      learning_rate: see ``EmbeddingParameters``, as for all arguments not listed here.
+      beta1: the decay rate of the mean of gradients.
+      beta2: the decay rate of the mean of squared gradients.
+      epsilon: prevents division by zero.
+      lazy_adam: whether only the rows that a batch looks up are updated.
+      sum_inside_sqrt: whether to divide by sqrt(v + epsilon^2) instead of sqrt(v) + epsilon.
 
     Raises:
       ValueError: a beta is not in [0, 1), epsilon is not positive, or neither lazy_adam nor

@@ -1,4 +1,4 @@
-"""Errors of this library's own, each also of the built-in type that fits it."""
+"""This library's errors, each also derived from the built-in type that fits it."""
 
 import sys
 
@@ -19,7 +19,7 @@ __all__ = [
 
 
 class AcceleratorNotFoundError(RuntimeError):
-    """An accelerator was named, and it is not there. There is no silent fall-back."""
+    """A named accelerator was not found. There is no silent fallback."""
 
 
 class TooLateError(RuntimeError):
@@ -27,7 +27,7 @@ class TooLateError(RuntimeError):
 
 
 class NotCompilableError(ValueError):
-    """XLA was to compile a step, and an operation in it stands against that."""
+    """XLA cannot compile a step because of an operation in it."""
 
 
 class CheckpointError(ValueError):
@@ -35,7 +35,7 @@ class CheckpointError(ValueError):
 
 
 class DiskFullError(OSError):
-    """There is no space for what has to be written; what was there stays."""
+    """There is no space to write; existing files stay."""
 
 
 class ModelDirInUseError(RuntimeError):
@@ -43,19 +43,19 @@ class ModelDirInUseError(RuntimeError):
 
 
 class WorkerError(RuntimeError):
-    """Processes that train together cannot meet, or one of them failed."""
+    """Processes that train together cannot connect, or one of them failed."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C ended a call; training has saved a checkpoint before."""
+    """Ctrl-C ended a call; training saved a checkpoint first."""
 
     def _render_traceback_(self) -> list[str]:
-        """One line is what a notebook shows: the place in the library tells a user nothing."""
+        """Shows a single line in notebooks: the place in the library tells a user nothing."""
         return [f"{type(self).__name__}: {self}"]
 
 
 class InterruptedScript(Interrupted, SystemExit):
-    """The same in a script, which it ends with code 130 and no traceback, unless it is caught."""
+    """`Interrupted` in a script: unless caught, it exits with code 130 and no traceback."""
 
     def __init__(self, message: str):
         super().__init__(message)
@@ -63,13 +63,13 @@ class InterruptedScript(Interrupted, SystemExit):
 
 
 def interrupted(message: str) -> Interrupted:
-    """The exception for Ctrl-C that fits a script, or a notebook or another interactive session."""
+    """Returns the exception for Ctrl-C that fits a script or an interactive session."""
     is_interactive = hasattr(sys, "ps1") or bool(sys.flags.interactive)
     return Interrupted(message) if is_interactive else InterruptedScript(message)
 
 
 class MissingNameError(AttributeError):
-    """A name of tf.estimator that this library does not have yet was used."""
+    """A tf.estimator name was used that this library does not have yet."""
 
     def __init__(self, message: str, name: str):
         super().__init__(message)  # Python 3.9's AttributeError takes no name
@@ -77,4 +77,4 @@ class MissingNameError(AttributeError):
 
 
 class MissingImportError(ImportError):
-    """A name of tf.estimator that this library does not have yet was imported."""
+    """A tf.estimator name was imported that this library does not have yet."""

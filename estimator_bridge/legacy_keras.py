@@ -1,11 +1,11 @@
-"""Makes TensorFlow's Keras names those of Keras 2, before or after TensorFlow was imported.
+"""Points TensorFlow's Keras names at Keras 2, before or after TensorFlow was imported.
 
 TensorFlow 2.16 made Keras 3 the default, which has no ``tf.compat.v1.layers`` and no graph mode.
-Keras 2 lives on as tf-keras, and ``TF_USE_LEGACY_KERAS=1`` makes TensorFlow use it. TensorFlow
-reads that switch at two times: while it is imported, for the search path behind
-``import tensorflow.keras``, and when an attribute such as ``tf.keras`` or
-``tf.compat.v1.layers`` is first used. So a program may import TensorFlow before this library as
-long as it has not used Keras yet, and most of what it has used can be mended.
+Keras 2 continues as tf-keras, and ``TF_USE_LEGACY_KERAS=1`` makes TensorFlow use it. TensorFlow
+reads that switch twice: during its import, for the search path behind ``import tensorflow.keras``,
+and when an attribute such as ``tf.keras`` or ``tf.compat.v1.layers`` is first used. So a program
+may import TensorFlow before this library as long as it has not used Keras yet; most names that it
+has used can be replaced.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ __all__ = ["use_legacy_keras"]
 
 _SWITCH = "TF_USE_LEGACY_KERAS"
 
-# By the end of a namespace's module name: its attributes that TensorFlow resolves to Keras, with
-# where Keras 2 has them. There are several copies of a namespace, as TensorFlow's package and its
+# Attributes that TensorFlow resolves to Keras, with their Keras 2 modules, by the end of a
+# namespace's module name. A namespace exists in several copies, since TensorFlow's package and its
 # `import tensorflow.compat.v1` each load their own; a program may hold any of them.
 _V2 = {
     "keras": "tf_keras.api._v2.keras",
@@ -51,11 +51,11 @@ _FOLDERS = {
 
 
 def use_legacy_keras() -> None:
-    """Makes TensorFlow's Keras names (``tf.keras``, ``tf.compat.v1.layers``) those of tf-keras.
+    """Points TensorFlow's Keras names (``tf.keras``, ``tf.compat.v1.layers``) at tf-keras.
 
-    Cheap, and complete, when called before TensorFlow is imported or before its Keras is used.
-    Later, the names in TensorFlow are set to tf-keras', with a warning, because objects that the
-    program took from Keras 3 stay what they are.
+    This is cheap and complete before TensorFlow is imported or its Keras is used. Later, the names
+    in TensorFlow are replaced with a warning, because objects that the program took from Keras 3
+    stay Keras 3 objects.
     """
     previous = os.environ.get(_SWITCH)
     if previous is not None and previous not in ("1", "true", "True", ""):
@@ -74,10 +74,10 @@ def use_legacy_keras() -> None:
     if mended:
         warnings.warn(
             f"Keras 3 was in use before estimator_bridge was imported ({', '.join(mended)}). "
-            "These names of TensorFlow are Keras 2 (tf-keras) from here on, but what the program "
-            "took from them before is still of Keras 3 and will not work in a model_fn. Move "
-            "`import estimator_bridge` above the first use of Keras; best, above `import "
-            "tensorflow`.",
+            "These names of TensorFlow are Keras 2 (tf-keras) from here on, but objects that the "
+            "program took from them before still belong to Keras 3 and will not work in a "
+            "model_fn. Move `import estimator_bridge` above the first use of Keras; best, above "
+            "`import tensorflow`.",
             stacklevel=3,
         )
 
@@ -95,16 +95,16 @@ def _keras_2_folder() -> str:
     package = importlib.util.find_spec("tf_keras")
     if package is None or not package.submodule_search_locations:
         raise ImportError(
-            "estimator_bridge needs Keras 2, which is the package tf-keras, and found none. "
+            "estimator_bridge needs Keras 2, which is the package tf-keras, but found none. "
             "Run: pip install tf-keras"
         )
     return package.submodule_search_locations[0]
 
 
 def _mend_search_paths(namespaces: list[tuple[str, ModuleType]]) -> None:
-    """Puts tf-keras in front on the paths that ``import tensorflow.keras`` is searched on.
+    """Puts tf-keras first on the search paths of ``import tensorflow.keras``.
 
-    TensorFlow does the same where it is imported with the switch already on.
+    TensorFlow does the same if it is imported with the switch already on.
     """
     root = os.path.join(_keras_2_folder(), "api")
     for ending, namespace in namespaces:
@@ -114,11 +114,11 @@ def _mend_search_paths(namespaces: list[tuple[str, ModuleType]]) -> None:
 
 
 def _mend_attributes(namespaces: list[tuple[str, ModuleType]]) -> list[str]:
-    """Replaces the attributes that are bound to Keras 3 already; returns their names."""
+    """Replaces attributes that are already bound to Keras 3; returns their names."""
     mended = {}  # a dict for an ordered set
     for ending, namespace in namespaces:
         for name, replacement in _ATTRIBUTES[ending].items():
-            # vars(), since getattr() would make TensorFlow resolve what is still open.
+            # vars(), since getattr() would make TensorFlow resolve unused names.
             if _is_keras_3(vars(namespace).get(name)):
                 setattr(namespace, name, importlib.import_module(replacement))
                 mended[".".join(filter(None, ("tf", ending, name)))] = True
@@ -128,7 +128,7 @@ def _mend_attributes(namespaces: list[tuple[str, ModuleType]]) -> list[str]:
 def _is_keras_3(value: object) -> bool:
     known = vars(value) if isinstance(value, ModuleType) else {}
     name = str(known.get("__name__", ""))
-    if name.startswith("tensorflow."):  # imported as tensorflow.keras: the file tells whose it is
+    if name.startswith("tensorflow."):  # as tensorflow.keras: the file tells which Keras
         return not str(known.get("__file__", "")).startswith(os.path.join(_keras_2_folder(), ""))
     return name.partition(".")[0] == "keras"
 

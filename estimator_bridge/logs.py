@@ -1,10 +1,9 @@
-"""Log lines: where they go, and each of them once.
+"""Keeps log lines from appearing twice on the console.
 
 This library writes to TensorFlow's logger, as the original did: `tf.compat.v1.logging` and
-`tf.get_logger()` decide what is shown, and where. That logger gets a handler of its own when its
-first line is written, unless the root logger has one by then. A handler that the root gets later
-would write each line once more: absl gives it one in `app.run`, and when any package writes its
-first line by absl.
+`tf.get_logger()` decide what is shown, and where. That logger gets its own handler when its first
+line is written, unless the root logger already has one. A handler added to the root later would
+repeat each line: absl adds one in `app.run`, and when any package first logs through absl.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ _TENSORFLOW = "tensorflow"
 
 
 def write_lines_once() -> None:
-    """Keeps handlers of the root from repeating on the console what TensorFlow's own wrote there.
+    """Keeps root handlers from repeating TensorFlow's lines on the console.
 
-    Handlers that write elsewhere, or in a format that the program chose, are left alone.
+    Handlers that write elsewhere, or in the program's own format, are left alone.
     """
     logger = logging.getLogger(_TENSORFLOW)
     if _hush_repeaters not in logger.filters:
@@ -28,7 +27,7 @@ def write_lines_once() -> None:
 
 
 def _hush_repeaters(record: logging.LogRecord) -> bool:
-    """Looks at the root's handlers before each line, as they may have come since the last."""
+    """Checks the root's handlers before each line, since handlers may have been added."""
     del record
     for handler in logging.root.handlers:
         if _repeat not in handler.filters and (_is_plain(handler) or _is_absls(handler)):
@@ -37,10 +36,10 @@ def _hush_repeaters(record: logging.LogRecord) -> bool:
 
 
 class _Repeats(logging.Filter):
-    """Lets a handler of the root write all but what TensorFlow's own handler has written."""
+    """Filters out records that TensorFlow's own handler has already written."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether the record is to be written."""
+        """Returns whether to write the record."""
         return record.name != _TENSORFLOW or not logging.getLogger(_TENSORFLOW).handlers
 
 
@@ -48,7 +47,7 @@ _repeat = _Repeats()
 
 
 def _is_plain(handler: logging.Handler) -> bool:
-    """Whether `logging.basicConfig()` made it: it has the format of TensorFlow's handler."""
+    """Returns whether `logging.basicConfig()` made it, with the format of TensorFlow's handler."""
     return (
         type(handler) is logging.StreamHandler
         and handler.stream in (sys.stderr, sys.stdout)
@@ -57,8 +56,8 @@ def _is_plain(handler: logging.Handler) -> bool:
 
 
 def _is_absls(handler: logging.Handler) -> bool:
-    """Whether it is absl's and writes to the console: a log file is to have all lines."""
-    module = sys.modules.get("absl.logging")  # not loaded for this
+    """Returns whether it is absl's console handler; absl's log files keep all lines."""
+    module = sys.modules.get("absl.logging")  # never imported here
     if module is None or not isinstance(handler, module.ABSLHandler):
         return False
     return handler.python_handler.stream in (sys.stderr, sys.stdout)

@@ -1,4 +1,4 @@
-"""Keeps what TensorFlow says of itself, while it is loaded, off the screen."""
+"""Hides TensorFlow's startup messages."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from estimator_bridge.tpu_presence import find_tpu
 __all__ = ["quietly", "settle_devices"]
 
 _LEVEL = "TF_CPP_MIN_LOG_LEVEL"
-# What TensorFlow's own log shows without being asked: errors.
+# The level shown by default: errors.
 _ERRORS = 2
-# How a line of TensorFlow's C++ side begins, today and in older releases; its letter is the level.
+# The start of TensorFlow's C++ log lines, in current and older releases; the letter is the level.
 _LOGGED = re.compile(r"(?:([IWEF])\d{4} [\d:.]+ +\d+ |[\d-]+ [\d:.]+: ([IWEF]) )")
 _LETTERS = "IWEF"
-# Written where nothing is wrong, some of it as errors.
+# Messages without a problem behind them, some of them logged as errors.
 _CHATTER = re.compile(
     r"WARNING: All log messages before absl::InitializeLog\(\)|"
     r".*(oneDNN custom operations are on|Could not find cuda drivers|cuda_platform\.cc|"
@@ -33,11 +33,11 @@ _GPU_FILES = ("/dev/nvidia*", "/dev/kfd", "/dev/dri")
 
 @contextlib.contextmanager
 def quietly() -> Iterator[None]:
-    """Context in which to load TensorFlow: of its own log, errors come through.
+    """Hides TensorFlow's log while it is loaded, except for errors.
 
-    All that others write to stderr meanwhile comes through too, at the context's end.
-    TF_CPP_MIN_LOG_LEVEL, where a user has set it, decides in place of this: from 0 on nothing is
-    held back, so that is also the way to see the last words of a TensorFlow that kills its process.
+    Other output to stderr is shown at the end of the context. A TF_CPP_MIN_LOG_LEVEL set by the
+    user takes precedence: 0 hides nothing, which also shows the last messages of a TensorFlow that
+    kills its process.
     """
     chosen = os.environ.get(_LEVEL)
     if chosen is not None and _level(chosen) == 0:
@@ -50,7 +50,7 @@ def quietly() -> Iterator[None]:
     except OSError:  # closed
         yield
         return
-    # Some lines come before TensorFlow has read its own setting: only the descriptor stops them.
+    # TensorFlow logs some lines before it reads its setting: redirecting stderr is the only way.
     with tempfile.TemporaryFile() as said:
         sys.stderr.flush()
         os.dup2(said.fileno(), 2)
@@ -67,10 +67,10 @@ def quietly() -> Iterator[None]:
 
 
 def settle_devices() -> None:
-    """Lets TensorFlow look for GPUs now where there is none to find.
+    """Makes TensorFlow look for GPUs now if the machine has none.
 
-    It says so, as an error, when it first looks. Where there may be one, it looks when the program
-    uses it: a program may choose its devices, or start processes, after TensorFlow is loaded.
+    TensorFlow logs an error when it first looks. If a GPU may exist, it looks when the program uses
+    it: a program may choose its devices, or start processes, after TensorFlow is loaded.
     """
     if find_tpu(os.environ) is None and not any(map(glob.glob, _GPU_FILES)):
         import tensorflow as tf

@@ -1,4 +1,4 @@
-"""Texts for logs, errors and reports, with the credentials taken out that may stand in them."""
+"""Removes credentials from texts for logs, errors and reports."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _SHORT = r"key|sig|pwd|auth"  # in JSON and in addresses; plain words elsewhere
 _KEY = re.compile(f"{_LONG}|{_SHORT}", re.IGNORECASE)
 _PATH = re.compile(r"(?:~|\.{0,2}/|[A-Za-z]:\\)[\w./\\ -]*")
 _RULES = [
-    # PEM blocks, also cut off ones, and with \n written as two letters.
+    # PEM blocks, including truncated ones and ones with \n written as two characters.
     (re.compile(r"-----BEGIN [A-Z ]+-----.*?(?:-----END [A-Z ]+-----|$)", re.DOTALL), _MASK),
     (re.compile(r"(?<=://)[^\s/@\"']+@"), _MASK + "@"),  # https://user:password@host
     (re.compile(r"\b(Bearer|Basic)\s+[\w.~+/=-]{6,}", re.IGNORECASE), rf"\1 {_MASK}"),
-    # What some services' tokens begin with.
+    # Prefixes of some services' tokens.
     (
         re.compile(
             r"\b(?:ya29\.|AIza|AKIA|ASIA|gh[opsu]_|github_pat_|glpat-|hf_|xox[abp]-|sk-|eyJ)"
@@ -38,10 +38,10 @@ _NAMED = re.compile(
 
 
 def redacted(text: str) -> str:
-    """Replaces passwords, tokens and keys by ***; paths of files with credentials stay.
+    """Replaces passwords, tokens and keys by ***; paths of credential files stay.
 
     Args:
-      text: such as an environment variable's value, or an error's words that may quote one.
+      text: a text such as an environment variable's value, or an error that may quote one.
     """
     try:
         parsed = json.loads(text)

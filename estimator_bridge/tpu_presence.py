@@ -1,6 +1,6 @@
-"""Whether this machine has a TPU, told by its environment and device files alone.
+"""Detects a TPU from the environment and device files alone.
 
-Needs no TensorFlow, so that `estimator-bridge doctor` can tell where TensorFlow does not load.
+Needs no TensorFlow, so that `estimator-bridge doctor` works even if TensorFlow does not load.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from collections.abc import Callable, Iterable, Mapping
 
 __all__ = ["CHECKS_TPU", "CORES", "NAMES_A_TPU", "default_tpu_name", "find_tpu"]
 
-# How many emulated cores whoever asks for a TPU gets: `estimator-bridge run --cores N` sets it, for
-# the processes that a program starts, too.
+# The number of emulated cores for programs that ask for a TPU; `estimator-bridge run --cores N`
+# sets it, and processes that a program starts inherit it.
 CORES = "ESTIMATOR_BRIDGE_CORES"
 
 # Whether steps on those cores are compiled as for a TPU before they run, set by `--check-tpu`.
 CHECKS_TPU = "ESTIMATOR_BRIDGE_CHECK_TPU"
 
-# Where Cloud TPU VMs, Kubernetes and Colab name their TPU; the first one that is set counts.
+# Variables in which Cloud TPU VMs, Kubernetes and Colab name their TPU; the first one set counts.
 NAMES_A_TPU = (
     "TPU_NAME",
     "KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS",
     "COLAB_TPU_ADDR",
     "TPU_ACCELERATOR_TYPE",
 )
-# The first chip's file: the one up to TPU v4, the other from v5 on.
+# The first chip's file: up to TPU v4, and from v5 on.
 _DEVICE_FILES = ("/dev/accel0", "/dev/vfio/0")
 
 
@@ -37,12 +37,12 @@ def find_tpu(
 
     Args:
       environ: environment variables.
-      device_types: types of the devices that TensorFlow sees, such as "CPU" or "TPU", where it
-        was asked.
-      exists: whether there is a file of this path.
+      device_types: types of the devices that TensorFlow sees, such as "CPU" or "TPU", if it was
+        loaded.
+      exists: returns whether a path exists.
 
     Returns:
-      What speaks for a TPU, to be shown; None where nothing does.
+      The evidence for a TPU, as text to show; None without any.
     """
     cores = sum(kind == "TPU" for kind in device_types)
     if cores:
@@ -54,7 +54,7 @@ def find_tpu(
 
 
 def default_tpu_name(environ: Mapping[str, str]) -> str:
-    """What to call the TPU that ``find_tpu`` found, where the program named none.
+    """Returns the name of the TPU that ``find_tpu`` found, if the program named none.
 
     Args:
       environ: environment variables.

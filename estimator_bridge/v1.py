@@ -1,8 +1,8 @@
-"""The names of tf.compat.v1.estimator, where V1's classes differ from those of tf.estimator.
+"""The names of tf.compat.v1.estimator, whose V1 classes differ from those of tf.estimator.
 
-``Estimator`` has ``export_savedmodel`` here, and canned estimators and the functions that make
-parsing specs are those for V1 feature columns. All other names are those of `estimator_bridge`.
-A program of TensorFlow 1 means these by ``tf.estimator``.
+Here ``Estimator`` has ``export_savedmodel``, and canned estimators and parsing-spec functions are
+those for V1 feature columns. All other names are those of `estimator_bridge`. Programs for
+TensorFlow 1 mean these names by ``tf.estimator``.
 """
 
 from __future__ import annotations

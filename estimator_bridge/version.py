@@ -1,4 +1,4 @@
-"""The version of this library: setup.py, the package and the command line read it here."""
+"""The version of this library, read by setup.py, the package and the command line."""
 
 __all__ = ["__version__"]
 

@@ -37,9 +37,9 @@ def define_flags(
 
     Args:
         flag_values: where to define them.
-        tpu: a model's own defaults, given to `define_tpu_flags`.
-        training: likewise, given to `define_training_flags`.
-        paths: likewise, given to `define_path_flags`.
+        tpu: a model's defaults, for `define_tpu_flags`.
+        training: a model's defaults, for `define_training_flags`.
+        paths: a model's defaults, for `define_path_flags`.
     """
     define_tpu_flags(flag_values, **(tpu or {}))
     define_training_flags(flag_values, **(training or {}))

@@ -1,4 +1,4 @@
-"""From the command line to flag values, with one clear line where that fails."""
+"""Parses the command line into flag values, with clear one-line errors."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ __all__ = ["parse_flags"]
 
 _USAGE_ERROR = 2
 _NO_BOOLEAN = re.compile(r"\('Non-boolean argument to boolean flag', .*\)")  # absl's words
-# Of what a file that holds no flags would fill the screen with.
+# Limits on what is shown of a file that holds no flags.
 _SHOWN, _LONGEST = 5, 100
 
 
 def parse_flags(
     argv: Sequence[str], flag_values: absl_flags.FlagValues = absl_flags.FLAGS
 ) -> list[str]:
-    """Parses and checks the command line; made to be `absl.app.run`'s `flags_parser`.
+    """Parses and checks the command line, as a `flags_parser` for `absl.app.run`.
 
     Args:
         argv: the program's name and its arguments. `--flagfile=PATH` reads more from a file.
-        flag_values: where the flags are defined.
+        flag_values: the container of the flags.
 
     Returns:
-        The program's name, alone: there are no positional arguments.
+        The program's name only: there are no positional arguments.
 
     Raises:
-        SystemExit: with status 2, after a message on stderr, where an argument is unknown or a
-            value is missing, malformed or does not fit the others.
+        SystemExit: with status 2, after a message on stderr, if an argument is unknown or a value
+            is missing, malformed or does not fit the others.
     """
     program = os.path.basename(argv[0])
     try:
@@ -49,7 +49,8 @@ def parse_flags(
         check_flags(flag_values)
     except UnicodeDecodeError:  # only a flagfile is read here
         _refuse(
-            program, f"{_flagfiles(argv)}: not a text file. Want one flag a line, as --mode=train"
+            program,
+            f"{_flagfiles(argv)}: not a text file. Want one flag per line, such as --mode=train",
         )
     except absl_flags.CantOpenFlagFileError as error:
         reason = error.__context__
@@ -66,15 +67,15 @@ def _refuse(program: str, message: str) -> NoReturn:
 
 
 def _check_flagfiles(argv: Sequence[str]) -> None:
-    """Refuses a flagfile without a name, which absl passes over."""
+    """Refuses a flagfile without a name, which absl ignores."""
     words = [*argv[1:], "next"]
     for word, following in zip(words, words[1:]):
         if word.lstrip("-") == "flagfile=" or (word.lstrip("-") == "flagfile" and not following):
-            raise FlagsError(["--flagfile= is empty: name a file with one flag a line"])
+            raise FlagsError(["--flagfile= is empty: name a file with one flag per line"])
 
 
 def _flagfiles(argv: Sequence[str]) -> str:
-    """The flagfiles of a command line, as the user wrote them."""
+    """Returns the flagfiles of a command line, as the user wrote them."""
     words = list(argv[1:])
     given = [word for word in words if word.lstrip("-").startswith("flagfile=")]
     given += [" ".join(pair) for pair in zip(words, words[1:]) if pair[0].lstrip("-") == "flagfile"]

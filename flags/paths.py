@@ -1,4 +1,4 @@
-"""The flags that say where things are read and written."""
+"""The flags for input and output folders."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def define_path_flags(
         flag_values: where to define them.
         model_dir: the default of `--model_dir`.
         data_dir: the default of `--data_dir`.
-        model_dir_help: what `--help` says of `--model_dir`.
-        data_dir_help: what `--help` says of `--data_dir`.
+        model_dir_help: the help text of `--model_dir`.
+        data_dir_help: the help text of `--data_dir`.
     """
     absl_flags.DEFINE_string("model_dir", model_dir, model_dir_help, flag_values=flag_values)
     absl_flags.DEFINE_string("data_dir", data_dir, data_dir_help, flag_values=flag_values)

@@ -1,4 +1,4 @@
-"""The flags that say which accelerator to run on, and what they come to on this machine."""
+"""The flags that select an accelerator, and their meaning on this machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = [
 
 # A v2-8 or v3-8 host, which most TPU programs were written for, has this many cores.
 EMULATED_CORES = 8
-# Each emulated core is a device of TensorFlow's, and takes time to start.
+# Each emulated core is a TensorFlow device, which takes time to start.
 _MOST_DEVICES = {"emulated": 1024, "gpu": 64}
 
 # The flags belong to the program that calls define_..., so that its --help lists them.
@@ -28,14 +28,14 @@ absl_flags.disclaim_key_flags()
 
 @dataclasses.dataclass(frozen=True)
 class Accelerator:
-    """What the accelerator flags come to on this machine.
+    """The accelerator that the flags select on this machine.
 
     Attributes:
         use_tpu: whether the program runs in TPU mode (on a TPU or on emulated cores).
-        tpu: the name to give `TPUClusterResolver`: a TPU's name, `"emulated:N"`, or None for
-            the TPU that the machine or its environment names.
-        num_replicas: the number of replicas, or None where only the TPU knows it.
-        notice: one line for the user where the choice was not theirs, else None.
+        tpu: the name for `TPUClusterResolver`: a TPU's name, `"emulated:N"`, or None for the TPU
+            that the machine or its environment names.
+        num_replicas: the number of replicas, or None if only the TPU knows it.
+        notice: one line for the user if the program made the choice, else None.
     """
 
     use_tpu: bool
@@ -50,7 +50,7 @@ def define_tpu_flags(
     use_tpu: bool = True,
     iterations_per_loop: int = 100,
 ) -> None:
-    """Defines use_tpu, tpu, where it is, num_shards, iterations_per_loop, and compile_for.
+    """Defines use_tpu, tpu, its location, num_shards, iterations_per_loop, and compile_for.
 
     Args:
         flag_values: where to define them.
@@ -96,7 +96,7 @@ def define_tpu_flags(
     absl_flags.DEFINE_string(
         "compile_report",
         None,
-        "With --compile_for: a file for what the compiler said: NAME.json, or NAME.html for a page "
+        "With --compile_for: a file for the compiler's results: NAME.json, or NAME.html for a page "
         "to look at.",
         flag_values=flag_values,
     )
@@ -122,16 +122,16 @@ def define_tpu_flags(
 
 
 def local_devices(tpu: str) -> int | None:
-    """Reads the number of devices out of a `--tpu=emulated:N` or `--tpu=gpu:N` value.
+    """Parses the number of devices in a `--tpu=emulated:N` or `--tpu=gpu:N` value.
 
     Args:
         tpu: the value of `--tpu`.
 
     Returns:
-        N, or None where the value asks for neither.
+        N, or None for other values.
 
     Raises:
-        ValueError: it starts as one that does, but N is missing, no number, 0 or too large.
+        ValueError: the value has this form, but N is missing, not a number, 0 or too large.
     """
     kind, colon, count = tpu.partition(":")
     if kind not in _MOST_DEVICES or (kind == "gpu" and not colon):  # a TPU named gpu
@@ -144,7 +144,7 @@ def local_devices(tpu: str) -> int | None:
 
 
 def compiled_replicas(compile_for: str) -> int:
-    """The number of replicas of a `--compile_for` value.
+    """Returns the number of replicas of a `--compile_for` value.
 
     Raises:
         ValueError: there is no such slice.
@@ -157,14 +157,14 @@ def compiled_replicas(compile_for: str) -> int:
 def choose_accelerator(
     flag_values: absl_flags.FlagValues, tpu_present: Callable[[], bool]
 ) -> Accelerator:
-    """Turns the flags into what the program will run on.
+    """Chooses the accelerator from the flags.
 
-    A TPU that was named is never replaced: whether it is there is for the resolver to find out.
+    A named TPU is never replaced; the resolver finds out whether it exists.
 
     Args:
         flag_values: parsed and checked flags.
-        tpu_present: whether this machine has a TPU, or its environment names one; called only
-            where the flags leave the choice open.
+        tpu_present: returns whether this machine has a TPU or its environment names one; called
+            only if the flags leave the choice open.
 
     Returns:
         The choice.

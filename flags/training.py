@@ -1,4 +1,4 @@
-"""The flags that say what to do and for how long."""
+"""The flags for the phases of a run and their length."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["MODES", "define_training_flags", "phases"]
 
 absl_flags.disclaim_key_flags()
 
-# What each --mode does, in order. The short names are those of older programs.
+# The phases of each --mode, in order. The short names are those of older programs.
 MODES = {
     "all": ("train", "evaluate", "predict", "export"),
     "train_and_evaluate": ("train", "evaluate"),
@@ -22,7 +22,7 @@ MODES = {
 
 
 def phases(mode: str) -> tuple[str, ...]:
-    """Returns what a `--mode` does, in order: of train, evaluate, predict, export."""
+    """Returns the phases of a `--mode`, in order: of train, evaluate, predict, export."""
     return MODES[mode]
 
 
@@ -38,7 +38,7 @@ def define_training_flags(
     save_checkpoints_steps: int = 500,
     tf_random_seed: int = 1,
 ) -> None:
-    """Defines what to do, how many steps, how large the batches, and how fast to learn.
+    """Defines the mode, the number of steps, the batch sizes and the learning rate.
 
     Args:
         flag_values: where to define them.
@@ -59,11 +59,11 @@ def define_training_flags(
         flag_values=flag_values,
     )
     integers = {
-        "train_steps": (train_steps, "Train up to this step, counted from the first run on."),
+        "train_steps": (train_steps, "Train up to this global step."),
         "eval_steps": (None, "Batches to evaluate on. By default, the whole test set."),
-        "train_batch_size": (train_batch_size, "Examples a training step, over all replicas."),
-        "eval_batch_size": (eval_batch_size, "Examples an evaluation step, over all replicas."),
-        "predict_batch_size": (predict_batch_size, "Examples a prediction step, likewise."),
+        "train_batch_size": (train_batch_size, "Global batch size for training."),
+        "eval_batch_size": (eval_batch_size, "Global batch size for evaluation."),
+        "predict_batch_size": (predict_batch_size, "Global batch size for prediction."),
         "save_checkpoints_steps": (save_checkpoints_steps, "Steps between two checkpoints."),
         "tf_random_seed": (tf_random_seed, "The seed of initial weights and of shuffling."),
     }
@@ -72,15 +72,15 @@ def define_training_flags(
     seconds = {
         "grace_secs": "Seconds that training may take to save and end after SIGTERM or Ctrl-C. By "
         "default, 30; 0 ends it at once.",
-        "watchdog_secs": "Write what is waited for, and all threads' stacks, when no step ends for "
-        "so many seconds. By default, one line after 600; 0 never does.",
+        "watchdog_secs": "Write the cause of a wait, and all threads' stacks, if no step ends for "
+        "this many seconds. By default, one line after 600; 0 never does.",
     }
     for name, text in seconds.items():
         absl_flags.DEFINE_float(name, None, text, flag_values=flag_values)
     absl_flags.DEFINE_bool(
         "async_checkpoints",
         None,
-        "Go on with training while a checkpoint is written. By default, training waits.",
+        "Continue training while a checkpoint is written. By default, training waits.",
         flag_values=flag_values,
     )
     absl_flags.DEFINE_float(

@@ -1,4 +1,4 @@
-"""Checks of flag values that belong together, reported together."""
+"""Checks flag values against each other, and reports all problems together."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ _POSITIVE = (
     "num_shards",
 )
 _SECONDS = ("grace_secs", "watchdog_secs")
-# Steps are counted in 64 bits, all else in 32. A longer time would overflow a timer.
+# Steps are counted in 64 bits, everything else in 32. A longer time would overflow a timer.
 _MOST_STEPS, _MOST, _MOST_SECONDS = 2**62, 2**31 - 1, 10**9
 _STEPS = ("train_steps", "eval_steps", "save_checkpoints_steps")
 _LARGEST_FLOAT32 = 3.4e38
 _DIGITS_SHOWN = 50
-# TensorFlow looks for files by patterns, in which these characters stand for others.
+# TensorFlow finds files by glob patterns, in which these characters are special.
 _PATTERN_CHARACTERS = "[]\\"
 _OPTIONAL = ("eval_steps", "num_shards")
 _BATCH_SIZES = ("train_batch_size", "eval_batch_size", "predict_batch_size")
 
 
 class FlagsError(ValueError):
-    """Flag values that cannot be run with: the message lists all of them.
+    """Invalid flag values; the message lists all of them.
 
     Attributes:
-        problems: one line a wrong value: the flag, what was given, what is wanted.
+        problems: one line per invalid value: the flag, its value, the expected value.
     """
 
     def __init__(self, problems: list[str]):
@@ -51,11 +51,11 @@ def check_flags(flag_values: absl_flags.FlagValues, num_replicas: int | None = N
 
     Args:
         flag_values: parsed flags.
-        num_replicas: the number of replicas, where it is known by now; else the one that
-            `--num_shards` or `--tpu=emulated:N` names, if any.
+        num_replicas: the number of replicas if already known; otherwise that of `--num_shards` or
+            `--tpu=emulated:N`, if any.
 
     Raises:
-        FlagsError: something is wrong; the message lists everything that is.
+        FlagsError: some values are invalid; the message lists all of them.
     """
     problems = [
         *_numbers(flag_values),
@@ -84,7 +84,7 @@ def _numbers(flag_values: absl_flags.FlagValues) -> Iterator[str]:
             yield f"--{name}={secs:g}: want a number of seconds, 0 or more, up to {_MOST_SECONDS}"
     rate = flag_values.learning_rate
     if rate is None or not 0 < rate <= _LARGEST_FLOAT32:
-        yield f"--learning_rate={rate}: want a number above 0 that fits a float32, as 0.001"
+        yield f"--learning_rate={rate}: want a number above 0 that fits a float32, such as 0.001"
     seed = flag_values.tf_random_seed
     if seed is not None and not 0 <= seed < 2**31:
         yield f"--tf_random_seed={_shortened(seed)}: want a number from 0 to {2**31 - 1}"
@@ -95,7 +95,7 @@ def _compile_for(flag_values: absl_flags.FlagValues) -> Iterator[str]:
     if not target:
         for name in ("compile_only", "compile_report", "find_batch_size"):
             if flag_values[name].value:
-                yield f"--{name} needs a slice to compile for: give --compile_for=v5e-8 too"
+                yield f"--{name} needs a slice to compile for: also give --compile_for=v5e-8"
         return
     try:
         replicas = compiled_replicas(target)
@@ -104,8 +104,8 @@ def _compile_for(flag_values: absl_flags.FlagValues) -> Iterator[str]:
         return
     if flag_values.find_batch_size and not flag_values.compile_only:
         yield (
-            "--find_batch_size compiles steps of many sizes, which do not run: give --compile_only "
-            "too"
+            "--find_batch_size compiles steps of many sizes, which do not run: also give "
+            "--compile_only"
         )
     if not flag_values.use_tpu:
         yield f"--compile_for={target} with --nouse_tpu: a TPU's steps are those of --use_tpu"
@@ -151,7 +151,7 @@ def _batch_sizes(flag_values: absl_flags.FlagValues, num_replicas: int | None) -
         kind = name.split("_")[0]
         yield (
             f"--{name}={size}: {kind} batch size {size} must be divisible by number of replicas "
-            f"{replicas}; {fitting} would do"
+            f"{replicas}; use {fitting}"
         )
 
 
@@ -186,7 +186,7 @@ def _folder(name: str, folder: str) -> Iterator[str]:
     special = sorted(set(_PATTERN_CHARACTERS).intersection(folder))
     if special:
         yield (
-            f"--{name}={folder}: TensorFlow takes {' and '.join(special)} in a name for a pattern "
+            f"--{name}={folder}: TensorFlow treats {' and '.join(special)} in a name as a pattern "
             "and would not find the files; name another folder"
         )
 

@@ -1,7 +1,7 @@
-"""What a person sees of a run: lines, the progress of training, a closing table.
+"""Console output of a run: messages, training progress, a closing table.
 
-On a terminal the progress is one live line. In a log file it is a line each tenth of the run,
-and at the latest each half minute.
+On a terminal the progress is one live line. In a log file it is one line per tenth of the run, and
+at least one every half minute.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ __all__ = ["Console", "Report", "duration"]
 
 _LINES = 10
 _LONGEST_SILENCE_SECS = 30.0
-# From here on a number is written with an exponent: it is a loss that has diverged.
+# Larger numbers, such as a diverged loss, are written with an exponent.
 _LARGE = 1e9
 
 
 class Report(Protocol):
-    """How far training has come: what `estimator_bridge.training.StepReport` has."""
+    """Training progress, as in `estimator_bridge.training.StepReport`."""
 
     @property
     def step(self) -> int:
@@ -33,37 +33,37 @@ class Report(Protocol):
 
     @property
     def total_steps(self) -> int | None:
-        """The step at which training ends, if that is known."""
+        """The step at which training ends, if known."""
 
     @property
     def loss(self) -> float | None:
-        """The loss of the last step, if it is known."""
+        """The loss of the last step, if known."""
 
     @property
     def steps_per_sec(self) -> float | None:
-        """Steps a second since the last report, if there was one."""
+        """Steps per second since the last report, if there was one."""
 
     @property
     def examples_per_sec(self) -> float | None:
-        """Examples a second over all replicas, if known."""
+        """Examples per second over all replicas, if known."""
 
     @property
     def seconds_left(self) -> float | None:
-        """Seconds to the end at this pace, if known."""
+        """Estimated seconds to the end, if known."""
 
 
 class Console:
     """Writes a run's messages to a terminal or to a log.
 
-    Use it as a context: at its end the live line, if any, is closed.
+    Use it as a context manager: its exit closes the live line, if any.
     """
 
     def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic):
         """Makes a console.
 
         Args:
-            stream: where to write; by default, standard output.
-            clock: gives the time in seconds.
+            stream: the output stream; standard output by default.
+            clock: returns the time in seconds.
         """
         self._stream = stream or sys.stdout
         self._rich = RichConsole(file=self._stream, highlight=False)
@@ -84,11 +84,11 @@ class Console:
         self.end_progress()
 
     def say(self, text: str) -> None:
-        """Writes a line; on a terminal above the progress line, which goes on."""
+        """Writes a line; on a terminal, above the live progress line."""
         self._rich.print(text, markup=False, soft_wrap=True)
 
     def report(self, report: Report) -> None:
-        """Shows how far training has come; give it to a `ProgressHook` as its `write`."""
+        """Shows the training progress; pass this method to a `ProgressHook` as its `write`."""
         if self._live:
             self._report_live(report)
         elif self._due(report):
@@ -116,18 +116,18 @@ class Console:
         return True
 
     def end_progress(self) -> None:
-        """Closes the progress of one training, which stays as it was last seen."""
+        """Closes the progress display of one training, which keeps its last state."""
         if self._progress is not None:
             self._progress.stop()
         self._progress = None
         self._last_line = None
 
     def table(self, title: str, values: Mapping[str, object]) -> None:
-        """Writes a table of names and values, as of metrics.
+        """Writes a table of names and values, such as metrics.
 
         Args:
-            title: stands above it.
-            values: a row each; numbers that are not whole are rounded to four places.
+            title: title above the table.
+            values: one row each; numbers that are not whole are rounded to four places.
         """
         table = Table(title=title, title_justify="left", show_header=False)
         table.add_column(justify="left")
@@ -164,7 +164,7 @@ def _sentence(report: Report) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Writes seconds as `0:07`, `12:30` or `3:05:00`."""
+    """Formats seconds as `0:07`, `12:30` or `3:05:00`."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

@@ -1,4 +1,4 @@
-"""Checks of the environment before TensorFlow, which takes seconds to import."""
+"""Checks of the environment before importing TensorFlow, which takes seconds."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _EXAMPLE = '{"cluster": {"chief": ["host:2222"]}, "task": {"type": "chief", "ind
 
 
 def require_valid_tf_config(environment: Mapping[str, str]) -> None:
-    """Checks the form of TF_CONFIG; whether its task is one of its cluster is for RunConfig to say.
+    """Checks the form of TF_CONFIG; RunConfig checks whether the task is part of the cluster.
 
     Args:
         environment: the environment variables.
 
     Raises:
-        UserError: it is no JSON object of the form that TensorFlow wants. The message does not
-            show it, as there may be credentials in it.
+        UserError: it is not a JSON object of the form that TensorFlow expects. The message does
+            not show it, as it may contain credentials.
     """
     text = environment.get("TF_CONFIG")
     if not text:
@@ -47,6 +47,6 @@ def _kind(value: object) -> str:
 
 def _refused(what: str) -> UserError:
     return UserError(
-        f"the environment variable TF_CONFIG {what}. Want for example {_EXAMPLE}; to train on this "
+        f"the environment variable TF_CONFIG {what}. Use for example {_EXAMPLE}; to train on this "
         "machine alone, unset it."
     )

@@ -1,4 +1,4 @@
-"""Errors that a user can mend: their message is shown alone, without a traceback."""
+"""Errors that a user can fix: only their message is shown, without a traceback."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ __all__ = ["UserError"]
 
 
 class UserError(ValueError):
-    """Something outside the program is not as it has to be; the message says what, and the cure."""
+    """Something outside the program is wrong; the message says what, and how to fix it."""

@@ -1,4 +1,4 @@
-"""From a model and the shared flags to the estimator that trains it."""
+"""Builds the estimator of a model from the shared flags."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ def build_estimator(
     model_dir: str,
     params: dict[str, Any],
 ) -> eb.Estimator:
-    """Builds a `TPUEstimator` in TPU mode, else a plain `Estimator`, of the same model.
+    """Builds a `TPUEstimator` in TPU mode, or else a plain `Estimator`, of the same model.
 
     Args:
-        model: what to train.
+        model: the model to train.
         flag_values: parsed and checked flags.
-        accelerator: what the flags come to on this machine.
+        accelerator: the accelerator that the flags select on this machine.
         model_dir: folder of checkpoints and summaries.
-        params: given to the model's functions.
+        params: parameters for the model's functions.
 
     Returns:
         The estimator.
 
     Raises:
-        estimator_bridge.errors.AcceleratorNotFoundError: the TPU that was named is not there.
-        UserError: TF_CONFIG describes no cluster of which this process is part.
+        estimator_bridge.errors.AcceleratorNotFoundError: the named TPU was not found.
+        UserError: TF_CONFIG describes no cluster that this process belongs to.
     """
     every = flag_values.save_checkpoints_steps
     seed = flag_values.tf_random_seed

@@ -1,4 +1,4 @@
-"""Checks of folders before anything is computed that would have to be written there."""
+"""Checks of output folders before anything is computed."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ __all__ = ["require_writable"]
 
 
 def require_writable(folder: str, flag: str) -> None:
-    """Makes a folder, if need be, and makes sure that files can be written in it.
+    """Creates a folder if needed, and checks that files can be written in it.
 
     Args:
         folder: the folder; one in a remote file system (`gs://...`) is left unchecked.
         flag: the flag that named it, for the message.
 
     Raises:
-        UserError: it cannot be made or written.
+        UserError: the folder cannot be created or written.
     """
     if "://" in folder:
         return

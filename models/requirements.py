@@ -1,4 +1,4 @@
-"""Says which packages train.py lacks, before anything of it runs. Needs Python alone."""
+"""Reports packages that train.py lacks, before it imports them. Needs only Python."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 __all__ = ["say_what_is_missing"]
 
-# Modules, and the packages on an index that have them.
+# Modules, with the names of their packages.
 _LIBRARY = {"absl": "absl-py", "numpy": "numpy", "tensorflow": "tensorflow", "tf_keras": "tf-keras"}
 _EXTRA = {"matplotlib": "matplotlib", "rich": "rich", "sklearn": "scikit-learn"}
 
@@ -16,21 +16,21 @@ _EXTRA = {"matplotlib": "matplotlib", "rich": "rich", "sklearn": "scikit-learn"}
 def say_what_is_missing(
     find: Callable[[str], object] = find_spec, write: Callable[[str], object] = sys.stderr.write
 ) -> bool:
-    """Looks for what train.py imports, now or once it has trained.
+    """Looks for the modules that train.py imports, now or after training.
 
     Args:
-        find: finds a module without importing it; returns None where there is none.
-        write: takes the message.
+        find: finds a module without importing it; returns None if there is none.
+        write: receives the message.
 
     Returns:
-        Whether something is missing, of which the message has been written.
+        Whether a module is missing; if so, the message has been written.
     """
     needed = {**_LIBRARY, **_EXTRA}
     missing = [package for module, package in needed.items() if find(module) is None]
     if missing:
         write(
             f"train.py: {', '.join(missing)} not installed here. From this folder, run: "
-            "pip install -e '.[models]'  (or `make train`, which makes an environment of its own). "
+            "pip install -e '.[models]'  (or `make train`, which creates its own environment). "
             "If estimator-bridge itself is installed: pip install 'estimator-bridge[models]'\n"
         )
     return bool(missing)

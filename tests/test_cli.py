@@ -91,7 +91,7 @@ def test_without_tensorflow_the_command_says_what_to_install(tmp_path):
 
     done = call("-m", "estimator_bridge", "doctor")
     assert (done.returncode, done.stderr) == (1, "")
-    assert "to fix  estimator_bridge needs TensorFlow 2.16 to 2.21, and found none" in done.stdout
+    assert "to fix  estimator_bridge needs TensorFlow 2.16 to 2.21, but found none" in done.stdout
     done = call("-m", "estimator_bridge", "run", "any.py")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("estimator-bridge: estimator_bridge needs TensorFlow 2.16 to")
@@ -134,8 +134,8 @@ def test_doctor_tells_of_a_pod():
     ("tf_config", "told"),
     [
         ('{"cluster": {"chief": ["a:1"]}, "task": {"type": "evaluator"}}', "KeyError: 'evaluator'"),
-        ("chief", "TF_CONFIG is no JSON object"),
-        ("[]", "TF_CONFIG is no JSON object"),
+        ("chief", "TF_CONFIG is not a JSON object"),
+        ("[]", "TF_CONFIG is not a JSON object"),
     ],
 )
 def test_doctor_tells_of_an_evaluator_that_is_not_listed_and_of_what_is_no_cluster(tf_config, told):

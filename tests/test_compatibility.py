@@ -39,7 +39,7 @@ def test_missing_tf_keras_is_named():
 
 def test_missing_tensorflow_is_named(monkeypatch):
     monkeypatch.setattr(compatibility.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(ImportError, match=r"needs TensorFlow 2\.16 to 2\.21, and found none"):
+    with pytest.raises(ImportError, match=r"needs TensorFlow 2\.16 to 2\.21, but found none"):
         check_versions({})
 
 

@@ -88,7 +88,7 @@ def test_a_second_run_goes_on_and_a_third_has_nothing_to_do(trained):
     folder, _ = trained
     more = train(folder, *TINY, "--mode=train", "--train_steps=140", "--async_checkpoints")
     assert more.returncode == 0, more.stderr
-    assert "already at step 120 of 140: going on" in more.stdout
+    assert "already at step 120 of 140: resuming" in more.stdout
     assert "step 140/140" in more.stdout
     again = train(folder, *TINY, "--mode=train", "--train_steps=140")
     assert again.returncode == 0, again.stderr
@@ -141,8 +141,8 @@ def test_a_cluster_without_this_process_is_refused(tmp_path):
 
 def test_a_batch_that_no_memory_holds_is_refused(trained):
     message = failed(train(trained[0], *TINY, "--train_batch_size=800000000"), 1)
-    assert "--train_batch_size=800000000: a batch of this size takes at least " in message
-    assert "GiB of memory here" in message
+    assert "--train_batch_size=800000000: a batch of this size needs at least " in message
+    assert "GiB of memory. Use at most" in message
 
 
 def test_missing_packages_are_named_before_anything_starts(tmp_path):

@@ -1,4 +1,4 @@
-"""Checkpoints by the names of their variables: found, checked, read."""
+"""Checkpoints by variable name: finding, checking, reading, writing and deleting them."""
 
 from estimator_bridge.checkpoint.background import Write, wait_for_abandoned
 from estimator_bridge.checkpoint.check import check_checkpoint, describe_variables

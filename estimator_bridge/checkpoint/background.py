@@ -1,4 +1,4 @@
-"""A thread that writes one checkpoint at a time while training goes on."""
+"""A thread that writes one checkpoint at a time while training continues."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _FIRST_LINE_SECS, _NEXT_LINE_SECS = 10.0, 60.0
 
 
 class Write:
-    """One checkpoint that is written in a thread of its own.
+    """A checkpoint that is written in its own thread.
 
     Args:
-      path: of the checkpoint, for messages.
-      write: writes it.
+      path: the checkpoint's path, for messages.
+      write: writes the checkpoint.
 
     Attributes:
       path: as given.
-      error: what ended the write; None while it lasts, and where it went well.
+      error: the error that ended the write; None while it runs and after it succeeds.
     """
 
     def __init__(self, path: str, write: Callable[[], None]):
@@ -36,11 +36,11 @@ class Write:
 
     @property
     def is_done(self) -> bool:
-        """Whether it has ended, well or not."""
+        """True once the write has ended, successfully or not."""
         return self._done.is_set()
 
     def wait(self) -> None:
-        """Waits until it has ended. Each line of the log says for what."""
+        """Waits until the write has ended, and logs a warning while it takes long."""
         started, secs = time.monotonic(), _FIRST_LINE_SECS
         while not self._done.wait(secs):
             logging.warning(
@@ -57,22 +57,22 @@ class Write:
         except BaseException as error:
             self.error = error.with_traceback(None)  # its frames hold the copies of variables
         finally:
-            self._write = None  # and so did this
+            self._write = None  # this closure held them too
             self._done.set()
 
 
 class BackgroundWriter:
-    """Writes checkpoints, of which one at most is being written."""
+    """Writes checkpoints, at most one at a time."""
 
     def __init__(self) -> None:
         self._last: Write | None = None
 
     def start(self, path: str, write: Callable[[], None]) -> Write:
-        """Begins to write a checkpoint, when the one before is done.
+        """Starts writing a checkpoint once the previous one is done.
 
         Args:
-          path: of the checkpoint, for messages.
-          write: writes it; called in another thread.
+          path: the checkpoint's path, for messages.
+          write: writes the checkpoint; called in another thread.
         """
         self.wait()
         self._last = Write(path, write)
@@ -80,21 +80,21 @@ class BackgroundWriter:
         return self._last
 
     def wait(self) -> None:
-        """Waits for the checkpoint that is being written, if one is."""
+        """Waits for the checkpoint that is being written, if any."""
         if self._last is not None:
             self._last.wait()
             if self._last in _lasting:
                 _lasting.remove(self._last)
 
 
-_lasting: list[Write] = []  # those that nobody has waited for
+_lasting: list[Write] = []  # writes that nobody has waited for yet
 
 
 def wait_for_abandoned(prefix: str) -> None:
-    """Waits for checkpoints that a call of train() left behind, which Ctrl-C ended at once.
+    """Waits for checkpoints that train() was still writing when Ctrl-C ended it.
 
     Args:
-      prefix: how the paths of the checkpoints begin.
+      prefix: the start of the checkpoints' paths.
     """
     for write in [write for write in _lasting if write.path.startswith(prefix)]:
         write.wait()

@@ -1,4 +1,4 @@
-"""Whether a checkpoint is whole and of this model, before it is restored."""
+"""Checks before a restore that a checkpoint is complete and fits the model."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _OBJECTS = "_CHECKPOINTABLE_OBJECT_GRAPH"
 
 
 def describe_variables(variables: Iterable[tf.Variable]) -> dict[str, tuple[Any, tf.DType]]:
-    """What a checkpoint of some variables of a graph holds.
+    """Describes the contents of a checkpoint of some graph variables.
 
     Args:
-      variables: of a ``tf.Graph``; the parts of a partitioned variable are saved as one.
+      variables: from a ``tf.Graph``; the parts of a partitioned variable are saved as one.
 
     Returns:
       (shape, dtype) by the name in the checkpoint.
@@ -36,18 +36,18 @@ def describe_variables(variables: Iterable[tf.Variable]) -> dict[str, tuple[Any,
 def check_checkpoint(path: str, expected: Mapping[str, tuple[Any, Any]]) -> None:
     """Checks that a checkpoint can be restored into a model's variables.
 
-    Its values are not read, so this costs little. Variables that the model does not have are no
+    The check is cheap: it reads no values. Variables that the model does not have are not an
     error.
 
     Args:
-      path: the common beginning of the files' names, as "model/model.ckpt-100".
-      expected: the model's variables: (shape, dtype) by name, as `describe_variables` gives them.
+      path: the checkpoint's prefix, such as "model/model.ckpt-100".
+      expected: the model's variables: (shape, dtype) by name, as from `describe_variables`.
 
     Raises:
-      CheckpointError: files are missing, damaged or too short, or variables are missing, which
-        are those of another model.
-      CheckpointMismatchError: a variable has another shape or type; both a CheckpointError and a
-        ``tf.errors.InvalidArgumentError``, which a restore would raise.
+      CheckpointError: files are missing, damaged or too short, or the checkpoint lacks variables,
+        as one of another model does.
+      CheckpointMismatchError: a variable has another shape or type; both a CheckpointError and the
+        ``tf.errors.InvalidArgumentError`` that a restore would raise.
     """
     reader = check_whole(path)
     shapes = reader.get_variable_to_shape_map()
@@ -64,7 +64,7 @@ def check_checkpoint(path: str, expected: Mapping[str, tuple[Any, Any]]) -> None
         raise CheckpointMismatchError(
             "Restoring from checkpoint failed. This is most likely due to a mismatch between the "
             f"model and the checkpoint {path}: {a_few(wrong, 3)}. Build the model with the sizes "
-            "that it was trained with, or use another model_dir."
+            "it was trained with, or use another model_dir."
         )
 
 
@@ -74,15 +74,15 @@ def _check_names(path: str, found: Mapping[str, Any], expected: Mapping[str, Any
         raise MissingVariableError(
             f"Key {missing[0]} not found in checkpoint {path}, which was written by "
             "tf.train.Checkpoint: its names are paths through objects. Restore it with "
-            "Scaffold(saver=tf.train.Checkpoint(...)) of the same objects; or take its values "
-            "over with WarmStartSettings, which finds them."
+            "Scaffold(saver=tf.train.Checkpoint(...)) of the same objects, or load its values "
+            "with WarmStartSettings, which resolves such names."
         )
     if missing:
         others = sorted(set(found) - set(expected))
         raise MissingVariableError(
-            f"Key {missing[0]} not found in checkpoint {path}: it is of another model, or of this "
-            f"one before it was changed. It lacks {len(missing)} of the model's {len(expected)} "
+            f"Key {missing[0]} not found in checkpoint {path}: it belongs to another model, or to "
+            f"this one before a change. It lacks {len(missing)} of the model's {len(expected)} "
             f"variables ({a_few(missing)}), and has instead {a_few(others)}. Use another "
-            "model_dir; to take over the variables that both have, name the checkpoint in "
+            "model_dir; to load the variables that both have, name the checkpoint in "
             "WarmStartSettings."
         )

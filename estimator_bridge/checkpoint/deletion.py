@@ -1,8 +1,8 @@
-"""Deletions of old checkpoints that a kill cut short.
+"""Completes deletions of old checkpoints that a killed process left unfinished.
 
-A saver forgets an old checkpoint, in the file `checkpoint`, before it deletes the files. A process
-that is killed in between leaves a whole checkpoint that nothing names: just like those that
-keep_checkpoint_every_n_hours keeps for good. So its name is noted before.
+A saver first removes an old checkpoint from the file `checkpoint`, then deletes its files. A
+process killed in between leaves a complete but unlisted checkpoint, just like those that
+keep_checkpoint_every_n_hours keeps permanently. So its name is noted beforehand.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _NOTE = ".estimator_bridge.deleting"
 
 
 def note_deletion(folder: str, saver: tf.compat.v1.train.Saver, saved: str) -> None:
-    """Notes the checkpoint that a saver deletes once it has saved the next one, if there is one.
+    """Notes the checkpoint, if any, that a saver will delete after its next save.
 
     Args:
-      folder: of the checkpoints.
-      saver: which is about to save.
-      saved: the beginning of the new checkpoint's files' names.
+      folder: the folder of the checkpoints.
+      saver: the saver that is about to save.
+      saved: the new checkpoint's prefix.
     """
     old = next_to_delete(saver, saved)
     if old is not None and os.path.dirname(old) == os.path.dirname(saved):
@@ -35,7 +35,7 @@ def note_deletion(folder: str, saver: tf.compat.v1.train.Saver, saved: str) -> N
 
 
 def remove_deletion_note(folder: str) -> None:
-    """Removes the note: the checkpoint is deleted."""
+    """Removes the note after the deletion."""
     if tf.io.gfile.exists(_path(folder)):
         tf.io.gfile.remove(_path(folder))
 
@@ -44,14 +44,14 @@ def finish_deletion(folder: str) -> None:
     """Deletes the checkpoint that a killed process was about to delete.
 
     Args:
-      folder: the model_dir of a training that is about to begin.
+      folder: the model_dir of a training that is about to start.
     """
     if not tf.io.gfile.exists(_path(folder)):
         return
     with tf.io.gfile.GFile(_path(folder)) as file:
         name, end, _ = file.read().partition("\n")
     named = {os.path.basename(path) for path in checkpoints_in(folder)}
-    # Without the line's end the note itself was cut short; what is still named stays.
+    # A note without a newline was itself cut short. A checkpoint that is still listed stays.
     if end and named and name not in named:
         path = os.path.join(folder, name)
         for file in [path + ".meta", path + ".index", *data_files(path), path]:

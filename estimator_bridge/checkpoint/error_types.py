@@ -1,4 +1,4 @@
-"""Errors of checkpoints that are also what TensorFlow raises there: programs catch those."""
+"""Checkpoint errors that are also TensorFlow's types: existing programs catch those."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ __all__ = [
 
 
 class MissingVariableError(CheckpointError, tf.errors.NotFoundError):
-    """A checkpoint has no variable of a name."""
+    """A checkpoint lacks a variable."""
 
     def __init__(self, message: str):
         tf.errors.NotFoundError.__init__(self, None, None, message)
 
 
 class CheckpointMismatchError(CheckpointError, tf.errors.InvalidArgumentError):
-    """A variable of a checkpoint has another shape or type than the model's."""
+    """A variable has another shape or type in the checkpoint than in the model."""
 
     def __init__(self, message: str):
         tf.errors.InvalidArgumentError.__init__(self, None, None, message)
 
 
 class _FilesError(CheckpointError):
-    """Something about a checkpoint's files.
+    """A problem with a checkpoint's files.
 
     Args:
-      problem: what was found, naming the checkpoint, without a full stop.
-      advice: what to do about it.
+      problem: the problem, naming the checkpoint, without a full stop.
+      advice: how to fix it.
 
     Attributes:
       problem: as given.
@@ -50,33 +50,33 @@ class _FilesError(CheckpointError):
 
 
 class MissingCheckpointError(_FilesError, tf.errors.NotFoundError):
-    """Files of a checkpoint are not there, or were deleted while it was read."""
+    """Files of a checkpoint are missing, or were deleted during the read."""
 
     _code = tf.errors.NOT_FOUND
 
 
 class DamagedCheckpointError(_FilesError, tf.errors.DataLossError):
-    """A checkpoint's files are there, and their contents are known to be wrong.
+    """A checkpoint's files exist, but their contents are wrong.
 
-    For data that end too early TensorFlow raises OutOfRangeError, by which an input ends. This is
-    none, as a loop would take it for that.
+    This is not an OutOfRangeError, which TensorFlow raises for truncated data: a training loop
+    takes that for the end of the input.
     """
 
     _code = tf.errors.DATA_LOSS
 
 
 class UnreadableCheckpointError(_FilesError, tf.errors.OpError):
-    """A checkpoint cannot be read now, for a reason that says nothing against its contents."""
+    """A checkpoint cannot be read now, for a reason unrelated to its contents."""
 
 
 class ForbiddenCheckpointError(UnreadableCheckpointError, tf.errors.PermissionDeniedError):
-    """A checkpoint may not be read by the user that runs the program."""
+    """The user that runs the program may not read a checkpoint."""
 
     _code = tf.errors.PERMISSION_DENIED
 
 
 class FullDiskError(DiskFullError, tf.errors.ResourceExhaustedError, RuntimeError):
-    """No space is left: what savers raise there as OpError, and summary writers as RuntimeError."""
+    """No space is left: savers raise OpError for this, and summary writers RuntimeError."""
 
     def __init__(self, message: str):
         tf.errors.ResourceExhaustedError.__init__(self, None, None, message)

@@ -1,4 +1,4 @@
-"""A folder of checkpoints: which is the latest, and whether one can be written."""
+"""Finds the latest checkpoint of a folder, and checks that the folder is writable."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ from estimator_bridge.errors import CheckpointError
 
 __all__ = ["check_writable", "checkpoints_in", "latest_checkpoint", "was_cut_short"]
 
-# As tf.train.Saver names them: with an index, or a single file in the format before V2. An input's
-# positions lie beside the models', and are no models.
+# As tf.train.Saver names them: with an index, or as a single file in the format before V2. Input
+# positions are stored next to the model's checkpoints and are excluded.
 _NUMBERED = re.compile(r"(?!input(?:_\w+)?\.ckpt-)(?:(.+)-(\d+)\.index|(.+\.ckpt)-(\d+))")
 
 
 def latest_checkpoint(model_dir: str, passing_over: Collection[str] = ()) -> str | None:
-    """Finds the newest whole checkpoint.
+    """Finds the newest complete checkpoint.
 
-    A process may be killed while it writes, and a folder be copied in part. So where the
-    checkpoint that the file `checkpoint` calls the newest is not whole, or that file is not there,
-    the newest that is whole is taken, with a warning.
+    A process may be killed while it writes, and a folder may be copied in part. If the newest
+    checkpoint that the file `checkpoint` lists is incomplete, or that file is missing, this uses
+    the newest complete checkpoint, with a warning.
 
     Args:
-      model_dir: the folder with the file `checkpoint`, which names its checkpoints.
-      passing_over: checkpoints that were found not to be restorable.
+      model_dir: the folder with the file `checkpoint`, which lists its checkpoints.
+      passing_over: checkpoints to skip because they could not be restored.
 
     Returns:
-      The common beginning of its files' names; None if no checkpoint was written yet.
+      The checkpoint's prefix; None if no checkpoint was written yet.
 
     Raises:
-      CheckpointError: there are traces of checkpoints, and not one whole checkpoint.
-      UnreadableCheckpointError: one cannot be read now, for want of permission for example.
+      CheckpointError: there are traces of checkpoints, but no complete checkpoint.
+      UnreadableCheckpointError: a checkpoint cannot be read now, for example without permission.
     """
     model_dir = os.fspath(model_dir)
     if not tf.io.gfile.isdir(model_dir):
@@ -57,7 +57,7 @@ def latest_checkpoint(model_dir: str, passing_over: Collection[str] = ()) -> str
         return None
     problems: list[str] = []
     for path in candidates:
-        # A folder that was moved holds the files, but not under the absolute path of old.
+        # A moved folder holds the files, but not under their old absolute paths.
         for place in dict.fromkeys([path, os.path.join(model_dir, os.path.basename(path))]):
             if place in passing_over:
                 continue
@@ -72,7 +72,7 @@ def latest_checkpoint(model_dir: str, passing_over: Collection[str] = ()) -> str
         return None
     problem = _no_whole_one(state_file, has_state, named, problems)
     advice = (
-        "Bring the files back from a copy. To train from the start, use another model_dir, or move "
+        "Restore the files from a backup. To train from the start, use another model_dir, or move "
         "these files away."
     )
     if not candidates:
@@ -82,12 +82,12 @@ def latest_checkpoint(model_dir: str, passing_over: Collection[str] = ()) -> str
 
 
 def was_cut_short(path: str) -> bool:
-    """Whether a process was killed while it wrote a checkpoint, which is not whole therefore.
+    """Returns whether a process was killed while it wrote a checkpoint, leaving it incomplete.
 
-    A saver writes shards into a folder of their own, which it removes when the index is whole.
+    A saver writes shards into a separate folder, which it removes once the index is complete.
 
     Args:
-      path: the common beginning of its files' names.
+      path: the checkpoint's prefix.
     """
     return tf.io.gfile.isdir(path + "_temp") and _problem(path) is not None
 
@@ -109,17 +109,17 @@ def _no_whole_one(
             f"{state_file} is damaged: it must be a text file that names the checkpoints beside "
             "it, and there is none"
         )
-    return f"{os.path.dirname(state_file)} holds checkpoints, and not a whole one: {problems[0]}"
+    return f"{os.path.dirname(state_file)} holds checkpoints, but not a whole one: {problems[0]}"
 
 
 def checkpoints_in(model_dir: str) -> list[str]:
-    """The checkpoints that the file `checkpoint` names, the oldest first; [] if it is damaged.
+    """Lists the checkpoints named by the file `checkpoint`, oldest first; [] if it is damaged.
 
     Args:
-      model_dir: the folder.
+      model_dir: the folder of the checkpoints.
 
     Returns:
-      The common beginnings of their files' names. Files may be missing.
+      The checkpoints' prefixes. Files may be missing.
 
     Raises:
       ForbiddenCheckpointError: the file may not be read.
@@ -134,7 +134,7 @@ def checkpoints_in(model_dir: str) -> list[str]:
             f"{state_file}, which names the checkpoints, may not be read: {error.message}",
             "Give the user that runs this program the right to read it.",
         ) from error
-    except (ValueError, UnicodeDecodeError, tf.errors.NotFoundError):  # emptied, no text, or gone
+    except (ValueError, UnicodeDecodeError, tf.errors.NotFoundError):  # empty, not text, or deleted
         state = None
     if state is None:
         return []
@@ -143,7 +143,7 @@ def checkpoints_in(model_dir: str) -> list[str]:
 
 
 def _numbered(model_dir: str) -> list[str]:
-    """The checkpoints that lie there, that of the highest step first."""
+    """Lists the checkpoints in the folder, highest step first."""
     names = set(tf.io.gfile.listdir(model_dir))
     found = filter(None, map(_NUMBERED.fullmatch, names))
     ordered = sorted(
@@ -153,7 +153,7 @@ def _numbered(model_dir: str) -> list[str]:
 
 
 def _problem(path: str) -> str | None:
-    """Why a checkpoint is not whole; None if it is."""
+    """Returns why a checkpoint is not complete; None if it is."""
     try:
         check_whole(path)
     except MissingCheckpointError:
@@ -164,7 +164,7 @@ def _problem(path: str) -> str | None:
 
 
 class NoFolderError(NotADirectoryError, tf.errors.FailedPreconditionError):
-    """A file is where a folder is to be; TensorFlow calls that a failed precondition."""
+    """A file is in the place of a folder; TensorFlow calls this a failed precondition."""
 
     def __init__(self, message: str):
         tf.errors.FailedPreconditionError.__init__(self, None, None, message)
@@ -172,25 +172,25 @@ class NoFolderError(NotADirectoryError, tf.errors.FailedPreconditionError):
 
 
 def check_writable(model_dir: str) -> None:
-    """Checks that files can be written into a folder, and makes it where it is not there.
+    """Checks that files can be written into a folder, and creates it if missing.
 
     Args:
-      model_dir: the folder.
+      model_dir: the folder to check.
 
     Raises:
-      ValueError: its name has a character that TensorFlow takes for part of a pattern.
-      NotADirectoryError: a file of that name, or of one above it, is in the way.
-      PermissionError: it may not be written to.
-      DiskFullError: there is no space.
-      OSError: it cannot be made or written to for another reason.
+      ValueError: its name has a character that TensorFlow treats as part of a pattern.
+      NotADirectoryError: the path or one of its parents is a file.
+      PermissionError: the user may not write to it.
+      DiskFullError: there is no space left.
+      OSError: it cannot be created or written to for another reason.
     """
     model_dir = os.fspath(model_dir)
     special = sorted(set(PATTERN_CHARACTERS).intersection(model_dir))
     if special:
         raise ValueError(
             f"model_dir {model_dir!r} has {' and '.join(special)} in its name, which TensorFlow "
-            "takes for a pattern: checkpoints that it writes there it cannot read. Use a folder of "
-            "another name."
+            "treats as a pattern: it could not read the checkpoints that it writes there. Use a "
+            "folder of another name."
         )
     in_the_way = _file_on_the_way(model_dir)
     if in_the_way:

@@ -1,4 +1,4 @@
-"""A disk that becomes full during a training: what is said then, and what is left there."""
+"""Full disks during training: explains the error and removes partial files."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _REASONS = tuple(map(os.strerror, (errno.ENOSPC, errno.EDQUOT)))
 
 @contextlib.contextmanager
 def explained_full_disk(model_dir: str) -> Iterator[None]:
-    """Turns the errors of a full disk into one that says what stands, and removes what is half.
+    """Turns full-disk errors into one that names the latest checkpoint; removes partial files.
 
     Args:
-      model_dir: of the training within, whose lock this process holds.
+      model_dir: the folder of the training that runs within; this process holds its lock.
 
     Raises:
       FullDiskError: the disk is full.
@@ -35,7 +35,7 @@ def explained_full_disk(model_dir: str) -> Iterator[None]:
             remove_leftovers(model_dir)
         return (
             f"{_what_stands(model_dir)} Free some space, or use a model_dir on another disk; "
-            "RunConfig(keep_checkpoint_max=...) says how many checkpoints are kept."
+            "RunConfig(keep_checkpoint_max=...) sets how many checkpoints are kept."
         )
 
     with _explained(removed_and_told):
@@ -44,17 +44,17 @@ def explained_full_disk(model_dir: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def explained_full_disk_of(what: str) -> Iterator[None]:
-    """Turns the errors of a full disk into one that says what was not written; others pass.
+    """Turns full-disk errors into one that says what was not written; others pass unchanged.
 
     Args:
-      what: was being written, and cleans up after itself: "An export to /folder".
+      what: the output being written, which cleans up after itself: "An export to /folder".
 
     Raises:
       FullDiskError: the disk is full.
     """
     told = (
-        f"{what} is not there; what was there before stays. Free some space, or use a folder on "
-        "another disk."
+        f"{what} was not written; existing files are unchanged. Free some space, or use a folder "
+        "on another disk."
     )
     with _explained(lambda: told):
         yield
@@ -62,7 +62,7 @@ def explained_full_disk_of(what: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _explained(told: Callable[[], str]) -> Iterator[None]:
-    """Turns the errors of a full disk into a FullDiskError; ``told`` is its text's second part."""
+    """Turns full-disk errors into a FullDiskError; ``told`` returns the second part of its text."""
     try:
         yield
     except Exception as error:
@@ -73,7 +73,7 @@ def _explained(told: Callable[[], str]) -> Iterator[None]:
 
 
 def _reason(error: BaseException) -> str | None:
-    """Returns the line of an error which says that a disk or a quota is full; None for others."""
+    """Returns the line of an error that says a disk or quota is full; None for other errors."""
     if not isinstance(error, (tf.errors.OpError, OSError, RuntimeError)):
         return None
     lines = str(getattr(error, "message", None) or error).splitlines()
@@ -87,4 +87,4 @@ def _what_stands(model_dir: str) -> str:
         latest = None
     if latest is None:
         return f"There is no whole checkpoint in {model_dir}."
-    return f"The checkpoint {latest} is whole: training goes on from there when started again."
+    return f"The checkpoint {latest} is whole: a restarted training resumes from it."

@@ -1,8 +1,8 @@
-"""One training at a time in a model_dir: two would overwrite each other's checkpoints.
+"""Locks a model_dir for one training: two would overwrite each other's checkpoints.
 
-On a local disk the operating system holds the lock, and releases it when the process dies, however
-it dies. Object stores have no locks, and those of network disks may not work: there a training
-writes a sign of life into the lock file every few seconds, and the next one watches for it.
+On a local disk the operating system holds the lock and releases it whenever the process dies.
+Object stores have no locks, and those of network disks may not work: there, a training writes a
+heartbeat into the lock file every few seconds, and the next training watches for it.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ _PATIENCE_SECS = 3 * _BEAT_SECS
 _NO_LOCKS_HERE = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
 _SHARED_DISKS = ("9p", "afs", "beegfs", "ceph", "cifs", "fuse", "gluster", "gpfs", "lustre", "nfs")
 
-# By lock file: POSIX locks exclude other processes only.
+# By lock file: POSIX locks exclude only other processes.
 _held_here: dict[str, _Holder] = {}
 _registry = threading.Lock()
 
 
 @dataclasses.dataclass(frozen=True)
 class _Holder:
-    """Who trains: what stands in the lock file.
+    """The training that holds the lock: the content of the lock file.
 
     Attributes:
       host: the machine's name.
-      process: its number there.
-      started: when, in seconds since 1970.
-      id: of this very training.
-      beat: the count of its signs of life.
+      process: the process ID on that machine.
+      started: the start time, in seconds since 1970.
+      id: a unique ID of this training.
+      beat: the number of heartbeats so far.
     """
 
     host: str
@@ -59,23 +59,23 @@ class _Holder:
 
 @contextlib.contextmanager
 def only_training(model_dir: str, sleep: Callable[[float], None] = time.sleep) -> Iterator[None]:
-    """Holds the lock of a model_dir within.
+    """Holds the lock of a model_dir within the context.
 
-    The lock of a process that died is taken over. Where only its signs of life can tell, because
-    it ran on another machine, that takes up to 30 seconds, and is logged.
+    The lock of a dead process is taken over. If the process ran on another machine, only missing
+    heartbeats show that it died; waiting for them takes up to 30 seconds and is logged.
 
     Args:
       model_dir: an existing folder, local or on an object store.
-      sleep: waits so many seconds.
+      sleep: waits for a number of seconds.
 
     Raises:
-      ModelDirInUseError: another training holds it.
+      ModelDirInUseError: another training holds the lock.
     """
     path = os.path.join(model_dir, LOCK_FILE)
     key = path if "://" in path else os.path.realpath(path)
     holder = _Holder(socket.gethostname(), os.getpid(), time.time(), uuid.uuid4().hex)
     with _registry:
-        if key in _held_here and _held_here[key].process == os.getpid():  # no memory of a parent's
+        if key in _held_here and _held_here[key].process == os.getpid():  # not a forked copy
             raise _in_use(model_dir, _held_here[key])
         _held_here[key] = holder
     try:
@@ -84,14 +84,14 @@ def only_training(model_dir: str, sleep: Callable[[float], None] = time.sleep) -
                 _wait_for_other_machine(model_dir, file, holder, sleep)
             file.write(holder)
             if isinstance(file, _UnlockedFile):
-                sleep(1.0)  # of two that start together, the one that wrote last has it
+                sleep(1.0)  # of two that start together, the last writer wins
                 now = file.read()
                 if now and now.id != holder.id:
                     raise _in_use(model_dir, now)
             try:
                 with _signs_of_life(file, holder):
                     yield
-            finally:  # while it is locked, so that nobody else's is removed
+            finally:  # still locked: nobody else's file is removed
                 with contextlib.suppress(tf.errors.OpError):
                     tf.io.gfile.remove(path)
     finally:
@@ -100,10 +100,10 @@ def only_training(model_dir: str, sleep: Callable[[float], None] = time.sleep) -
 
 
 class _LockedFile:
-    """A local lock file, which the operating system has locked for this process.
+    """A local lock file, locked by the operating system for this process.
 
-    It is read and written through the one descriptor: a close of any other of the same file would
-    end the lock.
+    All reads and writes use one descriptor: closing any other descriptor of the file would release
+    the lock.
     """
 
     def __init__(self, path: str, descriptor: int):
@@ -111,18 +111,18 @@ class _LockedFile:
         self.needs_signs_of_life = _is_shared_disk(path)
 
     def read(self) -> _Holder | None:
-        """Who wrote it last; None where nobody has, or not to the end."""
+        """Returns the last holder written; None if there is none or the write was cut short."""
         return _parsed(os.pread(self._descriptor, 4096, 0))
 
     def write(self, holder: _Holder) -> None:
-        """Names the holder."""
+        """Writes the holder."""
         text = _text(holder).encode()
         os.pwrite(self._descriptor, text, 0)
         os.ftruncate(self._descriptor, len(text))
 
 
 class _UnlockedFile:
-    """A lock file where there are no locks: on an object store, for example."""
+    """A lock file on a file system without locks, such as an object store."""
 
     needs_signs_of_life = True
 
@@ -130,7 +130,7 @@ class _UnlockedFile:
         self._path = path
 
     def read(self) -> _Holder | None:
-        """Who wrote it last; None where nobody has, or not to the end."""
+        """Returns the last holder written; None if there is none or the write was cut short."""
         try:
             with tf.io.gfile.GFile(self._path, "rb") as file:
                 return _parsed(file.read())
@@ -138,7 +138,7 @@ class _UnlockedFile:
             return None
 
     def write(self, holder: _Holder) -> None:
-        """Names the holder."""
+        """Writes the holder."""
         with tf.io.gfile.GFile(self._path, "w") as file:
             file.write(_text(holder))
 
@@ -156,7 +156,7 @@ def _locked(model_dir: str, path: str) -> Iterator[_LockedFile | _UnlockedFile]:
 
 
 def _locked_descriptor(model_dir: str, path: str) -> int | None:
-    """Opens and locks a local file; None where the file system has no locks."""
+    """Opens and locks a local file; returns None if the file system has no locks."""
     while True:
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
@@ -178,7 +178,7 @@ def _locked_descriptor(model_dir: str, path: str) -> int | None:
         with contextlib.suppress(FileNotFoundError):
             if os.fstat(descriptor).st_ino == os.stat(path).st_ino:
                 return descriptor
-        os.close(descriptor)  # its last holder has deleted it meanwhile
+        os.close(descriptor)  # its last holder has deleted it in the meantime
 
 
 def _wait_for_other_machine(
@@ -187,7 +187,7 @@ def _wait_for_other_machine(
     holder: _Holder,
     sleep: Callable[[float], None],
 ) -> None:
-    """Returns when the training that the file names is known to have died."""
+    """Returns once the training that the file names is known to have died or ended."""
     before = file.read()
     if before is None:
         return
@@ -206,14 +206,14 @@ def _wait_for_other_machine(
         sleep(1.0)
         now = file.read()
         if now is None:
-            return  # it has ended
+            return  # the training has ended
         if now != before:
             raise _in_use(model_dir, now)
 
 
 @contextlib.contextmanager
 def _signs_of_life(file: _LockedFile | _UnlockedFile, holder: _Holder) -> Iterator[None]:
-    """Rewrites the file every few seconds, from a thread, where that is needed."""
+    """Rewrites the file every few seconds from a thread, if heartbeats are needed."""
     if not file.needs_signs_of_life:
         yield
         return
@@ -257,7 +257,7 @@ def _age(seconds: float) -> str:
 
 
 def is_running(process: int) -> bool:
-    """Whether a process of this number runs on this machine."""
+    """Returns whether a process with this ID runs on this machine."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:
@@ -268,7 +268,7 @@ def is_running(process: int) -> bool:
 
 
 def _is_shared_disk(path: str) -> bool:
-    """Whether other machines may see the file, and their locks perhaps not be seen here."""
+    """Returns whether other machines may see the file and their locks may be invisible here."""
     folder = os.path.realpath(os.path.dirname(path))
     best, kind = "", ""
     with contextlib.suppress(OSError), open("/proc/self/mounts", encoding="utf-8") as mounts:
@@ -287,5 +287,5 @@ def _text(holder: _Holder) -> str:
 def _parsed(text: bytes) -> _Holder | None:
     try:
         return _Holder(**json.loads(text))
-    except (ValueError, TypeError):  # half written, or of another release
+    except (ValueError, TypeError):  # partly written, or from another release
         return None

@@ -1,8 +1,8 @@
-"""Checkpoints that take the place of others of their name, and what a killed process leaves.
+"""Safe replacement of checkpoints with the same name, and cleanup after killed processes.
 
-A saver of several shards writes its index in place. Training that goes on from a checkpoint saves
-it again, under its name, before the first step: a process that is killed at that moment would
-leave nothing to go on from.
+A saver of several shards writes its index in place. Training that resumes from a checkpoint first
+saves it again under the same name: a process killed at that moment would leave no checkpoint to
+resume from.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ SAVING = ("MergeV2Checkpoints", "SaveV2")
 _LEFTOVER = re.compile(
     rf".+-\d+(\{_BESIDE})?_temp|"  # the folder of a saver's shards, before they are merged
     rf".+-\d+\{_BESIDE}\.(index|data-\d+-of-\d+)|"
-    r".+\.tempstate\d+|"  # a shard, or an index, in the middle of being written
-    r".+\.tmp[0-9a-f]{32}|"  # `checkpoint` and .meta, likewise
+    r".+\.tempstate\d+|"  # a shard or an index that is being written
+    r".+\.tmp[0-9a-f]{32}|"  # `checkpoint` and .meta that are being written
     rf"checkpoint_input(_\w+)?\{_BESIDE}|"
     r"\.estimator_bridge-[0-9a-f]{32}|"  # the probe of `check_writable`
     rf"\.estimator_bridge\.unfinished\{_BESIDE}|"
     rf"graph\.pbtxt\{_BESIDE}"
 )
-# Files of a checkpoint that are of no use without its index, which is written last.
+# Files of a checkpoint are useless without its index, which is written last.
 _INDEX = re.compile(r"(.+\.ckpt-\d+)\.index")
 _OF_CHECKPOINT = re.compile(r"(.+\.ckpt-\d+)\.(?:data-\d{5}-of-\d{5}|meta)")
 
 
 class CheckpointingSession(LiftedSession):
-    """A session in which a saver replaces a checkpoint only when the new one is whole.
+    """A session that replaces a checkpoint only once the new one is complete.
 
     Attributes:
-      writer: writes one of its checkpoints at a time beside the steps.
-      slowest_save_secs: how long the slowest checkpoint of this session has taken.
+      writer: writes checkpoints in the background, one at a time.
+      slowest_save_secs: the duration of this session's slowest save.
     """
 
     slowest_save_secs = 0.0
@@ -58,7 +58,7 @@ class CheckpointingSession(LiftedSession):
         prefix = self._saved_prefix(fetches, feed_dict)
         if prefix is None:
             return super().run(fetches, feed_dict, options, run_metadata)
-        self.writer.wait()  # one writes at a time, and a saver knows of what was written before
+        self.writer.wait()  # one write at a time, and the saver must know of the previous one
         run = super().run
 
         def write(path: str) -> Any:
@@ -67,11 +67,11 @@ class CheckpointingSession(LiftedSession):
         return self.save(prefix, write)
 
     def save(self, prefix: str, write: Callable[[str], Any]) -> Any:
-        """Has a checkpoint written, which replaces one of its name when it is whole.
+        """Writes a checkpoint; one of the same name is replaced only once the new one is complete.
 
         Args:
-          prefix: the common beginning of its files' names.
-          write: writes it under such a name; returns what the saver is told.
+          prefix: the checkpoint's prefix.
+          write: writes the checkpoint under a given prefix; returns the result for the saver.
         """
         started = time.monotonic()
         try:
@@ -88,12 +88,12 @@ class CheckpointingSession(LiftedSession):
         return tf.compat.as_bytes(prefix)
 
     def close(self) -> None:
-        """Closes the session, after the checkpoint that is being written."""
+        """Closes the session, after waiting for the checkpoint that is being written."""
         self.writer.wait()
         super().close()
 
     def _saved_prefix(self, fetches: Any, feed_dict: Any) -> str | None:
-        """The checkpoint that a call writes, where it is a saver's; else None."""
+        """Returns the checkpoint that a saver's call writes; None for other calls."""
         if not feed_dict or len(feed_dict) != 1 or not isinstance(fetches, (str, tf.Tensor)):
             return None
         (value,) = feed_dict.values()
@@ -101,7 +101,7 @@ class CheckpointingSession(LiftedSession):
             return None
         try:
             element = self.graph.as_graph_element(fetches)
-        except (KeyError, TypeError, ValueError):  # which run() explains
+        except (KeyError, TypeError, ValueError):  # run() explains these
             return None
         operation = element.op if isinstance(element, tf.Tensor) else element
         if not any(above.type in SAVING for above in operation.control_inputs):
@@ -110,22 +110,22 @@ class CheckpointingSession(LiftedSession):
 
 
 def _replace(new: str, old: str) -> None:
-    """Gives one checkpoint's files the names of another's."""
+    """Renames one checkpoint's files to another's prefix."""
     stale = set(data_files(old))
-    # The index last: with the old one, data that are the same are whole too.
+    # The index last: the old index also fits new data of the same values.
     for file in [*data_files(new), new + ".index"]:
         target = old + file[len(new) :]
         tf.io.gfile.rename(file, target, overwrite=True)
         stale.discard(target)
-    for file in stale:  # the old one had another number of shards
+    for file in stale:  # the old checkpoint had another number of shards
         tf.io.gfile.remove(file)
 
 
 def remove_leftovers(folder: str) -> None:
-    """Removes what processes left that were killed while they wrote checkpoints.
+    """Removes files left by processes that were killed while they wrote checkpoints.
 
     Args:
-      folder: the model_dir of a training that is about to begin; nothing else writes there.
+      folder: the model_dir of a training that is about to start; nothing else writes there.
     """
     names = {name.rstrip("/") for name in tf.io.gfile.listdir(folder)}
     named = {os.path.basename(path) for path in checkpoints_in(folder)}
@@ -146,6 +146,6 @@ def remove_leftovers(folder: str) -> None:
 
 
 def _is_without_index(name: str, names: Set[str]) -> bool:
-    """Whether a file belongs to a checkpoint of which neither the index nor a single file is."""
+    """Returns whether a file's checkpoint has neither an index nor a single file."""
     match = _OF_CHECKPOINT.fullmatch(name)
     return match is not None and names.isdisjoint({f"{match[1]}.index", match[1]})

@@ -1,4 +1,4 @@
-"""The position of an input: where its iterator stands, in files beside the model's checkpoints."""
+"""Saved positions of an input iterator, in files next to the model's checkpoints."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _STATE = "/.ATTRIBUTES/ITERATOR_STATE"
 
 
 class InputPositionError(CheckpointError, tf.errors.FailedPreconditionError):
-    """An input's position cannot be saved, or does not fit the input."""
+    """An input's position cannot be saved, or does not match the input."""
 
     def __init__(self, message: str):
         tf.errors.FailedPreconditionError.__init__(self, None, None, message)
@@ -31,13 +31,13 @@ class InputPositionError(CheckpointError, tf.errors.FailedPreconditionError):
 class Positions:
     """The saved positions of one input, one for each checkpoint of the model.
 
-    The position of step N is ``input.ckpt-N``; ``checkpoint_input`` lists them all. It has to be
-    written before the model's checkpoint of that step: then no model's is ever without it.
+    The position of step N is ``input.ckpt-N``; ``checkpoint_input`` lists them all. A position must
+    be written before the model's checkpoint of that step, so that no checkpoint lacks one.
 
     Args:
-      folder: where the model's checkpoints are.
-      name: the beginning of the files' names; each process of a cluster has its own.
-      model: the beginning of the names of the model's checkpoints, as "folder/model.ckpt".
+      folder: the folder of the model's checkpoints.
+      name: the start of the file names; each process of a cluster has its own.
+      model: the start of the model's checkpoint names, such as "folder/model.ckpt".
     """
 
     def __init__(self, folder: str, name: str, model: str):
@@ -48,23 +48,23 @@ class Positions:
         return os.path.join(self._folder, f"checkpoint_{self._name}")
 
     def path(self, step: int) -> str:
-        """The common beginning of the names of a position's files."""
+        """Returns the prefix of a position's files."""
         return os.path.join(self._folder, f"{self._name}.ckpt-{step}")
 
     def save(self, iterator: Any, step: int) -> None:
-        """Saves where an iterator stands, as the position of this step.
+        """Saves an iterator's state as the position of this step.
 
         Args:
-          iterator: of an eager dataset.
+          iterator: an iterator of an eager dataset.
           step: the global step.
 
         Raises:
-          InputPositionError: its dataset has a state that cannot be saved.
+          InputPositionError: the dataset has a state that cannot be saved.
         """
         self.take(iterator, step)()
 
     def take(self, iterator: Any, step: int) -> Callable[[], None]:
-        """Takes where an iterator stands, and returns what writes it, in whatever thread.
+        """Captures an iterator's state; returns a function that writes it, callable in any thread.
 
         Args:
           iterator: see `save`.
@@ -93,14 +93,14 @@ class Positions:
         """Sets an iterator to the position of a step.
 
         Args:
-          iterator: of a dataset made as the one was whose position was saved.
+          iterator: of a dataset built like the one whose position was saved.
           step: the global step of the model's checkpoint that was restored.
 
         Returns:
-          Whether there is a position of that very step.
+          Whether a position of exactly that step exists.
 
         Raises:
-          InputPositionError: it is of another dataset.
+          InputPositionError: the position belongs to another dataset.
         """
         path = self.path(step)
         problem = None
@@ -111,7 +111,7 @@ class Positions:
             problem = error.problem
         if problem:
             logging.warning(
-                "The input's position at step %d was not found: %s. The input begins anew.",
+                "The input's position at step %d was not found: %s. The input starts over.",
                 step,
                 problem,
             )
@@ -119,22 +119,22 @@ class Positions:
         try:
             with eager_mode():
                 tf.train.Checkpoint(iterator=iterator).read(path).assert_consumed()
-        except (tf.errors.OpError, AssertionError) as error:  # of an input in other parts
+        except (tf.errors.OpError, AssertionError) as error:  # the input has other parts
             raise InputPositionError(
                 f"The input's position {path} does not fit the dataset that input_fn returns now: "
                 f"{_reason(error)}. Return the dataset that was used up to step {step}; or delete "
-                f"{path}.* and {self._list_file}, and the input begins anew."
+                f"{path}.* and {self._list_file}, and the input starts over."
             ) from error
         return True
 
     def damage(self, step: int) -> str | None:
-        """Says why the position of a step cannot be used, where there is one.
+        """Returns why the saved position of a step cannot be used.
 
         Args:
           step: the global step.
 
         Returns:
-          The reason; None where the position is whole, or there never was one.
+          The reason; None if the position is complete or never existed.
         """
         try:
             self._is_ours(step)
@@ -147,7 +147,7 @@ class Positions:
         return None
 
     def lacks(self, step: int) -> bool:
-        """Returns whether there are positions of other steps, and none of this one.
+        """Returns whether other steps have positions but this one has none.
 
         Args:
           step: the global step.
@@ -156,10 +156,10 @@ class Positions:
         return bool(steps) and step not in steps
 
     def _is_ours(self, step: int) -> bool:
-        """Whether this library wrote the position of a step, which is read whole: it is small.
+        """Returns whether this library wrote a step's position; reads all of it, as it is small.
 
         Raises:
-          MissingCheckpointError: there is none, or only a part of it.
+          MissingCheckpointError: the position or a part of it is missing.
           DamagedCheckpointError: its contents are wrong.
         """
         path = self.path(step)
@@ -167,8 +167,8 @@ class Positions:
         kinds = reader.get_variable_to_dtype_map()
         if not any(n.startswith("iterator/") and n.endswith(_STATE) for n in kinds):
             return False
-        names = sorted(kinds)  # the description of the objects too, without which none is found
-        with eager_mode(), reading(path):  # the reader itself gives no variants
+        names = sorted(kinds)  # including the object graph, which a restore needs
+        with eager_mode(), reading(path):  # the reader itself cannot read variants
             tf.raw_ops.RestoreV2(
                 prefix=path,
                 tensor_names=names,
@@ -178,7 +178,7 @@ class Positions:
         return True
 
     def _listed(self) -> list[int]:
-        """The steps of which there was a position, as the file says that lists them."""
+        """Returns the steps of the positions that the list file names."""
         try:
             with tf.io.gfile.GFile(self._list_file) as file:
                 content = file.read()
@@ -188,16 +188,16 @@ class Positions:
         return list(map(int, named))
 
     def steps(self) -> list[int]:
-        """The steps of which there is a position, in order."""
+        """Returns the steps that have a position, in order."""
         pattern = re.compile(re.escape(self._name) + r"\.ckpt-(\d+)\.index")
         found = map(pattern.fullmatch, tf.io.gfile.listdir(self._folder))
         return sorted(int(match[1]) for match in found if match)
 
     def tidy(self, step: int) -> None:
-        """Deletes the positions whose model's checkpoint is deleted, and lists the others.
+        """Deletes positions whose model checkpoint is gone, and lists the others.
 
         Args:
-          step: the global step, whose position stays in any case.
+          step: the current global step, whose position is always kept.
         """
         kept = []
         for other in self.steps():
@@ -208,7 +208,7 @@ class Positions:
         self._list(kept)
 
     def clear(self) -> None:
-        """Deletes all positions: those of an earlier training are none of a new one's."""
+        """Deletes all positions, so that a new training does not use those of an earlier one."""
         for step in self.steps():
             self._remove(step)
 
@@ -218,7 +218,7 @@ class Positions:
             tf.io.gfile.remove(file)
 
     def _list(self, steps: list[int]) -> None:
-        """Writes the file that lists the positions, as tf.train.Saver does."""
+        """Writes the list file of the positions, as tf.train.Saver does."""
         names = [f"{self._name}.ckpt-{step}" for step in steps]
         lines = [f'model_checkpoint_path: "{names[-1]}"'] if names else []
         lines += [f'all_model_checkpoint_paths: "{name}"' for name in names]
@@ -228,12 +228,12 @@ class Positions:
 
 
 class _TakenIterator(tf.__internal__.tracking.AutoTrackable):
-    """Stands in for an iterator in a checkpoint, with its state of one moment."""
+    """A checkpointable object with an iterator's state at one moment."""
 
     def __init__(self, iterator: Any):
         super().__init__()
         state = iterator_state(iterator)
-        self._state = lambda: state  # a tensor of its own would be tracked
+        self._state = lambda: state  # a tensor attribute would be tracked
 
     def _serialize_to_tensors(self) -> dict[str, tf.Tensor]:
         return {"ITERATOR_STATE": self._state()}
@@ -246,7 +246,7 @@ def _taken(iterator: Any) -> Any:
 
 
 def _reason(error: tf.errors.OpError | AssertionError) -> str:
-    """TensorFlow's reason, without the operation in which it was found."""
+    """Returns TensorFlow's reason, without the operation that raised it."""
     message = re.sub(r"\{\{.*?\}\}|\[Op:.*", "", getattr(error, "message", str(error)))
     return message.strip().rstrip(".")
 
@@ -254,11 +254,11 @@ def _reason(error: tf.errors.OpError | AssertionError) -> str:
 def _advice(is_unsupported: bool) -> str:
     if is_unsupported:
         return (
-            "Read the data with datasets that keep their position (from_tensor_slices, "
+            "Read the data with datasets that can save their position (from_tensor_slices, "
             "TFRecordDataset, TextLineDataset), or train without CheckpointInputPipelineHook."
         )
     return (
-        "What its functions draw from outside of the dataset (a generator, py_function, a random "
-        "op without a seed of its own) is not part of it. If that may begin anew in a resumed run, "
-        "say CheckpointInputPipelineHook(estimator, external_state_policy='warn')."
+        "State outside of the dataset (a generator, py_function, a random op without its own "
+        "seed) is not part of it. If that state may start over in a resumed run, use "
+        "CheckpointInputPipelineHook(estimator, external_state_policy='warn')."
     )

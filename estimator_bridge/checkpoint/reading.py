@@ -1,4 +1,4 @@
-"""What is in a checkpoint."""
+"""Lists and loads the variables of a checkpoint."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ __all__ = ["list_variables", "load_variable", "step_of"]
 
 
 def list_variables(path: str) -> list[tuple[str, list[int]]]:
-    """What is in a checkpoint.
+    """Lists the variables of a checkpoint.
 
     Args:
-      path: a checkpoint, or a folder, whose latest is meant.
+      path: a checkpoint, or a folder to use its latest one.
 
     Returns:
       (name, shape) pairs, ordered by name.
 
     Raises:
-      CheckpointError: there is none, or it is damaged.
+      CheckpointError: the checkpoint does not exist or is damaged.
     """
     shapes = open_checkpoint(_resolved(path)).get_variable_to_shape_map()
     return [(name, list(shapes[name])) for name in sorted(shapes)]
 
 
 def load_variable(path: str, name: str) -> np.ndarray:
-    """The value of a variable in a checkpoint.
+    """Returns the value of a variable in a checkpoint.
 
     Args:
-      path: a checkpoint, or a folder, whose latest is meant.
-      name: the variable's; a trailing ":0" is taken for the tensor's.
+      path: a checkpoint, or a folder to use its latest one.
+      name: the variable's name; a trailing ":0" is ignored.
 
     Returns:
       The value.
 
     Raises:
-      CheckpointError: there is no such checkpoint or variable, or it is damaged.
+      CheckpointError: the checkpoint or variable does not exist, or the checkpoint is damaged.
     """
     path = _resolved(path)
     reader = open_checkpoint(path)
@@ -52,14 +52,14 @@ def load_variable(path: str, name: str) -> np.ndarray:
         near = difflib.get_close_matches(name, names, n=3)
         raise MissingVariableError(
             f"Key {name} not found in checkpoint {path}. "
-            f"{'Near to it are' if near else 'It has'} {a_few(near or names)}."
+            f"{'Similar names:' if near else 'It has'} {a_few(near or names)}."
         )
     with reading(path):
         return reader.get_tensor(name)
 
 
 def step_of(path: str) -> int:
-    """The global step that a checkpoint holds; 0 where a saver of the user's own left it out."""
+    """Returns the global step in a checkpoint; 0 if a custom saver left it out."""
     try:
         return int(load_variable(path, tf.compat.v1.GraphKeys.GLOBAL_STEP))
     except CheckpointError:

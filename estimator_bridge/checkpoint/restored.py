@@ -1,4 +1,4 @@
-"""What a saver restores, read from its graph: any saver tells the same way there."""
+"""Finds the variables that a saver restores, from its graph: this works for any saver."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ __all__ = ["restored_variables"]
 
 
 def restored_variables(graph: tf.Graph, saver_def: Any) -> dict[str, tuple[Any, tf.DType]]:
-    """What a checkpoint must hold for a saver to restore it.
+    """Describes the contents that a checkpoint needs for a saver to restore it.
 
     Args:
-      graph: in which the saver was built.
+      graph: the graph of the saver.
       saver_def: the saver's SaverDef.
 
     Returns:
-      (shape, dtype) by the name in the checkpoint. The slices of a partitioned variable are one,
-      of the whole shape. A shape is unknown where the graph does not tell.
+      (shape, dtype) by the name in the checkpoint. The slices of a partitioned variable count as
+      one, with the full shape. A shape is unknown if the graph does not show it.
     """
     restored = {}
     if saver_def is not None and saver_def.restore_op_name:
@@ -49,8 +49,8 @@ def _strings(tensor: tf.Tensor) -> list[str]:
 
 
 def _full_shape(part: str, output: tf.Tensor) -> tf.TensorShape:
-    """The shape of the variable behind a RestoreV2's output."""
-    if part:  # "6 2 0,3:0,2": the whole shape, and which rows and columns of it
+    """Returns the shape of the variable behind a RestoreV2's output."""
+    if part:  # "6 2 0,3:0,2": the full shape, then the slice's rows and columns
         return tf.TensorShape([int(size) for size in part.split()[:-1]])
     for consumer in output.consumers():
         if consumer.type == "Identity":

@@ -1,10 +1,10 @@
-"""What a saver is to write, taken at the end of a step, and written while steps go on.
+"""Captures the values a saver writes at the end of a step, and writes them while steps run.
 
-The graph is cut before the operations that save. What they take (variables, slices of them, a
-table's keys) is computed between two steps. On a CPU a value is no copy at first: TensorFlow copies
-a variable that somebody else holds when a step changes it. Another thread then calls the operations
-one by one. A function of them would take a thread from those that run the steps, for as long as the
-disk takes; where there is one such thread, training would stand still.
+The graph is cut before the save operations. Their inputs (variables, slices of variables, a table's
+keys) are computed between two steps. On a CPU this copies nothing at first: TensorFlow copies a
+variable only when a step changes it while something else holds it. Another thread then calls the
+save operations one by one. A single function would block one of the threads that run the steps for
+the whole write; with only one such thread, training would stop meanwhile.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ __all__ = ["SaverSnapshot", "why_not_beside_steps"]
 
 _Saver = tf.compat.v1.train.Saver
 _MERGE, _SAVE = SAVING
-_NAMES = 3  # of the inputs of _SAVE: the file, the tensors' names, and their slices
-# What else there is in the part of a graph that saves: it makes the files' names, and orders.
+_NAMES = 3  # leading inputs of _SAVE: the file, the tensor names and their slices
+# Other op types in a saver's part of the graph, which build file names and order the operations.
 _BESIDE = frozenset(
     {
         "Const", "Identity", "NoOp", "Pack", "Placeholder", "PlaceholderWithDefault", "Select",
@@ -33,16 +33,16 @@ _BESIDE = frozenset(
 
 
 def why_not_beside_steps(session: Any, saver: Any) -> str | None:
-    """Says why a saver cannot write while steps run; None if it can.
+    """Returns why a saver cannot write while steps run; None if it can.
 
     Args:
-      session: that the steps run in.
-      saver: built.
+      session: the session that runs the steps.
+      saver: the saver, already built.
     """
     if not isinstance(session, CheckpointingSession):
         return f"the steps run in a {type(session).__name__}, not in an estimator's train()"
     if not isinstance(saver, _Saver) or type(saver).save is not _Saver.save:
-        return f"{type(saver).__name__} has a save() of its own"
+        return f"{type(saver).__name__} overrides save()"
     operations = _operations(session.graph, saver)
     others = sorted({op.type for op in operations} - _BESIDE - set(SAVING))
     if others:
@@ -53,11 +53,11 @@ def why_not_beside_steps(session: Any, saver: Any) -> str | None:
 
 
 class SaverSnapshot(SessionInterface):
-    """A session that a saver writes from, in any thread: it has the values of one moment.
+    """A session for a saver to write from in any thread, with the values of one moment.
 
     Args:
-      session: of the graph, between two steps.
-      saver: of the graph, for which `why_not_beside_steps` finds nothing.
+      session: the training session, between two steps.
+      saver: a saver for which `why_not_beside_steps` returns None.
     """
 
     def __init__(self, session: CheckpointingSession, saver: Any):
@@ -79,20 +79,20 @@ class SaverSnapshot(SessionInterface):
 
     @property
     def graph(self) -> tf.Graph:
-        """The graph, for the checkpoint's .meta."""
+        """The graph, for the checkpoint's .meta file."""
         return self._graph
 
     @property
     def sess_str(self) -> str:
-        """The target: always this process."""
+        """The session's target: always this process."""
         return ""
 
     def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
-        """Writes the checkpoint, as the saver asks for; nothing else can be run."""
+        """Writes the checkpoint for the saver; nothing else can be run."""
         del options, run_metadata
         if fetches != self._fetch or list(feed_dict or ()) != [self._file]:
             raise NotImplementedError(
-                f"A saver that writes beside the steps runs {self._fetch!r} alone; got {fetches!r}."
+                f"A saver that writes while steps run runs only {self._fetch!r}, got {fetches!r}."
             )
         (prefix,) = (feed_dict or {}).values()
         return self._session.save(tf.compat.as_str(prefix), self._write)
@@ -122,7 +122,7 @@ def _inputs(operation: tf.Operation, known: dict[str, tf.Tensor]) -> list[tf.Ten
 
 
 def _operations(graph: tf.Graph, saver: Any) -> Sequence[tf.Operation]:
-    """What a saver runs, from the operations that save on; those that save in a fixed order."""
+    """Returns the operations a saver runs, from the save operations on, in a fixed order."""
     definition = getattr(saver, "saver_def", None)
     if definition is None or not definition.save_tensor_name:
         return []

@@ -1,4 +1,4 @@
-"""A checkpoint's files: whether all are there, and what to say of one that cannot be read."""
+"""Checks that a checkpoint's files are complete, and explains files that cannot be read."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = [
     "reading",
 ]
 
-# TensorFlow looks for a checkpoint's files by a pattern that it makes of their path, unescaped.
+# TensorFlow finds a checkpoint's files by a glob pattern of their unescaped path.
 PATTERN_CHARACTERS = "[]\\"
 
 _PART = re.compile(r"/part_\d+(?=/)")
@@ -39,7 +39,7 @@ def open_checkpoint(path: str) -> tf.train.CheckpointReader:
     """Opens a checkpoint.
 
     Args:
-      path: the common beginning of its files' names, as "model/model.ckpt-100".
+      path: the checkpoint's prefix, such as "model/model.ckpt-100".
 
     Returns:
       TensorFlow's reader.
@@ -47,26 +47,25 @@ def open_checkpoint(path: str) -> tf.train.CheckpointReader:
     Raises:
       MissingCheckpointError: files are missing.
       DamagedCheckpointError: its index is damaged.
-      UnreadableCheckpointError: it cannot be read now.
+      UnreadableCheckpointError: the files cannot be read now.
     """
     missing = _missing(path)
     if missing:
         raise MissingCheckpointError(
             f"There is no whole checkpoint {path}: missing {', '.join(missing)}",
-            "A checkpoint is named by the common beginning of its files' names, as "
-            "model_dir/model.ckpt-100.",
+            "A checkpoint is named by the prefix of its files, such as model_dir/model.ckpt-100.",
         )
     with reading(path):
         return tf.train.load_checkpoint(path)
 
 
 def check_whole(path: str) -> tf.train.CheckpointReader:
-    """Checks that a checkpoint's files are there and as long as its index says.
+    """Checks that a checkpoint's files exist and are as long as its index requires.
 
-    Its values are not read, so this costs little.
+    The check is cheap: it reads no values.
 
     Args:
-      path: the common beginning of its files' names.
+      path: the checkpoint's prefix.
 
     Returns:
       TensorFlow's reader.
@@ -74,15 +73,15 @@ def check_whole(path: str) -> tf.train.CheckpointReader:
     Raises:
       MissingCheckpointError: files are missing.
       DamagedCheckpointError: files are damaged or too short.
-      UnreadableCheckpointError: it cannot be read now.
+      UnreadableCheckpointError: the files cannot be read now.
     """
     reader = open_checkpoint(path)
     files = data_files(path)
     if not files:
-        return reader  # the single-file format of TensorFlow 0.x, which compresses
+        return reader  # TensorFlow 0.x's single-file format, which is compressed
     shapes = reader.get_variable_to_shape_map()
-    # Strings are of no known size, so this is a lower bound. The slots of a partitioned variable's
-    # parts ('weights/part_1/Ftrl') are each listed in the shape of the whole, and hold their part.
+    # Strings have no fixed size, so this is a lower bound. Slots of a partitioned variable's parts
+    # ('weights/part_1/Ftrl') are each listed with the full shape, but hold only their part.
     sizes = {
         _PART.sub("/part", name): math.prod(shapes[name]) * dtype.size
         for name, dtype in reader.get_variable_to_dtype_map().items()
@@ -92,28 +91,28 @@ def check_whole(path: str) -> tf.train.CheckpointReader:
     if got < wanted:
         raise damaged(
             path,
-            f"its data file{'s have' if len(files) > 1 else ' has'} {got} bytes, and the values "
+            f"its data file{'s have' if len(files) > 1 else ' has'} {got} bytes, but the values "
             f"that its index lists need {wanted} ({', '.join(files)})",
         )
     return reader
 
 
 def missing_files(path: str) -> list[str]:
-    """The files that a checkpoint lacks.
+    """Lists the files that a checkpoint lacks.
 
     Args:
-      path: the common beginning of its files' names.
+      path: the checkpoint's prefix.
 
     Returns:
-      Their names; [] for a whole checkpoint.
+      The missing files' names; [] for a complete checkpoint.
     """
     if not tf.io.gfile.exists(path + ".index"):
-        # TensorFlow 0.x wrote a single file of that very name.
+        # TensorFlow 0.x wrote a single file of exactly that name.
         alone = tf.io.gfile.exists(path) and not tf.io.gfile.isdir(path)
         return [] if alone else [path + ".index"]
     shards = data_files(path)
     counts = {int(shard.rpartition("-of-")[2]) for shard in shards}
-    if len(counts) != 1:  # none, or what is left of two checkpoints of one name
+    if len(counts) != 1:  # none, or a mix of two checkpoints with one name
         return [path + ".data-00000-of-?????"]
     (count,) = counts
     wanted = [f"{path}.data-{i:05d}-of-{count:05d}" for i in range(count)]
@@ -121,7 +120,7 @@ def missing_files(path: str) -> list[str]:
 
 
 def data_files(path: str) -> list[str]:
-    """The data files of a checkpoint that are there."""
+    """Lists the existing data files of a checkpoint."""
     folder, start = os.path.split(path)
     pattern = re.compile(re.escape(start) + r"\.data-\d{5}-of-\d{5}")
     names = tf.io.gfile.listdir(folder or ".")
@@ -130,31 +129,31 @@ def data_files(path: str) -> list[str]:
 
 @contextlib.contextmanager
 def reading(path: str) -> Iterator[None]:
-    """Turns TensorFlow's errors while a checkpoint is read into ones that say what is wrong.
+    """Turns TensorFlow's errors during a read into ones that explain the problem.
 
     Args:
-      path: the checkpoint that is read within.
+      path: the checkpoint that is read within the context.
 
     Raises:
-      MissingCheckpointError: its files were deleted meanwhile.
-      DamagedCheckpointError: its contents are wrong.
-      UnreadableCheckpointError: it could not be read for another reason, such as permissions.
-        What cannot be put into the graph passes unchanged.
+      MissingCheckpointError: the files were deleted during the read.
+      DamagedCheckpointError: the contents are wrong.
+      UnreadableCheckpointError: the files could not be read for another reason, such as
+        permissions. An InvalidArgumentError, a mismatch with the graph, passes unchanged.
     """
     try:
         yield
-    except (IndexError, tf.errors.OpError) as error:  # IndexError is how the reader says "short"
+    except (IndexError, tf.errors.OpError) as error:  # the reader raises IndexError for "short"
         if isinstance(error, (CheckpointError, tf.errors.InvalidArgumentError)):
             raise
         raise _error_of(path, error) from error
-    except ValueError as error:  # how a v1 Saver says that it found no such files
+    except ValueError as error:  # a v1 Saver's error for missing files
         if "is not a valid checkpoint" not in str(error) or isinstance(error, CheckpointError):
             raise
         raise _error_of(path, error) from error
 
 
 def damaged(path: str, reason: str) -> DamagedCheckpointError:
-    """The error for a checkpoint whose contents are wrong.
+    """Returns the error for a checkpoint whose contents are wrong.
 
     Args:
       path: the checkpoint.
@@ -162,22 +161,22 @@ def damaged(path: str, reason: str) -> DamagedCheckpointError:
     """
     return DamagedCheckpointError(
         f"The checkpoint {path} is damaged: {reason}",
-        "It may have been copied in part, or written to a full disk. Bring back its files from a "
-        "copy; or delete them (those whose names start so), to go on from the checkpoint before "
-        "it; or use another model_dir.",
+        "It may have been copied in part, or written to a full disk. Restore its files from a "
+        "backup; or delete them (those whose names start with this prefix) to resume from the "
+        "checkpoint before it; or use another model_dir.",
     )
 
 
 def _error_of(path: str, error: Exception) -> CheckpointError:
-    """The error to raise for one of TensorFlow's, by what can be told of the files now."""
+    """Returns our error for one of TensorFlow's, judging by the files as they are now."""
     if isinstance(error, tf.errors.PermissionDeniedError):
         return _no_permission(path, error)
     missing = _missing(path)
     if missing:
         return MissingCheckpointError(
             f"The checkpoint {path} was deleted while it was read: missing {', '.join(missing)}",
-            "A training that goes on deletes its older checkpoints: RunConfig(keep_checkpoint_max"
-            "=...) says how many it keeps.",
+            "A running training deletes its older checkpoints: RunConfig(keep_checkpoint_max"
+            "=...) sets how many it keeps.",
         )
     if any(character in path for character in PATTERN_CHARACTERS):
         return UnreadableCheckpointError(
@@ -188,13 +187,12 @@ def _error_of(path: str, error: Exception) -> CheckpointError:
     if isinstance(error, _OF_THE_SURROUNDINGS):
         return UnreadableCheckpointError(
             f"The checkpoint {path} could not be read: {_reason(error, path)}",
-            "Its contents may be in order: check the disk or the network that it is on, and start "
-            "again.",
+            "Its contents may be intact: check the disk or network it is on, and start again.",
         )
     return damaged(path, _reason(error, path))
 
 
-# Errors that are not about a checkpoint's contents. TensorFlow has no one type for those that are.
+# Errors that are not about a checkpoint's contents. TensorFlow has no single type for those.
 _OF_THE_SURROUNDINGS = (
     tf.errors.AbortedError,
     tf.errors.CancelledError,
@@ -220,14 +218,14 @@ def _no_permission(path: str, error: tf.errors.OpError) -> ForbiddenCheckpointEr
 
 
 def a_few(names: Iterable[str], most: int = 5) -> str:
-    """Some names, for an error: "a, b and 3 more"."""
+    """Joins some names for an error: "a, b and 3 more"."""
     names = list(names)
     shown = ", ".join(itertools.islice(names, most))
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown or "nothing"
 
 
 def _reason(error: Exception, path: str) -> str:
-    """The line of an error that tells, as a session's begin and end with the graph's nodes."""
+    """Returns the line of an error that states the reason; others name the graph's nodes."""
     lines = str(getattr(error, "message", None) or error).strip().splitlines()
     told = [line for line in lines if path in line or "Read less bytes" in line]
     return (told or lines)[0].strip()

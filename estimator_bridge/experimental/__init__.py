@@ -45,7 +45,7 @@ __all__ = [
     "stop_if_no_increase_hook",
 ]
 
-# A type checker is to know the names above and no others.
+# A type checker should see only the names above.
 if not TYPE_CHECKING:
     __getattr__ = missing_getattr(__name__)
 

@@ -1,4 +1,4 @@
-"""Stops training when a checkpoint of some step has been written."""
+"""A hook that stops training once a checkpoint of a given step exists."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def make_stop_at_checkpoint_step_hook(
 ) -> Any:
     """Makes a hook that stops training at a global step, for the chief or a worker.
 
-    The chief stops at the step. A worker goes on until it sees a checkpoint of that step, so that
-    it is not gone while the chief still needs it.
+    The chief stops at the step. A worker continues until it sees a checkpoint of that step, so
+    that it does not exit while the chief still needs it.
 
     Args:
-      estimator: whose config says which of them this process is.
+      estimator: the estimator, whose config says whether this process is the chief.
       last_step: the global step.
-      wait_after_file_check_secs: how long a worker waits after it looked and found none.
+      wait_after_file_check_secs: seconds that a worker waits after each check that found none.
 
     Returns:
       The hook.
@@ -40,13 +40,13 @@ def make_stop_at_checkpoint_step_hook(
 
 
 class StopAtCheckpointStepHook(_SessionRunHook):
-    """Stops training when a checkpoint of a global step is there.
+    """Stops training once a checkpoint of a global step exists.
 
     Args:
       model_dir: the folder of checkpoints.
       last_step: the global step.
-      wait_after_file_check_secs: how long to wait after it looked and found none.
-      sleep: waits so many seconds; by default time.sleep.
+      wait_after_file_check_secs: seconds to wait after each check that found none.
+      sleep: waits for a number of seconds; time.sleep by default.
 
     Raises:
       ValueError: model_dir or last_step is None.
@@ -69,7 +69,7 @@ class StopAtCheckpointStepHook(_SessionRunHook):
         self._global_step: Any = None
 
     def steps_until_due(self, step: int) -> float:
-        """From the last step on, each step."""
+        """Returns the steps left to the last step; from then on the hook runs each step."""
         return max(self._last_step - step, 1)
 
     def begin(self) -> None:
@@ -86,7 +86,7 @@ class StopAtCheckpointStepHook(_SessionRunHook):
             )
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
-        """Looks for the checkpoint, once the step is reached."""
+        """Checks for the checkpoint once the step is reached."""
         del run_values
         if run_context.session.run(self._global_step) < self._last_step:
             return
@@ -97,14 +97,14 @@ class StopAtCheckpointStepHook(_SessionRunHook):
 
 
 def global_step_of_folder(model_dir: str | os.PathLike[str]) -> int:
-    """The global step of the latest checkpoint in a folder; 0 where there is none."""
+    """Returns the global step of the latest checkpoint in a folder; 0 if there is none."""
     try:
         latest = latest_checkpoint(os.fspath(model_dir))
         step = load_variable(latest, tf.compat.v1.GraphKeys.GLOBAL_STEP) if latest else 0
-    except (ValueError, tf.errors.OpError):  # it is being written, or replaced
+    except (ValueError, tf.errors.OpError):  # being written or replaced
         return 0
     return int(step)
 
 
 def _sleep(seconds: float) -> None:
-    time.sleep(seconds)  # looked up when it is called, as a test may have replaced it
+    time.sleep(seconds)  # looked up at call time, since tests may replace it

@@ -1,4 +1,4 @@
-"""A program for evaluation whose variables are copies of those in training."""
+"""An evaluation program whose variables are copies of those in training."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _v1 = tf.compat.v1
 
 
 class CopiedWeights:
-    """A traced evaluation that starts with the variables' values of another session.
+    """A traced evaluation that starts with the variables' values from another session.
 
     Args:
-      program: traced for evaluation, not yet run.
+      program: a program traced for evaluation, not yet run.
 
     Attributes:
-      program: the same, whose initialisation copies the values.
-      source: the session of the training, to be set before each run.
+      program: the same program; its initialization copies the values.
+      source: the training session; set it before each run.
 
     Raises:
       ValueError: the model's scaffold has a saver or an init_fn.
@@ -52,7 +52,7 @@ class CopiedWeights:
         self.program = dataclasses.replace(program, traced=traced)
 
     def _copy(self, scaffold: Any, session: Any) -> None:
-        """Copies the variables that both models have; the others keep their initial values."""
+        """Copies the variables that both graphs have; the others keep their initial values."""
         del scaffold
         in_training = {
             v.name: v

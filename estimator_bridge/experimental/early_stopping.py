@@ -1,4 +1,4 @@
-"""Hooks that stop training by what evaluations found."""
+"""Hooks that stop training based on evaluation results."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ __all__ = [
     "stop_if_no_increase_hook",
 ]
 
-# Under these, each worker comes to the same answer at the same step.
+# Under these strategies, each worker decides the same at the same step.
 _OF_SEVERAL_WORKERS = ("CollectiveAllReduceStrategy", "MultiWorkerMirroredStrategy")
 
 
 class _NoEstimatorError(TypeError, AttributeError):
-    """What is to be stopped is no Estimator; the makers for metrics asked it for its folder."""
+    """The argument is not an Estimator; the metric hooks of the original raised AttributeError."""
 
 
 def make_early_stopping_hook(
@@ -35,25 +35,25 @@ def make_early_stopping_hook(
     run_every_secs: float | None = 60,
     run_every_steps: int | None = None,
 ) -> Any:
-    """Makes a hook that stops training when a function says so.
+    """Makes a hook that stops training when a function returns True.
 
-    In a cluster it stops the training processes. An evaluator process goes on to wait for a
+    In a cluster it stops the training processes. An evaluator process keeps waiting for a
     checkpoint of TrainSpec.max_steps; end it by other means.
 
     Args:
-      estimator: that is to be trained.
-      should_stop_fn: takes nothing, returns whether to stop. Called at the chief; under a
-        MultiWorkerMirroredStrategy at each worker, all of which stop if one wants to.
-      run_every_secs: how often it is called.
-      run_every_steps: how often it is called, instead; set run_every_secs to None.
+      estimator: the estimator to be trained.
+      should_stop_fn: takes nothing, returns whether to stop. Called on the chief; under a
+        MultiWorkerMirroredStrategy on each worker, all of which stop if one returns True.
+      run_every_secs: seconds between calls.
+      run_every_steps: steps between calls instead; set run_every_secs to None.
 
     Returns:
       The hook, for ``hooks`` of train or TrainSpec.
 
     Raises:
-      TypeError: estimator is no Estimator, or should_stop_fn is not callable.
-      ValueError: both of run_every_secs and run_every_steps are given, or neither, or, for a
-        MultiWorkerMirroredStrategy, run_every_secs is.
+      TypeError: estimator is not an Estimator, or should_stop_fn is not callable.
+      ValueError: both of run_every_secs and run_every_steps are set, or neither; or run_every_secs
+        is set under a MultiWorkerMirroredStrategy.
     """
     if not isinstance(estimator, Estimator):
         raise _NoEstimatorError(
@@ -96,11 +96,11 @@ def stop_if_higher_hook(
     """Makes a hook that stops training when a metric is higher than a threshold.
 
     Args:
-      estimator: that is to be trained.
-      metric_name: such as 'accuracy'.
-      threshold: the metric's.
+      estimator: the estimator to be trained.
+      metric_name: name of the metric, such as 'accuracy'.
+      threshold: value above which training stops.
       eval_dir: the folder of the evaluation's event files; by default estimator.eval_dir().
-      min_steps: evaluations at lower global steps do not count.
+      min_steps: evaluations at lower global steps are ignored.
       run_every_secs: see `make_early_stopping_hook`.
       run_every_steps: see `make_early_stopping_hook`.
 
@@ -123,11 +123,11 @@ def stop_if_lower_hook(
     """Makes a hook that stops training when a metric is lower than a threshold.
 
     Args:
-      estimator: that is to be trained.
-      metric_name: such as 'loss'.
-      threshold: the metric's.
+      estimator: the estimator to be trained.
+      metric_name: name of the metric, such as 'loss'.
+      threshold: value below which training stops.
       eval_dir: the folder of the evaluation's event files; by default estimator.eval_dir().
-      min_steps: evaluations at lower global steps do not count.
+      min_steps: evaluations at lower global steps are ignored.
       run_every_secs: see `make_early_stopping_hook`.
       run_every_steps: see `make_early_stopping_hook`.
 
@@ -147,14 +147,14 @@ def stop_if_no_increase_hook(
     run_every_secs: float | None = 60,
     run_every_steps: int | None = None,
 ) -> Any:
-    """Makes a hook that stops training when a metric has not become higher for some steps.
+    """Makes a hook that stops training when a metric has not increased for some steps.
 
     Args:
-      estimator: that is to be trained.
-      metric_name: such as 'accuracy'.
-      max_steps_without_increase: how many training steps may go by.
+      estimator: the estimator to be trained.
+      metric_name: name of the metric, such as 'accuracy'.
+      max_steps_without_increase: maximum number of training steps without an increase.
       eval_dir: the folder of the evaluation's event files; by default estimator.eval_dir().
-      min_steps: evaluations at lower global steps do not count.
+      min_steps: evaluations at lower global steps are ignored.
       run_every_secs: see `make_early_stopping_hook`.
       run_every_steps: see `make_early_stopping_hook`.
 
@@ -175,14 +175,14 @@ def stop_if_no_decrease_hook(
     run_every_secs: float | None = 60,
     run_every_steps: int | None = None,
 ) -> Any:
-    """Makes a hook that stops training when a metric has not become lower for some steps.
+    """Makes a hook that stops training when a metric has not decreased for some steps.
 
     Args:
-      estimator: that is to be trained.
-      metric_name: such as 'loss'.
-      max_steps_without_decrease: how many training steps may go by.
+      estimator: the estimator to be trained.
+      metric_name: name of the metric, such as 'loss'.
+      max_steps_without_decrease: maximum number of training steps without a decrease.
       eval_dir: the folder of the evaluation's event files; by default estimator.eval_dir().
-      min_steps: evaluations at lower global steps do not count.
+      min_steps: evaluations at lower global steps are ignored.
       run_every_secs: see `make_early_stopping_hook`.
       run_every_steps: see `make_early_stopping_hook`.
 
@@ -251,10 +251,10 @@ def _stalled(
 def _history(
     estimator: Estimator, metric_name: str, eval_dir: str | None, min_steps: int
 ) -> list[tuple[int, float]]:
-    """A metric's values by global step.
+    """Returns a metric's values by global step.
 
     Raises:
-      ValueError: there are evaluations, and none has a metric of that name.
+      ValueError: there are evaluations, but none has a metric of that name.
     """
     folder = estimator.eval_dir() if eval_dir is None else os.fspath(eval_dir)
     evaluations = {s: m for s, m in read_eval_metrics(folder).items() if s >= min_steps}
@@ -262,7 +262,7 @@ def _history(
         step, metrics = next(iter(evaluations.items()))
         raise ValueError(
             f"Early stopping looks for the metric {metric_name!r}, but the evaluation at global "
-            f"step {step} in {folder} has {sorted(metrics)}. Give metric_name as model_fn's "
-            "eval_metric_ops has it."
+            f"step {step} in {folder} has {sorted(metrics)}. Use a metric_name from model_fn's "
+            "eval_metric_ops."
         )
     return [(step, m[metric_name]) for step, m in evaluations.items() if metric_name in m]

@@ -1,4 +1,4 @@
-"""An estimator with more metrics than its model_fn has."""
+"""Adds metrics to an estimator."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _ARGUMENTS = ("features", "labels", "predictions", "config")
 
 
 def add_metrics(estimator: Estimator, metric_fn: Callable[..., Any]) -> Estimator:
-    """Makes an Estimator like another, with more evaluation metrics.
+    """Makes a copy of an Estimator with more evaluation metrics.
 
     Args:
-      estimator: the other; the new one works in the same model_dir.
+      estimator: the original; the new Estimator uses the same model_dir.
       metric_fn: takes any of features, labels, predictions, config; returns metrics by name, as
-        in EstimatorSpec's eval_metric_ops. One of a name that the model has takes its place.
+        in EstimatorSpec's eval_metric_ops. They replace the model's metrics of the same names.
 
     Returns:
       The new Estimator.

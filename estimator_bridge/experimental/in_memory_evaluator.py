@@ -1,4 +1,4 @@
-"""Evaluation in the middle of training, of the weights as they are there."""
+"""Evaluation during training, with the current weights."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ _SessionRunHook: Any = _v1.train.SessionRunHook
 
 
 class InMemoryEvaluatorHook(_SessionRunHook):
-    """Evaluates while training, without a checkpoint: at first, every so many steps, at the end.
+    """Evaluates during training without a checkpoint: at the start, every N steps, and at the end.
 
     The model is traced for evaluation once; each evaluation gets a copy of the weights.
 
     Args:
-      estimator: that is trained.
+      estimator: the estimator being trained.
       input_fn: see Estimator.evaluate.
-      steps: how many batches; None: all.
-      hooks: SessionRunHooks, during evaluations.
-      name: of the evaluation; its event files go to 'eval_NAME'.
+      steps: number of batches; None for all.
+      hooks: SessionRunHooks of the evaluations.
+      name: name of the evaluation; its event files go to 'eval_NAME'.
       every_n_iter: training steps between evaluations.
 
     Raises:
       ValueError: every_n_iter or steps is 0 or less, or several machines train.
-      TypeError: a hook is no SessionRunHook.
+      TypeError: a hook is not a SessionRunHook.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class InMemoryEvaluatorHook(_SessionRunHook):
         self._evaluated_at: int | None = None
 
     def steps_until_due(self, step: int) -> float:
-        """So many steps after the last evaluation."""
+        """Returns the steps left to the next evaluation."""
         last = step if self._evaluated_at is None else self._evaluated_at
         return max(last + self._every_n_iter - step, 1)
 
@@ -76,7 +76,7 @@ class InMemoryEvaluatorHook(_SessionRunHook):
         """Traces the model for evaluation.
 
         Raises:
-          ValueError: its scaffold has a saver or an init_fn, which there is no use for.
+          ValueError: the model's scaffold has a saver or an init_fn, which are not supported.
         """
         self._global_step = _v1.train.get_global_step()
         self._evaluated_at = None
@@ -94,7 +94,7 @@ class InMemoryEvaluatorHook(_SessionRunHook):
         """Evaluates the weights that training starts from.
 
         Raises:
-          ValueError: the model has state that is saved and is no variable.
+          ValueError: the model saves state that is not a variable.
         """
         del coord
         saveables = _v1.get_collection(_v1.GraphKeys.SAVEABLE_OBJECTS)
@@ -106,7 +106,7 @@ class InMemoryEvaluatorHook(_SessionRunHook):
         self._evaluate(session)
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
-        """Evaluates, if it is time to."""
+        """Evaluates if an evaluation is due."""
         del run_values
         session = run_context.session
         last = self._evaluated_at
@@ -123,7 +123,7 @@ class InMemoryEvaluatorHook(_SessionRunHook):
 
     def _evaluate(self, session: Any) -> None:
         if self._weights is None:
-            raise RuntimeError("InMemoryEvaluatorHook evaluates between begin() and end() alone.")
+            raise RuntimeError("InMemoryEvaluatorHook evaluates only between begin() and end().")
         self._weights.source = session
         self._evaluated_at = int(session.run(self._global_step))
         evaluate_program(self._weights.program, self._eval_dir, self._hooks, self._steps, None)

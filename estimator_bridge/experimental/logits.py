@@ -1,4 +1,4 @@
-"""Calls functions that compute logits."""
+"""Calls user functions that compute logits."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ def call_logit_fn(
     params: Mapping[str, Any] | None,
     config: Any,
 ) -> Any:
-    """Calls a logit_fn with those arguments that it takes.
+    """Calls a logit_fn with the arguments that it takes.
 
     Args:
       logit_fn: takes features, and any of mode, params, config.
-      features: of a batch.
+      features: a batch of features.
       mode: one of ModeKeys.
       params: the hyperparameters.
       config: the RunConfig.
 
     Returns:
-      What it returned: a tensor, or tensors by name.
+      The result of `logit_fn`: a tensor, or tensors by name.
 
     Raises:
-      ValueError: it returned something else.
+      ValueError: `logit_fn` returned something else.
     """
     named = fn_args(logit_fn)
     offered = {"mode": mode, "params": params, "config": config}

@@ -1,4 +1,4 @@
-"""Hooks that stop training, at the chief by a condition and at workers when the chief says so."""
+"""Hooks that stop training: the chief on a condition, the workers when the chief signals it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SessionRunHook: Any = _v1.train.SessionRunHook
 
 
 def stop_variable() -> tf.Variable:
-    """The variable of the default graph by which the chief tells workers to stop."""
+    """Returns the default graph's variable by which the chief tells workers to stop."""
     with _v1.variable_scope("signal_early_stopping", values=[], reuse=_v1.AUTO_REUSE):
         return _v1.get_variable(
             "STOP",
@@ -31,13 +31,13 @@ def stop_variable() -> tf.Variable:
 
 
 class StopOnPredicateHook(_SessionRunHook):
-    """Stops training, and tells workers to, when a function says so.
+    """Stops training and signals workers to stop when a function returns True.
 
     Args:
       should_stop_fn: takes nothing, returns whether to stop.
-      run_every_secs: how often it is called.
-      run_every_steps: how often it is called, instead.
-      clock: the time in seconds.
+      run_every_secs: seconds between calls.
+      run_every_steps: steps between calls instead.
+      clock: returns the time in seconds.
 
     Raises:
       TypeError: should_stop_fn is not callable.
@@ -61,7 +61,7 @@ class StopOnPredicateHook(_SessionRunHook):
         self._stop_op: Any = None
 
     def steps_until_due(self, step: int) -> float | Due:
-        """When the function is to be called again."""
+        """Returns the steps until the next call of the function."""
         if self._last is None:
             return 1
         if self._every_steps is not None:
@@ -69,14 +69,14 @@ class StopOnPredicateHook(_SessionRunHook):
         return NOW if self._is_due(step + 1) else float("inf")
 
     def begin(self) -> None:
-        """Finds the global step, and makes the variable that workers look at."""
+        """Finds the global step, and creates the variable that workers read."""
         self._last = None
         self._global_step = _v1.train.get_global_step()
         self._stop_var = stop_variable()
         self._stop_op = _v1.assign(self._stop_var, True)
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
-        """Calls the function, if it is time to."""
+        """Calls the function if it is due."""
         del run_values
         step = int(run_context.session.run(self._global_step))
         if not self._is_due(step):
@@ -96,22 +96,22 @@ class StopOnPredicateHook(_SessionRunHook):
 
 
 class CheckForStoppingHook(_SessionRunHook):
-    """Stops a worker when `StopOnPredicateHook` at the chief has said so."""
+    """Stops a worker once `StopOnPredicateHook` on the chief signals it."""
 
     def __init__(self) -> None:
         self._stop_var: Any = None
 
     def steps_until_due(self, step: int) -> Due:
-        """Whenever the loop comes back, which it does about once a second."""
+        """Runs the hook whenever the loop returns to the host, about once a second."""
         del step
         return NOW
 
     def begin(self) -> None:
-        """Finds or makes the variable that the chief sets."""
+        """Finds or creates the variable that the chief sets."""
         self._stop_var = stop_variable()
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
-        """Looks at the variable."""
+        """Reads the variable and stops if it is set."""
         del run_values
         if run_context.session.run(self._stop_var):
             logging.info("Early stopping requested, suspending run.")

@@ -1,4 +1,4 @@
-"""What an export needs to be told: where the model is fed, and what it returns."""
+"""The public names of tf.estimator.export: receivers, export outputs and their builders."""
 
 from estimator_bridge.export.receiver_fns import (
     build_parsing_serving_input_receiver_fn,

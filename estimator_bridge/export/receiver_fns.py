@@ -1,4 +1,4 @@
-"""Ways to make an input_receiver_fn."""
+"""Builders of input_receiver_fns."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def build_parsing_serving_input_receiver_fn(
     """Makes a serving_input_receiver_fn that is fed serialized ``tf.train.Example`` protos.
 
     Args:
-      feature_spec: FixedLenFeature, VarLenFeature and the like, by the name of the feature.
-      default_batch_size: examples in each request; any number by default.
+      feature_spec: parsing specs such as FixedLenFeature and VarLenFeature, by feature name.
+      default_batch_size: examples per request; any number by default.
 
     Returns:
       A function without arguments, to be called in a graph. It makes a string placeholder
@@ -54,18 +54,18 @@ def build_raw_serving_input_receiver_fn(
     Args:
       features: by name, anything with a dtype and a shape whose first dimension is the batch: a
         tensor, an array, a ``tf.TensorSpec``. Its values are not used.
-      default_batch_size: examples in each request; any number by default.
+      default_batch_size: examples per request; any number by default.
 
     Returns:
-      A function without arguments, to be called in a graph. It makes one placeholder a feature.
+      A function without arguments, to be called in a graph. It makes one placeholder per feature.
 
     Raises:
-      TypeError: `features` is no dict, or one has no dtype or shape.
+      TypeError: `features` is not a dict, or a feature has no dtype or shape.
     """
     if not isinstance(features, Mapping):
         raise TypeError(
             f"features must be a dict of string to Tensor, got {features!r}. For a model of one "
-            "tensor, return a TensorServingInputReceiver from a function of your own."
+            "tensor, write a function that returns a TensorServingInputReceiver."
         )
     _check_like_tensors("feature", features)
 
@@ -82,19 +82,19 @@ def build_raw_supervised_input_receiver_fn(
     """Makes an input_receiver_fn for TRAIN and EVAL that is fed features and labels themselves.
 
     Args:
-      features: a tensor or a dict of tensors by name, or what is like one: see
+      features: a tensor, a dict of tensors by name, or anything with a dtype and a shape: see
         `build_raw_serving_input_receiver_fn`. model_fn gets the same structure.
-      labels: likewise.
-      default_batch_size: examples in each batch; any number by default.
+      labels: see `features`.
+      default_batch_size: examples per batch; any number by default.
 
     Returns:
-      A function without arguments, to be called in a graph. It makes a placeholder each, fed by
-      the features' and labels' names; a single feature is fed as "input", a single label as
+      A function without arguments, to be called in a graph. It makes one placeholder for each
+      feature and label, fed by its name; a single feature is fed as "input", a single label as
       "label".
 
     Raises:
       ValueError: a feature and a label have the same name.
-      TypeError: one has no dtype or shape.
+      TypeError: a feature or label has no dtype or shape.
     """
     overlapping = set(_as_dict(features, "input")) & set(_as_dict(labels, "label"))
     if overlapping:
@@ -123,18 +123,18 @@ def build_supervised_input_receiver_fn_from_input_fn(
     """Makes an input_receiver_fn that is fed what an input_fn returns.
 
     Args:
-      input_fn: returns a Dataset, or (features, labels). It is called once, at once, in a graph of
-        its own; of its result, names, types and shapes are used, with any size of the batch.
-      **input_fn_args: handed to it.
+      input_fn: returns a Dataset, or (features, labels). It is called once, immediately, in a
+        separate graph; only names, types and shapes of its result are used, with any batch size.
+      **input_fn_args: arguments for `input_fn`.
 
     Returns:
-      As `build_raw_supervised_input_receiver_fn` does; the function returns an
-      `UnsupervisedInputReceiver` where the input has no labels.
+      The function that `build_raw_supervised_input_receiver_fn` returns; if the input has no
+      labels, a function that returns an `UnsupervisedInputReceiver`.
 
     Raises:
-      TypeError: it returned neither a dataset nor tensors.
-      ValueError: it returned a tuple of another length than 2, or a feature and a label have the
-        same name.
+      TypeError: `input_fn` returned neither a dataset nor tensors.
+      ValueError: `input_fn` returned a tuple whose length is not 2, or a feature and a label have
+        the same name.
     """
     with tf.Graph().as_default() as graph:
         batch = GraphInput(graph, input_fn(**input_fn_args)).graph_batch()
@@ -166,9 +166,9 @@ def _placeholders(like: Mapping[Any, Any], batch_size: int | None) -> dict[Any, 
 def _placeholder(like: Any, batch_size: int | None) -> Any:
     shape = tf.TensorShape([batch_size]).concatenate(tf.TensorShape(like.shape)[1:])
     try:
-        name = like.op.name  # so that a feature of a graph keeps its name
+        name = like.op.name  # a feature from a graph keeps its name
     except AttributeError:
-        name = None  # an eager tensor, or no tensor
+        name = None  # an eager tensor, or not a tensor
     if isinstance(like, (tf.RaggedTensor, tf.RaggedTensorSpec)):
         inner = shape[like.ragged_rank + 1 :]
         return tf.compat.v1.ragged.placeholder(like.dtype, like.ragged_rank, inner, name)

@@ -1,4 +1,4 @@
-"""What an input_receiver_fn returns: where an exported model is fed, and what model_fn gets."""
+"""Return values of input_receiver_fns: the tensors to feed, and the inputs of model_fn."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ _SupervisedFields = collections.namedtuple(
 
 
 class ServingInputReceiver(_Fields):
-    """Where a served model is fed, and the features that come of it.
+    """The tensors that feed a served model, and the features computed from them.
 
     Args:
-      features: what model_fn gets: a dict of tensors by name or number. A single tensor becomes
-        {"feature": tensor}; see `TensorServingInputReceiver` to pass it on as it is.
-      receiver_tensors: what a request feeds: tensors by name, or one, which is named "input".
-      receiver_tensors_alternatives: further places to feed, by name, each as `receiver_tensors`;
-        each makes further signatures.
+      features: the input of model_fn: a dict of tensors by name or number. A single tensor becomes
+        {"feature": tensor}; `TensorServingInputReceiver` passes it on as it is.
+      receiver_tensors: the tensors that a request feeds, by name; a single one is named "input".
+      receiver_tensors_alternatives: alternatives to `receiver_tensors`, by name; each adds its own
+        signatures.
 
     Raises:
-      ValueError: one is missing, has a bad name, or is no tensor.
+      ValueError: an argument is missing, has a bad name, or is not a tensor.
     """
 
     __slots__ = ()
@@ -45,7 +45,7 @@ class ServingInputReceiver(_Fields):
     def __new__(
         cls, features: Any, receiver_tensors: Any, receiver_tensors_alternatives: Any = None
     ) -> ServingInputReceiver:
-        """Checks the arguments, which the class describes."""
+        """Checks the arguments; see the class."""
         return super().__new__(
             cls,
             _named("feature", features, "feature", allow_int_keys=True),
@@ -55,7 +55,7 @@ class ServingInputReceiver(_Fields):
 
 
 class TensorServingInputReceiver(_Fields):
-    """The same for a model_fn whose features are a single tensor.
+    """A ServingInputReceiver for a model_fn whose features are a single tensor.
 
     Args:
       features: the tensor that model_fn gets.
@@ -63,7 +63,7 @@ class TensorServingInputReceiver(_Fields):
       receiver_tensors_alternatives: as in `ServingInputReceiver`.
 
     Raises:
-      ValueError: one is missing, has a bad name, or is no tensor.
+      ValueError: an argument is missing, has a bad name, or is not a tensor.
     """
 
     __slots__ = ()
@@ -71,7 +71,7 @@ class TensorServingInputReceiver(_Fields):
     def __new__(
         cls, features: Any, receiver_tensors: Any, receiver_tensors_alternatives: Any = None
     ) -> TensorServingInputReceiver:
-        """Checks the arguments, which the class describes."""
+        """Checks the arguments; see the class."""
         if features is None:
             raise ValueError("features must be defined.")
         _check_tensor("feature", features)
@@ -81,46 +81,46 @@ class TensorServingInputReceiver(_Fields):
 
 
 class UnsupervisedInputReceiver(ServingInputReceiver):
-    """Where a model that is trained or evaluated without labels is fed.
+    """The tensors that feed a model trained or evaluated without labels.
 
     Args:
       features: as in `ServingInputReceiver`.
       receiver_tensors: as in `ServingInputReceiver`.
 
     Raises:
-      ValueError: one is missing, has a bad name, or is no tensor.
+      ValueError: an argument is missing, has a bad name, or is not a tensor.
     """
 
     __slots__ = ()
 
     def __new__(cls, features: Any, receiver_tensors: Any) -> UnsupervisedInputReceiver:
-        """Checks the arguments, which the class describes."""
+        """Checks the arguments; see the class."""
         return super().__new__(cls, features, receiver_tensors)  # type: ignore[return-value]
 
 
 class SupervisedInputReceiver(_SupervisedFields):
-    """Where a model that is trained or evaluated is fed.
+    """The tensors that feed a model trained or evaluated with labels.
 
     Args:
-      features: what model_fn gets: a tensor, or a dict of tensors by name or number.
-      labels: likewise.
-      receiver_tensors: what is fed: tensors by name, or one, which is named "input".
+      features: the input of model_fn: a tensor, or a dict of tensors by name or number.
+      labels: the labels for model_fn, in the same form.
+      receiver_tensors: the tensors to feed, by name; a single one is named "input".
 
     Raises:
-      ValueError: one is missing, has a bad name, or is no tensor.
+      ValueError: an argument is missing, has a bad name, or is not a tensor.
     """
 
     __slots__ = ()
 
     def __new__(cls, features: Any, labels: Any, receiver_tensors: Any) -> SupervisedInputReceiver:
-        """Checks the arguments, which the class describes."""
+        """Checks the arguments; see the class."""
         _named("feature", features, "feature", allow_int_keys=True)
         _named("label", labels, "label", allow_int_keys=True)
         return super().__new__(cls, features, labels, by_name(receiver_tensors))
 
 
 def by_name(receiver_tensors: Any) -> dict[str, Any]:
-    """Checks what is fed.
+    """Checks the receiver tensors and puts them into a dict.
 
     Args:
       receiver_tensors: tensors by name, or a single one.
@@ -129,7 +129,7 @@ def by_name(receiver_tensors: Any) -> dict[str, Any]:
       The tensors by name, a single one under "input".
 
     Raises:
-      ValueError: there are none, or one has a bad name or is no tensor.
+      ValueError: there are none, or one has a bad name or is not a tensor.
     """
     return _named("receiver_tensor", receiver_tensors, "input")
 
@@ -168,7 +168,7 @@ def _check_tensor(label: str, tensor: Any) -> None:
 
 
 def _wraps_tensor(value: Any) -> bool:
-    """Whether it is a wrapper with a conversion of its own, as LabeledTensor is."""
+    """Returns whether a value wraps a tensor and converts to one, as LabeledTensor does."""
     if not hasattr(value, "tensor"):
         return False
     try:

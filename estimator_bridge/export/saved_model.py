@@ -1,4 +1,4 @@
-"""Writes a model, in one mode or several, and a checkpoint's values as a SavedModel."""
+"""Writes a model in one or more modes, with the values of a checkpoint, as a SavedModel."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ __all__ = ["export_saved_model"]
 
 v1 = tf.compat.v1
 
-# What a loader asks for, by mode. The first mode that is exported is the one whose variables are
-# written: that of training has all that are in the checkpoint.
+# The tags that a loader asks for, by mode. The variables are written with the first exported mode:
+# training has all variables of the checkpoint.
 _TAGS = {
     ModeKeys.TRAIN: ["train"],
     ModeKeys.EVAL: ["eval"],
@@ -34,11 +34,11 @@ _TRAIN_OP = "saved_model_train_op"
 
 
 class _NoModeError(ValueError, AssertionError):
-    """There is no mode to export, which the original's builder asserted when it saved."""
+    """No mode to export; the original's builder raised AssertionError when it saved."""
 
 
 class _NoReceiverError(ValueError, AttributeError):
-    """A receiver function returned no receiver; the original asked it for its attributes."""
+    """A receiver function did not return a receiver; the original raised AttributeError."""
 
 
 def export_saved_model(
@@ -51,30 +51,29 @@ def export_saved_model(
     strip_default_attrs: bool = True,
     seed: int | None = None,
 ) -> bytes:
-    """Writes a SavedModel, in a new folder that is named by the time.
+    """Writes a SavedModel into a new folder named by a timestamp.
 
     Args:
-      export_dir_base: holds the exports.
-      call_model: builds the model in the default graph of features, labels and a mode, and
-        returns its spec. It is called once a mode.
-      receiver_fns: the functions that make features and labels of what is fed, by mode: each is
-        called in the mode's graph and returns a receiver. A mode whose function is None is left
-        out.
-      checkpoint_path: restored in each mode, by the saver of its scaffold, else by name; None for
-        the initial values.
-      assets_extra: files to copy beside it, by where they go in its folder assets.extra.
+      export_dir_base: the folder of all exports.
+      call_model: builds the model in the default graph from features, labels and a mode, and
+        returns its spec. It is called once per mode.
+      receiver_fns: input_receiver_fns by mode; each is called in the mode's graph. A mode whose
+        function is None is left out.
+      checkpoint_path: the checkpoint to restore in each mode, by the saver of the model's scaffold
+        or else by name; None for the initial values.
+      assets_extra: extra files to copy, by destination in the folder assets.extra.
       as_text: whether to write the graph as text.
-      strip_default_attrs: whether to leave out attributes that have their default value, as a
-        loader of another TensorFlow release may not know of.
+      strip_default_attrs: whether to leave out attributes that have their default value, since
+        another TensorFlow release may not know them.
       seed: the graphs' random seed.
 
     Returns:
       The new folder's path.
 
     Raises:
-      ValueError: there is no mode to export, a receiver is none, the model has nothing that can
-        be run, a file is not there, or the checkpoint is damaged or of another model (a
-        CheckpointError).
+      ValueError: there is no mode to export, a receiver function returned no receiver, no output
+        can be computed outside of this process, a file is missing, or the checkpoint is damaged
+        or belongs to another model (a CheckpointError).
     """
     _check_modes(receiver_fns)
     check_assets_extra(assets_extra)
@@ -90,7 +89,7 @@ def export_saved_model(
                 spec, content = _traced(call_model, receiver_fn, mode)
                 check_assets(content["assets_collection"], files)
                 with v1.Session(config=_on_the_host()) as session:
-                    # In later modes too, to find out whether the variables written fit this one.
+                    # Later modes too: this checks that the checkpoint fits their variables.
                     set_values(session, spec.scaffold, content["saver"], checkpoint_path, mode)
                     content["strip_default_attrs"] = strip_default_attrs
                     if signatures:
@@ -107,7 +106,7 @@ def export_saved_model(
 def _traced(
     call_model: Callable[[Any, Any, str], EstimatorSpec], receiver_fn: Callable[[], Any], mode: str
 ) -> tuple[EstimatorSpec, dict[str, Any]]:
-    """Builds the model in the default graph; returns what a SavedModel keeps of it beside."""
+    """Builds the model in the default graph; returns its spec and the MetaGraph's other parts."""
     v1.train.create_global_step()
     receiver = _checked(receiver_fn(), mode)
     fed = by_name(receiver.receiver_tensors)
@@ -131,13 +130,13 @@ def _traced(
 
 @contextlib.contextmanager
 def _graph(seed: int | None) -> Iterator[tf.Graph]:
-    """The default graph of one mode, with the kinds of variables that the program chose."""
+    """Opens the default graph of one mode, with the kinds of variables that the program chose."""
     if v1.resource_variables_enabled():
         with trace_graph(seed) as graph:
             yield graph
         return
-    # Nothing is lifted here: a real session runs the graph. So a program of TF1's kinds gets a
-    # graph of TF1's kinds, in which a variable's name is still that of its value.
+    # Nothing is lifted here: a real session runs the graph. A program with TF1's kinds of variables
+    # gets a TF1 graph, where a variable and its value have the same name.
     graph = tf.Graph()
     with graph.as_default():
         v1.set_random_seed(seed)
@@ -175,17 +174,17 @@ def _checked(receiver: Any, mode: str) -> Any:
 
 
 def _local_init_op(scaffold: tf.compat.v1.train.Scaffold) -> tf.Operation:
-    """What runs each time the graph is loaded, after its variables are restored."""
+    """Returns the op that runs each time the graph is loaded, after the variables are restored."""
     local_init = scaffold.local_init_op
     if local_init is None:
         return v1.train.Scaffold.default_local_init_op()
     if isinstance(local_init, tf.Operation):
         return local_init
-    return tf.group(*tf.nest.flatten(local_init))  # what a session also runs, as an assign
+    return tf.group(*tf.nest.flatten(local_init))  # any other fetch, such as an assign
 
 
 def _on_the_host() -> tf.compat.v1.ConfigProto:
-    # Values are copied from file to file; an accelerator that something else uses has no part.
+    # Values are only copied between files; the accelerator may be in use elsewhere.
     config = v1.ConfigProto(device_count={"GPU": 0}, allow_soft_placement=True)
     config.graph_options.place_pruned_graph = True  # no device has a kernel for a CrossReplicaSum
     return config

@@ -1,4 +1,4 @@
-"""Whether a signature's outputs can be computed from what it is fed, wherever it is loaded."""
+"""Checks that a signature's outputs can be computed from its inputs wherever it is loaded."""
 
 from __future__ import annotations
 
@@ -16,47 +16,47 @@ _PYTHON = {"PyFunc", "PyFuncStateless", "EagerPyFunc"}
 
 
 class NotRunnableError(ValueError):
-    """An output needs an op that works in the exporting process only, or on a TPU only."""
+    """An output needs an op that works only in the exporting process or only on a TPU."""
 
 
 def check_is_fed(outputs: Iterable[tf.Tensor], fed: Iterable[tf.Tensor]) -> None:
-    """Checks that outputs can be computed from some tensors.
+    """Checks that outputs can be computed from the fed tensors.
 
     Args:
-      outputs: what is returned.
-      fed: what a request gives.
+      outputs: the returned tensors.
+      fed: the tensors that a request feeds.
 
     Raises:
-      ValueError: a placeholder is needed that is not fed.
+      ValueError: an output needs a placeholder that is not fed.
     """
     fed = list(fed)
     behind = _behind(outputs, fed)
     unfed = sorted(op.name for op in behind if op.type == "Placeholder")
     if unfed:
         raise ValueError(
-            f"its outputs need the placeholders {unfed}, which are not among what is fed: "
-            f"{sorted(tensor.name for tensor in fed)}. Make receiver_tensors of all placeholders "
-            "that features come from."
+            f"its outputs need the placeholders {unfed}, which are not among the fed tensors: "
+            f"{sorted(tensor.name for tensor in fed)}. Add every placeholder that features are "
+            "computed from to receiver_tensors."
         )
 
 
 def check_runs_anywhere(outputs: Iterable[tf.Tensor], fed: Iterable[tf.Tensor]) -> None:
-    """Checks that no op on the way to the outputs is bound to this process or to a TPU.
+    """Checks that no op behind the outputs is bound to this process or to a TPU.
 
     Args:
-      outputs: what is returned.
-      fed: what a request gives.
+      outputs: the returned tensors.
+      fed: the tensors that a request feeds.
 
     Raises:
-      NotRunnableError: there is one.
+      NotRunnableError: such an op exists.
     """
     behind = _behind(outputs, list(fed))
     python = _of_types(behind, _PYTHON)
     if python:
         raise NotRunnableError(
             f"it needs {python}, which call Python (tf.py_function, tf.numpy_function or "
-            "tf.compat.v1.py_func). A SavedModel holds no Python code, so nobody else could run "
-            "it. Write that part in TensorFlow ops, or do it outside of the model in "
+            "tf.compat.v1.py_func). A SavedModel holds no Python code, so no other process could "
+            "run it. Write that part in TensorFlow ops, or do it outside of the model in "
             "ModeKeys.PREDICT."
         )
     several = {operation for operation in behind if not is_sum_of_one(operation)}
@@ -64,13 +64,13 @@ def check_runs_anywhere(outputs: Iterable[tf.Tensor], fed: Iterable[tf.Tensor]) 
     if sums:
         raise NotRunnableError(
             f"it needs {sums}, sums over several cores of a TPU (CrossReplicaSum), for which CPUs "
-            "and GPUs have no kernel. An export is for one: leave out the group_assignment, and "
-            "the sum is the identity; or leave the sum out in ModeKeys.PREDICT."
+            "and GPUs have no kernel. An export runs on one replica: without group_assignment "
+            "the sum becomes the identity; or leave the sum out in ModeKeys.PREDICT."
         )
 
 
 def _behind(targets: Iterable[tf.Tensor], fed: list[tf.Tensor]) -> set[tf.Operation]:
-    """All operations that run for tensors when others are fed."""
+    """Returns all operations that run to compute the targets when others are fed."""
     given = {tensor.name for tensor in fed}
     waiting = [t.op for t in targets if t.name not in given]
     found: set[tf.Operation] = set()
@@ -84,12 +84,12 @@ def _behind(targets: Iterable[tf.Tensor], fed: list[tf.Tensor]) -> set[tf.Operat
 
 
 def _of_types(operations: set[tf.Operation], types: set[str]) -> list[str]:
-    """Names of the operations of some types, or that call functions in which there are such."""
+    """Returns names of operations of these types, or that call functions containing them."""
     nodes: dict[str, Any] = {operation.name: operation.node_def for operation in operations}
     graph = next((operation.graph for operation in operations), None)
     if graph is None:
         return []
-    # Only the functions that are called, as a library may be large.
+    # Only the called functions: a library may be large.
     library = reached(graph.as_graph_def().library, nodes.values())
     calling = functions_where(library, lambda node: node.op in types)
     return sorted(

@@ -1,4 +1,4 @@
-"""The signatures of a SavedModel: what a request may feed, and what it gets."""
+"""The signatures of a SavedModel: the inputs of a request, and its outputs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["build_signatures", "outputs_of"]
 
 _DEFAULT_KEY = tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY
 
-# By method, what the log calls it.
+# The log's name for each method.
 _METHODS = {
     tf.saved_model.CLASSIFY_METHOD_NAME: "Classify",
     tf.saved_model.REGRESS_METHOD_NAME: "Regress",
@@ -27,14 +27,14 @@ _METHODS = {
 
 
 def outputs_of(spec: EstimatorSpec) -> Mapping[str, ExportOutput] | None:
-    """What a model returns in its mode, by the names of the signatures.
+    """Returns the outputs of a model in its mode, by signature name.
 
     Args:
-      spec: the model's.
+      spec: the model's spec.
 
     Returns:
-      In PREDICT the spec's own; in TRAIN and EVAL one, "train" or "eval", of loss, predictions
-      and metrics.
+      In PREDICT the spec's export_outputs; in TRAIN and EVAL a single output, "train" or "eval",
+      of loss, predictions and metrics.
 
     Raises:
       ValueError: a metric's value or update is nested.
@@ -51,29 +51,29 @@ def build_signatures(
     alternatives: Mapping[str, Mapping[str, Any]] | None = None,
     serving_only: bool = True,
 ) -> dict[str, Any]:
-    """Describes each output as a function of each way to feed it.
+    """Builds a signature for each pair of an output and a set of inputs.
 
     Args:
-      receiver_tensors: where the model is fed, by name.
-      export_outputs: what it returns, by the name of the signature.
-      alternatives: further places to feed, by name.
-      serving_only: whether to leave out what TensorFlow Serving has no call for, and what cannot
-        run outside of this process. Otherwise the latter is a warning.
+      receiver_tensors: the tensors to feed, by name.
+      export_outputs: the outputs, by signature name.
+      alternatives: alternatives to `receiver_tensors`, by name.
+      serving_only: whether to leave out signatures that TensorFlow Serving cannot call or that
+        cannot run outside of this process. Otherwise the latter only cause a warning.
 
     Returns:
-      SignatureDefs by name: one for each output, and one named "ALTERNATIVE:OUTPUT" for each of
-      the alternatives. Those that cannot be served are left out, with a warning.
+      SignatureDefs by name: one for each output, and one named "ALTERNATIVE:OUTPUT" for each
+      alternative. Those that cannot be served are left out, with a warning.
 
     Raises:
-      ValueError: `export_outputs` is no dict; or all are left out, one at least because of ops
-        that cannot run outside of this process.
+      ValueError: `export_outputs` is not a dict; or all signatures are left out, at least one
+        because its ops cannot run outside of this process.
     """
     if not isinstance(export_outputs, Mapping):
         raise ValueError(
             "`export_outputs` must be a dict. Received "
             f"{export_outputs!r} with type {type(export_outputs).__name__}. In PREDICT mode, "
-            "model_fn makes one: EstimatorSpec(export_outputs={'name': "
-            "export.PredictOutput({...})}), or leaves it to the spec, which serves the predictions."
+            "model_fn sets it: EstimatorSpec(export_outputs={'name': "
+            "export.PredictOutput({...})}), or leaves it out, and the spec serves the predictions."
         )
     feeds = {"": receiver_tensors}
     for name, tensors in (alternatives or {}).items():
@@ -105,12 +105,12 @@ def _signature(
     except NotRunnableError as error:
         if serving_only:
             raise
-        logging.warning("Signature %r can be loaded, but not be run elsewhere: %s", name, error)
+        logging.warning("Signature %r can be loaded, but not run elsewhere: %s", name, error)
     return signature
 
 
 def _tensors_of(infos: Iterable[Any]) -> Iterable[tf.Tensor]:
-    """The tensors that TensorInfos name, with the components of sparse and ragged ones."""
+    """Yields the tensors that TensorInfos name, including components of sparse and ragged ones."""
     graph = tf.compat.v1.get_default_graph()
     for info in infos:
         encoding = info.WhichOneof("encoding")
@@ -144,8 +144,8 @@ def _report(
             reasons = "; ".join(f"{name!r}: {reason}" for name, reason in refused.items())
             raise ValueError(f"The SavedModel would have nothing that can be run. {reasons}")
         logging.warning(
-            "Export includes no signatures! The graph is written all the same; it can be run by "
-            "the names of its tensors, and not be served."
+            "Export includes no signatures! The graph is written anyway; it can be run by the "
+            "names of its tensors, but not served."
         )
     elif serving_only and _DEFAULT_KEY not in signatures:
         logging.warning(

@@ -1,4 +1,4 @@
-"""Sums over the replicas, in a graph that is exported for one."""
+"""Sums over replicas in a graph that is exported for a single replica."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _SUM = "CrossReplicaSum"
 
 
 def is_sum_of_one(operation: tf.Operation) -> bool:
-    """Whether an operation adds up the values of a single replica each, and so changes nothing.
+    """Returns whether an operation sums the value of a single replica, and so changes nothing.
 
-    Where a graph is exported, TensorFlow's CrossShardOptimizer and cross_replica_sum assume one
-    replica. A program that names the groups itself may mean more.
+    In an export, TensorFlow's CrossShardOptimizer and cross_replica_sum assume one replica. A
+    program that sets the group assignment itself may sum over more.
     """
     if operation.type != _SUM:
         return False
@@ -22,14 +22,14 @@ def is_sum_of_one(operation: tf.Operation) -> bool:
 
 
 def write_sums_as_identities(graph: tf.Graph, graph_def: tf.compat.v1.GraphDef) -> None:
-    """Makes a graph that is to be written runnable without a TPU, the only one with such a kernel.
+    """Replaces sums over one replica with identities: only TPUs have a kernel for the sum.
 
-    A session places all of a graph on devices, also what nobody asks for: a single sum would keep
-    a CPU from loading it.
+    A session places every op of a graph on a device, even ops that no output needs: a single sum
+    would keep a CPU from loading the graph.
 
     Args:
-      graph: as it was traced.
-      graph_def: the same, as it is to be written; changed in place.
+      graph: the traced graph.
+      graph_def: its serialized form that is to be written; changed in place.
     """
     for node in graph_def.node:
         if node.op == _SUM and is_sum_of_one(graph.get_operation_by_name(node.name)):

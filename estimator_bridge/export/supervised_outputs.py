@@ -1,4 +1,4 @@
-"""What an exported training or evaluation returns: loss, predictions and metrics."""
+"""The outputs of an exported training or evaluation step: loss, predictions and metrics."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _SupervisedOutput(ExportOutput):
 
     @property
     def loss(self) -> dict[str, tf.Tensor] | None:
-        """Tensors by name: "loss", or "loss/NAME" where there were names."""
+        """Tensors by name: "loss", or "loss/NAME" for each name given."""
         return self._loss
 
     @property
@@ -38,7 +38,7 @@ class _SupervisedOutput(ExportOutput):
         return self._metrics
 
     def as_signature_def(self, receiver_tensors: Mapping[str, tf.Tensor]) -> Any:
-        """Describes a step's signature; see the base class."""
+        """Builds the step's SignatureDef; see the base class."""
         if not receiver_tensors:
             raise ValueError(f"{self._method_name} `inputs` cannot be None or empty.")
         info = tf.compat.v1.saved_model.build_tensor_info
@@ -51,7 +51,7 @@ class _SupervisedOutput(ExportOutput):
 
 
 class TrainOutput(_SupervisedOutput):
-    """The outputs of a training step; takes what `EvalOutput` takes."""
+    """The outputs of a training step; see `EvalOutput` for the arguments."""
 
     _method_name = "tensorflow/supervised/training"
 
@@ -62,17 +62,17 @@ class EvalOutput(_SupervisedOutput):
     Args:
       loss: a tensor, or tensors by name.
       predictions: a tensor, or tensors by name.
-      metrics: (value, update) pairs by name, or one; or tf_keras metrics with one update each.
+      metrics: (value, update) pairs by name, or one pair; or tf_keras metrics with one update each.
 
     Raises:
-      ValueError: a name is no string, or a value no tensor.
+      ValueError: a name is not a string, or a value is not a tensor.
     """
 
     _method_name = "tensorflow/supervised/eval"
 
 
 def _prefixed(kind: str, outputs: Any) -> dict[str, tf.Tensor]:
-    """Tensors by names that begin with their kind; a single one is named by its kind alone."""
+    """Prefixes the names of tensors with their kind; a single tensor is named by its kind."""
     named = outputs if isinstance(outputs, Mapping) else {kind: outputs}
     tensors = {_name(kind, key): value for key, value in named.items()}
     for name, value in tensors.items():
@@ -107,7 +107,7 @@ def _keras_pair(name: str, metric: Any) -> tuple[Any, Any]:
 
 
 def _as_tensor(update: Any) -> tf.Tensor:
-    """The update as a tensor, since a signature returns tensors only."""
+    """Converts the update to a tensor, since a signature returns only tensors."""
     if isinstance(update, tf.Tensor):
         return update
     with tf.control_dependencies([update]):

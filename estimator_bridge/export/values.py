@@ -1,4 +1,4 @@
-"""The values that an exported graph's variables get: a checkpoint's, or the initial ones."""
+"""The variables' values in an export: a checkpoint's, or the initial ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from estimator_bridge.errors import CheckpointError
 __all__ = ["saver_of", "set_values"]
 
 v1 = tf.compat.v1
-# Errors that are raised unchanged: of another model, and of files that cannot be read.
+# Raised unchanged: a mismatch with the model, and files that cannot be read.
 _RAISED_AS_THEY_ARE = (
     tf.errors.InvalidArgumentError,
     DamagedCheckpointError,
@@ -30,17 +30,17 @@ _RAISED_AS_THEY_ARE = (
 
 
 def saver_of(scaffold: tf.compat.v1.train.Scaffold) -> tf.compat.v1.train.Saver:
-    """The saver that goes into the graph, and by which whoever loads it restores the variables.
+    """Returns the saver that is exported, with which a loader restores the variables.
 
     Args:
-      scaffold: the model's; its saver, if it has one, may rename variables, as that of
-        exponential moving averages does. An object-based ``tf.train.Checkpoint`` has no place in
-        a SavedModel of this kind, so by name stands in for it.
+      scaffold: the model's scaffold. Its saver, if any, may rename variables, as for exponential
+        moving averages. An object-based ``tf.train.Checkpoint`` cannot be exported in this kind of
+        SavedModel, so a saver by name replaces it.
     """
     if _is_default(scaffold):
         return v1.train.Saver(sharded=True, allow_empty=True)
     if isinstance(scaffold.saver, v1.train.Saver):
-        scaffold.saver.build()  # nothing happens unless it was made with defer_build
+        scaffold.saver.build()  # a no-op unless the saver was made with defer_build
     return scaffold.saver
 
 
@@ -51,18 +51,18 @@ def set_values(
     checkpoint_path: str | None,
     mode: str,
 ) -> None:
-    """Gives the variables of the default graph their values.
+    """Sets the values of the default graph's variables.
 
     Args:
-      session: over the default graph.
-      scaffold: the model's.
-      saver: as `saver_of` gave it.
-      checkpoint_path: what to restore; None runs the model's own initialisation.
+      session: a session of the default graph.
+      scaffold: the model's scaffold.
+      saver: the result of `saver_of`.
+      checkpoint_path: the checkpoint to restore; None runs the model's initialization.
       mode: one of ModeKeys, for the error.
 
     Raises:
       CheckpointError: the checkpoint is damaged, or lacks variables of the model.
-      CheckpointMismatchError: it has a variable of another shape or type.
+      CheckpointMismatchError: a variable has another shape or type in the checkpoint.
     """
     if checkpoint_path is None:
         _initialize(session, scaffold)
@@ -83,7 +83,7 @@ def set_values(
 
 def _restore(session, scaffold, saver, checkpoint_path: str) -> None:
     if isinstance(scaffold.saver, tf.train.Checkpoint):
-        _initialize(session, scaffold)  # what the Checkpoint does not hold is written too
+        _initialize(session, scaffold)  # variables that the Checkpoint lacks are exported too
         with reading(checkpoint_path):
             scaffold.saver.restore(checkpoint_path).run_restore_ops(session)
         return
@@ -100,12 +100,12 @@ def _restore(session, scaffold, saver, checkpoint_path: str) -> None:
     with reading(checkpoint_path):
         try:
             saver.restore(session, checkpoint_path)
-        except tf.errors.NotFoundError as error:  # of a saver of the model's own, not checked above
+        except tf.errors.NotFoundError as error:  # from a saver of the model, not checked above
             missing = re.search(r"Key (\S+) not found in checkpoint", str(error))
             if missing is None:
                 raise
             raise MissingVariableError(
-                f"{missing[0]} {checkpoint_path}, which the saver of the model's scaffold wants."
+                f"{missing[0]} {checkpoint_path}, which the saver of the model's scaffold requires."
             ) from error
 
 

@@ -1,4 +1,4 @@
-"""Folders of exports, named by the time, that appear whole or not at all."""
+"""Export folders, named by a timestamp, that appear complete or not at all."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from estimator_bridge.checkpoint import is_running
 
 __all__ = ["Version", "new_version", "remove_abandoned"]
 
-# When it was made, by which machine and process.
+# The creation time, the machine and the process.
 _TEMPORARY = re.compile(r"temp-(\d{10})-([0-9a-f]{8})-(\d+)-[0-9a-f]{4}")
 _LONG_AGO_SECS = 24 * 3600
-_AHEAD_SECS = 3600  # how far exports within one second may have brought names ahead of the clock
+_AHEAD_SECS = 3600  # how far names may run ahead of the clock after many exports in one second
 
 
 class Version:
     """A folder that is being written.
 
     Attributes:
-      temporary: where it is written; made, and empty at first.
-      final: where it is once it is whole; None until then.
+      temporary: the folder during the write; created empty.
+      final: its path once the export is complete; None until then.
     """
 
     def __init__(self, temporary: str):
@@ -38,21 +38,21 @@ class Version:
 
 @contextlib.contextmanager
 def new_version(export_dir_base: str, now: float | None = None) -> Iterator[Version]:
-    """Writes a new version of a served model.
+    """Creates the folder of a new version of a served model.
 
-    The folder has a temporary name while it is written, which is no number and so is passed over
-    by TensorFlow Serving. It gets its own name at the end, or is removed where an error is raised.
+    While it is being written, the folder has a temporary name that is not a number, so TensorFlow
+    Serving ignores it. At the end it gets its final name; on an error it is removed.
 
     Args:
-      export_dir_base: holds the versions; made where it is not there.
-      now: seconds since 1970; by default the clock's.
+      export_dir_base: the folder of all versions; created if missing.
+      now: seconds since 1970; the current time by default.
 
     Yields:
       The version.
     """
     timestamp = int(time.time() if now is None else now)
     is_new = not tf.io.gfile.exists(export_dir_base)
-    # A name that no other process has either, as file systems cannot tell who made a folder.
+    # Unique across processes: a file system does not tell who made a folder.
     name = f"temp-{timestamp}-{_this_machine()}-{os.getpid()}-{uuid.uuid4().hex[:4]}"
     version = Version(os.path.join(export_dir_base, name))
     remove_abandoned(export_dir_base, timestamp)
@@ -70,11 +70,11 @@ def new_version(export_dir_base: str, now: float | None = None) -> Iterator[Vers
 
 
 def remove_abandoned(base: str, now: float | None = None) -> None:
-    """Removes what killed exports left: those of dead processes, and those of long ago.
+    """Removes leftovers of killed exports: those of dead processes, and those over a day old.
 
     Args:
-      base: holds the versions; it need not be there.
-      now: seconds since 1970; by default the clock's.
+      base: the folder of all versions; may be missing.
+      now: seconds since 1970; the current time by default.
     """
     now = time.time() if now is None else now
     for name in tf.io.gfile.listdir(base) if tf.io.gfile.isdir(base) else []:
@@ -84,7 +84,7 @@ def remove_abandoned(base: str, now: float | None = None) -> None:
         made, machine, process = int(match[1]), match[2], int(match[3])
         is_here = machine == _this_machine()
         if now - made > _LONG_AGO_SECS or (is_here and not is_running(process)):
-            with contextlib.suppress(tf.errors.NotFoundError):  # another process has been faster
+            with contextlib.suppress(tf.errors.NotFoundError):  # another process was faster
                 tf.io.gfile.rmtree(os.path.join(base, match[0]))
 
 
@@ -93,10 +93,10 @@ def _this_machine() -> str:
 
 
 def _after_others(base: str, timestamp: int) -> int:
-    """The first second from now on that comes after all versions that are there.
+    """Returns the first free second, from now on, after all existing versions.
 
-    Exports within one second are named by the next ones. A later export must not get a smaller
-    number than they have: the largest is served, and exporters delete the smallest.
+    Exports within one second use the following seconds as names. A later export must not get a
+    smaller number: the largest is served, and exporters delete the smallest.
     """
     names = [name.rstrip("/") for name in tf.io.gfile.listdir(base)]
     ahead = [
@@ -108,14 +108,14 @@ def _after_others(base: str, timestamp: int) -> int:
 
 
 def _publish(temporary: str, base: str, timestamp: int) -> str:
-    """Gives a folder the name of the first second from now on that is free."""
+    """Renames a folder to the first free second from a timestamp on."""
     while True:
         final = os.path.join(base, str(timestamp))
         try:
             tf.io.gfile.rename(temporary, final)
         except tf.errors.AlreadyExistsError:
             timestamp += 1
-        except tf.errors.FailedPreconditionError:  # taken between TensorFlow's look and its rename
+        except tf.errors.FailedPreconditionError:  # taken between TensorFlow's check and its rename
             if not tf.io.gfile.exists(final):
                 raise
             timestamp += 1

@@ -1,8 +1,8 @@
-"""Heads: the last part of a model, from logits to loss, predictions, metrics and spec.
+"""Heads: the last part of a model, which turns logits into loss, predictions, metrics and spec.
 
-V2 heads are classes: tf.estimator's. V1 heads are made by functions: tf.contrib.estimator's, which
-the canned estimators of tf.compat.v1.estimator have too. They are one implementation: a V1 head has
-a V2 one within.
+V2 heads are the classes of tf.estimator. V1 heads are made by the functions of
+tf.contrib.estimator; the canned estimators of tf.compat.v1.estimator use them too. Both share one
+implementation: a V1 head contains a V2 head.
 """
 
 from estimator_bridge.heads.base import Head

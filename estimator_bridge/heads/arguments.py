@@ -1,4 +1,4 @@
-"""Checks of what a head is made with."""
+"""Checks of a head's arguments."""
 
 from __future__ import annotations
 
@@ -24,34 +24,34 @@ _LOSS_FN_MAY_TAKE = (*_LOSS_FN_NEEDS, "features", "loss_reduction")
 
 
 def check_reduction(loss_reduction: Any, valid: Collection[str] = _REDUCTIONS) -> str:
-    """Checks how the losses of a batch become one.
+    """Checks a loss reduction.
 
     Args:
-      loss_reduction: what was given.
-      valid: what there is; by default what Keras calls them.
+      loss_reduction: the user's value.
+      valid: the allowed values; Keras' names by default.
 
     Returns:
       The reduction.
 
     Raises:
-      ValueError: it is none of `valid`.
+      ValueError: it is not in `valid`.
     """
     if loss_reduction not in valid:
         raise ValueError(
             f"Invalid loss_reduction: {loss_reduction}. This head takes one of {sorted(valid)}: it "
-            "needs one loss for a batch."
+            "needs a single loss per batch."
         )
     return loss_reduction
 
 
 def check_loss_fn(loss_fn: Callable[..., Any] | None) -> Callable[..., Any] | None:
-    """Checks that a head will be able to call a loss function.
+    """Checks that a head can call a loss function.
 
     Returns:
       The function, or None.
 
     Raises:
-      ValueError: it takes no labels or logits, or something that a head does not have.
+      ValueError: it takes no labels or no logits, or an argument that a head does not have.
     """
     if loss_fn is None:
         return None
@@ -74,9 +74,9 @@ def check_loss_fn(loss_fn: Callable[..., Any] | None) -> Callable[..., Any] | No
 def call_loss_fn_arguments(
     loss_fn: Callable[..., Any], features: Any, loss_reduction: str
 ) -> dict[str, Any]:
-    """What a loss function is given beside labels and logits, by name.
+    """Returns the arguments of a loss function other than labels and logits, by name.
 
-    A default of its own for loss_reduction stays: the original passes features alone.
+    A default for loss_reduction is kept: the original passes only features.
     """
     given = {"features": features} if "features" in fn_args(loss_fn) else {}
     reduction = inspect.signature(loss_fn).parameters.get("loss_reduction")
@@ -86,13 +86,13 @@ def call_loss_fn_arguments(
 
 
 def check_n_classes(n_classes: Any) -> Any:
-    """Checks the number of classes of a head with one class an example.
+    """Checks the number of classes of a head with one class per example.
 
     Returns:
       The number; a tensor passes.
 
     Raises:
-      ValueError: it is None, or less than 3.
+      ValueError: it is None or less than 3.
     """
     if n_classes is None:
         raise ValueError("n_classes cannot be None: a MultiClassHead needs a logit for each class.")
@@ -102,25 +102,25 @@ def check_n_classes(n_classes: Any) -> Any:
 
 
 class _NoVocabularyError(ValueError, TypeError):
-    """The names of classes are no list."""
+    """The class names are not a list."""
 
 
 def check_vocabulary(vocabulary: Any, n_classes: Any = None) -> Sequence[str] | None:
-    """Checks the names of classes.
+    """Checks class names.
 
     Returns:
-      The names, or None where labels are numbers.
+      The names, or None if labels are numbers.
 
     Raises:
-      ValueError: they are no list or tuple (also a TypeError, which V1's binary head raised), or
-        not as many as there are classes.
+      ValueError: the names are not a list or tuple (also a TypeError, as V1's binary head raised),
+        or their number is not the number of classes.
     """
     if vocabulary is None:
         return None
     if not isinstance(vocabulary, (list, tuple)):
         raise _NoVocabularyError(
             f"label_vocabulary should be a list or tuple. Given type: {type(vocabulary)}. The "
-            "place of a label in it is the number of its class."
+            "position of a label in it is the number of its class."
         )
     if n_classes is not None and len(vocabulary) != n_classes:
         raise ValueError(
@@ -131,7 +131,7 @@ def check_vocabulary(vocabulary: Any, n_classes: Any = None) -> Sequence[str] | 
 
 
 def parse_thresholds(thresholds: Iterable[float] | None) -> tuple[float, ...]:
-    """Checks the thresholds that metrics are to be taken at.
+    """Checks the thresholds of metrics.
 
     Raises:
       ValueError: one is not between 0 and 1.
@@ -141,13 +141,13 @@ def parse_thresholds(thresholds: Iterable[float] | None) -> tuple[float, ...]:
         if not 0.0 < threshold < 1.0:
             raise ValueError(
                 f"thresholds must be in (0, 1) range. Given: {threshold}; thresholds not in "
-                f"(0, 1): {found}. They are probabilities: at 0 and 1 one class would have all."
+                f"(0, 1): {found}. They are probabilities, strictly between 0 and 1."
             )
     return found
 
 
 def check_prediction_keys(keys: Iterable[str] | None, valid: Sequence[str]) -> tuple[str, ...]:
-    """Returns the predictions that were asked for, by default all.
+    """Returns the requested prediction keys; all by default.
 
     Raises:
       ValueError: a head does not have one of them.

@@ -1,4 +1,4 @@
-"""What a head is."""
+"""The base class of V2 heads."""
 
 from __future__ import annotations
 
@@ -14,26 +14,27 @@ __all__ = ["Head"]
 
 
 class Head(abc.ABC):
-    """The last part of a model: from logits to a loss, predictions, metrics and a spec.
+    """The last part of a model: turns logits into a loss, predictions, metrics and a spec.
 
-    A subclass has the members below, and `create_estimator_spec` or `_create_tpu_estimator_spec`.
-    `loss`, `predictions`, `metrics` and `update_metrics` work eagerly too.
+    A subclass implements the members below, and `create_estimator_spec` or
+    `_create_tpu_estimator_spec`. `loss`, `predictions`, `metrics` and `update_metrics` also work
+    eagerly.
     """
 
     @property
     @abc.abstractmethod
     def name(self) -> str | None:
-        """The head's name, which ends the names of its metrics and summaries; or None."""
+        """The head's name, appended to the names of its metrics and summaries; or None."""
 
     @property
     @abc.abstractmethod
     def logits_dimension(self) -> int:
-        """The size of the last dimension of logits, which is how many units a last layer needs."""
+        """The size of the last dimension of logits: the number of units of the last layer."""
 
     @property
     @abc.abstractmethod
     def loss_reduction(self) -> str:
-        """How the losses of a batch become one: one of ``tf.losses.Reduction``."""
+        """The reduction of a batch's losses: one of ``tf.losses.Reduction``."""
 
     @abc.abstractmethod
     def loss(
@@ -44,14 +45,14 @@ class Head(abc.ABC):
         mode: str | None = None,
         regularization_losses: Sequence[tf.Tensor] | None = None,
     ) -> tf.Tensor:
-        """The loss of a batch.
+        """Computes the loss of a batch.
 
         Args:
-          labels: of the batch.
-          logits: what the model's last layer returned, [batch, ..., logits_dimension].
-          features: by name; needed for weights alone.
-          mode: one of `ModeKeys`, for heads that care.
-          regularization_losses: scalars that are added.
+          labels: labels of the batch.
+          logits: output of the model's last layer, [batch, ..., logits_dimension].
+          features: features by name, for weights and loss_fn.
+          mode: one of `ModeKeys`, for heads that depend on it.
+          regularization_losses: scalars to add.
 
         Returns:
           A scalar.
@@ -59,11 +60,11 @@ class Head(abc.ABC):
 
     @abc.abstractmethod
     def predictions(self, logits: Any, keys: Sequence[str] | None = None) -> dict[Any, tf.Tensor]:
-        """What a model predicts.
+        """Computes predictions.
 
         Args:
           logits: [batch, ..., logits_dimension].
-          keys: which predictions; by default all that the head has.
+          keys: prediction keys; all by default.
 
         Returns:
           The predictions by name, batch first.
@@ -83,14 +84,14 @@ class Head(abc.ABC):
         mode: str | None = None,
         regularization_losses: Sequence[tf.Tensor] | None = None,
     ) -> dict[str, Any]:
-        """Adds a batch to metrics.
+        """Updates metrics with a batch.
 
         Args:
-          eval_metrics: what `metrics` returned.
-          features: by name; needed for weights alone.
+          eval_metrics: the result of `metrics`.
+          features: features by name, for weights and loss_fn.
           logits: [batch, ..., logits_dimension].
-          labels: of the batch.
-          mode: one of `ModeKeys`, for heads that care.
+          labels: labels of the batch.
+          mode: one of `ModeKeys`, for heads that depend on it.
           regularization_losses: scalars; their sum is a metric.
 
         Returns:
@@ -109,29 +110,29 @@ class Head(abc.ABC):
         update_ops: Sequence[Any] | None = None,
         regularization_losses: Sequence[tf.Tensor] | None = None,
     ) -> EstimatorSpec:
-        """Makes what a model_fn returns.
+        """Makes the spec that a model_fn returns.
 
         Args:
-          features: by name; needed for weights alone.
+          features: features by name, for weights and loss_fn.
           mode: one of `ModeKeys`.
-          logits: what the model's last layer returned, [batch, ..., logits_dimension].
-          labels: of the batch; needed to train and to evaluate.
-          optimizer: a tf_keras optimizer. One of ``tf_keras.optimizers.legacy`` counts its steps
-            itself: set its ``iterations`` to ``tf.compat.v1.train.get_global_step()``. One of
+          logits: output of the model's last layer, [batch, ..., logits_dimension].
+          labels: labels of the batch; required for training and evaluation.
+          optimizer: a tf_keras optimizer. One of ``tf_keras.optimizers.legacy`` counts its own
+            steps: set its ``iterations`` to ``tf.compat.v1.train.get_global_step()``. One of
             ``tf_keras.optimizers`` is given the global step.
-          trainable_variables: what the optimizer is to change.
-          train_op_fn: returns the training operation for a loss; in place of an optimizer, and
-            for those of ``tf.compat.v1.train``.
-          update_ops: what is to run with each training step, as a batch norm's updates.
-          regularization_losses: scalars that are added to the loss.
+          trainable_variables: the variables that the optimizer updates.
+          train_op_fn: returns the training op for a loss; replaces `optimizer`, and is the way to
+            use optimizers of ``tf.compat.v1.train``.
+          update_ops: operations to run with each training step, such as a batch norm's updates.
+          regularization_losses: scalars to add to the loss.
 
         Returns:
           The spec.
 
         Raises:
-          ValueError: labels or logits are of a wrong shape, or there is not one of optimizer and
-            train_op_fn to train with.
-          NotImplementedError: the subclass has no way to make a spec.
+          ValueError: labels or logits have a wrong shape, or training does not get exactly one of
+            optimizer and train_op_fn.
+          NotImplementedError: the subclass cannot make a spec.
         """
         try:
             spec = self._create_tpu_estimator_spec(
@@ -164,7 +165,7 @@ class Head(abc.ABC):
         update_ops: Sequence[Any] | None = None,
         regularization_losses: Sequence[tf.Tensor] | None = None,
     ) -> TPUEstimatorSpec:
-        """As `create_estimator_spec`, with the metrics as a function of tensors."""
+        """Makes the same spec for a TPU, with the metrics as a function of tensors."""
         raise NotImplementedError("TPUEstimatorSpec not available for this model head.")
 
     def _summary_key(self, key: str) -> str:

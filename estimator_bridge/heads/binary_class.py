@@ -1,4 +1,4 @@
-"""The head of two classes."""
+"""The head for two classes."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ _KEYS = (
 
 
 class BinaryClassHead(SingleHead):
-    """The head of a model that tells two classes apart, by sigmoid cross entropy.
+    """The head of a two-class model with sigmoid cross entropy.
 
-    Logits are of shape [D0, ..., DN, 1], labels of the same, or without the last dimension:
-    numbers between 0 and 1, or names of label_vocabulary.
+    Logits have shape [D0, ..., DN, 1]. Labels have the same shape, or lack the last dimension; they
+    are numbers between 0 and 1, or names from label_vocabulary.
 
     Args:
       weight_column: the name of the feature with the examples' weights, or a numeric_column;
-        weights are of shape [D0, ..., DN] or [D0, ..., DN, 1].
+        weights have shape [D0, ..., DN] or [D0, ..., DN, 1].
       thresholds: probabilities at which accuracy, precision and recall are also measured.
-      label_vocabulary: the names of the classes 0 and 1, where labels are strings.
-      loss_reduction: "sum_over_batch_size" (the mean of the weighed losses over the batch), "sum",
-        or "auto", which is the first.
+      label_vocabulary: the names of the classes 0 and 1, if labels are strings.
+      loss_reduction: "sum_over_batch_size" (the mean of the weighted losses over the batch), "sum",
+        or "auto", which means "sum_over_batch_size".
       loss_fn: takes labels and logits, and features or loss_reduction if it names them; returns
         the losses of all examples, [D0, ..., DN, 1].
-      name: ends the names of metrics and summaries, behind a slash.
+      name: appended to the names of metrics and summaries, after a slash.
 
     Raises:
       ValueError: an argument is not valid.
@@ -70,7 +70,7 @@ class BinaryClassHead(SingleHead):
         self._thresholds = parse_thresholds(thresholds)
 
     def processed_labels(self, labels: Any, logits: tf.Tensor) -> tf.Tensor:
-        """Labels as floats, [D0, ..., DN, 1]."""
+        """Converts labels to floats, [D0, ..., DN, 1]."""
         labels = check_labels(labels, logits, 1)
         if self._label_vocabulary is not None:
             labels = class_ids_of(labels, self._label_vocabulary)
@@ -82,11 +82,11 @@ class BinaryClassHead(SingleHead):
         return check_range(tf.cast(labels, tf.float32), n_classes=2, must=self.must)
 
     def own_losses(self, labels: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
-        """Sigmoid cross entropies."""
+        """Returns sigmoid cross entropies."""
         return tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
 
     def predictions(self, logits: Any, keys: Sequence[str] | None = None) -> dict[Any, tf.Tensor]:
-        """The probability of class 1 ("logistic"), those of both, and the classes; see `Head`."""
+        """Predicts the probabilities ("logistic" is that of class 1) and classes; see `Head`."""
         wanted = check_prediction_keys(keys, _KEYS)
         logits = check_logits(logits, 1)
         found: dict[Any, tf.Tensor] = {}
@@ -100,7 +100,7 @@ class BinaryClassHead(SingleHead):
         return found
 
     def measures(self) -> list[Measure]:
-        """What a classifier of two classes is measured by."""
+        """Lists the metrics of a two-class classifier."""
         by_class, by_probability = ("labels", "class_ids"), ("labels", "logistic")
         return [
             Measure(MetricKeys.LOSS_MEAN, "mean", ("losses",)),
@@ -116,7 +116,7 @@ class BinaryClassHead(SingleHead):
         ]
 
     def observed(self, batch: Batch) -> dict[str, tf.Tensor]:
-        """The tensors that `measures` look at."""
+        """Returns the input tensors of `measures`."""
         keys = (PredictionKeys.LOGISTIC, PredictionKeys.CLASS_IDS)
         found = self.predictions(batch.logits, keys)
         return {
@@ -127,7 +127,7 @@ class BinaryClassHead(SingleHead):
         }
 
     def export_outputs(self, predictions: Mapping[str, tf.Tensor]) -> dict[str, ExportOutput]:
-        """A classifier's signatures, and "regression": the probability of class 1."""
+        """Makes a classifier's signatures, and "regression": the probability of class 1."""
         probability = RegressionOutput(value=predictions[PredictionKeys.LOGISTIC])
         signatures = classify_signatures(predictions, 2, self._label_vocabulary)
         return {**signatures, REGRESS_SIGNATURE: probability}

@@ -1,4 +1,4 @@
-"""What heads of one class an example predict, however many classes there are."""
+"""Predictions and signatures of heads with one class per example."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ __all__ = ["class_predictions", "classify_signatures"]
 def class_predictions(
     logits: tf.Tensor, n_classes: Any, vocabulary: Sequence[str] | None, keys: Sequence[str]
 ) -> dict[str, tf.Tensor]:
-    """Probabilities and classes.
+    """Computes probabilities and classes.
 
     Args:
       logits: [D0, ..., DN, n_classes].
-      n_classes: how many classes there are.
-      vocabulary: their names, or None.
-      keys: which predictions are wanted.
+      n_classes: number of classes.
+      vocabulary: the class names, or None.
+      keys: the requested prediction keys.
 
     Returns:
-      Those of them that depend on these logits, by name.
+      The requested predictions that depend on these logits, by name.
     """
     found: dict[str, tf.Tensor] = {}
     if PredictionKeys.PROBABILITIES in keys:
@@ -55,12 +55,12 @@ def class_predictions(
 def classify_signatures(
     predictions: Mapping[str, tf.Tensor], n_classes: Any, vocabulary: Sequence[str] | None
 ) -> dict[str, ExportOutput]:
-    """The signatures of a classifier.
+    """Makes the signatures of a classifier.
 
     Args:
-      predictions: by name, the probabilities among them.
-      n_classes: how many classes there are.
-      vocabulary: their names, or None.
+      predictions: predictions by name, including the probabilities.
+      n_classes: number of classes.
+      vocabulary: the class names, or None.
 
     Returns:
       The default, "classification" and "predict" signatures.

@@ -20,7 +20,7 @@ PREDICT_SIGNATURE = "predict"
 
 
 class MetricKeys:
-    """Names of metrics and summaries; a head's own name follows, behind a slash."""
+    """Names of metrics and summaries; a head's own name follows after a slash."""
 
     LOSS = "loss"
     LOSS_MEAN = "average_loss"
@@ -28,7 +28,7 @@ class MetricKeys:
     ACCURACY = "accuracy"
     PRECISION = "precision"
     RECALL = "recall"
-    # The accuracy of naming the more frequent class every time.
+    # The accuracy of always predicting the more frequent class.
     ACCURACY_BASELINE = "accuracy_baseline"
     AUC = "auc"
     AUC_PR = "auc_precision_recall"

@@ -1,4 +1,4 @@
-"""Labels as numbers of classes, and back."""
+"""Conversion of labels to class numbers and back."""
 
 from __future__ import annotations
 
@@ -23,21 +23,20 @@ _ADVICE = (
 def check_range(
     labels: Any, n_classes: Any, message: str | None = None, must: str = "must be"
 ) -> tf.Tensor:
-    """Checks that labels are the numbers of classes, 0 <= label < n_classes.
+    """Checks that labels are class numbers, 0 <= label < n_classes.
 
     Args:
       labels: numbers, of any shape.
-      n_classes: how many classes there are.
-      message: what an error is to begin with.
-      must: how it is worded otherwise: V1's heads left the "be" out, and that is what is searched
-        for.
+      n_classes: number of classes.
+      message: the beginning of errors, instead of the default.
+      must: the verb of the default message: V1's heads left out "be", and users search for that.
 
     Returns:
-      The labels. In a graph, to compute them fails where one is out of range.
+      The labels. In a graph, computing them fails if one is out of range.
 
     Raises:
-      ValueError: when executing eagerly, one is out of range.
-      tf.errors.InvalidArgumentError: in a graph, a constant one is.
+      ValueError: when executing eagerly, a label is out of range.
+      tf.errors.InvalidArgumentError: in a graph, a constant label is out of range.
     """
     with tf.name_scope("check_range"):
         labels = tf.convert_to_tensor(labels)
@@ -70,7 +69,7 @@ def _check_values(values: np.ndarray, n_classes: int, message: str | None, must:
 
 
 def class_ids_of(labels: tf.Tensor, vocabulary: Sequence[Any]) -> tf.Tensor:
-    """The numbers of classes by their names; -1 for a name that is not in the vocabulary."""
+    """Maps class names to numbers; -1 for a name that is not in the vocabulary."""
     keys = tf.convert_to_tensor(list(vocabulary))
     if keys.dtype.is_integer:
         keys = tf.cast(keys, tf.int64)
@@ -81,18 +80,18 @@ def class_ids_of(labels: tf.Tensor, vocabulary: Sequence[Any]) -> tf.Tensor:
 
 
 def class_names(class_ids: tf.Tensor, vocabulary: Sequence[Any] | None) -> tf.Tensor:
-    """The names of classes by their numbers; the numbers as strings without a vocabulary."""
+    """Maps class numbers to names; without a vocabulary, to the numbers as strings."""
     if vocabulary is None:
         return tf.strings.as_string(class_ids, name="str_classes")
     return tf.gather(tf.convert_to_tensor(list(vocabulary)), class_ids, name="classes")
 
 
 def all_class_ids(logits: tf.Tensor, n_classes: Any) -> tf.Tensor:
-    """The numbers of all classes, for each example of a batch: int32 [batch, n_classes]."""
+    """Returns the numbers of all classes, for each example of a batch: int32 [batch, n_classes]."""
     return tf.tile(tf.expand_dims(tf.range(n_classes), 0), [tf.shape(logits)[0], 1])
 
 
 def all_classes(logits: tf.Tensor, n_classes: Any, vocabulary: Sequence[Any] | None) -> tf.Tensor:
-    """The names of all classes, for each example of a batch: strings [batch, n_classes]."""
+    """Returns the names of all classes, for each example of a batch: strings [batch, n_classes]."""
     names = class_names(tf.range(n_classes), vocabulary)
     return tf.tile(tf.expand_dims(names, 0), [tf.shape(logits)[0], 1])

@@ -1,4 +1,4 @@
-"""The loss of a batch, from the losses of its examples."""
+"""Reduction of a batch's losses to a scalar."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ def call_loss_fn(
 
     Args:
       loss_fn: takes labels, logits, and features or loss_reduction if it names them.
-      labels: as numbers, [D0, ..., DN, labels of an example].
+      labels: labels as numbers, [D0, ..., DN, labels per example].
       logits: [D0, ..., DN, logits_dimension].
-      features: by name.
-      dimension: how many losses an example has.
-      loss_reduction: the head's.
+      features: features by name.
+      dimension: number of losses per example.
+      loss_reduction: the head's loss_reduction.
 
     Returns:
       The losses, [D0, ..., DN, dimension].
 
     Raises:
-      ValueError: when executing eagerly, they are of another shape.
+      ValueError: when executing eagerly, the losses have another shape.
     """
     with tf.name_scope("call_loss_fn"):
         given = call_loss_fn_arguments(loss_fn, features, loss_reduction)
@@ -56,12 +56,12 @@ def call_loss_fn(
 
 
 def is_sum(reduction: str | None) -> bool:
-    """Whether a loss is a sum, by either version's name for it."""
+    """Returns whether a reduction is a sum, by either version's name."""
     return reduction in ("sum", _Reduction.SUM)
 
 
 def whole_loss(loss: tf.Tensor, reduction: str | None) -> tf.Tensor:
-    """A replica's loss for a metric, which takes the mean over a TPU's cores."""
+    """Scales a replica's loss for a metric, which takes the mean over a TPU's cores."""
     return loss * number_of_parts() if is_sum(reduction) and number_of_parts() > 1 else loss
 
 
@@ -95,17 +95,17 @@ def v1_reduced(losses: tf.Tensor, weights: tf.Tensor | None, reduction: str | No
 
 
 def total_regularization(losses: Sequence[tf.Tensor] | None) -> tf.Tensor | None:
-    """The sum of regularization losses; None for none."""
+    """Returns the sum of regularization losses; None without any."""
     return tf.add_n(list(losses)) if losses else None
 
 
 def regularized(
     loss: tf.Tensor, regularization: tf.Tensor | None, reduction: str | None
 ) -> tf.Tensor:
-    """A loss with what regularization adds to it.
+    """Adds the regularization to a loss.
 
-    On the cores of a TPU each replica has a loss of its part of the batch. Sums are added up over
-    the replicas, so each then has its share of the regularization; of means, the mean is taken.
+    On the cores of a TPU each replica has the loss of its part of the batch. Sums are added over
+    the replicas, so each then adds its share of the regularization; means are averaged.
     """
     if regularization is None:
         return loss
@@ -115,17 +115,17 @@ def regularized(
 
 
 def _size(losses: tf.Tensor) -> tf.Tensor | None:
-    """How many losses a replica has; None where all replicas have as many."""
+    """Returns the number of a replica's losses; None if it is the same on all replicas."""
     return None if losses.shape.is_fully_defined() else tf.size(losses)
 
 
 def _part_of_mean(loss: tf.Tensor, divisor: Callable[[], tf.Tensor | None]) -> tf.Tensor:
-    """A replica's loss, such that the mean over a TPU's cores is the mean of the global batch.
+    """Scales a replica's loss so that the mean over a TPU's cores is that of the global batch.
 
     Args:
       loss: the mean over the replica's part of the batch.
-      divisor: returns by what its sum was divided; None where that is the same on all replicas.
-        Called on several cores alone: elsewhere the graph stays as the original's.
+      divisor: returns the divisor of the mean; None if it is the same on all replicas. Called only
+        with several cores, so that otherwise the graph stays identical to the original's.
     """
     parts = number_of_parts()
     own = divisor() if parts > 1 else None

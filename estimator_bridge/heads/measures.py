@@ -1,8 +1,7 @@
-"""What heads measure, said once for both kinds of metrics: tf_keras's and tf.compat.v1.metrics.
+"""Heads' metrics, described once for both kinds: tf_keras metrics and tf.compat.v1.metrics.
 
-The two kinds round differently in a few places, as they did in the original: the area under a curve
-is interpolated by tf_keras and taken by trapezoids in v1, and a probability that equals a threshold
-counts as positive in v1's accuracy alone.
+The two kinds differ slightly, as in the original: tf_keras interpolates the area under a curve and
+v1 uses trapezoids, and a probability equal to a threshold counts as positive only in v1's accuracy.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ class Measure:
     """One metric of a head.
 
     Attributes:
-      name: of the metric, without the head's.
-      kind: "mean", "accuracy", "precision", "recall", "auc" or "baseline" (the accuracy of naming
-        the more frequent of two classes every time).
-      of: which of a batch's tensors it looks at: the values of a mean, the labels of a baseline,
-        labels and predictions of the others.
-      threshold: above which a prediction counts as positive; None where predictions are classes.
-      curve: of an auc, "ROC" or "PR".
-      is_weighted: whether examples count by their weights.
+      name: name of the metric, without the head's.
+      kind: "mean", "accuracy", "precision", "recall", "auc" or "baseline" (the accuracy of always
+        predicting the more frequent of two classes).
+      of: names of its input tensors: the values of a mean, the labels of a baseline, labels and
+        predictions of the others.
+      threshold: value above which a prediction is positive; None if predictions are classes.
+      curve: curve of an auc, "ROC" or "PR".
+      is_weighted: whether the examples' weights apply.
     """
 
     name: str
@@ -46,11 +45,11 @@ class Measure:
 
 
 def at_thresholds(thresholds: Iterable[float], predictions: str) -> list[Measure]:
-    """Accuracy, precision and recall of probabilities, at each threshold.
+    """Describes accuracy, precision and recall at each threshold.
 
     Args:
       thresholds: numbers between 0 and 1.
-      predictions: which of a batch's tensors the probabilities are.
+      predictions: the name of the probabilities among a batch's tensors.
 
     Returns:
       The measures.
@@ -68,7 +67,7 @@ def at_thresholds(thresholds: Iterable[float], predictions: str) -> list[Measure
 
 
 def keras_metric(measure: Measure) -> Any:
-    """Makes a tf_keras metric, still without a value."""
+    """Makes a tf_keras metric."""
     from tf_keras import metrics
 
     name, threshold = measure.name, measure.threshold
@@ -89,13 +88,13 @@ def keras_metric(measure: Measure) -> Any:
 def update_keras_metric(
     metric: Any, measure: Measure, batch: Mapping[str, tf.Tensor], weights: tf.Tensor | None
 ) -> None:
-    """Adds a batch to a metric of `keras_metric`.
+    """Updates a metric of `keras_metric` with a batch.
 
     Args:
       metric: the metric.
-      measure: what it was made of.
-      batch: the tensors that measures look at, by name.
-      weights: of the examples, broadcastable to the tensors; None where all count the same.
+      measure: the metric's description.
+      batch: the input tensors, by name.
+      weights: weights of the examples, broadcastable to the tensors; None for equal weights.
     """
     values = [batch[name] for name in measure.of]
     weighed = broadcast(weights, values[-1]) if measure.is_weighted else None
@@ -107,13 +106,13 @@ def update_keras_metric(
 
 @functools.cache
 def _baseline_class() -> type:
-    """The class is made when it is first needed: tf_keras is slow to import."""
+    """Makes the class on first use: tf_keras is slow to import."""
     from tf_keras import metrics
 
     class AccuracyBaseline(metrics.Mean):
-        """The share of the more frequent of the labels 0 and 1, from their mean."""
+        """The share of the more frequent of the labels 0 and 1, computed from their mean."""
 
-        # tf_keras wraps a function around the updates of metrics that are not of its own modules.
+        # tf_keras wraps the updates of metrics outside of its own modules in a function.
         __module__ = metrics.Mean.__module__
 
         def result(self) -> tf.Tensor:
@@ -126,15 +125,15 @@ def _baseline_class() -> type:
 def v1_metric(
     measure: Measure, batch: Mapping[str, tf.Tensor], weights: tf.Tensor | None
 ) -> tuple[tf.Tensor, Any]:
-    """Makes a metric of a batch's tensors, as ``tf.compat.v1.metrics`` does.
+    """Makes a metric of a batch's tensors with ``tf.compat.v1.metrics``.
 
     Args:
-      measure: what it is.
-      batch: the tensors that measures look at, by name.
-      weights: of the examples, broadcastable to the tensors; None where all count the same.
+      measure: the metric's description.
+      batch: the input tensors, by name.
+      weights: weights of the examples, broadcastable to the tensors; None for equal weights.
 
     Returns:
-      The value, and the operation that adds the batch to it.
+      The value, and the operation that updates it with the batch.
     """
     name = measure.name
     values = [batch[of] for of in measure.of]

@@ -1,4 +1,4 @@
-"""The head of several objectives."""
+"""The head for several objectives."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ __all__ = ["MultiHead"]
 class MultiHead(Head):
     """The head of a model with several objectives, whose losses are added up.
 
-    Labels are by head name. So are logits, or they are one tensor whose last dimension is dealt
-    out in the order of the heads. Predictions have keys of (head name, key).
+    Labels are dicts by head name. Logits are too, or one tensor whose last dimension is split in
+    the order of the heads. Predictions have keys of (head name, key).
 
     Args:
       heads: `Head` objects, each with a name; the first is served by default.
-      head_weights: by which their losses are multiplied before they are added up.
+      head_weights: factors of the heads' losses in the sum.
 
     Raises:
-      ValueError: there are no heads, one has no name, or there are not as many weights.
+      ValueError: there are no heads, one has no name, or the number of weights differs.
     """
 
     def __init__(self, heads: Sequence[Head], head_weights: Sequence[float] | None = None):
@@ -50,15 +50,15 @@ class MultiHead(Head):
 
     @property
     def logits_dimension(self) -> int:
-        """How many logits an example has for all heads."""
+        """The number of logits per example for all heads."""
         return sum(head.logits_dimension for head in self._heads)
 
     @property
     def loss_reduction(self) -> str:
-        """How the losses of a batch become one, which has to be the same in all heads.
+        """The reduction of a batch's losses, which must be the same in all heads.
 
         Raises:
-          ValueError: it is not.
+          ValueError: the heads' reductions differ.
         """
         reductions = {head.name: head.loss_reduction for head in self._heads}
         if len(set(reductions.values())) > 1:
@@ -75,7 +75,7 @@ class MultiHead(Head):
         mode: str | None = None,
         regularization_losses: Sequence[tf.Tensor] | None = None,
     ) -> tf.Tensor:
-        """The weighed sum of the heads' losses; see `Head`."""
+        """Computes the weighted sum of the heads' losses; see `Head`."""
         dealt = self._dealt(logits, labels)
         losses = [
             head.loss(
@@ -87,7 +87,7 @@ class MultiHead(Head):
         return regularized(merged, total_regularization(regularization_losses), self.loss_reduction)
 
     def predictions(self, logits: Any, keys: Sequence[str] | None = None) -> dict[Any, tf.Tensor]:
-        """All predictions of all heads, by (head name, key); see `Head`."""
+        """Returns all predictions of all heads, by (head name, key); see `Head`."""
         dealt = self._dealt(logits)
         with tf.name_scope("merge_pred"):
             return {
@@ -97,7 +97,7 @@ class MultiHead(Head):
             }
 
     def metrics(self, regularization_losses: Sequence[tf.Tensor] | None = None) -> dict[str, Any]:
-        """Makes a metric for the loss of each head; the heads' own come with an update."""
+        """Makes a metric for the loss of each head; the heads' own are added by an update."""
         found = {}
         if regularization_losses:
             found[self._regularization_key] = keras_metric(REGULARIZATION)
@@ -117,7 +117,7 @@ class MultiHead(Head):
         labels: Any,
         regularization_losses: Sequence[tf.Tensor] | None = None,
     ) -> dict[str, Any]:
-        """Adds a batch to metrics, and the heads' own to eval_metrics; see `Head`."""
+        """Updates metrics with a batch, and adds the heads' own to eval_metrics; see `Head`."""
         dealt = self._dealt(logits, labels)
         if regularization_losses:
             total = total_regularization(regularization_losses)
@@ -143,7 +143,7 @@ class MultiHead(Head):
         update_ops: Sequence[Any] | None = None,
         regularization_losses: Sequence[tf.Tensor] | None = None,
     ) -> EstimatorSpec:
-        """Makes what a model_fn returns, of all heads; see `Head`."""
+        """Makes the spec that a model_fn returns, for all heads; see `Head`."""
         check_mode(mode, type(self).__name__)
         with tf.name_scope(self.name):
             dealt = self._dealt(logits, labels)

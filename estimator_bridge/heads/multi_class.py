@@ -1,4 +1,4 @@
-"""The head of three or more classes, one for each example."""
+"""The head for three or more classes, one per example."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ _KEYS = (
 
 
 class MultiClassHead(SingleHead):
-    """The head of a model that gives each example one of several classes, by cross entropy.
+    """The head of a model with one of several classes per example and cross entropy.
 
-    Logits are of shape [D0, ..., DN, n_classes], labels of [D0, ..., DN, 1] or [D0, ..., DN]: the
-    numbers of classes, or names of label_vocabulary.
+    Logits have shape [D0, ..., DN, n_classes]. Labels have shape [D0, ..., DN, 1] or [D0, ..., DN];
+    they are class numbers, or names from label_vocabulary.
 
     Args:
-      n_classes: how many classes there are, at least 3.
+      n_classes: number of classes, at least 3.
       weight_column: the name of the feature with the examples' weights, or a numeric_column;
-        weights are of shape [D0, ..., DN] or [D0, ..., DN, 1].
-      label_vocabulary: the names of the classes, where labels are strings.
-      loss_reduction: "sum_over_batch_size" (the mean of the weighed losses over the batch), "sum",
-        or "auto", which is the first.
+        weights have shape [D0, ..., DN] or [D0, ..., DN, 1].
+      label_vocabulary: the names of the classes, if labels are strings.
+      loss_reduction: "sum_over_batch_size" (the mean of the weighted losses over the batch), "sum",
+        or "auto", which means "sum_over_batch_size".
       loss_fn: takes labels and logits, and features or loss_reduction if it names them; returns
         the losses of all examples, [D0, ..., DN, 1].
-      name: ends the names of metrics and summaries, behind a slash.
+      name: appended to the names of metrics and summaries, after a slash.
 
     Raises:
       ValueError: an argument is not valid.
@@ -66,11 +66,11 @@ class MultiClassHead(SingleHead):
         check_reduction(loss_reduction)
         n_classes = check_n_classes(n_classes)
         super().__init__(n_classes, 1, weight_column, loss_reduction, loss_fn, name)
-        self._n_classes = n_classes  # by this name, for subclasses of libraries
+        self._n_classes = n_classes  # this name, for subclasses in libraries
         self._label_vocabulary = check_vocabulary(label_vocabulary, n_classes)
 
     def processed_labels(self, labels: Any, logits: tf.Tensor) -> tf.Tensor:
-        """Labels as numbers, [D0, ..., DN, 1]."""
+        """Converts labels to class numbers, [D0, ..., DN, 1]."""
         labels = check_labels(labels, logits, 1)
         if self._label_vocabulary is None:
             if not labels.dtype.is_integer:
@@ -81,20 +81,20 @@ class MultiClassHead(SingleHead):
         elif labels.dtype != tf.string:
             raise ValueError(
                 "Labels dtype should be string if there is a vocabulary. Instead got "
-                f"{labels.dtype}. Leave label_vocabulary out where labels are numbers of classes."
+                f"{labels.dtype}. Leave label_vocabulary out if labels are class numbers."
             )
         else:
             labels = class_ids_of(labels, self._label_vocabulary)
         return check_range(labels, self.logits_dimension, must=self.must)
 
     def own_losses(self, labels: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
-        """Cross entropies, [D0, ..., DN, 1]."""
+        """Returns cross entropies, [D0, ..., DN, 1]."""
         numbers = tf.squeeze(labels, axis=-1)
         losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=numbers, logits=logits)
         return tf.expand_dims(losses, axis=-1)
 
     def predictions(self, logits: Any, keys: Sequence[str] | None = None) -> dict[Any, tf.Tensor]:
-        """The probabilities of all classes, and the most probable one; see `Head`."""
+        """Predicts the probabilities of all classes, and the most probable class; see `Head`."""
         wanted = check_prediction_keys(keys, _KEYS)
         n_classes = self.logits_dimension
         logits = check_logits(logits, n_classes)
@@ -104,17 +104,17 @@ class MultiClassHead(SingleHead):
         return found
 
     def measures(self) -> list[Measure]:
-        """What a classifier is measured by."""
+        """Lists the metrics of a classifier."""
         return [
             Measure(MetricKeys.LOSS_MEAN, "mean", ("losses",)),
             Measure(MetricKeys.ACCURACY, "accuracy", ("labels", "class_ids")),
         ]
 
     def observed(self, batch: Batch) -> dict[str, tf.Tensor]:
-        """The tensors that `measures` look at."""
+        """Returns the input tensors of `measures`."""
         class_ids = self.predictions(batch.logits, [PredictionKeys.CLASS_IDS])
         return {"losses": batch.losses, "labels": batch.labels, **class_ids}
 
     def export_outputs(self, predictions: Mapping[str, tf.Tensor]) -> dict[str, ExportOutput]:
-        """A classifier's signatures."""
+        """Makes a classifier's signatures."""
         return classify_signatures(predictions, self.logits_dimension, self._label_vocabulary)

@@ -1,4 +1,4 @@
-"""The head of any number of classes for each example."""
+"""The head for any number of classes per example."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ _KEYS = (PredictionKeys.LOGITS, PredictionKeys.PROBABILITIES, PredictionKeys.CLA
 
 
 class MultiLabelHead(SingleHead):
-    """The head of a model that gives each example any number of classes.
+    """The head of a model with any number of classes per example.
 
-    The loss of an example is the mean of its classes' sigmoid cross entropies. Logits are of shape
-    [D0, ..., DN, n_classes]. Labels are a multi-hot tensor of the same, or a SparseTensor of shape
-    [D0, ..., DN, any] that lists each example's classes, by number or by name.
+    The loss of an example is the mean of its classes' sigmoid cross entropies. Logits have shape
+    [D0, ..., DN, n_classes]. Labels are a multi-hot tensor of the same shape, or a SparseTensor of
+    shape [D0, ..., DN, any] that lists each example's classes, by number or by name.
 
     Args:
-      n_classes: how many classes there are, at least 2.
+      n_classes: number of classes, at least 2.
       weight_column: the name of the feature with the examples' weights, or a numeric_column;
-        weights are of shape [D0, ..., DN] or [D0, ..., DN, 1].
+        weights have shape [D0, ..., DN] or [D0, ..., DN, 1].
       thresholds: probabilities at which accuracy, precision and recall are measured.
-      label_vocabulary: the names of the classes, where labels are strings.
-      loss_reduction: "sum_over_batch_size" (the mean of the weighed losses over the batch), "sum",
-        or "auto", which is the first.
+      label_vocabulary: the names of the classes, if labels are strings.
+      loss_reduction: "sum_over_batch_size" (the mean of the weighted losses over the batch), "sum",
+        or "auto", which means "sum_over_batch_size".
       loss_fn: takes labels as a multi-hot tensor and logits, and features or loss_reduction if it
         names them; returns the losses of all examples, [D0, ..., DN, 1].
-      classes_for_class_based_metrics: numbers or names of classes that are also measured alone.
-      name: ends the names of metrics and summaries, behind a slash.
+      classes_for_class_based_metrics: numbers or names of classes that get their own metrics.
+      name: appended to the names of metrics and summaries, after a slash.
 
     Raises:
       ValueError: an argument is not valid.
@@ -64,22 +64,22 @@ class MultiLabelHead(SingleHead):
         if n_classes is None or n_classes < 2:
             raise ValueError(
                 "n_classes must be > 1 for multi-label classification. Given: "
-                f"{n_classes}. BinaryClassHead tells whether an example is of one class."
+                f"{n_classes}. For a single class, use BinaryClassHead."
             )
         check_reduction(loss_reduction)
         super().__init__(n_classes, 1, weight_column, loss_reduction, loss_fn, name)
         self._thresholds = parse_thresholds(thresholds)
-        self._n_classes = n_classes  # by this name, for subclasses of libraries
+        self._n_classes = n_classes  # this name, for subclasses in libraries
         self._label_vocabulary = check_vocabulary(label_vocabulary, n_classes)
         self._single_classes = _class_numbers(
             classes_for_class_based_metrics, self._label_vocabulary, n_classes
         )
 
     def processed_labels(self, labels: Any, logits: tf.Tensor) -> tf.Tensor:
-        """Labels as a multi-hot tensor, [D0, ..., DN, n_classes]."""
+        """Converts labels to a multi-hot tensor, [D0, ..., DN, n_classes]."""
         n_classes = self.logits_dimension
         if labels is None:
-            return check_labels(labels, logits, n_classes)  # says what to do
+            return check_labels(labels, logits, n_classes)  # raises with advice
         labels = tf.compat.v1.convert_to_tensor_or_sparse_tensor(labels)
         if isinstance(labels, tf.SparseTensor):
             numbers = labels.with_values(self._numbers(labels.values))
@@ -107,13 +107,13 @@ class MultiLabelHead(SingleHead):
         return check_range(values, n_classes, message)
 
     def own_losses(self, labels: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
-        """The mean of the classes' sigmoid cross entropies, [D0, ..., DN, 1]."""
+        """Returns the mean of the classes' sigmoid cross entropies, [D0, ..., DN, 1]."""
         labels = tf.cast(labels, logits.dtype)
         losses = tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
         return tf.reduce_mean(losses, axis=-1, keepdims=True)
 
     def predictions(self, logits: Any, keys: Sequence[str] | None = None) -> dict[Any, tf.Tensor]:
-        """The probabilities and names of all classes; see `Head`."""
+        """Predicts the probabilities and names of all classes; see `Head`."""
         wanted = check_prediction_keys(keys, _KEYS)
         logits = check_logits(logits, self.logits_dimension)
         found: dict[Any, tf.Tensor] = {}
@@ -131,7 +131,7 @@ class MultiLabelHead(SingleHead):
         return found
 
     def measures(self) -> list[Measure]:
-        """What all classes together, and single ones, are measured by."""
+        """Lists the metrics of all classes together, and of single classes."""
         both = ("labels", "probabilities")
         found = [
             Measure(MetricKeys.LOSS_MEAN, "mean", ("losses",)),
@@ -150,7 +150,7 @@ class MultiLabelHead(SingleHead):
         return found
 
     def observed(self, batch: Batch) -> dict[str, tf.Tensor]:
-        """The tensors that `measures` look at."""
+        """Returns the input tensors of `measures`."""
         keys = [PredictionKeys.PROBABILITIES]
         probabilities = self.predictions(batch.logits, keys)[PredictionKeys.PROBABILITIES]
         found = {
@@ -164,7 +164,7 @@ class MultiLabelHead(SingleHead):
         return found
 
     def export_outputs(self, predictions: Mapping[str, tf.Tensor]) -> dict[str, ExportOutput]:
-        """A classifier's signatures; scores do not sum to 1."""
+        """Makes a classifier's signatures; scores do not sum to 1."""
         return classify_signatures(predictions, self.logits_dimension, self._label_vocabulary)
 
 
@@ -195,7 +195,7 @@ def _class_numbers(
 
 
 def _names_of_class(number: int, vocabulary: Sequence[str] | None) -> tuple[str, str, str]:
-    """The names of its mean probability, and of the areas under its two curves."""
+    """Returns the metric names of a class: its mean probability, and the areas under two curves."""
     if vocabulary is None:
         return (
             MetricKeys.PROBABILITY_MEAN_AT_CLASS % number,

@@ -1,4 +1,4 @@
-"""What a head of several objectives does alike in both versions."""
+"""Functions that both versions of the head for several objectives share."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def check_heads(heads: Any, head_weights: Any) -> tuple[tuple[Any, ...], tuple[f
       The heads, and their weights: none, or as many.
 
     Raises:
-      ValueError: there are no heads, one has no name, or there are not as many weights.
+      ValueError: there are no heads, one has no name, or the number of weights differs.
     """
     if not heads:
         raise ValueError(f"Must specify heads. Given: {heads}. One for each objective, with names.")
@@ -42,39 +42,39 @@ def check_heads(heads: Any, head_weights: Any) -> tuple[tuple[Any, ...], tuple[f
         if head.name is None:
             raise ValueError(
                 f"All given heads must have name specified. Given: {head}. Logits, labels and "
-                "metrics are told apart by it: name='clicks'."
+                "metrics are distinguished by it: name='clicks'."
             )
     return tuple(heads), tuple(head_weights or ())
 
 
 def common_reduction(heads: Sequence[Any]) -> str | None:
-    """How the losses of all heads become one; None where a V1 head of the user's own does not say.
+    """Returns the heads' reduction; None if a user's V1 head does not define it.
 
     Raises:
-      ValueError: a TPU's cores divide the batch, and some losses are sums and others means.
+      ValueError: a TPU's cores divide the batch, and some losses are sums but others are means.
     """
     found = {head.name: getattr(head, "loss_reduction", None) for head in heads}
     if len({is_sum(reduction) for reduction in found.values()}) > 1 and number_of_parts() > 1:
         raise ValueError(
             f"The loss_reduction must be the same for different heads on a TPU. Given: {found}: "
-            "sums are added up over the cores, and of means the mean is taken. Give all heads "
+            "sums are added over the cores, but means are averaged. Give all heads "
             "tf.compat.v1.losses.Reduction.SUM, or none."
         )
     return next(iter(found.values()))
 
 
 def logits_by_head(logits: Any, heads: Sequence[Any]) -> Mapping[str, Any]:
-    """Deals out logits.
+    """Splits logits by head.
 
     Args:
-      logits: by head name, or one tensor [D0, ..., DN, sum of the heads' dimensions].
+      logits: a dict by head name, or one tensor [D0, ..., DN, sum of the heads' dimensions].
       heads: the heads, in the order of a tensor's last dimension.
 
     Returns:
       The logits by head name.
 
     Raises:
-      ValueError: those of a head are missing, or the tensor is of another size.
+      ValueError: logits of a head are missing, or the tensor has another size.
     """
     names = [head.name for head in heads]
     if isinstance(logits, Mapping):
@@ -94,10 +94,10 @@ def logits_by_head(logits: Any, heads: Sequence[Any]) -> Mapping[str, Any]:
 
 
 def check_labels_by_head(labels: Any, heads: Sequence[Any]) -> None:
-    """Checks that there are labels for all heads; None passes, as to predict needs none.
+    """Checks that there are labels for all heads; None passes, since prediction needs none.
 
     Raises:
-      ValueError: they are no dict, or those of a head are missing.
+      ValueError: labels are not a dict, or lack those of a head.
     """
     if labels is None:
         return
@@ -118,7 +118,7 @@ def _check_names(what: str, values: Mapping[str, Any], names: Sequence[str]) -> 
 
 
 def merged_losses(losses: Sequence[tf.Tensor], head_weights: Sequence[float]) -> tf.Tensor:
-    """The sum of the heads' losses, each times its weight."""
+    """Returns the weighted sum of the heads' losses."""
     with tf.name_scope("merge_losses"):
         if head_weights:
             losses = [loss * weight for loss, weight in zip(losses, head_weights)]
@@ -126,11 +126,11 @@ def merged_losses(losses: Sequence[tf.Tensor], head_weights: Sequence[float]) ->
 
 
 def merged_outputs(names: Sequence[str], specs: Sequence[EstimatorSpec]) -> dict[str, ExportOutput]:
-    """The signatures of all heads, each behind its head's name; the first head's is the default.
+    """Merges the heads' signatures, prefixed by head name; the first head's is the default.
 
     Args:
-      names: of the heads.
-      specs: what they made in mode PREDICT.
+      names: names of the heads.
+      specs: their specs in mode PREDICT.
 
     Returns:
       The signatures; "predict" has the predictions of all heads.

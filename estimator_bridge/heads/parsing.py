@@ -1,4 +1,4 @@
-"""How examples of a TFRecord are parsed that hold a head's labels and weights."""
+"""Parsing specs for TFRecord examples with a head's labels and weights."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ def classifier_parse_example_spec(
     label_default: Any = None,
     weight_column: Any = None,
 ) -> dict[str, Any]:
-    """Says how to parse a classifier's examples: features, label and weight.
+    """Makes the parsing spec of a classifier's examples: features, label and weight.
 
     Args:
       feature_columns: the columns of the model.
       label_key: the name of the label in a tf.train.Example.
-      label_dtype: of the label: tf.int64 for the numbers of classes, tf.string for their names,
+      label_dtype: type of the label: tf.int64 for class numbers, tf.string for class names,
         tf.float32 for probabilities of two classes.
-      label_default: the label of an example that has none; without it, such an example is an error.
+      label_default: the label of examples without one; by default such an example is an error.
       weight_column: the name of the weight, or a numeric_column.
 
     Returns:
-      What ``tf.io.parse_example`` takes as features, by name. The label is of shape [batch, 1].
+      The features for ``tf.io.parse_example``, by name. The label has shape [batch, 1].
 
     Raises:
-      ValueError: a column is no feature column, weight_column is no numeric column, or the label or
-        the weight is among the features.
+      ValueError: a column is not a feature column, weight_column is not a numeric column, or the
+        label or the weight is among the features.
     """
     spec = _v2_columns.make_parse_example_spec(feature_columns)
     label = tf.io.FixedLenFeature((1,), label_dtype, label_default)
@@ -55,24 +55,23 @@ def regressor_parse_example_spec(
     label_dimension: int = 1,
     weight_column: Any = None,
 ) -> dict[str, Any]:
-    """Says how to parse a regressor's examples: features, labels and weight.
+    """Makes the parsing spec of a regressor's examples: features, labels and weight.
 
     Args:
       feature_columns: the columns of the model.
       label_key: the name of the labels in a tf.train.Example.
-      label_dtype: of the labels.
-      label_default: the labels of an example that has none; without it, such an example is an
-        error.
-      label_dimension: how many labels an example has.
+      label_dtype: type of the labels.
+      label_default: the labels of examples without any; by default such an example is an error.
+      label_dimension: number of labels per example.
       weight_column: the name of the weight, or a numeric_column.
 
     Returns:
-      What ``tf.io.parse_example`` takes as features, by name. The labels are of shape
+      The features for ``tf.io.parse_example``, by name. The labels have shape
       [batch, label_dimension].
 
     Raises:
-      ValueError: a column is no feature column, weight_column is no numeric column, or the label or
-        the weight is among the features.
+      ValueError: a column is not a feature column, weight_column is not a numeric column, or the
+        label or the weight is among the features.
     """
     spec = _v2_columns.make_parse_example_spec(feature_columns)
     label = tf.io.FixedLenFeature((label_dimension,), label_dtype, label_default)
@@ -86,7 +85,7 @@ def classifier_parse_example_spec_v1(
     label_default: Any = None,
     weight_column: Any = None,
 ) -> dict[str, Any]:
-    """`classifier_parse_example_spec` of tf.compat.v1.estimator, which takes V1 columns too."""
+    """`classifier_parse_example_spec` of tf.compat.v1.estimator, which also takes V1 columns."""
     spec = _v1_columns.make_parse_example_spec(feature_columns)
     label = tf.io.FixedLenFeature((1,), label_dtype, label_default)
     return _completed(spec, label_key, label, weight_column)
@@ -100,7 +99,7 @@ def regressor_parse_example_spec_v1(
     label_dimension: int = 1,
     weight_column: Any = None,
 ) -> dict[str, Any]:
-    """`regressor_parse_example_spec` of tf.compat.v1.estimator, which takes V1 columns too."""
+    """`regressor_parse_example_spec` of tf.compat.v1.estimator, which also takes V1 columns."""
     spec = _v1_columns.make_parse_example_spec(feature_columns)
     label = tf.io.FixedLenFeature((label_dimension,), label_dtype, label_default)
     return _completed(spec, label_key, label, weight_column)
@@ -115,10 +114,10 @@ def _completed(
         return spec
     if isinstance(weight_column, str):
         weight_column = _v2_columns.numeric_column(weight_column)
-    if not hasattr(weight_column, "normalizer_fn"):  # what numeric columns alone have
+    if not hasattr(weight_column, "normalizer_fn"):  # only numeric columns have this
         raise ValueError(
             "weight_column should be an instance of tf.feature_column.numeric_column. Given type: "
-            f"{type(weight_column)} value: {weight_column}. The feature's name will do, too."
+            f"{type(weight_column)} value: {weight_column}. Or pass the feature's name."
         )
     _check_free(spec, weight_column.key, "weight_column", "weight_column")
     return {**spec, **weight_column.parse_example_spec}

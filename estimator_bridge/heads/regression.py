@@ -1,4 +1,4 @@
-"""Heads whose labels are numbers: linear, logistic and Poisson regression."""
+"""Heads for numeric labels: linear, logistic and Poisson regression."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ __all__ = ["LogisticRegressionHead", "PoissonRegressionHead", "RegressionHead"]
 
 
 class RegressionHead(SingleHead):
-    """The head of a model that predicts numbers, by default by the squared error.
+    """The head of a model that predicts numbers, by default with the squared error.
 
-    Logits and labels are of shape [D0, ..., DN, label_dimension]; labels of dimension 1 may lack
-    it.
+    Logits and labels have shape [D0, ..., DN, label_dimension]; if label_dimension is 1, labels may
+    lack the last dimension.
 
     Args:
-      label_dimension: how many numbers an example has.
+      label_dimension: number of values per example.
       weight_column: the name of the feature with the examples' weights, or a numeric_column;
-        weights are of shape [D0, ..., DN], [D0, ..., DN, 1] or [D0, ..., DN, label_dimension].
-      loss_reduction: "sum_over_batch_size" (the mean of the weighed losses over examples and
-        dimensions), "sum", or "auto", which is the first.
+        weights have shape [D0, ..., DN], [D0, ..., DN, 1] or [D0, ..., DN, label_dimension].
+      loss_reduction: "sum_over_batch_size" (the mean of the weighted losses over examples and
+        dimensions), "sum", or "auto", which means "sum_over_batch_size".
       loss_fn: takes labels and logits, and features or loss_reduction if it names them; returns
         the losses, [D0, ..., DN, label_dimension].
-      inverse_link_fn: makes predictions of logits, as tf.exp in Poisson regression; by default the
-        logits are the predictions.
-      name: ends the names of metrics and summaries, behind a slash.
+      inverse_link_fn: maps logits to predictions, such as tf.exp in Poisson regression; by default
+        the logits are the predictions.
+      name: appended to the names of metrics and summaries, after a slash.
 
     Raises:
       ValueError: an argument is not valid.
@@ -59,8 +59,8 @@ class RegressionHead(SingleHead):
     ):
         if label_dimension < 1:
             raise ValueError(
-                f"Invalid label_dimension {label_dimension}. It is how many numbers an example "
-                "has, at least 1."
+                f"Invalid label_dimension {label_dimension}. It is the number of values per "
+                "example, at least 1."
             )
         check_reduction(loss_reduction)
         super().__init__(
@@ -69,15 +69,15 @@ class RegressionHead(SingleHead):
         self._inverse_link_fn = inverse_link_fn
 
     def processed_labels(self, labels: Any, logits: tf.Tensor) -> tf.Tensor:
-        """Labels as floats, [D0, ..., DN, label_dimension]."""
+        """Converts labels to floats, [D0, ..., DN, label_dimension]."""
         return tf.cast(check_labels(labels, logits, self.logits_dimension), tf.float32)
 
     def own_losses(self, labels: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
-        """Squared errors."""
+        """Returns squared errors."""
         return tf.math.squared_difference(logits, labels)
 
     def predictions(self, logits: Any) -> dict[Any, tf.Tensor]:  # type: ignore[override]
-        """The predicted numbers; with inverse_link_fn the logits too. See `Head`."""
+        """Returns the predicted numbers; with inverse_link_fn also the logits. See `Head`."""
         logits = check_logits(logits, self.logits_dimension)
         with tf.name_scope("predictions"):
             if self._inverse_link_fn is None:
@@ -88,7 +88,7 @@ class RegressionHead(SingleHead):
             }
 
     def measures(self) -> list[Measure]:
-        """What a regression is measured by."""
+        """Lists the metrics of a regression."""
         return [
             Measure(MetricKeys.LOSS_MEAN, "mean", ("losses",)),
             Measure(MetricKeys.PREDICTION_MEAN, "mean", ("predictions",)),
@@ -96,12 +96,12 @@ class RegressionHead(SingleHead):
         ]
 
     def observed(self, batch: Batch) -> dict[str, tf.Tensor]:
-        """The tensors that `measures` look at."""
+        """Returns the input tensors of `measures`."""
         predicted = self.predictions(batch.logits)[PredictionKeys.PREDICTIONS]
         return {"losses": batch.losses, "labels": batch.labels, "predictions": predicted}
 
     def export_outputs(self, predictions: Mapping[str, tf.Tensor]) -> dict[str, ExportOutput]:
-        """The default, "regression" and "predict" signatures."""
+        """Makes the default, "regression" and "predict" signatures."""
         value = RegressionOutput(value=predictions[PredictionKeys.PREDICTIONS])
         return {
             DEFAULT_SIGNATURE: value,
@@ -114,12 +114,12 @@ class PoissonRegressionHead(RegressionHead):
     """A `RegressionHead` for counts: logits are the logarithms of the predicted means.
 
     Args:
-      label_dimension: how many numbers an example has.
+      label_dimension: number of values per example.
       weight_column: as in `RegressionHead`.
       loss_reduction: as in `RegressionHead`.
-      compute_full_loss: whether the loss has Stirling's approximation of log(label!), which no
-        weight changes; see ``tf.nn.log_poisson_loss``.
-      name: ends the names of metrics and summaries, behind a slash.
+      compute_full_loss: whether the loss includes Stirling's approximation of log(label!), which
+        does not depend on the weights; see ``tf.nn.log_poisson_loss``.
+      name: appended to the names of metrics and summaries, after a slash.
 
     Raises:
       ValueError: an argument is not valid.
@@ -143,12 +143,12 @@ class PoissonRegressionHead(RegressionHead):
         self._compute_full_loss = compute_full_loss
 
     def own_losses(self, labels: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
-        """Poisson losses of logarithms."""
+        """Returns Poisson losses, computed from the logarithms."""
         return tf.nn.log_poisson_loss(labels, logits, compute_full_loss=self._compute_full_loss)
 
 
 class LogisticRegressionHead(RegressionHead):
-    """A `RegressionHead` for numbers between 0 and 1, by sigmoid cross entropy.
+    """A `RegressionHead` for numbers between 0 and 1, with sigmoid cross entropy.
 
     The loss is that of `BinaryClassHead`; metrics, predictions and signatures are those of a
     regression.
@@ -156,7 +156,7 @@ class LogisticRegressionHead(RegressionHead):
     Args:
       weight_column: as in `RegressionHead`.
       loss_reduction: as in `RegressionHead`.
-      name: ends the names of metrics and summaries, behind a slash.
+      name: appended to the names of metrics and summaries, after a slash.
 
     Raises:
       ValueError: an argument is not valid.
@@ -177,6 +177,6 @@ class LogisticRegressionHead(RegressionHead):
         )
 
     def own_losses(self, labels: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
-        """Sigmoid cross entropies."""
+        """Returns sigmoid cross entropies."""
         labels = check_range(labels, 2, "Labels must be in range [0, 1]")
         return tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)

@@ -1,4 +1,4 @@
-"""The steps of padded sequences, one after the other."""
+"""Concatenates the steps of padded sequences."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ _MISFIT = "Tensor shape is incompatible with provided mask."
 
 
 def real_steps(tensor: Any, mask: tf.Tensor) -> tf.Tensor:
-    """Leaves a batch's padding out.
+    """Removes a batch's padding.
 
     Args:
-      tensor: of shape [batch, steps, ...]; or a SparseTensor that has one entry, or one row of
-        entries, for each step that is no padding.
+      tensor: shape [batch, steps, ...]; or a SparseTensor with one entry, or one row of entries,
+        for each step that is not padding.
       mask: bools [batch, steps], false for padding.
 
     Returns:
-      A tensor [real steps, ...], with a last dimension of 1 where a step is one number.
+      A tensor [real steps, ...], with a last dimension of 1 if a step is a single number.
 
     Raises:
-      ValueError: it has fewer than two dimensions, or is no tensor; eagerly also if it does not fit
-        the mask, which in a graph is an InvalidArgumentError of the step.
+      ValueError: `tensor` has fewer than two dimensions, or is not a tensor; eagerly also if it
+        does not fit the mask, which in a graph is an InvalidArgumentError of the step.
     """
     if not isinstance(tensor, (tf.Tensor, tf.SparseTensor)):
         raise ValueError(

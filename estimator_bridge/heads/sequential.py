@@ -1,4 +1,4 @@
-"""Heads of sequences: the steps of all sequences, without padding, are the examples of a head."""
+"""Heads for sequences: a head's examples are the steps of all sequences, without padding."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["SequentialHead", "SequentialHeadWrapper"]
 
 
 class SequentialHead(Head):
-    """A head whose logits are of shape [batch, steps, logits_dimension], the last steps padding."""
+    """A head with logits of shape [batch, steps, logits_dimension], the last steps padding."""
 
     @property
     @abc.abstractmethod
@@ -26,15 +26,15 @@ class SequentialHead(Head):
 
 
 class SequentialHeadWrapper(SequentialHead):
-    """Gives each step of each sequence to a head, as an example.
+    """Passes each step of each sequence to a head as an example.
 
     Args:
-      static_head: such as `BinaryClassHead`.
+      static_head: a head such as `BinaryClassHead`.
       sequence_length_mask: the key of the mask among the features.
-      feature_columns: the keys of features that the head needs, one a step, such as its weights.
+      feature_columns: keys of the per-step features that the head needs, such as its weights.
 
     Raises:
-      TypeError: a key is no string.
+      TypeError: a key is not a string.
       ValueError: static_head is a `MultiHead`.
     """
 
@@ -60,7 +60,7 @@ class SequentialHeadWrapper(SequentialHead):
 
     @property
     def static_head(self) -> Any:
-        """The head that sees the steps."""
+        """The head for the steps."""
         return self._static_head
 
     @property
@@ -76,15 +76,15 @@ class SequentialHeadWrapper(SequentialHead):
 
     @property
     def logits_dimension(self) -> int:
-        """How many logits a step has."""
+        """The number of logits per step."""
         return self._static_head.logits_dimension
 
     @property
     def loss_reduction(self) -> str:
-        """How the losses of a batch's steps become one."""
+        """The reduction of the losses of a batch's steps."""
         return self._static_head.loss_reduction
 
-    def loss(  # type: ignore[override]  # the original's too has logits first here
+    def loss(  # type: ignore[override]  # the original also has logits first here
         self,
         logits: Any,
         labels: Any,
@@ -92,7 +92,7 @@ class SequentialHeadWrapper(SequentialHead):
         mode: str | None = None,
         regularization_losses: Sequence[tf.Tensor] | None = None,
     ) -> tf.Tensor:
-        """The loss of a batch's steps, a scalar; see `Head`. Its first argument is the logits."""
+        """Computes the loss of a batch's steps, a scalar; see `Head`. Logits come first."""
         labels, logits, features = self._steps(labels, logits, features)
         return self._static_head.loss(
             logits=logits,
@@ -103,11 +103,11 @@ class SequentialHeadWrapper(SequentialHead):
         )
 
     def predictions(self, logits: Any, keys: Sequence[str] | None = None) -> dict[Any, tf.Tensor]:
-        """What the head predicts of each step, [batch, steps, ...], of padding too; see `Head`."""
+        """Returns predictions for all steps, [batch, steps, ...], including padding; see `Head`."""
         return self._static_head.predictions(logits, keys=keys)
 
     def metrics(self, regularization_losses: Sequence[tf.Tensor] | None = None) -> dict[str, Any]:
-        """The head's metrics; see `Head`."""
+        """Makes the head's metrics; see `Head`."""
         return self._static_head.metrics(regularization_losses)
 
     def update_metrics(  # type: ignore[override]  # the original's heads take no mode here
@@ -118,7 +118,7 @@ class SequentialHeadWrapper(SequentialHead):
         labels: Any,
         regularization_losses: Sequence[tf.Tensor] | None = None,
     ) -> dict[str, Any]:
-        """Adds a batch's steps to metrics; see `Head`."""
+        """Updates metrics with a batch's steps; see `Head`."""
         labels, logits, features = self._steps(labels, logits, features)
         return self._static_head.update_metrics(
             eval_metrics=eval_metrics,
@@ -140,7 +140,7 @@ class SequentialHeadWrapper(SequentialHead):
         update_ops: Sequence[Any] | None = None,
         regularization_losses: Sequence[tf.Tensor] | None = None,
     ) -> EstimatorSpec:
-        """Makes what a model_fn returns; see `Head`. Predictions have the mask, by its key."""
+        """Makes the spec that a model_fn returns; see `Head`. Predictions include the mask."""
         if mode == ModeKeys.PREDICT:
             mask = self._mask(features)
             spec = self._static_head.create_estimator_spec(

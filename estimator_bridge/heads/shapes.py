@@ -1,8 +1,7 @@
 """Checks of the shapes of logits, labels and losses.
 
-What is known while the graph is built raises there, a ValueError. What is not is looked at in each
-step, by operations that compile to nothing on a TPU; nothing is added where the shapes are known
-to fit.
+Shapes that are known while the graph is built raise ValueError there. Unknown shapes are checked in
+each step, by operations that compile to nothing on a TPU. Shapes that are known to fit add nothing.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ _NO_LABELS = (
 _SPARSE = (
     "SparseTensor labels are not supported. Labels must be a Tensor of shape [D0, D1, ..., DN, "
     "{0}], e.g. [batch_size, {0}], with {0} value(s) for each example. In input_fn, "
-    "tf.sparse.to_dense(labels) makes one."
+    "convert them with tf.sparse.to_dense(labels)."
 )
 _MISMATCHED = (
     "Mismatched label shape. Expected labels dimension={}.  Received {}, of labels of shape {}. "
     "Suggested Fix: check the head's number of classes or label_dimension against the labels of "
-    "input_fn. A class is given by its number, not one-hot; tf.argmax(labels, -1) makes numbers."
+    "input_fn. Labels are class numbers, not one-hot; convert with tf.argmax(labels, -1)."
 )
 _LABELS = (
     "labels shape must be [D0, D1, ... DN, {}]. Suggested Fix: check the number of classes or the "
@@ -34,15 +33,15 @@ _LABELS = (
 
 
 def checked(value: tf.Tensor, holds: tf.Tensor, message: list[Any]) -> tf.Tensor:
-    """A tensor that cannot be had without a condition.
+    """Returns a tensor that fails to compute unless a condition holds.
 
     Args:
       value: the tensor.
-      holds: the condition, looked at whenever `value` is computed.
-      message: what an InvalidArgumentError is to say: strings and tensors.
+      holds: the condition, checked whenever `value` is computed.
+      message: the parts of the InvalidArgumentError's message: strings and tensors.
 
     Returns:
-      The tensor behind the check.
+      The checked tensor.
     """
     # Not tf.debugging.Assert, which wraps a branch around it.
     check = tf.raw_ops.Assert(condition=holds, data=message, summarize=10)
@@ -51,22 +50,22 @@ def checked(value: tf.Tensor, holds: tf.Tensor, message: list[Any]) -> tf.Tensor
 
 
 def same_shape(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """Whether two shapes are the same, also if they are of different rank."""
+    """Compares two shapes, which may have different ranks; returns a scalar bool tensor."""
     return tf.reduce_all(tf.raw_ops.Equal(x=a, y=b, incompatible_shape_error=False))
 
 
 def check_logits(logits: Any, dimension: int) -> tf.Tensor:
-    """Checks what a model's last layer returned.
+    """Checks the output of a model's last layer.
 
     Args:
       logits: numbers of shape [D0, ..., DN, dimension].
-      dimension: the head's.
+      dimension: the head's logits_dimension.
 
     Returns:
       The logits as float32.
 
     Raises:
-      ValueError: they are known to be of another shape.
+      ValueError: the logits are known to have another shape.
     """
     with tf.name_scope("logits"):
         logits = tf.cast(logits, tf.float32)
@@ -75,7 +74,7 @@ def check_logits(logits: Any, dimension: int) -> tf.Tensor:
         if rank is not None and rank < 2:
             raise ValueError(
                 f"{wanted}, got {logits.shape}: logits must have rank at least 2. Received rank "
-                f"{rank}. tf.expand_dims(logits, -1) adds a last dimension of 1."
+                f"{rank}. Use tf.expand_dims(logits, -1) to add a last dimension of 1."
             )
         last = None if rank is None else logits.shape[-1]
         if last is not None and isinstance(dimension, int):
@@ -96,15 +95,15 @@ def check_labels(labels: Any, logits: tf.Tensor, dimension: int) -> tf.Tensor:
     """Checks labels against logits.
 
     Args:
-      labels: of shape [D0, ..., DN, dimension]; the last one may be missing.
-      logits: of shape [D0, ..., DN, any].
-      dimension: how many labels an example has.
+      labels: shape [D0, ..., DN, dimension]; the last dimension may be missing.
+      logits: shape [D0, ..., DN, any].
+      dimension: number of labels per example.
 
     Returns:
       The labels with their last dimension.
 
     Raises:
-      ValueError: there are none, they are sparse, or known to be of another shape.
+      ValueError: labels are missing, sparse, or known to have another shape.
     """
     if labels is None:
         raise ValueError(_NO_LABELS)
@@ -145,26 +144,26 @@ def check_labels(labels: Any, logits: tf.Tensor, dimension: int) -> tf.Tensor:
 
 
 def check_losses(losses: tf.Tensor, logits: tf.Tensor, dimension: int) -> tf.Tensor:
-    """Checks what a user's loss function returned.
+    """Checks the result of a user's loss function.
 
     Args:
-      losses: one for each label, of shape [D0, ..., DN, dimension].
-      logits: of shape [D0, ..., DN, any].
-      dimension: how many losses an example has.
+      losses: one loss per label, shape [D0, ..., DN, dimension].
+      logits: shape [D0, ..., DN, any].
+      dimension: number of losses per example.
 
     Returns:
       The losses.
 
     Raises:
-      ValueError: when executing eagerly, they are of another shape.
+      ValueError: when executing eagerly, the losses have another shape.
     """
     message = f"loss_fn must return Tensor of shape [D0, D1, ... DN, {dimension}]. "
     if tf.executing_eagerly():
         expected = logits.shape[:-1].concatenate([dimension])
         if losses.shape != expected:
             raise ValueError(
-                f"{message}logits_shape: {logits.shape}, loss_shape: {losses.shape}. It returns "
-                "the losses before they are summed; the head does that."
+                f"{message}logits_shape: {logits.shape}, loss_shape: {losses.shape}. Return "
+                "unreduced losses; the head reduces them."
             )
         return losses
     logits_shape, shape = tf.shape(logits), tf.shape(losses)

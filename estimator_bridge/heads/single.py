@@ -1,4 +1,4 @@
-"""What the heads of one objective have in common."""
+"""The base class of heads with one objective."""
 
 from __future__ import annotations
 
@@ -31,35 +31,35 @@ REGULARIZATION = Measure(
 
 
 class Batch(NamedTuple):
-    """What a head makes of labels, logits and features before it sums anything up."""
+    """Checked labels, logits and weights, with the losses before any reduction."""
 
     labels: tf.Tensor  # numbers, with their last dimension
     logits: tf.Tensor  # floats [D0, ..., DN, logits_dimension]
-    losses: tf.Tensor  # of each label
+    losses: tf.Tensor  # one per label
     weights: tf.Tensor | None  # broadcastable to the losses
 
 
 class SingleHead(Head):
-    """A head of one objective. A subclass says what its labels, losses and predictions are.
+    """A head of one objective. A subclass defines its labels, losses and predictions.
 
-    Both versions of heads are made of it: the V2 heads are its subclasses, a `V1Head` has one
-    within.
+    Both versions of heads build on it: the V2 heads are its subclasses, and a `V1Head` contains
+    one.
 
     Args:
-      logits_dimension: how many logits an example has.
-      loss_dimension: how many losses an example has.
+      logits_dimension: number of logits per example.
+      loss_dimension: number of losses per example.
       weight_column: the name of the feature with the examples' weights, or a numeric_column.
-      loss_reduction: "sum_over_batch_size", "sum", or "auto", which is the first.
-      loss_fn: a loss function in place of the head's own.
-      name: of the head.
+      loss_reduction: "sum_over_batch_size", "sum", or "auto", which means "sum_over_batch_size".
+      loss_fn: a loss function that replaces the head's own.
+      name: name of the head.
 
     Raises:
-      ValueError: loss_fn takes other arguments than a head can give.
+      ValueError: loss_fn takes arguments that a head cannot provide.
     """
 
-    # Whether each logit may have a weight of its own.
+    # Whether each logit may have its own weight.
     _weighs_logits = False
-    # How errors about labels are worded, as `check_range` has it.
+    # The verb in errors about labels, see `check_range`.
     must = "must be"
 
     def __init__(
@@ -85,54 +85,54 @@ class SingleHead(Head):
 
     @property
     def logits_dimension(self) -> int:
-        """How many logits an example has."""
+        """The number of logits per example."""
         return self._logits_dimension
 
     @property
     def loss_reduction(self) -> str:
-        """How the losses of a batch become one."""
+        """The reduction of a batch's losses."""
         return self._loss_reduction
 
     @abc.abstractmethod
     def processed_labels(self, labels: Any, logits: tf.Tensor) -> tf.Tensor:
-        """Labels as numbers, checked against logits."""
+        """Converts labels to numbers and checks them against logits."""
 
     @abc.abstractmethod
     def own_losses(self, labels: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
-        """The losses where the user has no loss function, [D0, ..., DN, loss_dimension]."""
+        """Returns the head's own losses, [D0, ..., DN, loss_dimension]."""
 
     @abc.abstractmethod
     def measures(self) -> list[Measure]:
-        """What the head measures, but for regularization."""
+        """Lists the head's metrics, except for regularization."""
 
     @abc.abstractmethod
     def observed(self, batch: Batch) -> dict[str, tf.Tensor]:
-        """The tensors that `measures` look at, by name."""
+        """Returns the input tensors of `measures`, by name."""
 
     @abc.abstractmethod
     def export_outputs(self, predictions: Mapping[str, tf.Tensor]) -> dict[str, ExportOutput]:
-        """The signatures of a served model."""
+        """Makes the signatures of a served model."""
 
     def batch(self, labels: Any, logits: Any, features: Mapping[str, Any] | None) -> Batch:
-        """Looks at a batch's labels, logits and weights.
+        """Checks a batch's labels, logits and weights, and computes the losses.
 
         Args:
           labels: as input_fn returned them.
-          logits: what the model's last layer returned.
-          features: by name; needed for weights alone.
+          logits: output of the model's last layer.
+          features: features by name, for weights and loss_fn.
 
         Returns:
-          The checked tensors, and the losses of each label.
+          The checked tensors, and the loss of each label.
 
         Raises:
-          ValueError: one is missing or of a wrong shape, or weights are not numeric.
+          ValueError: a tensor is missing or has a wrong shape, or weights are not numeric.
         """
         logits = check_logits(logits, self.logits_dimension)
         labels = self._processed_labels(logits, labels)
         losses, weights = self._unweighted_loss_and_weights(logits, labels, features)
         return Batch(labels, logits, losses, weights)
 
-    # The next two have the original's names, as libraries' subclasses call and replace them.
+    # The next two have the original's names, since libraries' subclasses call and override them.
     def _processed_labels(self, logits: tf.Tensor, labels: Any) -> tf.Tensor:
         return self.processed_labels(labels, logits)
 
@@ -156,8 +156,8 @@ class SingleHead(Head):
         mode: str | None = None,
         regularization_losses: Sequence[tf.Tensor] | None = None,
     ) -> tf.Tensor:
-        """The loss of a batch, a scalar; see `Head`."""
-        del mode  # the same in all
+        """Computes the loss of a batch, a scalar; see `Head`."""
+        del mode  # the same in all modes
         with tf.name_scope("losses"):
             batch = self.batch(labels, logits, features)
             loss = keras_reduced(batch.losses, batch.weights, self._loss_reduction)
@@ -181,7 +181,7 @@ class SingleHead(Head):
         labels: Any,
         regularization_losses: Sequence[tf.Tensor] | None = None,
     ) -> dict[str, Any]:
-        """Adds a batch to metrics; see `Head`."""
+        """Updates metrics with a batch; see `Head`."""
         batch = self.batch(labels, logits, features)
         tensors = self.observed(batch)
         if regularization_losses:

@@ -1,4 +1,4 @@
-"""The operation and the summaries of a training step."""
+"""The training op and summaries of a head."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ def keras_train_op(
     train_op_fn: Callable[[tf.Tensor], Any] | None,
     update_ops: Sequence[Any] | None,
 ) -> Any:
-    """The training operation of a V2 head, in the scope "training".
+    """Makes the training op of a V2 head, in the scope "training".
 
     Args:
       loss: a scalar.
-      loss_reduction: how it was made of the batch's losses. Where it is a mean over a replica's
-        batch, it is divided by the number of replicas: their gradients are added up.
+      loss_reduction: the reduction of the loss. A mean over a replica's batch is divided by the
+        number of replicas, since their gradients are summed.
       optimizer: a tf_keras optimizer, or None.
-      trainable_variables: what the optimizer is to change.
-      train_op_fn: called with the loss in place of an optimizer.
-      update_ops: what is to run with it.
+      trainable_variables: the variables that the optimizer updates.
+      train_op_fn: called with the loss instead of an optimizer.
+      update_ops: operations to run with the training op.
 
     Returns:
       The operation.
 
     Raises:
-      ValueError: there is not one of optimizer and train_op_fn, the optimizer is of another kind
-        or has no list of variables, or update_ops is no list.
+      ValueError: not exactly one of optimizer and train_op_fn is given, the optimizer has another
+        type or no list of variables, or update_ops is not a list.
     """
     if update_ops is not None:
         _check_list("update_ops", update_ops)
@@ -72,8 +72,8 @@ def _minimized(loss: tf.Tensor, reduction: str, optimizer: Any, variables: Any) 
         if isinstance(optimizer, tf.compat.v1.train.Optimizer):
             advice = (
                 " For a tf.compat.v1.train optimizer, pass train_op_fn=lambda loss: "
-                "optimizer.minimize(loss, global_step=tf.compat.v1.train.get_global_step()) in its "
-                "place."
+                "optimizer.minimize(loss, global_step=tf.compat.v1.train.get_global_step()) "
+                "instead."
             )
         raise ValueError(
             "The given optimizer is not a tf.keras.optimizers.Optimizer instance of tf_keras. "
@@ -81,18 +81,18 @@ def _minimized(loss: tf.Tensor, reduction: str, optimizer: Any, variables: Any) 
         )
     if variables is None:
         raise ValueError(
-            "trainable_variables cannot be None where an optimizer is given: it is what the "
-            "optimizer is to change. Pass tf.compat.v1.trainable_variables(), or a Keras model's "
+            "trainable_variables cannot be None if an optimizer is given: they are the variables "
+            "that it updates. Pass tf.compat.v1.trainable_variables(), or a Keras model's "
             "trainable_variables."
         )
     _check_list("trainable_variables", variables)
     step = tf.compat.v1.train.get_global_step()
     is_legacy = hasattr(optimizer, "get_updates")
-    # What legacy optimizers have, and users' own.
+    # Legacy optimizers, including users' own, have this attribute.
     if is_legacy and counts_steps_itself(optimizer):
         logging.warning(
-            "%s counts its steps in a variable of its own, so the global step stays where it "
-            "is, and steps= and max_steps= end nothing. Before create_estimator_spec, set "
+            "%s counts its steps in its own variable, so the global step does not advance, and "
+            "steps= and max_steps= have no effect. Before create_estimator_spec, set "
             "optimizer.iterations = tf.compat.v1.train.get_global_step().",
             type(optimizer).__name__,
         )
@@ -113,20 +113,20 @@ def v1_train_op(
     train_op_fn: Callable[[tf.Tensor], Any] | None,
     loss_reduction: str | None = None,
 ) -> Any:
-    """The training operation of a V1 head, with the operations in the collection UPDATE_OPS.
+    """Makes the training op of a V1 head, including the operations in the collection UPDATE_OPS.
 
     Args:
       loss: a scalar.
       optimizer: a ``tf.compat.v1.train`` optimizer, a CrossShardOptimizer, a tf_keras optimizer,
         or None.
-      train_op_fn: called with the loss in place of an optimizer.
-      loss_reduction: how the loss was made of the batch's losses; None where nobody knows.
+      train_op_fn: called with the loss instead of an optimizer.
+      loss_reduction: the reduction of the loss; None if unknown.
 
     Returns:
-      The operation, which counts the global step if an optimizer was given.
+      The operation, which increments the global step if an optimizer was given.
 
     Raises:
-      ValueError: there is not one of optimizer and train_op_fn.
+      ValueError: not exactly one of optimizer and train_op_fn is given.
     """
     if optimizer is None:
         train_op = _only_fn(train_op_fn)(loss)
@@ -142,7 +142,7 @@ def v1_train_op(
 
 
 def write_summaries(values: dict[str, tf.Tensor | None]) -> None:
-    """Writes scalars whose tags are their names, whatever scope is open; None is left out."""
+    """Writes scalars tagged by their names, whatever scope is open; None is left out."""
     with _root_scope():
         for tag, value in values.items():
             if value is not None:
@@ -150,31 +150,31 @@ def write_summaries(values: dict[str, tf.Tensor | None]) -> None:
 
 
 def _v1_optimizer(optimizer: Any) -> Any:
-    # Whatever else has a v1 optimizer's minimize will do.
+    # Anything else with a v1 optimizer's minimize is accepted.
     has_its_minimize = not hasattr(optimizer, "iterations") and hasattr(optimizer, "minimize")
     return optimizer if has_its_minimize else as_graph_optimizer(optimizer)
 
 
 def _is_on_cores() -> bool:
-    """Whether gradients have to be added up here; under a strategy, optimizers do it themselves."""
+    """Returns whether gradients are summed here; under a strategy, optimizers do it themselves."""
     return number_of_shards() is not None and not tf.distribute.has_strategy()
 
 
 def _joining(optimizer: Any, reduction: str | None) -> Any:
-    """The optimizer, with gradients added up over a TPU's cores."""
+    """Wraps the optimizer so that gradients are summed over a TPU's cores."""
     adds_up = is_sum(reduction) and number_of_parts() > 1
     kinds = tf.compat.v1.losses.Reduction
     wanted = kinds.SUM if adds_up else kinds.MEAN
     if not isinstance(optimizer, (CrossShardOptimizer, tf.compat.v1.tpu.CrossShardOptimizer)):
         own_minimize = hasattr(optimizer, "minimize") and not hasattr(optimizer, "iterations")
         if own_minimize and not isinstance(optimizer, tf.compat.v1.train.Optimizer):
-            return optimizer  # a class of the user's, which may add up by itself
+            return optimizer  # a user's class, which may sum them itself
         return CrossShardOptimizer(optimizer, reduction=wanted)
     given = shard_reduction(optimizer)
     if given != wanted and number_of_parts() > 1:
         logging.warning(
-            "The head's loss is a %s over a core's part of the batch, and CrossShardOptimizer has "
-            "reduction=%r: gradients are %s what one core would compute of the global batch. Pass "
+            "The head's loss is a %s over a core's part of the batch, but CrossShardOptimizer has "
+            "reduction=%r: gradients are %s those of the global batch on one core. Pass "
             "reduction=%r, or the optimizer alone, which the head wraps.",
             "sum" if adds_up else "mean",
             given,
@@ -188,7 +188,7 @@ def _only_fn(train_op_fn: Callable[[tf.Tensor], Any] | None) -> Callable[[tf.Ten
     if train_op_fn is None:
         raise ValueError(
             "train_op_fn and optimizer cannot both be None in mode TRAIN. Pass optimizer=, or "
-            "train_op_fn=lambda loss: ..., which returns the training operation."
+            "train_op_fn=lambda loss: ..., which returns the training op."
         )
     return train_op_fn
 

@@ -1,4 +1,4 @@
-"""Heads as they were in TF1: v1 losses, v1 metrics, v1 optimizers."""
+"""Heads of TF1: v1 losses, v1 metrics, v1 optimizers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _Reduction = tf.compat.v1.losses.Reduction
 
 
 class LossSpec(NamedTuple):
-    """A loss, and what it was made of."""
+    """A loss and the tensors it was computed from."""
 
     training_loss: Any
     unreduced_loss: Any
@@ -30,7 +30,7 @@ class LossSpec(NamedTuple):
 
 
 class AnyV1Head:
-    """What all V1 heads are, so that a V1 head can be told from a V2 one.
+    """The base class of all V1 heads, which distinguishes them from V2 heads.
 
     A subclass has a name, a logits_dimension, `create_loss`, and `create_estimator_spec` or
     `_create_tpu_estimator_spec`.
@@ -42,11 +42,11 @@ class AnyV1Head:
 
     @property
     def loss_reduction(self) -> str | None:
-        """How the losses of a batch become one; None where a subclass does not say."""
+        """The reduction of a batch's losses; None if a subclass does not define it."""
         return self._loss_reduction
 
     def create_loss(self, features: Any, mode: str, logits: Any, labels: Any) -> LossSpec:
-        """The loss of a batch, with what it was made of."""
+        """Computes the loss of a batch, with the tensors it was computed from."""
         raise NotImplementedError(f"{type(self).__name__} has no create_loss.")
 
     def create_estimator_spec(
@@ -59,25 +59,25 @@ class AnyV1Head:
         train_op_fn: Callable[[tf.Tensor], Any] | None = None,
         regularization_losses: Sequence[tf.Tensor] | None = None,
     ) -> EstimatorSpec:
-        """Makes what a model_fn returns.
+        """Makes the spec that a model_fn returns.
 
         Args:
-          features: by name; needed for weights alone.
+          features: features by name, for weights and loss_fn.
           mode: one of `ModeKeys`.
-          logits: what the model's last layer returned, [batch, ..., logits_dimension].
-          labels: of the batch; needed to train and to evaluate.
-          optimizer: of ``tf.compat.v1.train``, or a tf_keras optimizer; it changes all trainable
-            variables and counts the global step.
-          train_op_fn: returns the training operation for a loss, in place of an optimizer.
-          regularization_losses: scalars that are added to the loss.
+          logits: output of the model's last layer, [batch, ..., logits_dimension].
+          labels: labels of the batch; required for training and evaluation.
+          optimizer: a ``tf.compat.v1.train`` or tf_keras optimizer; it updates all trainable
+            variables and increments the global step.
+          train_op_fn: returns the training op for a loss, instead of an optimizer.
+          regularization_losses: scalars to add to the loss.
 
         Returns:
           The spec. Operations in the collection UPDATE_OPS run with each training step.
 
         Raises:
-          ValueError: labels or logits are of a wrong shape, or there is not one of optimizer and
-            train_op_fn to train with.
-          NotImplementedError: the subclass has no way to make a spec.
+          ValueError: labels or logits have a wrong shape, or training does not get exactly one of
+            optimizer and train_op_fn.
+          NotImplementedError: the subclass cannot make a spec.
         """
         try:
             spec = self._create_tpu_estimator_spec(
@@ -100,7 +100,7 @@ class AnyV1Head:
         train_op_fn: Callable[[tf.Tensor], Any] | None = None,
         regularization_losses: Sequence[tf.Tensor] | None = None,
     ) -> TPUEstimatorSpec:
-        """As `create_estimator_spec`, with the metrics as a function of tensors."""
+        """Makes the same spec for a TPU, with the metrics as a function of tensors."""
         raise NotImplementedError("TPUEstimatorSpec not available for this model head.")
 
 
@@ -108,12 +108,12 @@ class V1Head(AnyV1Head):
     """A V2 head of one objective with the losses, metrics and training of TF1.
 
     Args:
-      head: says what labels, predictions and metrics are; its own loss_reduction is not used.
+      head: defines labels, predictions and metrics; its own loss_reduction is not used.
       loss_reduction: one of ``tf.compat.v1.losses.Reduction``.
-      prediction_keys: the predictions that the V1 head had; by default all.
+      prediction_keys: the predictions that the V1 head had; all by default.
 
     Raises:
-      ValueError: loss_reduction is none of them, or NONE.
+      ValueError: loss_reduction is not one of them, or is NONE.
     """
 
     # Whether the losses of a batch may stay as they are: loss_reduction NONE.
@@ -135,20 +135,20 @@ class V1Head(AnyV1Head):
         self._prediction_keys = prediction_keys
 
     def create_loss(self, features: Any, mode: str, logits: Any, labels: Any) -> LossSpec:
-        """The loss of a batch.
+        """Computes the loss of a batch.
 
         Args:
-          features: by name; needed for weights alone.
+          features: features by name, for weights and loss_fn.
           mode: not used.
           logits: [D0, ..., DN, logits_dimension].
-          labels: of the batch.
+          labels: labels of the batch.
 
         Returns:
           The scalar loss, the losses of all labels, their weights (1.0 for none), and the labels
           as numbers.
 
         Raises:
-          ValueError: labels, logits or weights are of a wrong shape or type.
+          ValueError: labels, logits or weights have a wrong shape or type.
         """
         del mode
         loss, batch = self._loss(features, logits, labels)
@@ -203,7 +203,7 @@ class V1Head(AnyV1Head):
         return self.head.predictions(logits, self._prediction_keys)
 
     def _mean(self, loss: tf.Tensor, batch: Batch) -> tf.Tensor | None:
-        """A sum's mean, as a summary; a loss that is a mean has one already."""
+        """Returns a sum's mean, for a summary; None if the loss is a mean itself."""
         if self._loss_reduction != _Reduction.SUM:
             return None
         ones = tf.ones_like(batch.losses)

@@ -1,6 +1,6 @@
-"""The heads of V1's canned estimators: those of tf.contrib.estimator, whose losses are sums.
+"""The heads of V1's canned estimators: those of tf.contrib.estimator, with summed losses.
 
-Programs that had model functions of their own took them from the canned estimators' module.
+Programs with their own model functions imported them from the canned estimators' module.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def summed_binary_classification_head(
     loss_fn: Callable[..., tf.Tensor] | None = None,
     name: str | None = None,
 ) -> V1Head:
-    """Makes the V1 head of two classes; see `binary_classification_head`."""
+    """Makes the V1 head for two classes; see `binary_classification_head`."""
     return binary_classification_head(
         weight_column, thresholds, label_vocabulary, loss_reduction, loss_fn, name
     )
@@ -49,7 +49,7 @@ def summed_multi_class_head(
     loss_fn: Callable[..., tf.Tensor] | None = None,
     name: str | None = None,
 ) -> V1Head:
-    """Makes the V1 head of three or more classes; see `multi_class_head`."""
+    """Makes the V1 head for three or more classes; see `multi_class_head`."""
     return multi_class_head(
         n_classes, weight_column, label_vocabulary, loss_reduction, loss_fn, name
     )
@@ -63,7 +63,7 @@ def summed_regression_head(
     inverse_link_fn: Callable[[tf.Tensor], tf.Tensor] | None = None,
     name: str | None = None,
 ) -> V1Head:
-    """Makes the V1 head of a regression; see `regression_head`."""
+    """Makes the V1 head for regression; see `regression_head`."""
     return regression_head(
         weight_column, label_dimension, loss_reduction, loss_fn, inverse_link_fn, name
     )
@@ -78,13 +78,13 @@ def binary_or_multi_class_head_v1(
     """Makes the V1 head of a classifier.
 
     Args:
-      n_classes: how many classes there are.
+      n_classes: number of classes.
       weight_column: as in `BinaryClassHead`.
       label_vocabulary: as in `BinaryClassHead`.
       loss_reduction: one of ``tf.compat.v1.losses.Reduction``, except NONE.
 
     Returns:
-      The head of two classes, or that of more.
+      The head for two classes or for more.
 
     Raises:
       ValueError: an argument is not valid.

@@ -1,4 +1,4 @@
-"""The heads of tf.contrib.estimator, which are also those of the V1 canned estimators."""
+"""The heads of tf.contrib.estimator, which the V1 canned estimators use too."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def binary_classification_head(
     loss_fn: Callable[..., tf.Tensor] | None = None,
     name: str | None = None,
 ) -> V1Head:
-    """Makes the V1 head of two classes.
+    """Makes the V1 head for two classes.
 
     Args:
       weight_column: as in `BinaryClassHead`.
@@ -66,10 +66,10 @@ def multi_class_head(
     loss_fn: Callable[..., tf.Tensor] | None = None,
     name: str | None = None,
 ) -> V1Head:
-    """Makes the V1 head of three or more classes.
+    """Makes the V1 head for three or more classes.
 
     Args:
-      n_classes: how many, at least 3.
+      n_classes: number of classes, at least 3.
       weight_column: as in `MultiClassHead`.
       label_vocabulary: as in `MultiClassHead`.
       loss_reduction: one of ``tf.compat.v1.losses.Reduction``, except NONE.
@@ -97,10 +97,10 @@ def multi_label_head(
     classes_for_class_based_metrics: Sequence[Any] | None = None,
     name: str | None = None,
 ) -> V1Head:
-    """Makes the V1 head of any number of classes for each example.
+    """Makes the V1 head for any number of classes per example.
 
     Args:
-      n_classes: how many, at least 2.
+      n_classes: number of classes, at least 2.
       weight_column: as in `MultiLabelHead`.
       thresholds: as in `MultiLabelHead`.
       label_vocabulary: as in `MultiLabelHead`.
@@ -135,7 +135,7 @@ def regression_head(
     inverse_link_fn: Callable[[tf.Tensor], tf.Tensor] | None = None,
     name: str | None = None,
 ) -> V1Head:
-    """Makes the V1 head of a regression.
+    """Makes the V1 head for regression.
 
     Args:
       weight_column: as in `RegressionHead`.
@@ -163,7 +163,7 @@ def poisson_regression_head(
     compute_full_loss: bool = True,
     name: str | None = None,
 ) -> V1Head:
-    """Makes the V1 head of counts.
+    """Makes the V1 head for counts.
 
     Args:
       weight_column: as in `PoissonRegressionHead`.
@@ -187,7 +187,7 @@ def poisson_regression_head(
 def logistic_regression_head(
     weight_column: Any = None, loss_reduction: str = _MEAN, name: str | None = None
 ) -> V1Head:
-    """Makes the V1 head of numbers between 0 and 1.
+    """Makes the V1 head for numbers between 0 and 1.
 
     Args:
       weight_column: as in `LogisticRegressionHead`.
@@ -206,17 +206,17 @@ def logistic_regression_head(
 def multi_head(
     heads: Sequence[AnyV1Head], head_weights: Sequence[float] | None = None
 ) -> V1MultiHead:
-    """Makes the V1 head of several objectives.
+    """Makes the V1 head for several objectives.
 
     Args:
       heads: V1 heads, each with a name; the first is served by default.
-      head_weights: by which their losses are multiplied before they are added up.
+      head_weights: factors of the heads' losses in the sum.
 
     Returns:
       The head.
 
     Raises:
-      ValueError: there are no heads, one has no name, or there are not as many weights.
+      ValueError: there are no heads, one has no name, or the number of weights differs.
     """
     return V1MultiHead(heads, head_weights)
 

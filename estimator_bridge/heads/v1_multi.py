@@ -1,4 +1,4 @@
-"""The V1 head of several objectives."""
+"""The V1 head for several objectives."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class V1MultiHead(AnyV1Head):
 
     Args:
       heads: V1 heads, each with a name; the first is served by default.
-      head_weights: by which their losses are multiplied before they are added up.
+      head_weights: factors of the heads' losses in the sum.
 
     Raises:
-      ValueError: there are no heads, one has no name, or there are not as many weights.
+      ValueError: there are no heads, one has no name, or the number of weights differs.
     """
 
     def __init__(self, heads: Sequence[AnyV1Head], head_weights: Sequence[float] | None = None):
@@ -43,21 +43,21 @@ class V1MultiHead(AnyV1Head):
 
     @property
     def loss_reduction(self) -> str | None:
-        """How the losses of a batch become one: that of the heads."""
+        """The heads' common reduction."""
         return common_reduction(self.heads)
 
     def create_loss(self, features: Any, mode: str, logits: Any, labels: Any) -> LossSpec:
-        """The loss of a batch.
+        """Computes the loss of a batch.
 
         Args:
-          features: by name; needed for weights alone.
+          features: features by name, for weights and loss_fn.
           mode: one of `ModeKeys`.
-          logits: by head name, or one tensor.
-          labels: by head name.
+          logits: a dict by head name, or one tensor.
+          labels: labels by head name.
 
         Returns:
-          The sum of the heads' losses; and by head name the losses of all labels, their weights,
-          both times the head's weight, and the labels as numbers.
+          The sum of the heads' losses; and by head name the losses of all labels and their weights,
+          both multiplied by the head's weight, and the labels as numbers.
         """
         check_labels_by_head(labels, self.heads)
         dealt = logits_by_head(logits, self.heads)
@@ -84,7 +84,7 @@ class V1MultiHead(AnyV1Head):
         train_op_fn: Callable[[tf.Tensor], Any] | None = None,
         regularization_losses: Sequence[tf.Tensor] | None = None,
     ) -> EstimatorSpec:
-        """Makes what a model_fn returns, of all heads; see `V1Head`."""
+        """Makes the spec that a model_fn returns, for all heads; see `V1Head`."""
         check_mode(mode, type(self).__name__)
         check_labels_by_head(labels, self.heads)
         dealt = logits_by_head(logits, self.heads)
@@ -123,7 +123,7 @@ class V1MultiHead(AnyV1Head):
 
 
 def _metrics(heads: Sequence[AnyV1Head], specs: Sequence[EstimatorSpec]) -> dict[str, Any]:
-    """The heads' metrics, and the mean of the loss of each."""
+    """Returns the heads' metrics, and the mean of each head's loss."""
     found = {}
     with tf.name_scope("merge_eval"):
         for head, spec in zip(heads, specs):

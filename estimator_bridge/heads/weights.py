@@ -1,4 +1,4 @@
-"""How much each example counts."""
+"""Weights of examples."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ __all__ = ["broadcast", "example_weights"]
 def example_weights(
     features: Mapping[str, Any] | None, weight_column: Any, logits: tf.Tensor, by_logit: bool
 ) -> tf.Tensor | None:
-    """The weights of a batch's examples.
+    """Returns the weights of a batch's examples.
 
     Args:
-      features: of the batch, by name.
+      features: features of the batch, by name.
       weight_column: the name of a feature, or a ``tf.feature_column.numeric_column`` of it; None
         for no weights.
-      logits: of shape [D0, ..., DN, dimension].
-      by_logit: whether each logit may have a weight of its own.
+      logits: shape [D0, ..., DN, dimension].
+      by_logit: whether each logit may have its own weight.
 
     Returns:
       Floats of shape [D0, ..., DN, 1], or [D0, ..., DN, dimension]; None without weight_column.
 
     Raises:
-      ValueError: the feature is not there, is not numeric, or when executing eagerly is of another
+      ValueError: the feature is missing, is not numeric, or when executing eagerly has another
         shape.
-      TypeError: weight_column is of another type.
+      TypeError: weight_column has another type.
     """
     if weight_column is None:
         return None
@@ -44,7 +44,7 @@ def example_weights(
         weights = tf.cast(weights, tf.float32)
         rank, logits_rank = weights.shape.rank, logits.shape.rank
         if None not in (rank, logits_rank) and rank == logits_rank - 1:
-            # A bare [D0, ..., DN]; to compare it with its last dimension added is the same.
+            # A bare [D0, ..., DN]; the check adds the last dimension.
             weights = tf.expand_dims(weights, -1)
             return _check(weights, logits, False, "[D0, D1, ... DN]", dropped=1)
         shapes = "[D0, D1, ... DN] or [D0, D1, ... DN, 1]"
@@ -54,7 +54,7 @@ def example_weights(
 
 
 def broadcast(weights: tf.Tensor | None, values: tf.Tensor) -> tf.Tensor | None:
-    """The weights in the shape of what they weigh; None for none."""
+    """Broadcasts the weights to the shape of the values; None for None."""
     return None if weights is None else weights * tf.ones_like(values, dtype=weights.dtype)
 
 
@@ -71,14 +71,14 @@ def _fetch(features: Mapping[str, Any] | None, weight_column: Any) -> tf.Tensor:
     if features is None or key not in features:
         there = sorted(map(str, features)) if features else []
         raise ValueError(
-            f"Feature {key} is not in features dictionary, and is the head's weight_column. There "
-            f"is {there}. Let input_fn return the weights among the features."
+            f"Feature {key} is not in features dictionary, but is the head's weight_column. The "
+            f"features are {there}. Let input_fn return the weights among them."
         )
     weights = tf.compat.v1.convert_to_tensor_or_sparse_tensor(features[key])
     if isinstance(weights, tf.SparseTensor):
         raise ValueError(
-            f"The weights of feature {key!r} are a SparseTensor; tf.sparse.to_dense(weights) in "
-            "input_fn makes a Tensor."
+            f"The weights of feature {key!r} are a SparseTensor; convert them in input_fn with "
+            "tf.sparse.to_dense(weights)."
         )
     if weights.shape.rank == 1:
         weights = tf.expand_dims(weights, -1)  # as feature columns do

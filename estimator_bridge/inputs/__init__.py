@@ -1,4 +1,4 @@
-"""tf.compat.v1.estimator.inputs: input functions of what a program has in memory."""
+"""tf.compat.v1.estimator.inputs: input functions for data in memory."""
 
 from estimator_bridge.inputs.numpy_input import numpy_input_fn
 from estimator_bridge.inputs.pandas_input import pandas_input_fn

@@ -1,4 +1,4 @@
-"""What the input functions refuse, whatever they read."""
+"""Argument checks that all input functions share."""
 
 from __future__ import annotations
 
@@ -10,42 +10,42 @@ __all__ = ["check_graph", "check_shuffle", "column_type"]
 
 
 def check_shuffle(shuffle: Any) -> None:
-    """Checks that the caller decided.
+    """Checks that the caller set `shuffle`.
 
     Raises:
-      ValueError: `shuffle` is no bool.
+      ValueError: `shuffle` is not a bool.
     """
     if not isinstance(shuffle, bool):
         raise ValueError(
             "shuffle must be provided and explicitly set as boolean (it is recommended to set it "
-            f"as True for training); got {shuffle}. Evaluation and prediction want shuffle=False."
+            f"as True for training); got {shuffle}. Evaluation and prediction need shuffle=False."
         )
 
 
 def check_graph() -> None:
-    """Checks that tensors of a graph can be made.
+    """Checks that graph tensors can be created.
 
     Raises:
-      RuntimeError: it is called eagerly.
+      RuntimeError: the caller runs eagerly.
     """
     if tf.executing_eagerly():
         raise RuntimeError(
-            "This input_fn makes tensors of a graph, and there is no graph here. Hand the "
-            "input_fn itself to estimator.train(input_fn), or call it below "
+            "This input_fn makes tensors of a graph, and there is no graph here. Pass the "
+            "input_fn itself to estimator.train(input_fn), or call it within "
             "tf.Graph().as_default(). tf.data.Dataset.from_tensor_slices reads arrays eagerly."
         )
 
 
 def column_type(name: Any, kind: Any) -> tf.DType:
-    """The TensorFlow type of a column.
+    """Returns the TensorFlow type of a column.
 
     Raises:
-      TypeError: it has none.
+      TypeError: TensorFlow has no such type.
     """
     try:
         return tf.as_dtype(kind)
     except TypeError as error:
         raise TypeError(
-            f"Column {name!r} is of type {kind}, which TensorFlow does not have. Make numbers or "
-            "strings of it: x[name].astype('int64'), x[name].astype(str)."
+            f"Column {name!r} is of type {kind}, which TensorFlow does not have. Convert it to "
+            "numbers or strings: x[name].astype('int64'), x[name].astype(str)."
         ) from error

@@ -23,31 +23,31 @@ def numpy_input_fn(
     queue_capacity: int = 1000,
     num_threads: int = 1,
 ) -> Callable[[], Any]:
-    """Makes an input_fn that reads arrays, by reference: the graph holds no copy of them.
+    """Makes an input_fn that reads arrays by reference: the graph holds no copy of them.
 
     Args:
       x: the features: an array, or a dict of arrays, whose first dimension counts the examples.
-      y: the labels, likewise; None for no labels.
-      batch_size: examples in a (global) batch. Batches go over the borders of epochs.
-      num_epochs: how often the examples are read; None never ends. With a number the last batch
-        may be short.
-      shuffle: True or False, there is no default. Shuffled examples are drawn by chance from the
-        next `queue_capacity`, beginning anywhere; the same ones in each run where the estimator
-        has a tf_random_seed.
+      y: the labels, in the same form; None for no labels.
+      batch_size: examples per global batch. Batches may span epochs.
+      num_epochs: number of passes over the examples; None repeats forever. With a number, the last
+        batch may be short.
+      shuffle: True or False; there is no default. Shuffling samples from a window of the next
+        `queue_capacity` examples, starting at a random position; an estimator's tf_random_seed
+        makes the order repeatable.
       queue_capacity: see `shuffle`.
-      num_threads: how many readers read all of the examples; leave it at 1 where `num_epochs` or
-        the order counts.
+      num_threads: number of readers, each of which reads all examples; leave it at 1 if
+        `num_epochs` or the order matters.
 
     Returns:
       A function without arguments, to be called in a graph, that returns features, or
       (features, labels): tensors of shape [batch_size, ...], and [None, ...] with `num_epochs`;
-      dicts in the place of dicts.
+      dicts if `x` or `y` is a dict.
 
     Raises:
-      ValueError: `shuffle` is not given. When called: x or y is empty, the lengths differ, or a
+      ValueError: `shuffle` is not set. When called: x or y is empty, the lengths differ, or a
         key is in both x and y.
-      TypeError: when called: x is neither an array nor a dict, or one of them is of no type that
-        TensorFlow has.
+      TypeError: when called: x is neither an array nor a dict, or an array has a type that
+        TensorFlow does not have.
       RuntimeError: when called: there is no graph.
     """
     check_shuffle(shuffle)
@@ -106,14 +106,14 @@ def _named_labels(y: Any) -> dict[Any, Any]:
 
 
 def _array(name: str, value: Any) -> Any:
-    """An array, or what can be read like one (a memory map, a dataset of an HDF5 file)."""
+    """Checks an array, or an object that reads like one (a memory map, an HDF5 dataset)."""
     if not (hasattr(value, "shape") and hasattr(value, "dtype")):
         raise TypeError(
-            f"{name} must be an array, got {type(value).__name__}. np.array makes one of a list."
+            f"{name} must be an array, got {type(value).__name__}. np.array converts a list."
         )
     if not len(value.shape):
         raise ValueError(
-            f"{name} is a scalar ({value!r}); its first dimension has to count the examples."
+            f"{name} is a scalar ({value!r}); its first dimension must count the examples."
         )
     return value
 

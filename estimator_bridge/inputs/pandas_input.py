@@ -29,29 +29,30 @@ def pandas_input_fn(
     """Makes an input_fn that reads a DataFrame.
 
     Args:
-      x: the features: a DataFrame, a feature a column. It is copied once, here.
-      y: the labels: a Series, or a DataFrame of several; None for no labels. Its index is x's.
-      batch_size: examples in a (global) batch. Batches go over the borders of epochs.
-      num_epochs: how often the examples are read; None never ends. With a number the last batch
-        may be short.
-      shuffle: True or False, there is no default; see `numpy_input_fn`.
-      queue_capacity: among how many rows they are shuffled; None for (four times) the length.
+      x: the features: a DataFrame with one feature per column. It is copied once, here.
+      y: the labels: a Series, or a DataFrame of several; None for no labels. Its index must be x's.
+      batch_size: examples per global batch. Batches may span epochs.
+      num_epochs: number of passes over the examples; None repeats forever. With a number, the last
+        batch may be short.
+      shuffle: True or False; there is no default; see `numpy_input_fn`.
+      queue_capacity: size of the shuffle window in rows; None for the length (times four if
+        shuffled).
       num_threads: see `numpy_input_fn`.
-      target_column: a name for y beside x's columns.
+      target_column: a name for y that is not one of x's columns.
 
     Returns:
       A function without arguments, to be called in a graph, that returns a dict of features, or
       (features, labels): tensors of shape [batch_size], and [None] with `num_epochs`. Labels are a
-      dict where y is a DataFrame.
+      dict if y is a DataFrame.
 
     Raises:
-      ValueError: `shuffle` is not given, x has a column of the target's name, the indexes differ,
+      ValueError: `shuffle` is not set, x has a column of the target's name, the indexes differ,
         or there are no rows.
-      TypeError: pandas is not there, x is no DataFrame, `target_column` is no string; when called,
-        a column is of no type that TensorFlow has.
+      TypeError: pandas is not imported, x is not a DataFrame, `target_column` is not a string;
+        when called: a column has a type that TensorFlow does not have.
       RuntimeError: when called: there is no graph.
     """
-    pandas = sys.modules.get("pandas")  # where a DataFrame is, pandas has been imported
+    pandas = sys.modules.get("pandas")  # a caller with a DataFrame has imported pandas
     if pandas is None:
         raise TypeError(
             "pandas_input_fn should not be called without pandas installed and imported: x must "
@@ -103,13 +104,13 @@ def _check_fits(x: Any, y: Any, target_column: str) -> None:
     if target_column in x:
         raise ValueError(
             f"Cannot use name {target_column} for target column: DataFrame already has a column "
-            f"with that name: {list(x.columns)}. Give another target_column."
+            f"with that name: {list(x.columns)}. Use another target_column."
         )
     if not np.array_equal(x.index, y.index):
         raise ValueError(
             "Index for x and y are mismatched.\n"
             f"Index for x: {x.index}\nIndex for y: {y.index}\n"
-            "y.reset_index(drop=True), on both, pairs them by position."
+            "Call reset_index(drop=True) on both to pair them by position."
         )
 
 
@@ -127,6 +128,6 @@ def _rows(columns: list[tuple[Any, Any]]) -> Rows:
 
 
 def _type(name: Any, column: Any) -> tf.DType:
-    # Types of pandas' own: 'Int64' holds a NumPy type; 'str' and 'category' become objects.
+    # pandas' own types: 'Int64' holds a NumPy type; 'str' and 'category' become objects.
     held = getattr(column.dtype, "numpy_dtype", None)
     return column_type(name, held or column.iloc[:0].to_numpy().dtype)

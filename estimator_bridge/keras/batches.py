@@ -1,4 +1,4 @@
-"""A function that returns a Dataset, as batches of arrays."""
+"""Converts a function that returns a Dataset to batches of arrays."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["is_dataset_fn", "numpy_batches"]
 
 
 def is_dataset_fn(data: Any) -> bool:
-    """Whether data are a function, or a Dataset, in the place of arrays or a generator."""
+    """Returns whether data are a Dataset or a function, instead of arrays or a generator."""
     if isinstance(data, tf.data.Dataset):
         return True
     return callable(data) and not hasattr(data, "__getitem__") and not hasattr(data, "__next__")
@@ -32,11 +32,11 @@ def numpy_batches(
     """Yields the batches of the dataset that a function returns.
 
     Args:
-      dataset_fn: a function, which is called in a graph of its own; or the Dataset.
-      name: of the argument, for errors.
-      steps: how many are asked for in an epoch; it has to be said.
-      steps_name: of that argument.
-      again: whether they start anew where they end.
+      dataset_fn: the Dataset, or a function that returns it, called in its own graph.
+      name: name of the argument, for errors.
+      steps: batches per epoch; required.
+      steps_name: name of the `steps` argument, for errors.
+      again: whether to start over at the end.
 
     Raises:
       ValueError: ``steps`` is None.
@@ -44,7 +44,7 @@ def numpy_batches(
     if steps is None:
         raise ValueError(
             f"When using tf.data as input to a model ({name} is a function that returns a Dataset),"
-            f" you should specify the {steps_name} argument: how many batches an epoch has."
+            f" you should specify the {steps_name} argument: the number of batches per epoch."
         )
     return _batches(dataset_fn, again)
 

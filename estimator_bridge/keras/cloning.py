@@ -1,4 +1,4 @@
-"""A compiled Keras model, made again in a graph.
+"""Rebuilds a compiled Keras model in a graph.
 
 In a ``tf.Graph`` a tf_keras model has its loss, metrics and updates as tensors, as in TF1.
 """
@@ -25,20 +25,20 @@ __all__ = ["CompiledModel", "keras_in_graphs"]
 
 @contextlib.contextmanager
 def keras_in_graphs(training: bool) -> Iterator[None]:
-    """Is open while layers are made in the default graph.
+    """Provides a context to build layers in the default graph.
 
-    tf_keras gives its classes other base classes there than in eager code, for the whole process;
-    a model that the program made before would have lost its methods. So they are put back.
+    In graphs tf_keras gives its classes other base classes than in eager code, for the whole
+    process; earlier models of the program would lose their methods. So the bases are restored.
 
     Args:
-      training: what layers take that are called without ``training=``.
+      training: the default of layers that are called without ``training=``.
     """
     import tf_keras
 
     before = {kind: kind.__bases__ for kind in _below(tf_keras.layers.Layer)}
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it is deprecated for TF2, not for graphs
+            warnings.simplefilter("ignore")  # deprecated for TF2, not for graphs
             with tf_keras.backend.learning_phase_scope(int(training)):
                 yield
     finally:
@@ -54,19 +54,19 @@ def _below(kind: Any) -> Iterator[Any]:
 
 
 class CompiledModel:
-    """What a compiled tf_keras model was made of, to make it again.
+    """The recipe of a compiled tf_keras model, to rebuild it.
 
     Args:
-      model: functional, sequential, or of a class of its own.
+      model: a functional, sequential or subclassed model.
       custom_objects: classes and functions that its configuration names.
-      compiled: the model whose optimizer, loss and metrics count; by default the same.
+      compiled: the model to take optimizer, loss and metrics from; `model` by default.
 
     Raises:
-      ValueError: its optimizer works in eager code alone.
+      ValueError: the optimizer works only in eager code.
 
     Attributes:
       model: as given.
-      is_functional: whether its inputs are known.
+      is_functional: whether the model's inputs are known.
     """
 
     def __init__(
@@ -77,9 +77,9 @@ class CompiledModel:
         self.is_functional = is_graph_network(model)
         self._custom_objects = dict(custom_objects or {})
         if not getattr(compiled, "optimizer", None):
-            self._optimizers: list[_Optimizer] = []  # it can be copied all the same, to predict
+            self._optimizers: list[_Optimizer] = []  # it can still be copied, to predict
             return
-        # Asked now: in a graph, the model may have other methods.
+        # Read now: in a graph, the model may have other methods.
         given = compile_arguments(compiled)
         self._compiled = {key: value for key, value in given.items() if key != "optimizer"}
         # WideDeepModel has two. tf_keras wraps a list so that checkpoints see it.
@@ -89,19 +89,19 @@ class CompiledModel:
 
     @property
     def is_compiled(self) -> bool:
-        """Whether it is known how to train it."""
+        """True if the model has an optimizer, loss and metrics."""
         return bool(self._optimizers)
 
     def check_compiled(self) -> None:
-        """Checks that it is known how to train the model.
+        """Checks that the model is compiled.
 
         Raises:
-          ValueError: it is not compiled.
+          ValueError: the model is not compiled.
         """
         if not self.is_compiled:
             raise ValueError(
                 "The given keras model has not been compiled yet. Please compile the model with "
-                "`model.compile()` before: it says which optimizer, loss and metrics are meant."
+                "`model.compile()` first: it sets the optimizer, loss and metrics."
             )
 
     def build(
@@ -111,17 +111,17 @@ class CompiledModel:
         sample_weights: Any = None,
         adapt_optimizer: Callable[[Any], Any] | None = None,
     ) -> Any:
-        """Makes the model in the default graph; within ``keras_in_graphs``.
+        """Builds the model in the default graph; call it within ``keras_in_graphs``.
 
         Args:
           inputs: tensors, a list or a dict; None makes placeholders.
-          targets: one tensor an output; None makes placeholders.
+          targets: one tensor per output; None makes placeholders.
           sample_weights: one tensor or None for each output.
-          adapt_optimizer: is given each optimizer, which counts in the global step, and returns
+          adapt_optimizer: maps each optimizer, whose count of iterations is the global step, to
             the one to use.
 
         Returns:
-          The copy, compiled, with weights of its own.
+          The copy, compiled, with its own weights.
         """
         import tf_keras
 
@@ -143,7 +143,7 @@ class CompiledModel:
         return copy
 
     def copy(self, inputs: Any = None) -> Any:
-        """As ``build`` does, but without a loss, metrics and an optimizer."""
+        """Builds the model like ``build``, but without a loss, metrics and an optimizer."""
         import tf_keras
 
         with tf_keras.utils.custom_object_scope(self._custom_objects):
@@ -163,7 +163,7 @@ class CompiledModel:
             raise ValueError(
                 "Subclassed `Model`s passed to `model_to_estimator` must implement "
                 f"`Model.get_config` and `Model.from_config`: {type(self.model).__name__} does "
-                "not, and so cannot be made again in a graph."
+                "not, so it cannot be rebuilt in a graph."
             ) from error
         if inputs is not None:
             is_one = isinstance(inputs, (list, tuple)) and len(inputs) == 1
@@ -185,7 +185,7 @@ def _check_weights(model: Any, copy: Any, inputs: Any) -> None:
 
 
 def _metric_again(metric: Any) -> Any:
-    """A metric with variables in the default graph; a name or a function as it is."""
+    """Rebuilds a metric with variables in the default graph; returns names and functions as is."""
     import tf_keras
 
     if not isinstance(metric, tf_keras.metrics.Metric):
@@ -194,7 +194,7 @@ def _metric_again(metric: Any) -> Any:
 
 
 class _Optimizer:
-    """How to make a Keras model's optimizer again in a graph."""
+    """The recipe of a Keras model's optimizer, to rebuild it in a graph."""
 
     def __init__(self, optimizer: Any):
         import tf_keras
@@ -205,17 +205,17 @@ class _Optimizer:
                     "Please set your optimizer as an instance of "
                     "`tf.keras.optimizers.legacy.Optimizer`, e.g., "
                     "`tf.keras.optimizers.legacy.Adam`. Received optimizer type: "
-                    f"{type(optimizer).__name__}, which works in eager code alone."
+                    f"{type(optimizer).__name__}, which works only in eager code."
                 )
             with eager_mode():
                 optimizer = tf_keras.__internal__.optimizers.convert_to_legacy_optimizer(optimizer)
         self._kind = type(optimizer)
-        # A v1 optimizer has no configuration, and works in any graph itself.
+        # A v1 optimizer has no configuration, but works in any graph.
         self._v1 = getattr(optimizer, "optimizer", None)
         self._config = None if self._v1 is not None else optimizer.get_config()
 
     def again(self, iterations: tf.Variable) -> Any:
-        """The optimizer in the default graph, counting in ``iterations``."""
+        """Makes the optimizer in the default graph, counting in ``iterations``."""
         if self._v1 is not None:
             return self._kind(self._v1, iterations)
         made = self._kind.from_config(self._config)

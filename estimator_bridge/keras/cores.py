@@ -1,4 +1,4 @@
-"""A Keras model's weights and steps on the cores of a strategy."""
+"""Runs a Keras model's steps, and keeps its weights, on the cores of a strategy."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ __all__ = ["Cores"]
 
 
 class Cores:
-    """Runs a model's steps, and keeps its weights where they run.
+    """The steps and weights of a model on a strategy's cores.
 
     Args:
-      original: the model, whose weights are taken before the first step.
-      strategy: of the cores.
-      hypers: the optimizer's numbers, such as the learning rate, as the program has them now.
+      original: the model; its weights are read before the first step.
+      strategy: the strategy of the cores.
+      hypers: returns the optimizer's current numbers, such as the learning rate.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Cores:
         self._begins_metrics = False
 
     def run(self, mode: str, batch: Sequence[np.ndarray], has_weights: Sequence[bool]) -> list[Any]:
-        """Runs a step: see ``ReplicaProgram``."""
+        """Runs a step; see ``ReplicaProgram``."""
         program = self._program(mode, batch, has_weights)
         if self._takes_weights:
             for name, value in zip(program.weights, self._original.model.get_weights()):
@@ -53,29 +53,29 @@ class Cores:
         return program(batch)
 
     def take_weights(self) -> None:
-        """Lets the next step begin with the weights that the program's model has."""
+        """Makes the next step start with the current weights of the program's model."""
         self._takes_weights, self._has_trained = True, False
 
     def give_weights(self) -> None:
-        """Sets the weights of the program's model to those on the cores."""
+        """Copies the weights on the cores to the program's model."""
         if self._has_trained:
             program = next(iter(self._programs.values()))
             self._original.model.set_weights([program.read(name) for name in program.weights])
             self._has_trained = False
 
     def reset_metrics(self) -> None:
-        """Lets metrics begin anew with the next step."""
+        """Resets metrics before the next step."""
         self._begins_metrics = True
 
     def reset_states(self) -> None:
-        """Lets stateful layers begin anew."""
+        """Resets stateful layers."""
         for program in self._programs.values():
             program.reset_states()
 
     def _program(
         self, mode: str, batch: Sequence[np.ndarray], has_weights: Sequence[bool]
     ) -> ReplicaProgram:
-        # What cannot be divided goes to each core whole.
+        # A batch that cannot be divided goes to each core whole.
         is_whole = any(len(array) % self._strategy.num_replicas_in_sync for array in batch)
         shapes = tuple(self._shape(array) for array in batch)
         key = (mode, shapes, tuple(has_weights), is_whole)
@@ -89,14 +89,14 @@ class Cores:
         return self._programs[key]
 
     def _shape(self, array: np.ndarray) -> tuple[int | None, ...]:
-        """The shape that a program is traced for: one for each size only where it has to be."""
+        """Returns the shape to trace a program for; the batch size is part of it only if needed."""
         is_static = isinstance(self._strategy, tf.distribute.TPUStrategy)
         if is_static or self._original.model.stateful:
             return array.shape
         return (None, *array.shape[1:])
 
     def _shared(self) -> Any:
-        """The resources of a program that has all variables made so far: one that trains."""
+        """Returns the resources of the program with all variables: one that trains if any does."""
         made = sorted(self._programs.items(), key=lambda item: item[0][0] == ModeKeys.TRAIN)
         return made[-1][1].session.resources if made else None
 

@@ -1,4 +1,4 @@
-"""The values that a Keras model has when it becomes an estimator, as a checkpoint."""
+"""Saves a Keras model's weights as a checkpoint when it becomes an estimator."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ _v1 = tf.compat.v1
 def first_values(
     original: CompiledModel, config: RunConfig, save_object_ckpt: bool
 ) -> WarmStartSettings:
-    """Writes the model's weights below the estimator's folder, where nothing is yet.
+    """Writes the model's weights below the estimator's folder, unless they are there already.
 
     Args:
       original: a functional model.
-      config: with a model_dir.
-      save_object_ckpt: whether the checkpoint is one of tf.train.Checkpoint.
+      config: a config with a model_dir.
+      save_object_ckpt: whether to write a checkpoint in tf.train.Checkpoint's format.
 
     Returns:
-      The settings by which the estimator starts with all of the model's weights, the moving
-      averages of batch normalization among them.
+      The settings by which the estimator starts with all of the model's weights, including the
+      moving averages of batch normalization.
     """
     folder = os.path.join(config.model_dir, "keras")
     path = latest_checkpoint(folder)
-    values = original.model.get_weights()  # now: in a graph, the model has other methods
+    values = original.model.get_weights()  # read now: in a graph, the model has other methods
     with tf.Graph().as_default(), keras_in_graphs(training=True):
         _v1.random.set_random_seed(config.tf_random_seed)
         _v1.train.create_global_step()
         copy = original.build()
         names = [
             weight.name for weight in copy.weights
-        ]  # "kernel:0": a collection is asked by these
+        ]  # "kernel:0": collections are filtered by these
         if not path:
-            train_op_of(copy)  # it makes the optimizer's variables
+            train_op_of(copy)  # creates the optimizer's variables
             path = os.path.join(folder, "keras_model.ckpt")
             tf.io.gfile.makedirs(folder)
             _save(copy, values, path, save_object_ckpt)

@@ -1,4 +1,4 @@
-"""Keras' metrics over the batches of all replicas."""
+"""Keras metrics summed over the batches of all replicas."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ _v1 = tf.compat.v1
 
 
 class MetricSums:
-    """Metrics whose update stands in a replica's graph, counted over all replicas.
+    """Metrics that are updated in a replica's graph and counted over all replicas.
 
-    What Keras' metrics keep are sums over examples. Between steps all replicas have the same,
-    which is kept beside, so that a step adds each replica's own part once.
+    Keras metrics keep sums over examples. Between steps all replicas hold the same sums and a copy
+    of them, so that a step adds each replica's own part once.
 
     Args:
-      metrics: of a compiled model in the default graph.
-      replicas: how many there are.
-      is_whole: whether each of them sees the whole batch.
+      metrics: the metrics of a compiled model in the default graph.
+      replicas: number of replicas.
+      is_whole: whether each replica sees the whole batch.
 
     Attributes:
-      operations: what a step runs.
-      values: the metrics' values after it, in their order.
-      variables: what starts anew when metrics are reset.
+      operations: the operations of a step.
+      values: the metrics' values after the step, in order.
+      variables: the variables that a reset initializes.
     """
 
     def __init__(self, metrics: Sequence[Any], replicas: int, is_whole: bool):

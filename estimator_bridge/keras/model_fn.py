@@ -36,9 +36,9 @@ def keras_model_fn(
     """Makes the model_fn of a compiled Keras model.
 
     Args:
-      keras_model: compiled; it is copied into each graph and stays as it is.
+      keras_model: a compiled model; it is copied into each graph and not changed.
       custom_objects: see ``model_to_estimator``.
-      save_object_ckpt: whether checkpoints are those of tf.train.Checkpoint.
+      save_object_ckpt: whether checkpoints have tf.train.Checkpoint's format.
       metric_names_map: see ``model_to_estimator``.
       export_outputs: see ``model_to_estimator``.
 
@@ -46,7 +46,7 @@ def keras_model_fn(
       A function of features, labels and mode that returns an EstimatorSpec.
 
     Raises:
-      ValueError: the model is not compiled, or its optimizer works in eager code alone.
+      ValueError: the model is not compiled, or its optimizer works only in eager code.
     """
     original = CompiledModel(keras_model, custom_objects)
     original.check_compiled()
@@ -61,7 +61,7 @@ def keras_model_fn(
 
 
 def train_op_of(model: Any) -> Any:
-    """The operation of a training step of a compiled copy, with the updates of its layers."""
+    """Returns the training op of a compiled copy, including the updates of its layers."""
     make_train_function(model)
     return model.train_function.updates_op
 
@@ -106,13 +106,13 @@ def _spec(
 
 def _output_names(model: Any) -> list[str]:
     names = model.output_names
-    if tf.distribute.has_strategy():  # each replica's copy has numbers of its own
+    if tf.distribute.has_strategy():  # each replica's copy has its own numbers
         return [re.sub(r"_\d$", "", name) for name in names]
     return names
 
 
 def _metrics(model: Any, names: Mapping[str, str] | None) -> dict[str, Any] | None:
-    """The metrics of ``compile``, with an update each; layers' own are left out."""
+    """Returns the metrics of ``compile``, with one update each; layers' metrics are left out."""
     metrics = compiled_metrics(model)
     if not metrics:
         return None

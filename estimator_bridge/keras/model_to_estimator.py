@@ -32,32 +32,32 @@ def model_to_estimator(
     metric_names_map: Mapping[str, str] | None = None,
     export_outputs: Mapping[str, Any] | None = None,
 ) -> Estimator:
-    """Makes an Estimator of a compiled Keras model.
+    """Makes an Estimator from a compiled Keras model.
 
-    It starts with the weights that the model has now; the model itself is not changed. Features
-    and labels may be tensors, lists in the order of the model's inputs and outputs, or dicts by
-    their names. For sample weights, features are ``{'features': ..., 'sample_weights': ...}``.
+    It starts with the model's current weights; the model itself is not changed. Features and
+    labels may be tensors, lists in the order of the model's inputs and outputs, or dicts by their
+    names. For sample weights, features are ``{'features': ..., 'sample_weights': ...}``.
 
     Args:
-      keras_model: of tf_keras, compiled. A model of a class of its own needs ``get_config`` and
+      keras_model: a compiled tf_keras model. A subclassed model needs ``get_config`` and
         ``from_config``, and starts with new weights.
-      keras_model_path: in its place, the file of a saved one.
-      custom_objects: by name, what of the model's configuration is not Keras'.
-      model_dir: see Estimator. The first weights go to 'keras' in it.
+      keras_model_path: the file of a saved model, instead of `keras_model`.
+      custom_objects: objects of the model's configuration that are not part of Keras, by name.
+      model_dir: see Estimator. The first weights go to its subfolder 'keras'.
       config: see Estimator.
-      checkpoint_format: 'checkpoint' (the default), by paths through objects as
-        tf.train.Checkpoint has them, or 'saver', by variables' names.
-      use_v2_estimator: whether it is a tf.estimator.Estimator, or one of tf.compat.v1.
-      metric_names_map: names for the metrics, by those that Keras gives them; all or none.
-      export_outputs: classes of ExportOutput by an output's name, beside the default signature of
-        all predictions.
+      checkpoint_format: 'checkpoint' (the default), with object paths as in tf.train.Checkpoint,
+        or 'saver', with variable names.
+      use_v2_estimator: whether to make a tf.estimator.Estimator, or one of tf.compat.v1.
+      metric_names_map: new names for the metrics, by Keras' names; all or none.
+      export_outputs: classes of ExportOutput by output name, in addition to the default signature
+        of all predictions.
 
     Returns:
-      The estimator. Its predictions are by the names of the outputs' layers.
+      The estimator. Its predictions are named by the output layers.
 
     Raises:
-      ValueError: not one of keras_model and keras_model_path, a model that is not compiled or
-        cannot be made again, or an unknown checkpoint_format.
+      ValueError: both or neither of keras_model and keras_model_path are given, the model is not
+        compiled or cannot be rebuilt, or checkpoint_format is unknown.
     """
     if (keras_model is None) == (keras_model_path is None):
         raise ValueError(
@@ -89,9 +89,9 @@ def model_to_estimator(
         start = first_values(original, config, by_objects)
     elif model.built and not original.is_functional:
         logging.warning(
-            "The Estimator of the Keras model %s starts with new weights, not with those that it "
-            "has: only models whose inputs are known (functional ones, sequential ones with an "
-            "input shape) hand theirs on. The model itself keeps them.",
+            "The Estimator of the Keras model %s starts with new weights, not with those of the "
+            "model: only models whose inputs are known (functional ones, sequential ones with an "
+            "input shape) pass theirs on. The model itself keeps them.",
             type(model).__name__,
         )
     kind = Estimator if use_v2_estimator else EstimatorV1
@@ -99,7 +99,7 @@ def model_to_estimator(
 
 
 def _hand_on_session_config(model: Any, config: RunConfig) -> None:
-    """Gives Keras' own session of TF1 config's settings, unless it has one in use."""
+    """Applies config's session settings to Keras' own TF1 session, unless one is in use."""
     if not tf.compat.v1.executing_eagerly_outside_functions() and not any(
         was_initialized(weight) for weight in model.weights
     ):
@@ -119,12 +119,12 @@ def _loaded(path: Any, custom_objects: Mapping[str, Any] | None) -> Any:
 
 
 def _check_kind(model: Any) -> None:
-    """Checks that a model is one of Keras 2, and one that can be made again."""
+    """Checks that a model is a Keras 2 model that can be rebuilt."""
     keras = _keras()
     if not isinstance(model, keras.Model):
         raise TypeError(
             f"keras_model must be a model of tf_keras (Keras 2), got {type(model).__module__}."
-            f"{type(model).__qualname__}. Keras 3 has no graph mode: make it with tf.keras after "
+            f"{type(model).__qualname__}. Keras 3 has no graph mode: build it with tf.keras after "
             "`import estimator_bridge`, or with the package tf_keras."
         )
     if is_graph_network(model) or isinstance(model, keras.Sequential):

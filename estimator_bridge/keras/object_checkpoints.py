@@ -1,4 +1,4 @@
-"""Checkpoints of a Keras model by paths through its objects, as tf.train.Checkpoint names them."""
+"""Checkpoints of a Keras model by object paths, as tf.train.Checkpoint names them."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from estimator_bridge.tensorflow_private import track
 
 __all__ = ["OBJECTS_OF", "object_saver", "object_scaffold"]
 
-# The name of the global step among a model's objects.
+# The global step's name among a model's objects.
 OBJECTS_OF = "estimator_global_step"
 
 
 def object_saver(model: Any, **options: Any) -> tf.compat.v1.train.Saver:
-    """A saver of a model in the default graph, its optimizer and the global step.
+    """Makes a saver of a model in the default graph, its optimizer and the global step.
 
     Args:
       model: a compiled copy of a Keras model.
-      **options: of the Saver.
+      **options: arguments for the Saver.
     """
     step = tf.compat.v1.train.get_or_create_global_step()
     track(model, step, OBJECTS_OF)
@@ -28,5 +28,5 @@ def object_saver(model: Any, **options: Any) -> tf.compat.v1.train.Saver:
 
 
 def object_scaffold(model: Any) -> tf.compat.v1.train.Scaffold:
-    """A scaffold whose saver is the model's."""
+    """Makes a scaffold with the model's object saver."""
     return tf.compat.v1.train.Scaffold(saver=object_saver(model))

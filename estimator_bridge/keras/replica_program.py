@@ -1,4 +1,4 @@
-"""A Keras model's step in one mode and for one size of batch, on each replica."""
+"""A Keras model's step, traced for one mode and batch size, on each replica."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ _v1 = tf.compat.v1
 
 
 class ReplicaProgram:
-    """A step of a model, traced for batches of one kind.
+    """A model's step, traced for one kind of batch.
 
     Args:
       original: the model.
-      strategy: whose replicas share the batches.
-      mode: of ModeKeys.
-      specs: of a global batch: the inputs, then the targets, then the sample weights. Its size may
-        be unknown.
+      strategy: the strategy whose replicas share the batches.
+      mode: one of ModeKeys.
+      specs: specs of a global batch: the inputs, then the targets, then the sample weights. The
+        batch size may be unknown.
       has_weights: for each output, whether there are sample weights.
-      is_whole: whether a batch goes to each replica whole, instead of in equal parts.
-      shared: of another program of the same model, whose variables are used.
+      is_whole: whether each replica gets the whole batch instead of an equal part.
+      shared: resources of another program of the same model, to share its variables.
 
     Attributes:
-      session: of the traced graph.
-      weights: the names of the model's weights, in its order.
-      hypers: the names of the optimizer's variables, such as the learning rate, by Keras' names.
+      session: the session of the traced graph.
+      weights: names of the model's weights, in its order.
+      hypers: names of the optimizer's variables, such as the learning rate, by Keras' names.
     """
 
     def __init__(
@@ -85,8 +85,8 @@ class ReplicaProgram:
           batch: arrays of a global batch, in the order of the specs.
 
         Returns:
-          In prediction, each output for the global batch; else the mean loss, and the metrics of
-          all batches since they were reset.
+          In prediction, each output for the global batch; otherwise the mean loss, and the metrics
+          of all batches since the last reset.
         """
         with eager_mode(), tf.device(host_device()):
             draw = tf.constant(self._draw, tf.int64)
@@ -99,22 +99,22 @@ class ReplicaProgram:
             return [np.concatenate([each.numpy() for each in part]) for part in parts]
 
     def reset_metrics(self) -> None:
-        """Lets the metrics begin anew."""
+        """Resets the metrics."""
         self.session.run([variable.initializer for variable in self._metric_variables])
 
     def reset_states(self) -> None:
-        """Lets stateful layers begin anew."""
+        """Resets stateful layers."""
         self.session.run([state.initializer for state in self._states])
 
     def write(self, name: str, value: Any) -> None:
-        """Sets all copies of a variable."""
+        """Assigns all copies of a variable."""
         self.session.resources.prepare({f"{name}:0"})
         with eager_mode():
             for copy in self.session.resources.copies(name):
                 copy.assign(value)
 
     def read(self, name: str) -> Any:
-        """The value of the first replica's copy of a variable."""
+        """Returns the value of the first replica's copy of a variable."""
         self.session.resources.prepare({f"{name}:0"})
         with eager_mode():
             return self.session.resources.first_copy(name).numpy()
@@ -127,7 +127,7 @@ class ReplicaProgram:
     def _trace(
         self, original: CompiledModel, tensors: list[tf.Tensor], has_weights: Sequence[bool]
     ) -> tuple[list[tf.Operation], list[tf.Tensor], list[Any]]:
-        """What a step runs, what it returns, and the variables that stand in no collection."""
+        """Returns a step's operations, its results, and the variables outside of collections."""
         count = len(original.model.inputs)
         inputs, rest = tensors[:count], tensors[count:]
         if self._mode == ModeKeys.PREDICT:
@@ -152,10 +152,10 @@ class ReplicaProgram:
         )
 
     def _note(self, copy: Any) -> list[tf.Operation]:
-        """Notes a copy's weights, and what it keeps from batch to batch.
+        """Records a copy's weights and the states that it keeps between batches.
 
         Returns:
-          What updates the latter.
+          The operations that update the states.
         """
         self.weights = [weight.op.name for weight in copy.weights]
         stateful = [layer for layer in copy.layers if getattr(layer, "stateful", False)]
@@ -164,7 +164,7 @@ class ReplicaProgram:
         return [update for update in updates if isinstance(update, tf.Operation)]
 
     def _averaging(self, optimizer: Any) -> Any:
-        """Lets an optimizer apply the mean of the replicas' gradients."""
+        """Makes an optimizer apply the mean of the replicas' gradients."""
         of_tf1 = getattr(optimizer, "optimizer", None)
         if of_tf1 is not None:
             if not isinstance(of_tf1, CrossShardOptimizer):
@@ -184,7 +184,7 @@ class ReplicaProgram:
         self.hypers = {k: v.op.name for k, v in hypers.items() if isinstance(v, tf.Variable)}
         if self._replicas == 1:
             return [update]
-        # Moving averages, as of batch normalization, are to be the mean of the replicas' own.
+        # Moving averages, such as batch normalization's, become the mean over the replicas.
         with tf.control_dependencies([update]):
             means = [
                 _v1.assign(weight, cross_replica_sum(weight.read_value()) / self._replicas).op
@@ -194,7 +194,7 @@ class ReplicaProgram:
         return [update, *means]
 
     def _initialize(self, variables: Sequence[Any]) -> None:
-        """Gives the variables that other programs have not made their first values."""
+        """Initializes the variables that other programs have not created."""
         named = {variable.op.name: variable for variable in variables}
         resources = self.session.resources
         new = [v.initializer for name, v in named.items() if not resources.have_values({name})]

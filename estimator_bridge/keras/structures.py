@@ -1,4 +1,4 @@
-"""What an input_fn returns, in a Keras model's order of inputs and outputs."""
+"""Arranges the results of an input_fn in the order of a Keras model's inputs and outputs."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ _WITH_WEIGHTS = {"features", "sample_weights"}
 
 
 class FormattedKeyError(KeyError):
-    """A KeyError whose message keeps its lines, which a KeyError's own quotes."""
+    """A KeyError that shows its message as is; a plain KeyError shows its repr."""
 
     def __str__(self) -> str:
         return str(self.args[0])
 
 
 def split_sample_weights(features: Any) -> tuple[Any, Any]:
-    """Features and sample weights, of ``{'features': ..., 'sample_weights': ...}``."""
+    """Splits ``{'features': ..., 'sample_weights': ...}`` into features and sample weights."""
     if isinstance(features, Mapping) and set(features) == _WITH_WEIGHTS:
         return features["features"], features["sample_weights"]
     return features, None
 
 
 def inputs_of(model: Any, features: Any) -> Any:
-    """Features as a model takes them: a list in the order of its inputs, or a dict.
+    """Returns features as a model takes them: a list in the order of its inputs, or a dict.
 
     Raises:
-      FormattedKeyError: features, a dict, lack an input.
+      FormattedKeyError: features are a dict that lacks an input.
     """
     if isinstance(features, Mapping):
         wanted = getattr(model, "inputs", None)
@@ -44,20 +44,20 @@ def inputs_of(model: Any, features: Any) -> Any:
 
 
 def targets_of(model: Any, labels: Any) -> list[tf.Tensor] | None:
-    """Labels as a list in the order of a model's outputs; None for none.
+    """Returns labels as a list in the order of a model's outputs; None for None.
 
     Raises:
-      FormattedKeyError: labels, a dict, lack an output.
+      FormattedKeyError: labels are a dict that lacks an output.
     """
     return _ordered(labels, _names(model, "output", labels), "labels", "outputs")
 
 
 def weights_of(output_names: Sequence[str], weights: Any) -> list[Any]:
-    """Sample weights, a tensor or None for each output.
+    """Returns sample weights, a tensor or None for each output.
 
     Raises:
-      ValueError: there are not as many as outputs, or one is of no output.
-      TypeError: the model has several outputs, and they are one tensor.
+      ValueError: the number of weights is not that of the outputs, or a name is not an output.
+      TypeError: the model has several outputs, but the weights are one tensor.
     """
     if isinstance(weights, Mapping):
         unknown = sorted(set(weights) - set(output_names))

@@ -1,7 +1,7 @@
-"""tf.contrib.tpu.keras_to_tpu_model: a Keras model of TF1 on the cores of a TPU.
+"""tf.contrib.tpu.keras_to_tpu_model: a TF1 Keras model on the cores of a TPU.
 
-The loops around a step (fit, callbacks, generators, validation) are those of tf_keras for graphs;
-what they call for a step runs on the cores.
+The loops around a step (fit, callbacks, generators, validation) are tf_keras' loops for graphs;
+the step function that they call runs on the cores.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ __all__ = ["KerasTPUModel", "tpu_model"]
 
 _WHOLE = "is not supported for TPU execution, where a batch is divided over the cores."
 _NOT_COMPILED = (
-    "a Keras model on a TPU's cores is not compiled here, only the steps of a TPUEstimator. Call "
-    "the model in a model_fn to have them compiled."
+    "a Keras model on a TPU's cores is not compiled here; only the steps of a TPUEstimator are. "
+    "Call the model in a model_fn to have them compiled."
 )
 
 
 class KerasTPUModel(tf_keras.Model):
     """A functional or sequential model that trains, evaluates and predicts on cores.
 
-    Batches are global: each core gets an equal part, and what cannot be divided, as a short last
-    batch, goes whole to each. The weights are on the cores; whatever reads them here
-    (``get_weights``, ``save``, ``save_weights``, ``sync_to_cpu``) brings them here before.
+    Batches are global: each core gets an equal part. A batch that cannot be divided, such as a
+    short last one, goes whole to each core. The weights are on the cores; every method that reads
+    them (``get_weights``, ``save``, ``save_weights``, ``sync_to_cpu``) copies them here first.
 
     Args:
-      cpu_model: the model.
-      strategy: of its cores.
+      cpu_model: the program's model.
+      strategy: the strategy of its cores.
     """
 
     def __init__(self, cpu_model: Any, strategy: tf.distribute.Strategy):
         super().__init__(inputs=cpu_model.inputs, outputs=cpu_model.outputs, name=cpu_model.name)
-        # In a list of no layers, so that Keras does not count the layers twice.
+        # Hidden in a closure, so that Keras does not count the layers twice.
         self._held = functools.partial(lambda *held: held, cpu_model, strategy)
         self._cores: Cores | None = None
         if cpu_model.optimizer:
@@ -54,16 +54,16 @@ class KerasTPUModel(tf_keras.Model):
 
     @property
     def cpu_model(self) -> Any:
-        """The model that the program made, with the weights that it had last."""
+        """The program's model, with the weights of the last sync."""
         return self._held()[0]
 
     def compile(
         self, optimizer: Any = "rmsprop", loss: Any = None, metrics: Any = None, **more: Any
     ):
-        """Says how to train; see tf.keras.Model.
+        """Configures the model for training; see tf.keras.Model.
 
         Raises:
-          ValueError: there are ``target_tensors``.
+          ValueError: ``target_tensors`` are given.
         """
         if more.get("target_tensors") is not None:
             raise ValueError(f"target_tensors {_WHOLE} Give the targets to fit().")
@@ -76,7 +76,7 @@ class KerasTPUModel(tf_keras.Model):
     def fit(self, x: Any = None, y: Any = None, batch_size: Any = None, *args: Any, **kwargs: Any):
         """Trains; see tf.keras.Model. ``x`` may be a function that returns a Dataset.
 
-        So may ``validation_data``. Then ``steps_per_epoch`` and ``validation_steps`` are needed.
+        So may ``validation_data``. ``steps_per_epoch`` and ``validation_steps`` are then required.
         """
         if is_dataset_fn(x):
             x = numpy_batches(x, "x", kwargs.get("steps_per_epoch"), "steps_per_epoch")
@@ -107,29 +107,29 @@ class KerasTPUModel(tf_keras.Model):
         return super().predict(x, *args, **kwargs)
 
     def reset_metrics(self) -> None:
-        """Lets metrics begin anew."""
+        """Resets metrics."""
         super().reset_metrics()
         if self._cores:
             self._cores.reset_metrics()
 
     def reset_states(self) -> None:
-        """Lets stateful layers begin anew."""
+        """Resets stateful layers."""
         super().reset_states()
         if self._cores:
             self._cores.reset_states()
 
     def sync_to_cpu(self) -> Any:
-        """Brings the weights from the cores.
+        """Copies the weights from the cores.
 
         Returns:
-          The model that the program made, with them.
+          The program's model with these weights.
         """
         if self._cores:
             self._cores.give_weights()
         return self.cpu_model
 
     def get_weights(self) -> list[Any]:
-        """The weights on the cores."""
+        """Returns the weights on the cores."""
         return self.sync_to_cpu().get_weights()
 
     def set_weights(self, weights: Any) -> None:
@@ -152,11 +152,11 @@ class KerasTPUModel(tf_keras.Model):
         self.sync_to_cpu().save(*args, **kwargs)
 
     def get_config(self) -> dict[str, Any]:
-        """The configuration of the program's model."""
+        """Returns the configuration of the program's model."""
         return self.cpu_model.get_config()
 
     def shutdown(self) -> None:
-        """Brings the weights here. What a process has started of a TPU lasts as long as it."""
+        """Copies the weights here. A TPU that the process started stays up until it exits."""
         self.sync_to_cpu()
 
     def _make_train_function(self) -> Any:
@@ -174,17 +174,17 @@ class KerasTPUModel(tf_keras.Model):
         return self.predict_function
 
     def _function(self, mode: str) -> Any:
-        """What Keras' loops call for a step: takes its arrays, returns loss and metrics."""
+        """Returns Keras' step function, which takes arrays and returns loss and metrics."""
         fed, weights = list(self._feed_inputs), []
         if mode != ModeKeys.PREDICT:
             fed += [*self._feed_targets, *self._feed_sample_weights]
-            # As they are now: validation without weights, within fit, is compiled anew.
+            # The current state: validation without weights, within fit, is compiled again.
             weights = [weight is not None for weight in self.sample_weights]
 
         def run(inputs: Any) -> list[Any]:
             if not isinstance(inputs, (list, tuple)):
                 inputs = [inputs]
-            # What follows says whether the batch is for training, which the mode does.
+            # Further inputs are Keras' training flag, which the mode replaces.
             arrays = [np.asarray(a, p.dtype.as_numpy_dtype) for a, p in zip(inputs, fed)]
             return self._on_cores().run(mode, arrays, weights)
 
@@ -202,7 +202,7 @@ class KerasTPUModel(tf_keras.Model):
             self._cores.take_weights()
 
     def _hypers(self) -> dict[str, Any]:
-        """The optimizer's numbers: callbacks set variables that it has in the program's graph."""
+        """Returns the optimizer's numbers; callbacks may have set those that are variables."""
         found = {k: v for k, v in hypers(self.optimizer).items() if not callable(v)}
         variables = {k: v for k, v in found.items() if isinstance(v, tf.Variable)}
         found.update(zip(variables, tf_keras.backend.batch_get_value(list(variables.values()))))
@@ -213,16 +213,16 @@ def tpu_model(model: Any, strategy: Any = None) -> KerasTPUModel:
     """Puts a Keras model on the cores of a TPU.
 
     Args:
-      model: functional or sequential, with inputs of known shapes; compiled or not yet.
-      strategy: a TPUDistributionStrategy; by default that of this machine's TPU.
+      model: functional or sequential, with inputs of known shapes; compiled or not.
+      strategy: a TPUDistributionStrategy; this machine's TPU by default.
 
     Returns:
       A model with the same layers and weights.
 
     Raises:
-      RuntimeError: the program is one of TF2, in which models are eager.
-      TypeError: strategy is another one.
-      ValueError: a layer has outputs whose size, but for the batch, is not known.
+      RuntimeError: the program runs eagerly, as in TF2.
+      TypeError: strategy is not a TPUDistributionStrategy.
+      ValueError: a layer has an unknown size in a dimension other than the batch.
     """
     if tf.executing_eagerly():
         raise RuntimeError(

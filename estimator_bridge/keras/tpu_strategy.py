@@ -1,4 +1,4 @@
-"""tf.contrib.tpu.TPUDistributionStrategy: which cores a Keras model is to run on."""
+"""tf.contrib.tpu.TPUDistributionStrategy: the cores that a Keras model runs on."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class TPUDistributionStrategy:
     """The cores of a TPU, for ``keras_to_tpu_model``.
 
     Args:
-      tpu_cluster_resolver: of the TPU; None: the one of this machine.
-      using_single_core: whether the model runs on one core, whatever the TPU has.
+      tpu_cluster_resolver: the TPU's resolver; None for this machine's TPU.
+      using_single_core: whether to use one core only.
 
     Raises:
-      AcceleratorNotFoundError: there is no such TPU.
+      AcceleratorNotFoundError: the TPU was not found.
     """
 
     def __init__(self, tpu_cluster_resolver: Any = None, using_single_core: bool = False):
@@ -32,7 +32,7 @@ class TPUDistributionStrategy:
         self._single_core = using_single_core
 
     def strategy_for(self, model: Any) -> tf.distribute.Strategy:
-        """The tf.distribute strategy for a model: one that keeps states has one core."""
+        """Returns the tf.distribute strategy for a model; a stateful model gets one core."""
         count = self._all_cores.num_replicas_in_sync
         if not (self._single_core or model.stateful) or count == 1:
             return self._all_cores

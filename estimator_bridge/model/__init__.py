@@ -1,4 +1,4 @@
-"""How a model is described: what model_fn is told, what it returns, and how it is to run."""
+"""Describes a model: the arguments and results of model_fn, and the run configuration."""
 
 from estimator_bridge.model.adapters import Model
 from estimator_bridge.model.cluster import Cluster, TaskType, parse_cluster

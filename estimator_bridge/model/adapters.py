@@ -1,4 +1,4 @@
-"""A model described once, and the two model_fns that are made of it."""
+"""A model described once, and its two model_fns."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ _ALL = ("features", "labels", "outputs", "logits", *_SETTINGS)
 
 @dataclasses.dataclass(frozen=True)
 class _Built:
-    """What one call of a model_fn made, but for the metrics."""
+    """The results of one call of a model_fn, except for the metrics."""
 
-    values: dict[str, Any]  # what the user's functions may be called with
+    values: dict[str, Any]  # values that the user's functions may take
     predictions: Any = None
     loss: tf.Tensor | None = None
     train_op: tf.Operation | None = None
 
 
 class Model:
-    """A model, for `Estimator` and for `TPUEstimator`.
+    """A model for both `Estimator` and `TPUEstimator`.
 
-    Each part is a function. It is called with what its arguments name, of:
+    Each part is a function. It is called with the values that its arguments name, out of:
 
-    - ``features``, ``labels``: what the input_fn gave; labels are None in PREDICT mode.
-    - ``outputs``, or ``logits``: what `inference` returned.
+    - ``features``, ``labels``: the results of the input_fn; labels are None in PREDICT mode.
+    - ``outputs``, or ``logits``: the result of `inference`.
     - ``mode``: one of `ModeKeys`; ``training``: whether it is TRAIN.
     - ``params``, ``config``: the estimator's.
 
@@ -59,26 +59,27 @@ class Model:
         Estimator(model.model_fn, ...)
         TPUEstimator(model.tpu_model_fn, ...)
 
-    A function sees one replica's batch, which is the global batch where there is one replica. So
-    each replica has a loss of its own; the mean of them is minimized.
+    A function sees one replica's batch, which with one replica is the global batch. So each replica
+    has its own loss; their mean is minimized.
 
-    What the layers bring along is seen to: the updates of batch norm (of tf_keras layers, and all
-    in ``UPDATE_OPS``) run with each training step, regularisation losses are added to the loss,
-    and layers with ``trainable=False`` stay as they are.
+    Layers' side effects are handled: updates of batch norm (of tf_keras layers, and all in
+    ``UPDATE_OPS``) run with each training step, regularization losses are added to the loss, and
+    layers with ``trainable=False`` are not trained.
 
     Args:
-      inference: from features to outputs, a tensor or a structure of tensors, batch first.
-      loss: a scalar tensor, the mean over the batch. TRAIN and EVAL need it.
-      metrics: for EVAL, a dict by name of ``tf.compat.v1.metrics`` pairs or of tf_keras metrics
-        after ``update_state``. On a TPU it gets what the replicas gathered: the global batch.
-      predictions: for PREDICT, a tensor or a dict of tensors, batch first; by default the outputs,
-        if they are a dict, and else {"outputs": outputs}.
-      optimizer: a ``tf.compat.v1.train.Optimizer`` or a tf_keras optimizer. TRAIN needs it. For a
-        TPU it becomes a `CrossShardOptimizer`.
+      inference: maps features to outputs, a tensor or a structure of tensors, batch first.
+      loss: returns a scalar tensor, the mean over the batch. TRAIN and EVAL need it.
+      metrics: for EVAL, returns a dict by name of ``tf.compat.v1.metrics`` pairs or of tf_keras
+        metrics after ``update_state``. On a TPU it gets the global batch, gathered from all
+        replicas.
+      predictions: for PREDICT, returns a tensor or a dict of tensors, batch first; by default the
+        outputs if they are a dict, otherwise {"outputs": outputs}.
+      optimizer: returns a ``tf.compat.v1.train.Optimizer`` or a tf_keras optimizer. TRAIN needs it.
+        For a TPU it becomes a `CrossShardOptimizer`.
 
     Raises:
-      TypeError: a part is no function.
-      ValueError: an argument of one has a name that is not among the above.
+      TypeError: a part is not a function.
+      ValueError: a part has an argument that is not one of the names above.
     """
 
     def __init__(
@@ -101,17 +102,17 @@ class Model:
         """Builds the model for an `Estimator`, in the default graph.
 
         Args:
-          features: a batch's features, as the input_fn gave them.
-          labels: its labels, or None.
+          features: a batch of features, as the input_fn returned them.
+          labels: the batch's labels, or None.
           mode: one of `ModeKeys`.
-          params: the estimator's.
+          params: the estimator's params.
           config: the estimator's RunConfig.
 
         Returns:
-          The spec of that mode.
+          The spec of the mode.
 
         Raises:
-          ValueError: the mode needs a part that the model was not given.
+          ValueError: the model lacks a part that the mode needs.
           TypeError: a part returned something of the wrong type.
         """
         built = self._build(features, labels, mode, params, config, for_tpu=False)
@@ -133,17 +134,17 @@ class Model:
 
         Args:
           features: the features of one replica's batch.
-          labels: its labels, or None.
+          labels: the batch's labels, or None.
           mode: one of `ModeKeys`.
-          params: the estimator's.
+          params: the estimator's params.
           config: the estimator's tpu.RunConfig.
 
         Returns:
-          The spec of that mode.
+          The spec of the mode.
 
         Raises:
-          ValueError: the mode needs a part that the model was not given, or, in TPU mode, a shape
-            is not static.
+          ValueError: the model lacks a part that the mode needs, or, in TPU mode, a shape is not
+            static.
           TypeError: a part returned something of the wrong type.
         """
         built = self._build(features, labels, mode, params, config, for_tpu=True)

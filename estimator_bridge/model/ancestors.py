@@ -1,4 +1,4 @@
-"""What a tensor of a graph is computed from."""
+"""Finds the operations that a tensor is computed from."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ __all__ = ["ancestors"]
 
 
 def ancestors(targets: Iterable[Any], known: Collection[Any] = ()) -> set[tf.Operation]:
-    """Finds all operations that run before tensors or operations, and those of the targets.
+    """Finds all operations that run before the targets, including the targets' own.
 
     Args:
       targets: tensors and operations of one graph.
-      known: operations that are not looked behind.
+      known: operations where the search stops.
 
     Returns:
       The operations.

@@ -1,4 +1,4 @@
-"""Arguments that are lists of objects of one kind: hooks and listeners."""
+"""Checks arguments that are lists of one kind of object: hooks and listeners."""
 
 from __future__ import annotations
 
@@ -14,19 +14,21 @@ def checked_items(
     """Returns the items as a tuple; () for None.
 
     Args:
-      items: what the user gave.
-      kind: the class of which each item must be an instance.
-      wanted: the beginning of the error, which says so in the original's words.
-      field: of a spec, if it is one that the items were given as.
+      items: the user's argument.
+      kind: the class that each item must be an instance of.
+      wanted: the beginning of the error, in the original's words.
+      field: the spec's field that the items were passed as, if any.
 
     Raises:
-      TypeError: `items` cannot be iterated over, or an item is of another kind.
+      TypeError: `items` is not iterable, or an item is not of that kind.
     """
     where = f" in {field}" if field else ""
     if items is not None and not isinstance(items, Iterable):
         name = type(items).__name__
         advice = f"put it into a list: [{name}(...)]" if isinstance(items, kind) else "pass a list"
-        raise TypeError(f"{wanted}, given: {items!r}{where} ({name}), which is no list; {advice}.")
+        raise TypeError(
+            f"{wanted}, given: {items!r}{where} ({name}), which is not a list; {advice}."
+        )
     checked = () if items is None else tuple(items)
     for item in checked:
         if isinstance(item, kind):

@@ -1,4 +1,4 @@
-"""Functions that name what they want."""
+"""Functions that are called with the values that their arguments name."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ __all__ = ["ByName"]
 
 
 class ByName:
-    """A function that is called with those of many values that its arguments name.
+    """A function that is called with the values that its arguments name.
 
     Args:
-      role: what it is for, as errors name it.
+      role: the function's role, for errors.
       fn: the function.
-      offered: the names that its arguments may have.
+      offered: the allowed argument names.
 
     Attributes:
-      names: those of `offered` that the function takes.
+      names: the names that the function takes.
 
     Raises:
-      TypeError: it is not callable.
+      TypeError: `fn` is not callable.
       ValueError: an argument has another name.
     """
 
@@ -45,7 +45,7 @@ class ByName:
         """Calls the function.
 
         Args:
-          values: by name, at least those in `names`.
+          values: values by name, including all of `names`.
 
         Returns:
           What the function returns.

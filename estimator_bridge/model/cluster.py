@@ -1,4 +1,4 @@
-"""Where this process stands in a cluster, as the TF_CONFIG environment variable tells it."""
+"""This process's role in a cluster, as set by the TF_CONFIG environment variable."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Cluster", "TaskType", "parse_cluster"]
 
 
 class TaskType:
-    """The jobs that a cluster may have."""
+    """The job names of a cluster."""
 
     MASTER = "master"
     PS = "ps"
@@ -25,7 +25,7 @@ class TaskType:
 
 @dataclasses.dataclass(frozen=True)
 class Cluster:
-    """A process's place: which task it is, of what cluster, and whom it talks to.
+    """A process's role: its task, its cluster and its servers.
 
     The defaults are those of a program that runs alone.
     """
@@ -45,21 +45,21 @@ class Cluster:
 
 
 def parse_cluster(tf_config: Mapping[str, Any], collective: bool = False) -> Cluster:
-    """Finds this process's place in the cluster of `tf_config`.
+    """Finds this process's role in the cluster of `tf_config`.
 
     Args:
       tf_config: the content of TF_CONFIG.
-      collective: the workers train by all_reduce under a ``tf.distribute`` strategy. Such a
-        cluster needs no chief: where it has none, worker 0 is the chief.
+      collective: whether the workers train by all-reduce under a ``tf.distribute`` strategy. Such a
+        cluster needs no chief: without one, worker 0 is the chief.
 
     Returns:
-      The place. An evaluator is told nothing of the training cluster, of which it is no part. A
-      process without a task is that of a collective cluster's only node.
+      The role. An evaluator does not see the training cluster, since it is not part of it. A
+      process without a task gets that of a collective cluster's only node.
 
     Raises:
-      ValueError: the cluster has no chief, or more than one, or not this task; or the task is no
-        dict, or its index is no number.
-      TypeError: the service or the cluster is no dict.
+      ValueError: the cluster has no chief or more than one, or lacks this task; or the task is not
+        a dict, or its index is not a number.
+      TypeError: the service or the cluster is not a dict.
     """
     service = tf_config.get("service")
     if service is not None and not isinstance(service, dict):
@@ -70,7 +70,7 @@ def parse_cluster(tf_config: Mapping[str, Any], collective: bool = False) -> Clu
     task = tf_config.get("task", {})
     if not isinstance(task, Mapping):
         raise ValueError(
-            f"The \"task\" in TF_CONFIG must be a dict with 'type' and 'index', as "
+            f"The \"task\" in TF_CONFIG must be a dict with 'type' and 'index', such as "
             f"{{'type': 'worker', 'index': 0}}. Given {type(task).__name__}: {task!r}."
         )
     spec = _cluster_spec(tf_config.get("cluster", {}))
@@ -123,10 +123,10 @@ def _cluster_spec(cluster: Any) -> tf.train.ClusterSpec:
 
 
 def _index(index: Any) -> int:
-    """The number that a task's index is.
+    """Converts a task's index to a number.
 
     Raises:
-      ValueError: it is a text that is no number.
+      ValueError: it is a string that is not a number.
       TypeError: it is of another type.
     """
     try:
@@ -160,7 +160,7 @@ def _alone(
 
 
 def _chief_job(spec: tf.train.ClusterSpec, task: Mapping[str, Any], collective: bool) -> str:
-    """Names the job that leads: `master` was the name of `chief` before TensorFlow 1.4."""
+    """Returns the leading job: TensorFlow before 1.4 called the `chief` job `master`."""
     if TaskType.MASTER in spec.jobs:
         if TaskType.CHIEF in spec.jobs:
             raise ValueError(
@@ -221,14 +221,14 @@ def _task(spec: tf.train.ClusterSpec, task: Mapping[str, Any]) -> tuple[str, int
 
 
 def _address(spec: tf.train.ClusterSpec, task_type: str, task_id: int) -> str:
-    """The address of a task's server; '' for a cluster of one node, which needs no server."""
+    """Returns the address of a task's server; '' for a single-node cluster, which needs none."""
     if sum(spec.num_tasks(job) for job in spec.jobs) == 1:
         return ""
     return "grpc://" + spec.task_address(task_type, task_id)
 
 
 def _global_id(spec: tf.train.ClusterSpec, chief: str, task_type: str, task_id: int) -> int:
-    """Counts the chief first, the parameter servers last, other jobs by name between them."""
+    """Numbers the tasks: the chief first, parameter servers last, other jobs by name between."""
     between = sorted(set(spec.jobs) - {chief, TaskType.PS})
     before = 0
     for job in (chief, *between, TaskType.PS):

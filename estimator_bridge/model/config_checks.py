@@ -1,4 +1,4 @@
-"""What each setting of a RunConfig may be."""
+"""Checks the settings of a RunConfig."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def check_settings(settings: Mapping[str, Any], names: Iterable[str]) -> None:
 
     Raises:
       ValueError: a setting is out of its range.
-      TypeError: a setting that counts something is no number.
+      TypeError: a setting that must be a number is not one.
     """
     for name in names:
         value = settings[name]
@@ -40,14 +40,14 @@ def check_settings(settings: Mapping[str, Any], names: Iterable[str]) -> None:
 
 
 def check_model_dir(model_dir: str | None, tf_config: Mapping[str, Any]) -> str | None:
-    """Settles on one model_dir.
+    """Determines the model_dir from the argument and TF_CONFIG.
 
     Args:
-      model_dir: the one given to RunConfig.
-      tf_config: the content of TF_CONFIG, which may hold another.
+      model_dir: RunConfig's argument.
+      tf_config: the content of TF_CONFIG, which may set it too.
 
     Returns:
-      The one that is set, None if none is.
+      The model_dir that is set; None if there is none.
 
     Raises:
       ValueError: one of them is empty, or they differ.
@@ -55,7 +55,7 @@ def check_model_dir(model_dir: str | None, tf_config: Mapping[str, Any]) -> str 
     in_tf_config = tf_config.get("model_dir")
     for where, path in (("model_dir", model_dir), ("model_dir in TF_CONFIG", in_tf_config)):
         if path == "":
-            raise ValueError(f"{where} should be non-empty. Leave it out to have one made.")
+            raise ValueError(f"{where} should be non-empty. Leave it out to use a temporary one.")
     if model_dir and in_tf_config and model_dir != in_tf_config:
         raise ValueError(
             "`model_dir` provided in RunConfig construct, if set, must have the same value as "

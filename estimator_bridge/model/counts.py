@@ -1,4 +1,4 @@
-"""Counts that users give, and times in place of them."""
+"""Checks of counts and times that users give."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
 class IterationsPerLoop(NamedTuple):
-    """A parsed `iterations_per_loop`: so many steps ("count"), or so many "seconds"."""
+    """A parsed `iterations_per_loop`: a number of steps ("count") or of "seconds"."""
 
     value: int
     unit: str
 
 
 def parse_iterations_per_loop(iterations_per_loop: int | str) -> IterationsPerLoop:
-    """Reads a number of steps, or a time such as "30s", "5m" and "1h".
+    """Parses a number of steps, or a time such as "30s", "5m" or "1h".
 
     Args:
       iterations_per_loop: a positive integer, or a positive integer with a unit of time.
@@ -35,7 +35,7 @@ def parse_iterations_per_loop(iterations_per_loop: int | str) -> IterationsPerLo
       The value and its unit, times in seconds.
 
     Raises:
-      ValueError: it is neither.
+      ValueError: the value is neither.
     """
     match = _ITERATIONS.fullmatch(str(iterations_per_loop))
     if match is None:
@@ -52,7 +52,7 @@ def check_number(name: str, value: Any) -> None:
     """Checks that a count or a time is a number; None is allowed.
 
     Raises:
-      TypeError: it is something else, such as a string.
+      TypeError: the value is of another type, such as a string.
     """
     if value is None or isinstance(value, numbers.Real):
         return
@@ -67,11 +67,11 @@ def check_number(name: str, value: Any) -> None:
 
 
 def check_positive_integer(value: Any, name: str) -> None:
-    """Checks a count.
+    """Checks that a count is a positive integer.
 
     Raises:
-      TypeError: `value` is no integer.
-      ValueError: it is 0 or less.
+      TypeError: `value` is not an integer.
+      ValueError: `value` is 0 or less.
     """
     if not isinstance(value, numbers.Integral):
         raise TypeError(f"{name} must be int, got {type(value)}: {value!r}")

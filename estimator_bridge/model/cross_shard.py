@@ -1,4 +1,4 @@
-"""Gradients and other values summed over the replicas, in TPU mode."""
+"""Sums of gradients and other values over the replicas, in TPU mode."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _each_sees_all: contextvars.ContextVar[bool] = contextvars.ContextVar("_each_see
 
 
 def number_of_shards() -> int | None:
-    """The number of replicas that the model is being built for; None outside of TPU mode."""
+    """Returns the number of replicas that the model is built for; None outside of TPU mode."""
     return get_tpu_context().number_of_shards
 
 
 def number_of_parts() -> int:
-    """Into how many parts the global batch is divided for the model that is being built.
+    """Returns the number of parts of the global batch for the model that is being built.
 
-    The number of replicas in TPU mode; 1 outside of it, and where each replica is given the whole
+    This is the number of replicas in TPU mode; 1 outside of it, or if each replica gets the whole
     batch (``each_sees_all``).
     """
     return 1 if _each_sees_all.get(False) else number_of_shards() or 1
@@ -41,7 +41,7 @@ def number_of_parts() -> int:
 
 @contextlib.contextmanager
 def each_sees_all(is_so: bool) -> Iterator[None]:
-    """Says whether each replica of the model that is being built is given the whole batch."""
+    """Sets whether each replica of the model that is being built gets the whole batch."""
     token = _each_sees_all.set(is_so)
     try:
         yield
@@ -52,16 +52,16 @@ def each_sees_all(is_so: bool) -> Iterator[None]:
 def cross_replica_sum(
     x: Any, group_assignment: Sequence[Sequence[int]] | None = None, name: str | None = None
 ) -> tf.Tensor:
-    """Adds up a value over the replicas.
+    """Sums a value over the replicas.
 
     Args:
-      x: each replica's own value, of one shape and type on all.
-      group_assignment: the replicas' numbers, a list for each group that is summed by itself; all
+      x: each replica's own value, with the same shape and type on all.
+      group_assignment: lists of replica numbers, one for each group to sum separately; all
         replicas are one group by default.
-      name: of the operation.
+      name: name of the operation.
 
     Returns:
-      The sum, on each replica. Outside of TPU mode, where there is one replica, `x`.
+      The sum, on each replica. Outside of TPU mode, with one replica, `x`.
     """
     if number_of_shards() is None:
         return tf.identity(x, name=name)
@@ -69,21 +69,21 @@ def cross_replica_sum(
 
 
 class CrossShardOptimizer(tf.compat.v1.train.Optimizer):
-    """An optimizer that applies the gradients of all replicas' batches, the same on each replica.
+    """An optimizer that applies the gradients of all replicas' batches on each replica.
 
-    `compute_gradients` gives the replica's own gradients, scaled, so that a model can clip them;
-    `apply_gradients` sums them over the replicas. Outside of TPU mode it does what `opt` does.
+    `compute_gradients` returns the replica's own gradients, scaled, so that a model can clip them;
+    `apply_gradients` sums them over the replicas. Outside of TPU mode it behaves like `opt`.
 
     Args:
       opt: a ``tf.compat.v1.train.Optimizer`` or a tf_keras optimizer.
-      reduction: MEAN where the loss is a mean over the replica's batch, SUM where it is a sum.
-      name: a name for the optimizer.
-      group_assignment: the replicas' numbers, a list for each group that shares its gradients;
-        all replicas are one group by default.
+      reduction: MEAN if the loss is a mean over the replica's batch, SUM if it is a sum.
+      name: name of the optimizer.
+      group_assignment: lists of replica numbers, one for each group that shares gradients; all
+        replicas are one group by default.
 
     Raises:
       ValueError: the reduction is neither MEAN nor SUM.
-      TypeError: `opt` is no optimizer.
+      TypeError: `opt` is not an optimizer.
     """
 
     def __init__(
@@ -109,12 +109,12 @@ class CrossShardOptimizer(tf.compat.v1.train.Optimizer):
         var_list: Sequence[tf.Variable] | None = None,
         **kwargs: Any,
     ) -> list[tuple[Any, tf.Variable]]:
-        """The replica's gradients, ready to be summed.
+        """Computes the replica's gradients, ready to be summed.
 
         Args:
           loss: the replica's own loss, a scalar.
-          var_list: with respect to these; by default all trainable variables.
-          **kwargs: what else `opt` takes.
+          var_list: the variables to differentiate by; all trainable variables by default.
+          **kwargs: further arguments for `opt`.
 
         Returns:
           (gradient, variable) pairs. With MEAN, they are divided by the number of replicas.
@@ -138,36 +138,36 @@ class CrossShardOptimizer(tf.compat.v1.train.Optimizer):
         """Sums the gradients over the replicas and applies them.
 
         Args:
-          grads_and_vars: what `compute_gradients` returned, clipped or not.
+          grads_and_vars: the result of `compute_gradients`, clipped or not.
           global_step: incremented by `opt` afterwards.
-          name: of the operation.
+          name: name of the operation.
 
         Returns:
-          The operation of `opt`.
+          The update operation of `opt`.
         """
         if number_of_shards() is not None:
             grads_and_vars = [(self._sum(gradient), var) for gradient, var in grads_and_vars]
         return self._opt.apply_gradients(grads_and_vars, global_step, name)
 
     def get_slot(self, var: tf.Variable, name: str) -> tf.Variable | None:
-        """A slot of `opt`."""
+        """Returns a slot of `opt`."""
         return self._opt.get_slot(var, name)
 
     def get_slot_names(self) -> list[str]:
-        """The names of the slots of `opt`."""
+        """Returns the names of the slots of `opt`."""
         return self._opt.get_slot_names()
 
     def variables(self) -> list[tf.Variable]:
-        """The variables of `opt`."""
+        """Returns the variables of `opt`."""
         return self._opt.variables()
 
     def _sum(self, gradient: Any) -> tf.Tensor | None:
-        # Replicas touch different rows of an embedding, so its slices are summed as a whole.
+        # Replicas update different rows of an embedding, so its slices are summed densely.
         return None if gradient is None else cross_replica_sum(gradient, self._groups)
 
 
 def _group_size(groups: Sequence[Sequence[int]] | None, shards: int) -> int:
-    """How many replicas are summed together.
+    """Returns how many replicas are summed together.
 
     Raises:
       ValueError: the groups do not name each replica once, or differ in size.

@@ -1,4 +1,4 @@
-"""What a model_fn returns to an `Estimator`."""
+"""The result of a model_fn for an `Estimator`."""
 
 from __future__ import annotations
 
@@ -41,29 +41,29 @@ _Fields = collections.namedtuple(
 
 
 class EstimatorSpec(_Fields):
-    """The tensors and operations of a model in one mode: a tuple with names, checked.
+    """The tensors and operations of a model in one mode: a checked named tuple.
 
-    TRAIN needs `loss` and `train_op`, EVAL needs `loss`, PREDICT needs `predictions`. What a mode
-    does not need may be given, and is not used.
+    TRAIN needs `loss` and `train_op`, EVAL needs `loss`, PREDICT needs `predictions`. Fields that a
+    mode does not need are allowed and ignored.
 
     Args:
-      mode: one of `ModeKeys`; None where model_fn takes no mode, and is filled in behind it.
+      mode: one of `ModeKeys`; None if model_fn takes no mode, and filled in afterwards.
       predictions: a tensor or a dict of tensors, batch first.
-      loss: a tensor of one element; of shape [1], it becomes a scalar.
+      loss: a tensor of one element; shape [1] becomes a scalar.
       train_op: the operation of one training step.
       eval_metric_ops: metrics by name: (value, update) pairs as ``tf.compat.v1.metrics`` makes
         them, or tf_keras metrics after ``update_state``.
-      export_outputs: `ExportOutput` objects by signature name. A single one becomes the default
-        signature too; without any, in PREDICT mode, the predictions do.
-      training_chief_hooks: SessionRunHooks that the chief runs in training.
-      training_hooks: those that every worker runs in training.
+      export_outputs: `ExportOutput` objects by signature name. A single one also becomes the
+        default signature; without any, in PREDICT mode, the predictions do.
+      training_chief_hooks: SessionRunHooks for the chief in training.
+      training_hooks: SessionRunHooks for every worker in training.
       scaffold: a ``tf.compat.v1.train.Scaffold`` with the model's own saver or init ops.
-      evaluation_hooks: those that run in evaluation.
-      prediction_hooks: those that run in prediction.
+      evaluation_hooks: SessionRunHooks for evaluation.
+      prediction_hooks: SessionRunHooks for prediction.
 
     Raises:
-      ValueError: a field that the mode needs is missing, or a value is of the wrong shape or graph.
-      TypeError: a field is of the wrong type.
+      ValueError: a required field is missing, or a value has the wrong shape or graph.
+      TypeError: a field has the wrong type.
     """
 
     __slots__ = ()
@@ -82,8 +82,8 @@ class EstimatorSpec(_Fields):
         evaluation_hooks: Iterable[tf.compat.v1.train.SessionRunHook] | None = None,
         prediction_hooks: Iterable[tf.compat.v1.train.SessionRunHook] | None = None,
     ) -> EstimatorSpec:
-        """Checks the arguments, which the class describes."""
-        if mode is not None:  # a model_fn that does not take mode cannot tell it
+        """Checks the arguments; see the class."""
+        if mode is not None:  # a model_fn that does not take mode leaves it out
             check_mode(mode, cls.__name__)
         train_op = check_train_op(train_op, mode)
         loss = check_loss(loss, mode)
@@ -106,11 +106,11 @@ class EstimatorSpec(_Fields):
         )
 
     def _replace(self, **kwargs: Any) -> EstimatorSpec:
-        """Copies with some fields changed, and checked again; a name that is no field is a warning.
+        """Copies the spec with some fields changed and checks it; unknown names cause a warning.
 
         Raises:
           ValueError: `mode` would change, or a value is not valid.
-          TypeError: a value is of the wrong type.
+          TypeError: a value has the wrong type.
         """
         mode = kwargs.get("mode", self.mode)
         if mode != self.mode:
@@ -119,7 +119,7 @@ class EstimatorSpec(_Fields):
                 ": a graph is built for one mode; call model_fn again with the other."
             )
         unknown = sorted(set(kwargs) - set(self._fields))
-        if unknown:  # the original passed them over too, without a word
+        if unknown:  # the original ignored them silently
             logging.warning(
                 "EstimatorSpec._replace got unexpected field names, which have no effect: %s. "
                 "EstimatorSpec has %s.", unknown, list(self._fields)

@@ -1,4 +1,4 @@
-"""Values that replicas send to each other, in TPU mode."""
+"""Exchanges of values between replicas, in TPU mode."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ def all_to_all(
     group_assignment: Sequence[Sequence[int]] | None = None,
     name: str | None = None,
 ) -> tf.Tensor:
-    """Splits each replica's value, sends part i to the i-th replica, and joins what came.
+    """Splits each replica's value, sends part i to the i-th replica, and joins the received parts.
 
     Args:
-      x: each replica's own value, of one shape and type on all.
-      concat_dimension: along which the parts that came are put side by side, in the order of the
-        replicas.
-      split_dimension: along which the value is split.
-      split_count: into how many parts: as many as a group has replicas.
-      group_assignment: the replicas' numbers, a list for each group that exchanges among itself;
-        all replicas are one group by default.
-      name: of the operation.
+      x: each replica's own value, with the same shape and type on all.
+      concat_dimension: the dimension along which the received parts are joined, in the order of
+        the replicas.
+      split_dimension: the dimension along which the value is split.
+      split_count: the number of parts: the number of replicas in a group.
+      group_assignment: lists of replica numbers, one for each group that exchanges values; all
+        replicas are one group by default.
+      name: name of the operation.
 
     Returns:
-      The joined parts. Outside of TPU mode, where there is one replica, `x`.
+      The joined parts. Outside of TPU mode, with one replica, `x`.
 
     Raises:
       ValueError: `split_count` is not the size of the groups.
@@ -63,17 +63,17 @@ def collective_permute(
     """Sends values from replica to replica.
 
     Args:
-      x: each replica's own value, of one shape and type on all.
-      source_target_pairs: pairs of replica numbers: who sends, and who gets it. No replica gets
-        two.
-      name: of the operation.
+      x: each replica's own value, with the same shape and type on all.
+      source_target_pairs: pairs of replica numbers, sender and receiver. No replica receives two
+        values.
+      name: name of the operation.
 
     Returns:
-      What this replica got; zeros where none sent to it. Outside of TPU mode, where there is one
-      replica, `x`.
+      The value that this replica received; zeros if it received none. Outside of TPU mode, with
+      one replica, `x`.
 
     Raises:
-      ValueError: a replica is to get two values.
+      ValueError: a replica would receive two values.
     """
     targets = [target for _, target in source_target_pairs]
     if len(set(targets)) < len(targets):

@@ -1,4 +1,4 @@
-"""What a served model returns, as a SavedModel's signatures describe it."""
+"""Outputs of a served model, as a SavedModel's signatures describe them."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _DEFAULT_KEY = tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY
 
 
 class ExportOutput(abc.ABC):
-    """One output of a served model, as one head makes it."""
+    """One output of a served model, from one head."""
 
     @abc.abstractmethod
     def as_signature_def(
         self, receiver_tensors: Mapping[str, tf.Tensor]
     ) -> tf.compat.v1.MetaGraphDef.SignatureDefEntry:
-        """Describes this output as a function of what is fed.
+        """Builds the signature of this output for the given inputs.
 
         Args:
           receiver_tensors: the tensors that a request feeds, by name.
@@ -43,11 +43,11 @@ class PredictOutput(ExportOutput):
     """Any outputs, by name.
 
     Args:
-      outputs: a tensor, which gets the name "output", or tensors by name; the names may be tuples
-        of strings, which are joined by "/". Sparse and ragged tensors are served as they are.
+      outputs: a tensor, which is named "output", or tensors by name. A name may be a tuple of
+        strings, which are joined by "/". Sparse and ragged tensors are served as they are.
 
     Raises:
-      ValueError: a name is no string, or a value no tensor.
+      ValueError: a name is not a string, or a value is not a tensor.
     """
 
     def __init__(self, outputs: tf.Tensor | Mapping[Any, tf.Tensor]):
@@ -69,7 +69,7 @@ class PredictOutput(ExportOutput):
         return self._outputs
 
     def as_signature_def(self, receiver_tensors: Mapping[str, tf.Tensor]) -> Any:
-        """Describes a Predict signature; see the base class."""
+        """Builds a Predict signature; see the base class."""
         return tf.compat.v1.saved_model.predict_signature_def(dict(receiver_tensors), self._outputs)
 
 
@@ -78,11 +78,11 @@ class ClassificationOutput(ExportOutput):
 
     Args:
       scores: floats, [batch, classes].
-      classes: the labels as strings, [batch, classes]; each goes with the score in its place.
-        Alone, they are the best classes, the best first.
+      classes: the labels as strings, [batch, classes], in the order of the scores. Without scores,
+        the top classes, best first.
 
     Raises:
-      ValueError: neither is given, or one has another type.
+      ValueError: neither is given, or one has the wrong type.
     """
 
     def __init__(self, scores: tf.Tensor | None = None, classes: tf.Tensor | None = None):
@@ -96,7 +96,7 @@ class ClassificationOutput(ExportOutput):
         if classes is not None and not _has_type(classes, tf.string):
             raise ValueError(
                 f"Classification classes must be a string Tensor; got {classes!r}. "
-                "tf.as_string(class_ids) makes labels of numbers."
+                "tf.as_string(class_ids) converts numbers to labels."
             )
         self._scores = scores
         self._classes = classes
@@ -112,7 +112,7 @@ class ClassificationOutput(ExportOutput):
         return self._classes
 
     def as_signature_def(self, receiver_tensors: Mapping[str, tf.Tensor]) -> Any:
-        """Describes a Classify signature; see the base class."""
+        """Builds a Classify signature; see the base class."""
         return tf.compat.v1.saved_model.classification_signature_def(
             _examples("Classification", receiver_tensors), self._classes, self._scores
         )
@@ -125,7 +125,7 @@ class RegressionOutput(ExportOutput):
       value: floats, [batch] or [batch, 1].
 
     Raises:
-      ValueError: it is no float tensor.
+      ValueError: `value` is not a float tensor.
     """
 
     def __init__(self, value: tf.Tensor):
@@ -138,7 +138,7 @@ class RegressionOutput(ExportOutput):
         return self._value
 
     def as_signature_def(self, receiver_tensors: Mapping[str, tf.Tensor]) -> Any:
-        """Describes a Regress signature; see the base class."""
+        """Builds a Regress signature; see the base class."""
         return tf.compat.v1.saved_model.regression_signature_def(
             _examples("Regression", receiver_tensors), self._value
         )
@@ -147,18 +147,18 @@ class RegressionOutput(ExportOutput):
 def complete_export_outputs(
     export_outputs: Mapping[str, ExportOutput] | None, predictions: Any
 ) -> dict[str, ExportOutput]:
-    """Makes sure that a model in PREDICT mode has a default signature.
+    """Ensures that a model in PREDICT mode has a default signature.
 
     Args:
-      export_outputs: the model_fn's own, or None.
+      export_outputs: the model_fn's export_outputs, or None.
       predictions: the model_fn's predictions, a checked tensor or dict of tensors.
 
     Returns:
       `export_outputs` with the default serving key: a single output also becomes the default, and
-      without any the predictions do.
+      without any, the predictions do.
 
     Raises:
-      TypeError: it is no dict, or holds something that is no `ExportOutput`.
+      TypeError: `export_outputs` is not a dict, or holds a value that is not an `ExportOutput`.
       ValueError: there are several, and none is the default.
     """
     if export_outputs is None:
@@ -166,7 +166,7 @@ def complete_export_outputs(
     if not isinstance(export_outputs, Mapping):
         raise TypeError(f"`export_outputs` must be dict, received: {export_outputs!r}.")
     for key, output in export_outputs.items():
-        # TensorFlow still has classes of its own of this shape; programs may reach for them.
+        # TensorFlow still has its own classes of this kind, which programs may use.
         if not callable(getattr(output, "as_signature_def", None)):
             raise TypeError(
                 f"Values in `export_outputs` must be ExportOutput objects, received: {output!r} "

@@ -1,4 +1,4 @@
-"""What a user's function can be called with."""
+"""Inspects the arguments that a user's function takes."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["binding_error", "describe_fn", "fn_args"]
 
 
 def fn_args(fn: Callable[..., Any]) -> tuple[str, ...]:
-    """Names the arguments that `fn` still takes by name.
+    """Returns the names of the arguments that `fn` still takes by name.
 
-    A bound method's ``self`` and what a ``functools.partial`` has already filled in are left out,
-    ``*args`` and ``**kwargs`` too.
+    Left out are a bound method's ``self``, arguments that a ``functools.partial`` has set,
+    ``*args`` and ``**kwargs``.
 
     Args:
       fn: a function, method, partial, or object with ``__call__``.
@@ -34,7 +34,7 @@ def fn_args(fn: Callable[..., Any]) -> tuple[str, ...]:
 def binding_error(
     fn: Callable[..., Any], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
 ) -> str | None:
-    """Says why `fn` cannot be called with these arguments, without calling it.
+    """Returns why `fn` cannot be called with these arguments, without calling it.
 
     Args:
       fn: any callable.
@@ -42,8 +42,8 @@ def binding_error(
       kwargs: keyword arguments.
 
     Returns:
-      Python's reason, as "missing a required argument: 'labels'"; None if the call would bind, or
-      if `fn` (one written in C) does not tell its signature.
+      Python's reason, such as "missing a required argument: 'labels'"; None if the call would
+      bind, or if `fn` (one written in C) has no signature.
     """
     try:
         signature = inspect.signature(fn)
@@ -57,7 +57,7 @@ def binding_error(
 
 
 def describe_fn(fn: Callable[..., Any]) -> str:
-    """Writes `fn` with its arguments, as "metric_fn(labels, logits)", for an error message."""
+    """Formats `fn` with its arguments, such as "metric_fn(labels, logits)", for error messages."""
     inner = fn
     while isinstance(inner, functools.partial):
         inner = inner.func

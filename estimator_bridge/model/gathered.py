@@ -1,4 +1,4 @@
-"""A function of the model's tensors, as the host calls it with those of all replicas."""
+"""A function that the host calls with tensors gathered from all replicas."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ class GatheredCall:
 
     Args:
       part: the function.
-      values: what it may be called with, by name; of these, the tensors that it asks for are
-        gathered.
+      values: the values that it may be called with, by name; those that it names are gathered.
 
     Attributes:
-      tensors: what is to be gathered, by name, as "labels" or "outputs['logits']".
+      tensors: the tensors to gather, by name, such as "labels" or "outputs['logits']".
 
     Raises:
       ValueError: in TPU mode, a tensor has no batch dimension.

@@ -1,4 +1,4 @@
-"""`eval_metrics` and `host_call`: a function, and tensors of the accelerator that it is given."""
+"""`eval_metrics` and `host_call`: a function, and the accelerator's tensors that it takes."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ def check_host_call(field: str, host_call: Any) -> tuple[Callable[..., Any], Any
     """Checks one (function, tensors) pair.
 
     Args:
-      field: the name of the spec's field, for the error.
+      field: the name of the spec's field, for errors.
       host_call: the pair, whose tensors are a list or a dict; None passes.
 
     Returns:
       The pair as a tuple, or None.
 
     Raises:
-      ValueError: it is no pair, its tensors are no list or dict, or one is of another graph.
+      ValueError: it is not a pair, its tensors are not a list or dict, or one is from another
+        graph.
       TypeError: its function is not callable, or does not take the dict's names.
-      RuntimeError: its function takes another number of tensors than the list has.
+      RuntimeError: its function does not take as many tensors as the list has.
     """
     if host_call is None:
         return None
@@ -81,18 +82,18 @@ class SummaryWritersHook(tf.compat.v1.train.SessionRunHook):
         session.run(self._open)
 
     def end(self, session: Any) -> None:
-        """Writes out what the writers hold."""
+        """Flushes the writers."""
         session.run(self._flush)
 
 
 class HostCallHook(SummaryWritersHook):
-    """Runs what a host_call returned with each step.
+    """Runs the results of a host_call with each step.
 
     Args:
-      fetches: tensors and operations, in any nesting that ``Session.run`` takes.
+      fetches: tensors and operations, in any nesting that ``Session.run`` accepts.
 
     Raises:
-      TypeError: there are none.
+      TypeError: `fetches` is None.
     """
 
     def __init__(self, fetches: Any):
@@ -106,7 +107,7 @@ class HostCallHook(SummaryWritersHook):
         self.fetches = fetches
 
     def before_run(self, run_context: Any) -> tf.compat.v1.train.SessionRunArgs:
-        """Asks for the host_call's results with this step."""
+        """Requests the host_call's results with this step."""
         return tf.compat.v1.train.SessionRunArgs(self.fetches)
 
 

@@ -1,8 +1,8 @@
-"""What tf_keras layers bring along: updates, regularisation losses, frozen weights.
+"""Side effects of tf_keras layers: updates, regularization losses, frozen weights.
 
-A ``tf.layers`` function puts them into the graph's collections. A tf_keras layer keeps them to
-itself, and a model built inside a function is gone when that returns. So the layers are noted
-while the function runs.
+A ``tf.layers`` function adds them to the graph's collections. A tf_keras layer keeps them to
+itself, and a model built inside a function is gone once the function returns. So the layers are
+recorded while the function runs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _HOOKS = ("add_weight", "add_loss", "add_update")
 
 
 class KerasLayers:
-    """The tf_keras layers that were at work in a graph.
+    """The tf_keras layers used in a graph.
 
     Args:
       graph: the graph.
@@ -35,7 +35,7 @@ class KerasLayers:
         self._known = {operation.name for operation in _placeholders(graph)}
 
     def note(self, layer: Any) -> None:
-        """Adds a layer that builds in the graph now, unless it uses the graph's collections."""
+        """Records a layer that builds in the graph, unless it uses the graph's collections."""
         import tf_keras
 
         others = (tf.compat.v1.layers.Layer, tf_keras.metrics.Metric)
@@ -43,22 +43,22 @@ class KerasLayers:
             self._layers[id(layer)] = layer
 
     def updates(self) -> list[Any]:
-        """What is to run with each training step, as the moving averages of batch norm."""
+        """Returns the updates for each training step, such as batch norm's moving averages."""
         return self._usable(update for layer in self._all() for update in layer.updates)
 
     def losses(self) -> list[tf.Tensor]:
-        """The regularisation and other added losses, each once."""
+        """Returns the regularization and other added losses, without duplicates."""
         return self._usable(loss for layer in self._all() for loss in layer.losses)
 
     def frozen(self) -> set[Any]:
-        """References (``variable.ref()``) of the weights of layers that are not ``trainable``."""
+        """Returns references (``variable.ref()``) of the weights that are not trainable."""
         return {weight.ref() for layer in self._all() for weight in layer.non_trainable_weights}
 
     def _all(self) -> list[Any]:
         return list(self._layers.values())
 
     def _usable(self, found: Iterator[Any]) -> list[Any]:
-        # A functional model is first built on placeholders of its own, which nothing feeds.
+        # A functional model is first built on its own placeholders, which nothing feeds.
         unfed = {p for p in _placeholders(self._graph) if p.name not in self._known}
         distinct = {id(item): item for item in found}.values()
         return [item for item in distinct if not (unfed and unfed & ancestors([item]))]
@@ -66,18 +66,18 @@ class KerasLayers:
 
 @contextlib.contextmanager
 def watch_keras_layers(training: bool) -> Iterator[KerasLayers]:
-    """Notes the tf_keras layers that build in the default graph.
+    """Records the tf_keras layers that build in the default graph.
 
     Args:
-      training: what layers take that are called without ``training=``.
+      training: the default of layers that are called without ``training=``.
 
     Yields:
-      The layers, to be asked for what they brought along.
+      The recorded layers.
     """
     import tf_keras
 
     noted = KerasLayers(tf.compat.v1.get_default_graph())
-    # The class of layers in graphs, which has no public name of its own.
+    # The class of layers in graphs, which has no public name.
     owner = tf.compat.v1.layers.Layer.__base__
     originals = {name: vars(owner)[name] for name in _HOOKS}
     with contextlib.ExitStack() as stack:
@@ -85,7 +85,7 @@ def watch_keras_layers(training: bool) -> Iterator[KerasLayers]:
             setattr(owner, name, _noting(noted, original))
             stack.callback(setattr, owner, name, original)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it is deprecated for TF2, not for graphs
+            warnings.simplefilter("ignore")  # deprecated for TF2, not for graphs
             stack.enter_context(tf_keras.backend.learning_phase_scope(int(training)))
         yield noted
 
@@ -103,9 +103,9 @@ def _noting(noted: KerasLayers, method: Callable[..., Any]) -> Callable[..., Any
 
 
 def _made_once(loss: Any) -> Any:
-    """Lets a loss that is a function return the same tensor each time that it is asked for.
+    """Makes a loss that is a function return the same tensor on each call in a graph.
 
-    Else it would be counted for a layer, for the model that holds it, and for the user's own sum.
+    Otherwise it would count once for the layer, for the model around it, and for the user's sum.
     """
     if not callable(loss):
         return loss

@@ -13,16 +13,16 @@ __all__ = ["KerasOptimizer", "as_graph_optimizer"]
 
 
 def as_graph_optimizer(optimizer: Any) -> tf.compat.v1.train.Optimizer:
-    """Gives any optimizer the methods of a v1 one.
+    """Gives any optimizer the methods of a v1 optimizer.
 
     Args:
       optimizer: a v1 or a tf_keras optimizer, legacy or new.
 
     Returns:
-      `optimizer`, a tf_keras one wrapped.
+      `optimizer`; a tf_keras one is wrapped.
 
     Raises:
-      TypeError: it is no optimizer, or one of Keras 3.
+      TypeError: it is not an optimizer, or it is one of Keras 3.
     """
     if isinstance(optimizer, tf.compat.v1.train.Optimizer):
         return optimizer
@@ -30,11 +30,11 @@ def as_graph_optimizer(optimizer: Any) -> tf.compat.v1.train.Optimizer:
 
 
 class KerasOptimizer(tf.compat.v1.train.Optimizer):
-    """A tf_keras optimizer as a v1 one, whose count of iterations is the global step.
+    """A tf_keras optimizer as a v1 one; its count of iterations is the global step.
 
     Args:
-      optimizer: of ``tf_keras.optimizers`` or ``tf_keras.optimizers.legacy``, made in the graph
-        in which it is used.
+      optimizer: from ``tf_keras.optimizers`` or ``tf_keras.optimizers.legacy``, made in the graph
+        where it is used.
 
     Raises:
       TypeError: it is neither.
@@ -66,14 +66,14 @@ class KerasOptimizer(tf.compat.v1.train.Optimizer):
         Args:
           grads_and_vars: (gradient, variable) pairs.
           global_step: the optimizer's count of iterations, incremented afterwards.
-          name: of the operation.
+          name: name of the operation.
 
         Returns:
-          The operation of one update.
+          The update operation.
         """
         pairs = [(gradient, var) for gradient, var in grads_and_vars if gradient is not None]
         if global_step is not None and global_step is not self._step:
-            # Not read first: a legacy optimizer makes a variable of its own when asked.
+            # Not read first: a legacy optimizer creates its own variable on access.
             self._keras.iterations = self._step = global_step
         if self._is_legacy:
             return self._keras.apply_gradients(pairs, name=name)
@@ -81,20 +81,20 @@ class KerasOptimizer(tf.compat.v1.train.Optimizer):
         return self._apply_in_function(pairs, name)
 
     def variables(self) -> list[tf.Variable]:
-        """The optimizer's variables."""
+        """Returns the optimizer's variables."""
         variables = self._keras.variables
         return list(variables() if callable(variables) else variables)
 
     def get_slot(self, var: tf.Variable, name: str) -> tf.Variable | None:
-        """A slot of a legacy optimizer; the new ones have none by name."""
+        """Returns a slot of a legacy optimizer; new optimizers have no named slots."""
         return self._keras.get_slot(var, name) if self._is_legacy else None
 
     def get_slot_names(self) -> list[str]:
-        """The names of a legacy optimizer's slots."""
+        """Returns the names of a legacy optimizer's slots."""
         return self._keras.get_slot_names() if self._is_legacy else []
 
     def _apply_in_function(self, pairs: list[tuple[Any, tf.Variable]], name: str | None) -> Any:
-        # The new optimizers rely on a function's own order of assignments, and return none of them.
+        # New optimizers rely on a function's automatic ordering, and return no operations.
         variables = [var for _, var in pairs]
 
         @tf.function(autograph=False)

@@ -1,4 +1,4 @@
-"""Brings `eval_metric_ops` to one form: a value and an update for each name."""
+"""Normalizes `eval_metric_ops` to a value and an update for each name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["check_eval_metric_ops"]
 
 
 class _NoTensorError(TypeError, AttributeError):
-    """A metric has a number or None for a tensor; the original asked it for its graph."""
+    """A metric is a number or None, not a tensor; the original raised AttributeError."""
 
 
 def check_eval_metric_ops(eval_metric_ops: Any) -> dict[str, tuple[Any, Any]]:
@@ -27,11 +27,11 @@ def check_eval_metric_ops(eval_metric_ops: Any) -> dict[str, tuple[Any, Any]]:
 
     Returns:
       The pairs by name; {} for None. A Keras metric's variables are added to the collections of
-      local and of metric variables, by which they are reset before each evaluation.
+      local and metric variables, which are reset before each evaluation.
 
     Raises:
-      TypeError: it is no dict, or holds what is no metric.
-      ValueError: a Keras metric has no update, or something is of another graph.
+      TypeError: it is not a dict, or a value is not a metric.
+      ValueError: a Keras metric has no update, or a part is from another graph.
     """
     if eval_metric_ops is None:
         return {}
@@ -43,8 +43,8 @@ def check_eval_metric_ops(eval_metric_ops: Any) -> dict[str, tuple[Any, Any]]:
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise TypeError(
                 "Values of eval_metric_ops must be (metric_value, update_op) tuples, given: "
-                f"{metric!r} for key: {name}. tf.compat.v1.metrics.mean(tensor) makes one of a "
-                "tensor."
+                f"{metric!r} for key: {name}. tf.compat.v1.metrics.mean(tensor) makes a metric "
+                "from a tensor."
             )
         for part in tf.nest.flatten(pair):
             if not isinstance(part, (tf.Tensor, tf.Variable, tf.Operation)):
@@ -58,13 +58,13 @@ def check_eval_metric_ops(eval_metric_ops: Any) -> dict[str, tuple[Any, Any]]:
 
 
 def _is_keras_metric(value: Any) -> bool:
-    # Nobody can hold an instance of a class of a module that is not loaded; so load nothing.
+    # Only a loaded module's classes can have instances, so load nothing.
     for module in ("tf_keras", "keras"):
         metrics = getattr(sys.modules.get(module), "metrics", None)
         if metrics is not None and isinstance(value, metrics.Metric):
             if not hasattr(value, "updates"):
                 raise TypeError(
-                    f"{value!r} is a Keras 3 metric, which cannot live in a graph. Take "
+                    f"{value!r} is a Keras 3 metric, which cannot live in a graph. Use "
                     f"tf_keras.metrics.{type(value).__name__}, or set TF_USE_LEGACY_KERAS=1 "
                     "before TensorFlow is imported."
                 )

@@ -1,4 +1,4 @@
-"""The three ways in which an estimator calls a model_fn."""
+"""The three modes of a model_fn."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ __all__ = ["MODES", "MODE_NAMES", "ModeKeys", "check_mode"]
 
 
 class ModeKeys:
-    """The values of model_fn's ``mode``: plain strings, as programs compare and log them."""
+    """The values of model_fn's ``mode``: plain strings, since programs compare and log them."""
 
     TRAIN = "train"
     EVAL = "eval"
@@ -15,7 +15,7 @@ class ModeKeys:
 
 MODES = (ModeKeys.TRAIN, ModeKeys.EVAL, ModeKeys.PREDICT)
 
-# What messages call them.
+# The modes' names in messages.
 MODE_NAMES = {
     ModeKeys.TRAIN: "training",
     ModeKeys.EVAL: "evaluation",
@@ -24,15 +24,15 @@ MODE_NAMES = {
 
 
 def check_mode(mode: str, owner: str) -> str:
-    """Returns `mode`, or says which modes there are.
+    """Returns `mode` after checking that it is a known mode.
 
     Args:
-      mode: what was given.
-      owner: the name of the thing that it was given to, for the error.
+      mode: the user's value.
+      owner: the name of the object that it was passed to, for errors.
 
     Raises:
-      ValueError: `mode` is none of `MODES`. Such a spec would pass every check, for the fields
-        that it needs are found by its mode.
+      ValueError: `mode` is not in `MODES`. Such a spec would pass all other checks, since the mode
+        determines the fields that it needs.
     """
     if mode not in MODES:
         raise ValueError(

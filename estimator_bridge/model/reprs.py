@@ -1,4 +1,4 @@
-"""Reprs that show what somebody chose, and leave out what is as by default."""
+"""Reprs that show the values a user chose, and leave out defaults."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from google.protobuf import message, text_format  # type: ignore[import-untyped]
 
 __all__ = ["call_repr", "changed_from_defaults"]
 
-_LONGEST = 200  # characters of one value
+_LONGEST = 200  # characters per value
 
 
 def call_repr(name: str, values: Mapping[str, Any]) -> str:
-    """Shows a call with keywords, on one line.
+    """Formats a call with keyword arguments on one line.
 
     Args:
-      name: of what is called.
-      values: the arguments by name; the text of a long one is cut.
+      name: the name of the function or class.
+      values: the arguments by name; long values are cut.
     """
     return f"{name}({', '.join(f'{key}={_shown(value)}' for key, value in values.items())})"
 
@@ -26,11 +26,11 @@ def call_repr(name: str, values: Mapping[str, Any]) -> str:
 def changed_from_defaults(
     function: Callable[..., Any], values: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Lists the values that are not the defaults of the function's parameters.
+    """Returns the values that differ from the function's parameter defaults.
 
     Args:
-      function: of whose signature the defaults are.
-      values: by parameter.
+      function: the function with the defaults.
+      values: values by parameter name.
     """
     parameters = inspect.signature(function).parameters
     return {
@@ -41,7 +41,7 @@ def changed_from_defaults(
 
 
 def _is(value: Any, default: Any) -> bool:
-    # Other kinds than numbers and strings may compare element by element.
+    # Other types, such as arrays, may compare element by element.
     plain = (bool, int, float, str, type(None))
     if isinstance(value, plain) and isinstance(default, plain):
         return value == default and isinstance(value, bool) == isinstance(default, bool)

@@ -1,4 +1,4 @@
-"""How an estimator runs: where it saves, how often, and what machines it shares the work with."""
+"""The run configuration of an Estimator: checkpoints, summaries, cluster and strategies."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["RunConfig"]
 
 
 class _Unset:
-    """Tells "not given" from None, which for the checkpoint cadences means "never"."""
+    """The type of a marker for "not given"; None turns checkpoints off."""
 
     def __repr__(self) -> str:
         return "<unset>"
@@ -39,65 +39,65 @@ _DEFAULT_SAVE_CHECKPOINTS_SECS = 600
 class RunConfig:
     """The configuration of an `Estimator`'s run; read-only, see `replace`.
 
-    A program may set attributes of its own on it; they reach model_fn and survive `replace`.
+    A program may set its own attributes on it; they reach model_fn and survive `replace`.
 
     Args:
-      model_dir: where checkpoints, the graph and summaries go; a path-like object is resolved.
-        None leaves the choice to TF_CONFIG's ``model_dir``, then to the estimator.
-      tf_random_seed: the graph's seed. None draws other initial weights in each run.
+      model_dir: folder of checkpoints, the graph and summaries; may be a path-like object. None
+        leaves the choice to TF_CONFIG's ``model_dir``, then to the estimator.
+      tf_random_seed: the graph's seed. None draws different initial weights in each run.
       save_summary_steps: steps between summaries.
-      save_checkpoints_steps: steps between checkpoints; at most one of it and the next.
+      save_checkpoints_steps: steps between checkpoints; not with `save_checkpoints_secs`.
       save_checkpoints_secs: seconds between checkpoints, 600 if neither is given. None for both
         turns checkpoints off.
       session_config: a ``tf.compat.v1.ConfigProto``.
-      keep_checkpoint_max: how many recent checkpoints stay; 0 or None keeps all.
-      keep_checkpoint_every_n_hours: one checkpoint in so many hours stays for good.
+      keep_checkpoint_max: number of recent checkpoints to keep; 0 or None keeps all.
+      keep_checkpoint_every_n_hours: hours between checkpoints that are kept permanently.
       log_step_count_steps: steps between log lines of loss and speed.
       train_distribute: the ``tf.distribute`` strategy to train under.
       device_fn: takes an operation ``op``, returns its device.
-      protocol: of the servers in a cluster, "grpc" or "grpc+verbs".
+      protocol: protocol of the cluster's servers, "grpc" or "grpc+verbs".
       eval_distribute: the strategy to evaluate under.
-      experimental_distribute: an object with ``train_distribute`` and ``eval_distribute``, in
-        place of those two arguments.
-      experimental_max_worker_delay_secs: the longest that a worker waits before it starts.
-      session_creation_timeout_secs: the longest that a worker waits for the chief.
-      checkpoint_save_graph_def: whether ``graph.pbtxt`` and ``.meta`` files are written.
+      experimental_distribute: an object with ``train_distribute`` and ``eval_distribute``, instead
+        of those two arguments.
+      experimental_max_worker_delay_secs: maximum delay before a worker starts.
+      session_creation_timeout_secs: maximum time that a worker waits for the chief.
+      checkpoint_save_graph_def: whether to write ``graph.pbtxt`` and ``.meta`` files.
 
     Raises:
-      ValueError: an argument, or TF_CONFIG, is not valid, or both checkpoint cadences are set.
-      TypeError: an argument that counts something is no number.
+      ValueError: an argument or TF_CONFIG is not valid, or both checkpoint intervals are set.
+      TypeError: an argument that must be a number is not one.
     """
 
-    # Whether a cluster's workers see the parameter servers and themselves only.
+    # Whether a cluster's workers see only themselves and the parameter servers.
     _has_device_filters = True
 
-    model_dir = Setting("Where checkpoints, the graph and summaries go; None if not set yet.")
+    model_dir = Setting("The folder of checkpoints, the graph and summaries; None if not set yet.")
     tf_random_seed = Setting("The graph's seed, or None.")
     save_summary_steps = Setting("Steps between summaries.")
     save_checkpoints_steps = Setting("Steps between checkpoints, or None.")
     save_checkpoints_secs = Setting("Seconds between checkpoints, or None.")
     session_config = Setting("The ConfigProto, or None.")
-    keep_checkpoint_max = Setting("How many recent checkpoints stay.")
-    keep_checkpoint_every_n_hours = Setting("One checkpoint in so many hours stays for good.")
+    keep_checkpoint_max = Setting("The number of recent checkpoints to keep.")
+    keep_checkpoint_every_n_hours = Setting("Hours between checkpoints kept permanently.")
     log_step_count_steps = Setting("Steps between log lines.")
     train_distribute = Setting("The strategy to train under, or None.")
-    device_fn = Setting("Takes an operation, returns its device; or None.")
+    device_fn = Setting("A function from an operation to its device, or None.")
     protocol = Setting("The protocol of the cluster's servers, or None.")
     eval_distribute = Setting("The strategy to evaluate under, or None.")
-    experimental_distribute = Setting("What held the two strategies, or None.")
-    experimental_max_worker_delay_secs = Setting("The longest wait before a worker starts.")
-    session_creation_timeout_secs = Setting("The longest wait for the chief.")
-    checkpoint_save_graph_def = Setting("Whether the graph is written beside checkpoints.")
+    experimental_distribute = Setting("The object with the two strategies, or None.")
+    experimental_max_worker_delay_secs = Setting("The maximum delay before a worker starts.")
+    session_creation_timeout_secs = Setting("The maximum wait for the chief.")
+    checkpoint_save_graph_def = Setting("Whether the graph is written with checkpoints.")
 
     cluster_spec = Place("The cluster; empty for a program that runs alone, and an evaluator.")
-    task_type = Place("This process's job, as 'chief' or 'worker'.")
-    task_id = Place("This process's number within its job.")
+    task_type = Place("This process's job, such as 'chief' or 'worker'.")
+    task_id = Place("This process's index within its job.")
     is_chief = Place("Whether this process saves checkpoints and writes summaries.")
-    master = Place("The address of the server that trains; '' for this process.")
-    evaluation_master = Place("The address of the server that evaluates; '' for this process.")
-    num_ps_replicas = Place("How many parameter servers the cluster has.")
-    num_worker_replicas = Place("How many workers the cluster has, the chief included.")
-    global_id_in_cluster = Place("This process's number among all; None for an evaluator.")
+    master = Place("The address of the training server; '' for this process.")
+    evaluation_master = Place("The address of the evaluation server; '' for this process.")
+    num_ps_replicas = Place("The number of parameter servers in the cluster.")
+    num_worker_replicas = Place("The number of workers in the cluster, including the chief.")
+    global_id_in_cluster = Place("This process's index among all tasks; None for an evaluator.")
     service = Place("TF_CONFIG's service dict, or None.")
 
     def __init__(
@@ -156,14 +156,14 @@ class RunConfig:
         Setting one of save_checkpoints_steps and save_checkpoints_secs clears the other.
 
         Args:
-          **kwargs: settings by the names of the constructor's arguments.
+          **kwargs: settings, named as the constructor's arguments.
 
         Returns:
-          The copy, the user's own attributes with it.
+          The copy, including the user's own attributes.
 
         Raises:
-          ValueError: a name is no setting, or a value is not valid.
-          TypeError: a setting that counts something is no number.
+          ValueError: a name is not a setting, or a value is not valid.
+          TypeError: a setting that must be a number is not one.
         """
         unknown = [name for name in kwargs if name not in self._settings]
         if unknown:
@@ -190,7 +190,7 @@ class RunConfig:
         return call_repr(type(self).__name__, self._shown_values())
 
     def _shown_values(self) -> dict[str, Any]:
-        """What a repr shows, by the names of arguments and properties."""
+        """Returns the values of the repr, by the names of arguments and properties."""
         values = dict(self._settings)
         chosen = self._settings["save_checkpoints_steps"], self._settings["save_checkpoints_secs"]
         if chosen == (None, _DEFAULT_SAVE_CHECKPOINTS_SECS):
@@ -210,8 +210,8 @@ class RunConfig:
         return {**shown, **changed_from_defaults(Cluster, place)}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> RunConfig:
-        # A copied strategy is another strategy: variables made under the one are foreign to the
-        # other. What stands for machines is shared, the rest is copied.
+        # A copied strategy is another strategy: its variables are foreign to the original. Objects
+        # that represent machines are shared, the rest is copied.
         for shared in self._shared():
             memo[id(shared)] = shared
         config = type(self).__new__(type(self))
@@ -220,7 +220,7 @@ class RunConfig:
         return config
 
     def _shared(self) -> list[Any]:
-        """Lists what a copy of this config has in common with it."""
+        """Lists the objects that a copy of this config shares with it."""
         names = ("train_distribute", "eval_distribute", "experimental_distribute", "device_fn")
         return [self._settings[name] for name in names]
 

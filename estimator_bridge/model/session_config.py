@@ -1,4 +1,4 @@
-"""The ConfigProto of a program that gives none."""
+"""Default ConfigProtos for programs that set none."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ __all__ = ["cluster_session_config", "default_session_config"]
 
 
 def default_session_config(device_filters: list[str] | None = None) -> tf.compat.v1.ConfigProto:
-    """Makes the session configuration of a program that gives none.
+    """Makes the default session configuration.
 
     Args:
-      device_filters: the jobs that this process talks to; all by default.
+      device_filters: the devices visible to this process; all by default.
 
     Returns:
-      A ConfigProto with soft placement, and one pass of the graph optimizer, as Estimator had.
+      A ConfigProto with soft placement and one pass of the graph optimizer, as in Estimator.
     """
     config = tf.compat.v1.ConfigProto(allow_soft_placement=True, device_filters=device_filters)
     rewrites = config.graph_options.rewrite_options
@@ -25,13 +25,13 @@ def default_session_config(device_filters: list[str] | None = None) -> tf.compat
 
 
 def cluster_session_config(cluster: Cluster) -> tf.compat.v1.ConfigProto | None:
-    """Makes that of a task in a cluster where workers share parameter servers only.
+    """Makes the default for a task in a cluster whose workers share only parameter servers.
 
     Args:
-      cluster: this process's place.
+      cluster: this process's role.
 
     Returns:
-      `default_session_config` with filters; None for a job that this scheme does not know.
+      `default_session_config` with device filters; None for other jobs or without a cluster.
     """
     if not cluster.cluster_spec:
         return None

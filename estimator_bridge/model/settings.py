@@ -1,4 +1,4 @@
-"""Read-only attributes of a configuration, each with its explanation."""
+"""Read-only attributes of a configuration, each with a docstring."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["Place", "Setting"]
 
 
 class Setting:
-    """A read-only property whose value is in the config's `_settings`."""
+    """A read-only property stored in the config's `_settings`."""
 
     def __init__(self, doc: str):
         self.__doc__ = doc
@@ -27,7 +27,7 @@ class Setting:
 
 
 class Place(Setting):
-    """The same for what TF_CONFIG decides, which `replace` cannot change."""
+    """A read-only property that TF_CONFIG sets and `replace` cannot change."""
 
     def __get__(self, config: Any, owner: type | None = None) -> Any:
         return self if config is None else getattr(config._cluster_place, self._name)

@@ -1,4 +1,4 @@
-"""Checks that `EstimatorSpec` and `TPUEstimatorSpec` have in common, one field each."""
+"""Field checks that `EstimatorSpec` and `TPUEstimatorSpec` share."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ __all__ = [
     "check_train_op",
 ]
 
-# A variable stands for its value wherever a tensor may.
+# A variable may be used like a tensor.
 _TENSORS = (tf.Tensor, tf.Variable)
 
 
 def check_graph(field: str, value: Any, label: str | None = None) -> None:
-    """Checks that a tensor or operation is of the graph that model_fn is called in.
+    """Checks that a tensor or operation belongs to the default graph of model_fn.
 
     Args:
-      field: the spec's field, for the error.
+      field: the spec's field, for errors.
       value: a tensor, variable or operation; other values pass.
-      label: how the error names `value`, by default its own name.
+      label: the name of `value` in errors; its own name by default.
 
     Raises:
-      ValueError: it is of another graph.
+      ValueError: `value` belongs to another graph.
     """
     if tf.executing_eagerly() or not isinstance(value, (*_TENSORS, tf.Operation)):
         return
@@ -40,17 +40,17 @@ def check_graph(field: str, value: Any, label: str | None = None) -> None:
     if graph is not tf.compat.v1.get_default_graph():
         raise ValueError(
             f'{field} with "{label or _name(value)}" must be from the default graph. It was made '
-            "eagerly, in another graph, or in an earlier call of model_fn: make it anew in each "
-            "call, from the features and labels that the call was given."
+            "eagerly, in another graph, or in an earlier call of model_fn: create it in each call, "
+            "from the features and labels of that call."
         )
 
 
 def check_train_op(train_op: Any, mode: str | None) -> Any:
-    """Returns the tensor or operation that trains.
+    """Returns the checked training op.
 
     Raises:
-      ValueError: it is missing in TRAIN mode, or of another graph.
-      TypeError: it is neither tensor nor operation.
+      ValueError: it is missing in TRAIN mode, or from another graph.
+      TypeError: it is neither a tensor nor an operation.
     """
     if train_op is None:
         if mode == ModeKeys.TRAIN:
@@ -62,10 +62,10 @@ def check_train_op(train_op: Any, mode: str | None) -> Any:
     if not isinstance(train_op, (*_TENSORS, tf.Operation)):
         raise TypeError(
             f"train_op must be Operation or Tensor, given: {train_op!r}. "
-            "tf.group(a, b) makes one operation of several."
+            "tf.group(a, b) combines several operations."
         )
     if isinstance(train_op, tf.Variable) and not tf.executing_eagerly():
-        train_op = train_op.op  # what `assign_add` returns: the update, not the variable
+        train_op = train_op.op  # from `assign_add`: the update, not the variable
     check_graph("train_op", train_op)
     return train_op
 
@@ -74,9 +74,9 @@ def check_loss(loss: Any, mode: str | None) -> tf.Tensor | None:
     """Returns the loss as a scalar.
 
     Raises:
-      ValueError: it is missing in TRAIN or EVAL mode, has more than one element, or is of another
+      ValueError: it is missing in TRAIN or EVAL mode, has more than one element, or is from another
         graph.
-      TypeError: it is no tensor.
+      TypeError: it is not a tensor.
     """
     if loss is None:
         if mode in (ModeKeys.TRAIN, ModeKeys.EVAL):
@@ -101,8 +101,8 @@ def check_predictions(predictions: Any, mode: str | None) -> Any:
     """Returns the predictions, a tensor or a dict of tensors; {} for None.
 
     Raises:
-      ValueError: they are missing in PREDICT mode, or one is of another graph.
-      TypeError: one is no tensor.
+      ValueError: they are missing in PREDICT mode, or one is from another graph.
+      TypeError: one is not a tensor.
     """
     if predictions is None:
         if mode == ModeKeys.PREDICT:
@@ -125,7 +125,7 @@ def check_hooks(field: str, hooks: Any) -> tuple[tf.compat.v1.train.SessionRunHo
     """Returns the hooks as a tuple; () for None.
 
     Raises:
-      TypeError: it is no iterable, or one of them is no SessionRunHook.
+      TypeError: `hooks` is not iterable, or an item is not a SessionRunHook.
     """
     wanted = "All hooks must be SessionRunHook instances"
     return checked_items(hooks, tf.compat.v1.train.SessionRunHook, wanted, field)
@@ -135,13 +135,13 @@ def check_scaffold(scaffold: Any) -> tf.compat.v1.train.Scaffold:
     """Returns the scaffold, an empty one for None.
 
     Raises:
-      TypeError: it is no ``tf.compat.v1.train.Scaffold``.
+      TypeError: it is not a ``tf.compat.v1.train.Scaffold``.
     """
     if scaffold is None:
         return tf.compat.v1.train.Scaffold()
     if not isinstance(scaffold, tf.compat.v1.train.Scaffold):
         raise TypeError(
-            f"scaffold must be tf.train.Scaffold. Given: {scaffold!r}. A function that makes one "
+            f"scaffold must be tf.train.Scaffold. Given: {scaffold!r}. A function that returns one "
             "goes into TPUEstimatorSpec(scaffold_fn=...)."
         )
     return scaffold
@@ -150,18 +150,18 @@ def check_scaffold(scaffold: Any) -> tf.compat.v1.train.Scaffold:
 def _check_tensor(field: str, value: Any) -> None:
     if not isinstance(value, _TENSORS):
         raise TypeError(
-            f"{field} must be Tensor, given: {value!r}. tf.convert_to_tensor makes one of numbers, "
-            "tf.sparse.to_dense of a sparse tensor."
+            f"{field} must be Tensor, given: {value!r}. Convert numbers with tf.convert_to_tensor, "
+            "and a sparse tensor with tf.sparse.to_dense."
         )
 
 
 def _value_before_updates(variable: tf.Variable) -> tf.Tensor:
-    """What a session fetches for a variable: the read that was made with it, before any update."""
+    """Returns the value a session fetches for a variable: its first read, before any update."""
     element = tf.compat.v1.get_default_graph().as_graph_element(variable)
     # A reference variable's element is the reference; its conversion is the read.
     return element if element.dtype == element.dtype.base_dtype else tf.convert_to_tensor(variable)
 
 
 def _name(value: Any) -> str:
-    # An eager tensor has no name, and raises on being asked.
+    # An eager tensor has no name, and raises when asked for it.
     return getattr(value, "name", None) or repr(value)

@@ -1,4 +1,4 @@
-"""The shapes that a TPU's program is compiled for."""
+"""Checks that shapes are static, which compiling for a TPU requires."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from estimator_bridge.model.structures import named_leaves
 
 __all__ = ["check_static_shapes"]
 
-_MENDS = {
+_FIXES = {
     "features": "batch(..., drop_remainder=True) in input_fn, or tensor.set_shape([...]) in it",
     "labels": "batch(..., drop_remainder=True) in input_fn, or tensor.set_shape([...]) in it",
     "outputs": "tensor.set_shape([...]) in inference, or operations without dynamic shapes",
@@ -19,24 +19,24 @@ _MENDS = {
 
 
 def check_static_shapes(what: str, structure: Any) -> None:
-    """Checks that all sizes are known of what goes through a TPU.
+    """Checks that all sizes of tensors that pass through a TPU are known.
 
     Args:
       what: "features", "labels", "outputs" or "predictions", for the error.
       structure: any nesting of tensors.
 
     Raises:
-      ValueError: one has an unknown size, or is sparse or ragged.
+      ValueError: a tensor has an unknown size, or is sparse or ragged.
     """
     for label, tensor in named_leaves(what, structure):
         if isinstance(tensor, (tf.SparseTensor, tf.RaggedTensor)):
             raise ValueError(
-                f"{label} is a {type(tensor).__name__}, which a TPU cannot take; it needs dense "
+                f"{label} is a {type(tensor).__name__}, which a TPU cannot use; it needs dense "
                 "tensors of static shape. Convert it in input_fn: tf.sparse.to_dense(x), or "
                 "x.to_tensor(shape=[...])."
             )
         if tf.is_tensor(tensor) and not tensor.shape.is_fully_defined():
-            # The wording that each of them is known by.
+            # The original's wording for each.
             said = (
                 f"The {what} to the model returned by input_fn must have static shape"
                 if what in ("features", "labels")
@@ -44,5 +44,5 @@ def check_static_shapes(what: str, structure: Any) -> None:
             )
             raise ValueError(
                 f"{said}: {label} is {tensor!r}, of shape {tensor.shape}. TPU mode needs to know "
-                f"each size beforehand. Use {_MENDS[what]}."
+                f"each size in advance. Use {_FIXES[what]}."
             )

@@ -1,4 +1,4 @@
-"""Which distribution strategies a RunConfig may be given, and in which arguments."""
+"""Checks the distribution strategies of a RunConfig."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ __all__ = ["check_strategy", "merge_strategies"]
 
 
 def check_strategy(name: str, strategy: Any) -> None:
-    """Refuses, as `name`, what cannot distribute an Estimator.
+    """Checks that a strategy can distribute an Estimator.
 
     Raises:
-      TypeError: `strategy` is no ``tf.distribute`` strategy.
+      TypeError: `strategy` is not a ``tf.distribute`` strategy.
       ValueError: it is the TF2 parameter server strategy, which needs its own training loop.
     """
     if strategy is None:
         return
     if not callable(getattr(strategy, "scope", None)):
         raise TypeError(
-            f"{name} must be a tf.distribute strategy, as tf.distribute.MirroredStrategy(), "
+            f"{name} must be a tf.distribute strategy, such as tf.distribute.MirroredStrategy(), "
             f"got {strategy!r}."
         )
     if type(strategy) is tf.distribute.experimental.ParameterServerStrategy:
@@ -32,25 +32,25 @@ def check_strategy(name: str, strategy: Any) -> None:
 
 
 def merge_strategies(train: Any, evaluate: Any, both: Any) -> tuple[Any, Any]:
-    """Settles which strategy trains, and which evaluates.
+    """Determines the training and evaluation strategies.
 
     Args:
       train: RunConfig's `train_distribute`.
       evaluate: its `eval_distribute`.
-      both: its `experimental_distribute`, which may hold either in their place.
+      both: its `experimental_distribute`, which may hold either strategy instead.
 
     Returns:
-      The strategy to train under and the one to evaluate under, each may be None.
+      The strategies to train and to evaluate under; each may be None.
 
     Raises:
-      ValueError: one is given twice, or a client is to drive remote workers.
+      ValueError: a strategy is given twice, or a single client should drive remote workers.
     """
     if both is None:
         return train, evaluate
     if getattr(both, "remote_cluster", None):
         raise ValueError(
             "experimental_distribute.remote_cluster, one client that drives all workers, is not "
-            "supported. Start one process a worker, each with its TF_CONFIG."
+            "supported. Start one process per worker, each with its TF_CONFIG."
         )
     merged = []
     for name, given in (("train_distribute", train), ("eval_distribute", evaluate)):

@@ -9,14 +9,14 @@ __all__ = ["named_leaves"]
 
 
 def named_leaves(name: str, structure: Any) -> list[tuple[str, Any]]:
-    """The leaves of a structure, in the order of ``tf.nest.flatten``, with a name for each.
+    """Lists the leaves of a structure with their names, in the order of ``tf.nest.flatten``.
 
     Args:
-      name: of the structure.
+      name: name of the structure.
       structure: any nesting of dicts, lists, tuples, named tuples and attrs classes.
 
     Returns:
-      (name, leaf) pairs, as ("features['x'][0]", tensor).
+      (name, leaf) pairs, such as ("features['x'][0]", tensor).
     """
     if isinstance(structure, Mapping):
         parts = [(f"{name}[{key!r}]", structure[key]) for key in sorted(structure)]

@@ -1,4 +1,4 @@
-"""TensorFlow's own functions, where this library's may have taken their places."""
+"""TensorFlow's own functions, which this library may have replaced."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ __all__ = ["own_tpu_function"]
 
 
 def own_tpu_function(name: str) -> Callable[..., Any]:
-    """TensorFlow's ``tf.compat.v1.tpu`` function, whatever legacy.install() has put there."""
+    """Returns TensorFlow's ``tf.compat.v1.tpu`` function, even after legacy.install()."""
     found = getattr(tf.compat.v1.tpu, name)
     return getattr(found, "of_tensorflow", found)

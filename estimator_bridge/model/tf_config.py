@@ -15,7 +15,7 @@ def read_tf_config() -> dict[str, Any]:
     """Reads the TF_CONFIG environment variable.
 
     Returns:
-      Its content; {} where it is not set.
+      Its content; {} if it is not set.
 
     Raises:
       ValueError: it is not a JSON object.

@@ -1,4 +1,4 @@
-"""How a TPUEstimator divides its work: steps into loops, batches over hosts and cores."""
+"""The division of a TPUEstimator's work: steps into loops, batches over hosts and cores."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _CORES_PER_REPLICA = (1, 2, 4, 8, 16, 32, 64, 128)
 
 
 class InputPipelineConfig:
-    """How often input_fn is called, and what part of the global batch each call makes."""
+    """Ways to call input_fn: how often, and for which part of the global batch."""
 
-    PER_SHARD_V1 = 1  # once a core, for that core's batch
-    PER_HOST_V1 = 2  # once a host, for the host's batch, which is split over its cores
-    PER_HOST_V2 = 3  # once a host, for a core's batch, drawn once for each core
+    PER_SHARD_V1 = 1  # once per core, for that core's batch
+    PER_HOST_V1 = 2  # once per host, for the host's batch, which is split over its cores
+    PER_HOST_V2 = 3  # once per host, for a core's batch, drawn once for each core
     BROADCAST = 4  # once, for the global batch, which every core gets whole
     SLICED = 5  # once, for the global batch, which is split over all cores
 
@@ -46,28 +46,28 @@ _Fields = collections.namedtuple(
 
 
 class TPUConfig(_Fields):
-    """The TPU part of a `tpu.RunConfig`: a tuple with names.
+    """The TPU settings of a `tpu.RunConfig`: a named tuple.
 
     Args:
-      iterations_per_loop: train steps in one call into the accelerator, between which hooks run
-        and checkpoints are saved; or a time, as "30s", from which the steps are found.
-      num_shards: how many replicas there are; they are counted if it is None.
-      num_cores_per_replica: how many cores one replica of the model is spread over.
+      iterations_per_loop: training steps per call into the accelerator; between calls hooks run
+        and checkpoints are saved. Or a time, such as "30s", from which the steps are estimated.
+      num_shards: number of replicas; None counts them.
+      num_cores_per_replica: number of cores that one replica of the model spans.
       per_host_input_for_training: an `InputPipelineConfig` value; True is PER_HOST_V1, False is
-        PER_SHARD_V1. It says what part of the global batch ``params['batch_size']`` is.
+        PER_SHARD_V1. It determines which part of the global batch ``params['batch_size']`` is.
       tpu_job_name: the job of the TPU workers in the cluster.
       initial_infeed_sleep_secs: seconds to wait before the first batch is fed.
-      input_partition_dims: for features, or for features and labels, how each tensor is cut over
+      input_partition_dims: for features, or for features and labels, how each tensor is split over
         the cores of one replica.
-      eval_training_input_configuration: SLICED calls input_fn once in evaluation too, and splits
-        its batch; PER_HOST_V1 does as `per_host_input_for_training` says.
+      eval_training_input_configuration: SLICED also calls input_fn once in evaluation, and splits
+        its batch; PER_HOST_V1 follows `per_host_input_for_training`.
       experimental_host_call_every_n_steps: steps between host_calls in a loop.
-      experimental_allow_per_host_v2_parallel_get_next: batches may reach cores in any order.
-      experimental_feed_hook: a class of hook that replaces the one that feeds a TPU.
+      experimental_allow_per_host_v2_parallel_get_next: lets batches reach cores in any order.
+      experimental_feed_hook: a hook class that replaces the one that feeds a TPU.
 
     Raises:
-      ValueError: an argument is out of its range, or needs another that is not given.
-      TypeError: a count is no integer.
+      ValueError: an argument is out of range, or requires another that is not given.
+      TypeError: a count is not an integer.
     """
 
     __slots__ = ()
@@ -86,7 +86,7 @@ class TPUConfig(_Fields):
         experimental_allow_per_host_v2_parallel_get_next: bool = False,
         experimental_feed_hook: type | None = None,
     ) -> TPUConfig:
-        """Checks the arguments, which the class describes."""
+        """Checks the arguments; see the class."""
         parse_iterations_per_loop(iterations_per_loop)
         if num_shards is not None:
             check_positive_integer(num_shards, "TPUConfig num_shards")
@@ -131,12 +131,12 @@ class TPUConfig(_Fields):
         return call_repr(type(self).__name__, changed_from_defaults(TPUConfig.__new__, values))
 
     def _replace(self, **kwargs: Any) -> TPUConfig:
-        """Copies with some fields changed, and checked again."""
+        """Copies the config with some fields changed, and checks it."""
         return type(self)(**{**self._asdict(), **kwargs})
 
 
 def _pipeline(per_host_input_for_training: bool | int) -> int:
-    # True == 1 == PER_SHARD_V1, yet means PER_HOST_V1: ask for identity.
+    # True == 1 == PER_SHARD_V1 but means PER_HOST_V1, so compare by identity.
     if per_host_input_for_training is True:
         return InputPipelineConfig.PER_HOST_V1
     if per_host_input_for_training is False:

@@ -1,4 +1,4 @@
-"""A RunConfig that also says which TPU, and how a TPUEstimator divides its work on it."""
+"""A RunConfig with TPU settings: which TPU, and how a TPUEstimator divides its work."""
 
 from __future__ import annotations
 
@@ -19,21 +19,22 @@ class RunConfig(run_config.RunConfig):
     """The configuration of a `TPUEstimator`'s run.
 
     Args:
-      tpu_config: how steps and batches are divided; `TPUConfig()` by default.
-      evaluation_master: where to evaluate; `master` by default.
-      master: where to train: a TPU worker's address, or "emulated:8" for eight cores emulated on
-        this machine's CPU.
-      cluster: a TPU cluster resolver, in place of `master`. It is asked for ``master()`` and
-        ``cluster_spec()``.
-      **kwargs: the settings of `estimator_bridge.RunConfig`, by name.
+      tpu_config: the division of steps and batches; `TPUConfig()` by default.
+      evaluation_master: address to evaluate on; `master` by default.
+      master: address to train on: a TPU worker's address, or "emulated:8" for eight cores emulated
+        on this machine's CPU.
+      cluster: a TPU cluster resolver, instead of `master`. Its ``master()`` and ``cluster_spec()``
+        are used.
+      **kwargs: the settings of `estimator_bridge.RunConfig`.
 
     Raises:
-      ValueError: both `master` and `cluster` are given, or both `cluster` and a session_config
+      ValueError: both `master` and `cluster` are given, or `cluster` together with a session_config
         that has a cluster_def; or a setting is not valid.
-      TypeError: `tpu_config` is no `TPUConfig`, `cluster` no resolver, or a master no string.
+      TypeError: `tpu_config` is not a `TPUConfig`, `cluster` not a resolver, or a master not a
+        string.
     """
 
-    # One client drives all the TPU's workers, so it has to see all of them.
+    # One client drives all the TPU's workers, so it must see all of them.
     _has_device_filters = False
 
     def __init__(
@@ -53,7 +54,7 @@ class RunConfig(run_config.RunConfig):
         for name, address in (("master", master), ("evaluation_master", evaluation_master)):
             if address is not None and not isinstance(address, str):
                 raise TypeError(
-                    f"{name} must be a string, as 'grpc://10.0.0.2:8470' or 'emulated:8', got "
+                    f"{name} must be a string, such as 'grpc://10.0.0.2:8470' or 'emulated:8', got "
                     f"{address!r}. A cluster resolver goes into cluster=."
                 )
         super().__init__(**kwargs)
@@ -66,14 +67,14 @@ class RunConfig(run_config.RunConfig):
             place = dataclasses.replace(place, master=master)
         if evaluation_master is None:
             evaluation_master = place.evaluation_master
-            # An evaluator evaluates where its cluster manager's TF_CONFIG says, if only locally.
+            # An evaluator uses the address in TF_CONFIG, which may be empty: this process.
             if not evaluation_master and place.task_type != TaskType.EVALUATOR:
                 evaluation_master = place.master
         self._cluster_place = dataclasses.replace(place, evaluation_master=evaluation_master)
 
     @property
     def tpu_config(self) -> TPUConfig:
-        """How steps and batches are divided."""
+        """The division of steps and batches."""
         return self._tpu_config
 
     @property
@@ -85,19 +86,19 @@ class RunConfig(run_config.RunConfig):
         """Copies this config with some settings changed; `tpu_config` may be one of them.
 
         Args:
-          **kwargs: as `estimator_bridge.RunConfig.replace` takes, and `tpu_config`.
+          **kwargs: the settings of `estimator_bridge.RunConfig.replace`, and `tpu_config`.
 
         Returns:
           The copy.
 
         Raises:
-          ValueError: a name is no setting, or a value is not valid.
-          TypeError: `tpu_config` is no `TPUConfig`, or a setting that counts is no number.
+          ValueError: a name is not a setting, or a value is not valid.
+          TypeError: `tpu_config` is not a `TPUConfig`, or a setting must be a number but is not.
         """
         tpu_config = kwargs.pop("tpu_config", self._tpu_config)
         _check_tpu_config(tpu_config)
         config = super().replace(**kwargs)
-        assert isinstance(config, RunConfig)  # it is a copy of self
+        assert isinstance(config, RunConfig)  # a copy of self
         config._tpu_config = tpu_config or TPUConfig()
         return config
 
@@ -106,7 +107,7 @@ class RunConfig(run_config.RunConfig):
         if self._tpu_config == TPUConfig():
             del own["tpu_config"]
         shown = {**changed_from_defaults(RunConfig.__init__, own), **super()._shown_values()}
-        if self._cluster is not None:  # it says these
+        if self._cluster is not None:  # the resolver determines these
             shown = {key: shown[key] for key in shown if key not in ("cluster_spec", "master")}
         if shown.get("evaluation_master") == self.master:
             del shown["evaluation_master"]
@@ -117,7 +118,7 @@ class RunConfig(run_config.RunConfig):
         return [*super()._shared(), self._cluster]
 
     def _join(self, cluster: Any) -> str:
-        """Takes the cluster's nodes into this config, and returns its master."""
+        """Adds the cluster's nodes to this config, and returns its master."""
         # Resolvers of TensorFlow 1 called it get_master.
         master: Any = getattr(cluster, "master", None) or getattr(cluster, "get_master", None)
         for name, method in (
@@ -153,6 +154,6 @@ class RunConfig(run_config.RunConfig):
 def _check_tpu_config(tpu_config: Any) -> None:
     if tpu_config is not None and not isinstance(tpu_config, TPUConfig):
         raise TypeError(
-            f"tpu_config must be a TPUConfig, as tpu.TPUConfig(iterations_per_loop=100), got "
+            f"tpu_config must be a TPUConfig, such as tpu.TPUConfig(iterations_per_loop=100), got "
             f"{tpu_config!r}."
         )

@@ -1,4 +1,4 @@
-"""What a model_fn returns to a `TPUEstimator`."""
+"""The result of a model_fn for a `TPUEstimator`."""
 
 from __future__ import annotations
 
@@ -40,30 +40,30 @@ _Fields = collections.namedtuple(
 
 
 class TPUEstimatorSpec(_Fields):
-    """The tensors and operations of one replica of a model in one mode: a tuple with names.
+    """The tensors and operations of one replica of a model in one mode: a named tuple.
 
     TRAIN needs `loss` and `train_op`, EVAL needs `loss`, PREDICT needs `predictions`.
 
     Args:
-      mode: one of `ModeKeys`; None where model_fn takes no mode, and is filled in behind it.
+      mode: one of `ModeKeys`; None if model_fn takes no mode, and filled in afterwards.
       predictions: a dict of tensors, the replica's batch first.
       loss: a tensor of one element, the replica's own loss.
-      train_op: the operation of one training step, of a `CrossShardOptimizer`.
+      train_op: the operation of one training step, from a `CrossShardOptimizer`.
       eval_metrics: (metric_fn, tensors). The tensors, each with the replica's batch first, are
-        gathered from all replicas along it; metric_fn gets the global batch, a list by position
-        or a dict by name, and returns what ``EstimatorSpec.eval_metric_ops`` takes.
+        gathered from all replicas; metric_fn gets them for the global batch, a list by position or
+        a dict by name, and returns metrics as for ``EstimatorSpec.eval_metric_ops``.
       export_outputs: as in `EstimatorSpec`.
-      scaffold_fn: returns the Scaffold; it may use no tensor of the replica.
+      scaffold_fn: returns the Scaffold; it must not use tensors of the replica.
       host_call: (function, tensors), gathered in the same way, in every mode. The
-        function returns what is to run with each step, as summary operations.
-      training_hooks: SessionRunHooks that run in training.
-      evaluation_hooks: those that run in evaluation, called once for all its steps.
-      prediction_hooks: those that run in prediction.
+        function returns operations to run with each step, such as summaries.
+      training_hooks: SessionRunHooks for training.
+      evaluation_hooks: SessionRunHooks for evaluation, called once for all its steps.
+      prediction_hooks: SessionRunHooks for prediction.
 
     Raises:
-      ValueError: a field that the mode needs is missing, or a value is of the wrong shape or graph.
-      TypeError: a field is of the wrong type.
-      RuntimeError: a function takes another number of tensors than it is given.
+      ValueError: a required field is missing, or a value has the wrong shape or graph.
+      TypeError: a field has the wrong type.
+      RuntimeError: a function does not take as many tensors as are given.
     """
 
     __slots__ = ()
@@ -82,8 +82,8 @@ class TPUEstimatorSpec(_Fields):
         evaluation_hooks: Iterable[tf.compat.v1.train.SessionRunHook] | None = None,
         prediction_hooks: Iterable[tf.compat.v1.train.SessionRunHook] | None = None,
     ) -> TPUEstimatorSpec:
-        """Checks the arguments, which the class describes."""
-        if mode is not None:  # a model_fn that does not take mode cannot tell it
+        """Checks the arguments; see the class."""
+        if mode is not None:  # a model_fn that does not take mode leaves it out
             check_mode(mode, cls.__name__)
         eval_metrics = check_host_call("eval_metrics", eval_metrics)
         host_call = check_host_call("host_call", host_call)
@@ -113,11 +113,11 @@ class TPUEstimatorSpec(_Fields):
         )
 
     def _replace(self, **kwargs: Any) -> TPUEstimatorSpec:
-        """Copies with some fields changed, and checked again.
+        """Copies the spec with some fields changed, and checks it.
 
         Raises:
-          ValueError: a name is no field, or a value is not valid.
-          TypeError: a value is of the wrong type.
+          ValueError: a name is not a field, or a value is not valid.
+          TypeError: a value has the wrong type.
         """
         unknown = sorted(set(kwargs) - set(self._fields))
         if unknown:
@@ -132,10 +132,10 @@ class TPUEstimatorSpec(_Fields):
         Calls metric_fn, the host_call's function and scaffold_fn in the default graph.
 
         Returns:
-          The spec; what the host_call returned runs with each step, as a last hook.
+          The spec; the host_call's results run with each step, as a last hook.
 
         Raises:
-          TypeError: the host_call's function returned None, or a result is of the wrong type.
+          TypeError: the host_call's function returned None, or a result has the wrong type.
           ValueError: a result is not valid in an `EstimatorSpec`.
         """
         metrics = call_host_fn(*self.eval_metrics) if self.eval_metrics else None

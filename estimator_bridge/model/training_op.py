@@ -1,4 +1,4 @@
-"""The loss and the training step that an adapter makes of its parts."""
+"""Builds the loss and the training step of an adapter."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _READS = ("ReadVariableOp", "VarIsInitializedOp")
 
 
 def with_regularization(loss: tf.Tensor, layers: KerasLayers) -> tf.Tensor:
-    """Adds the layers' regularisation losses, those that the loss does not contain already.
+    """Adds the layers' regularization losses that the loss does not already contain.
 
     Args:
       loss: a scalar.
@@ -37,7 +37,7 @@ def with_regularization(loss: tf.Tensor, layers: KerasLayers) -> tf.Tensor:
 def make_train_op(
     optimizer: Any, loss: tf.Tensor, layers: KerasLayers, cross_shard: bool
 ) -> tf.Operation:
-    """Makes the operation of one training step: it minimizes, updates the layers, and counts.
+    """Makes the training step: it minimizes, updates the layers, and counts the global step.
 
     Args:
       optimizer: a v1 or tf_keras optimizer.
@@ -49,7 +49,7 @@ def make_train_op(
       The operation.
 
     Raises:
-      TypeError: `optimizer` is no optimizer.
+      TypeError: `optimizer` is not an optimizer.
       ValueError: the loss depends on no trainable variable.
     """
     is_cross_shard = isinstance(
@@ -63,13 +63,13 @@ def make_train_op(
     trained = [v for v in tf.compat.v1.trainable_variables() if v.ref() not in frozen]
     if not trained:
         raise ValueError(
-            "No variables to optimize: inference made no trainable variable, or all are of layers "
-            "with trainable=False."
+            "No variables to optimize: inference made no trainable variable, or all belong to "
+            "layers with trainable=False."
         )
     minimize = optimizer.minimize(loss, global_step, var_list=trained)
     collected = tf.compat.v1.get_collection(tf.compat.v1.GraphKeys.UPDATE_OPS)
     updates = list({id(u): u for u in (*collected, *layers.updates())}.values())
-    if not _writes(minimize, global_step):  # hand-written optimizers often leave it to the model
+    if not _writes(minimize, global_step):  # hand-written optimizers often leave this to the model
         with tf.control_dependencies([minimize]):
             updates.append(global_step.assign_add(1, read_value=False))
     return tf.group(minimize, *updates, name="train_op")

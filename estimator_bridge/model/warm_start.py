@@ -1,4 +1,4 @@
-"""From which checkpoint a model's variables get their first values, and which of them."""
+"""Initializes a model's variables from a checkpoint."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["VocabInfo", "WarmStartSettings", "parse_warm_start", "warm_start"]
 
 _train = tf.compat.v1.train
 
-# It says how the rows or columns of a variable follow from the entries of a vocabulary file.
+# It maps the rows or columns of a variable to the entries of a vocabulary file.
 VocabInfo = _train.VocabInfo
 
 
@@ -24,22 +24,22 @@ class _Fields(NamedTuple):
 
 
 class WarmStartSettings(_Fields):
-    """Which variables take their first values from which checkpoint.
+    """Selects the variables to initialize from a checkpoint.
 
-    It counts where a model has no checkpoint of its own yet.
+    Ignored if the model already has its own checkpoint.
 
     Args:
-      ckpt_to_initialize_from: a checkpoint, or a folder, whose latest is meant.
-      vars_to_warm_start: a regular expression for names of trainable variables; a list of such
-        for names of all global variables (slots and moving averages too); a list of variables; or
-        None for no others than those of ``var_name_to_vocab_info``.
-      var_name_to_vocab_info: by a variable's name, a `VocabInfo`: its rows or columns stand for
-        the entries of a vocabulary that has changed. The name of a partitioned variable is that
-        of the whole.
-      var_name_to_prev_var_name: by a variable's name, what it is called in the checkpoint.
+      ckpt_to_initialize_from: a checkpoint, or a folder to use its latest one.
+      vars_to_warm_start: a regular expression for names of trainable variables; a list of regular
+        expressions for names of all global variables (including slots and moving averages); a list
+        of variables; or None for only those in ``var_name_to_vocab_info``.
+      var_name_to_vocab_info: a `VocabInfo` by variable name, for variables whose rows or columns
+        correspond to the entries of a vocabulary that has changed. A partitioned variable has the
+        name of the whole.
+      var_name_to_prev_var_name: the name in the checkpoint, by variable name.
 
     Raises:
-      ValueError: there is no ``ckpt_to_initialize_from``.
+      ValueError: ``ckpt_to_initialize_from`` is empty.
     """
 
     __slots__ = ()
@@ -51,12 +51,12 @@ class WarmStartSettings(_Fields):
         var_name_to_vocab_info: dict[str, Any] | None = None,
         var_name_to_prev_var_name: dict[str, str] | None = None,
     ) -> WarmStartSettings:
-        """Checks and takes the settings."""
+        """Checks and stores the settings."""
         if not ckpt_to_initialize_from:
             raise ValueError(
                 "`ckpt_to_initialize_from` MUST be set in WarmStartSettings, got "
-                f"{ckpt_to_initialize_from!r}. Give a checkpoint (as model_dir/model.ckpt-100) or "
-                "a folder with one."
+                f"{ckpt_to_initialize_from!r}. Give a checkpoint (such as "
+                "model_dir/model.ckpt-100) or a folder with one."
             )
         return super().__new__(
             cls,
@@ -68,17 +68,17 @@ class WarmStartSettings(_Fields):
 
 
 def parse_warm_start(warm_start_from: Any) -> WarmStartSettings | None:
-    """What an estimator's warm_start_from means.
+    """Converts an estimator's warm_start_from to settings.
 
     Args:
       warm_start_from: a checkpoint, a folder with one, the folder of a SavedModel,
         `WarmStartSettings`, or None.
 
     Returns:
-      The settings; None for none.
+      The settings; None for None.
 
     Raises:
-      ValueError: it is of another type.
+      ValueError: `warm_start_from` is of another type.
     """
     if warm_start_from is None or isinstance(warm_start_from, WarmStartSettings):
         return warm_start_from
@@ -114,11 +114,11 @@ def warm_start(settings: WarmStartSettings) -> None:
     """Sets the initializers of the default graph's variables to a checkpoint's values.
 
     Args:
-      settings: which of them, and from where.
+      settings: the variables and the checkpoint.
 
     Raises:
-      ValueError: there is no such checkpoint, it lacks a variable or has it in another shape, or
-        the settings name variables that are not there.
+      ValueError: the checkpoint does not exist, it lacks a variable or has it in another shape, or
+        the settings name variables that do not exist.
     """
     logging.info("Warm-starting with WarmStartSettings: %s", settings)
     try:
@@ -133,10 +133,10 @@ def warm_start(settings: WarmStartSettings) -> None:
 
 
 def _check_columns(settings: WarmStartSettings) -> None:
-    """Checks that columns that follow a vocabulary are as many as its entries.
+    """Checks that columns which follow a vocabulary are as many as its entries.
 
-    TensorFlow does not (nor does it use old_vocab_size for columns), and copies what lies behind
-    the values in memory.
+    TensorFlow does not check this (nor does it use old_vocab_size for columns), and would copy the
+    memory after the values.
     """
     for name, vocabulary in settings.var_name_to_vocab_info.items():
         old = settings.var_name_to_prev_var_name.get(name, name)

@@ -1,4 +1,4 @@
-"""What keeps a model ready for TPUs, in tests that run on a CPU."""
+"""Checks, for tests on a CPU, that a model stays ready for TPUs."""
 
 from estimator_bridge.testing.check import check_model_fn
 from estimator_bridge.testing.compiled import compile_for_tpu

@@ -1,4 +1,4 @@
-"""One batch of an input_fn, kept: so that all runs of a check see the same examples."""
+"""Keeps one batch of an input_fn, so that all runs of a check see the same examples."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ _v1 = tf.compat.v1
 
 
 class KeptBatch:
-    """The first host batch of an input_fn; itself an input_fn that returns it.
+    """The first host batch of an input_fn; also an input_fn that returns it.
 
     Args:
-      execution: how the model is laid out.
-      input_fn: the user's.
+      execution: the layout of the model.
+      input_fn: the user's input_fn.
       mode: one of ModeKeys.
-      params: for the input_fn.
+      params: parameters for the input_fn.
 
     Attributes:
-      graph: in which it was called last.
+      graph: the graph of the last call.
 
     Raises:
-      ValueError: the input_fn gives no batch, or its shapes are not static.
+      ValueError: the input_fn returns no batch, or its shapes are not static.
     """
 
     def __init__(
@@ -59,13 +59,13 @@ class KeptBatch:
         self._axes = plan.layout.axes or ()
 
     def __call__(self, params: Mapping[str, Any]) -> tf.data.Dataset:
-        """The batch as a dataset of the user's shapes."""
+        """Returns the batch as a dataset with the user's declared shapes."""
         del params
         self.graph = _v1.get_default_graph()
         return self._dataset(self._batch)
 
     def reordered(self) -> Iterator[tf.data.Dataset]:
-        """The same batch with its examples in other orders."""
+        """Yields the same batch with its examples in other orders."""
         for order in _ORDERS:
             with eager_mode():
                 flat = [
@@ -78,7 +78,7 @@ class KeptBatch:
         shapes = [spec.shape for spec in tf.nest.flatten(self._spec)]
 
         def as_declared(*parts: Any) -> Any:
-            # Whether a batch may be short is told by its shape.
+            # The shape says whether a batch may be short.
             structure = parts if len(parts) > 1 else parts[0]
             flat = [
                 tf.raw_ops.PlaceholderWithDefault(input=part, shape=shape)

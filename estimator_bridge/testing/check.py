@@ -1,4 +1,4 @@
-"""Whether a model is ready for a TPU, found out on a CPU."""
+"""Checks on a CPU that a model is ready for a TPU."""
 
 from __future__ import annotations
 
@@ -38,39 +38,40 @@ def check_model_fn(
     tolerance: float | None = 1e-5,
     allowed_ops: Collection[str] = (),
 ) -> ModelReport:
-    """Checks that a model_fn would run on a TPU, and computes there what it computes on one core.
+    """Checks that a model_fn would run on a TPU and gives the same results on any number of cores.
 
-    The first batch of the input_fn in each mode is kept, and one step is run on it on so many
-    emulated cores, from the same initial values. Checked are:
+    The first batch of the input_fn in each mode is kept. One step runs on that batch for each
+    number of emulated cores, from the same initial values. The check covers:
 
-    - that shapes are static, and what else TPU mode asks for;
+    - that shapes are static, and the other requirements of TPU mode;
     - that the training step leaves the same weights on each core, and on any number of cores;
     - that evaluation gives the same metrics, and prediction the same predictions;
     - that XLA would compile each step;
-    - that it can be traced under TensorFlow's own TPUStrategy, and all of it is on the TPU.
+    - that each step can be traced under TensorFlow's TPUStrategy, with all of it on the TPU.
 
-    Random numbers, as of dropout, are drawn once and given to all examples and cores alike, so
-    that they do not depend on how a batch is split. Hooks are not called.
+    Random numbers, such as those of dropout, are drawn once and given to all examples and cores
+    alike, so that they do not depend on how a batch is split. Hooks are not called.
 
     Args:
       model_fn: returns a TPUEstimatorSpec.
-      input_fn: for TPUEstimator; may tell modes apart by an argument ``mode``.
-      params: for both.
-      train_batch_size: the global batch; divisible by each number of cores.
-      eval_batch_size: the global batch of evaluation and prediction; by default the same.
-      cores: numbers of emulated cores. The first is what the others are compared with.
-      modes: the modes that the model has, training first.
-      tolerance: how far weights, metrics and predictions may be apart, absolute and relative.
-        None does not compare weights and losses of training, for models that depend on how a
+      input_fn: an input_fn for TPUEstimator; an argument ``mode`` tells it the mode.
+      params: parameters for both.
+      train_batch_size: global batch size for training; divisible by each number of cores.
+      eval_batch_size: global batch size for evaluation and prediction; the same by default.
+      cores: numbers of emulated cores. The first one is the reference for the others.
+      modes: the modes that the model supports, training first.
+      tolerance: allowed difference of weights, metrics and predictions, absolute and relative.
+        None skips comparing training weights and losses, for models that depend on how a batch is
+        split, such as batch norm with moments per core.
         batch is split: batch norm whose moments are a core's own.
-      allowed_ops: types of ops that are no obstacle to compiling.
+      allowed_ops: types of ops that are allowed although XLA cannot compile them.
 
     Returns:
-      What was seen.
+      The results of the check.
 
     Raises:
-      ModelCheckError: it is not ready; says in which mode and on how many cores, why, and which
-        line of the program it is about.
+      ModelCheckError: the model is not ready; the message names the mode, the number of cores, the
+        reason and the line of the program.
       TooLateError: TensorFlow has already started with fewer emulated cores.
       ValueError: an argument is wrong.
     """
@@ -98,17 +99,17 @@ def _check_arguments(cores: Sequence[int], modes: Sequence[str]) -> None:
 
 
 class _Check:
-    """A check that goes on from mode to mode; see ``check_model_fn``."""
+    """The state of a check across modes; see ``check_model_fn``."""
 
     def __init__(self, model_fn, input_fn, params, sizes, folder, tolerance, allowed_ops):
         self.report = ModelReport()
         self._model_fn, self._input_fn, self._params = model_fn, input_fn, params
         self._sizes, self._folder = sizes, folder
         self._tolerance, self._allowed = tolerance, allowed_ops
-        self._values: dict[str, np.ndarray] | None = None  # of all variables, to start from
+        self._values: dict[str, np.ndarray] | None = None  # initial values of all variables
 
     def run(self, mode: str, cores: Sequence[int]) -> None:
-        """Checks one mode on all numbers of cores, and then for a TPU."""
+        """Checks one mode on each number of cores, and then for a TPU."""
         batch, after = None, None
         for number in cores:
             estimator = self._estimator(number)
@@ -193,8 +194,8 @@ class _Check:
 
 
 def _dynamic_lines(graph: tf.Graph | None) -> str:
-    """Where sizes that depend on data come from, to add to an error about shapes."""
+    """Lists the sources of dynamic sizes, to add to an error about shapes."""
     found = dynamic_operations(graph)[:_SHOWN]
     if not found:
         return ""
-    return "\n  Shapes stop to be static here:" + "".join(f"\n  {obstacle}" for obstacle in found)
+    return "\n  Shapes stop being static here:" + "".join(f"\n  {obstacle}" for obstacle in found)

@@ -1,4 +1,4 @@
-"""What has to be the same on any number of cores, and what a TPU's part may hold."""
+"""Compares results across numbers of cores, and checks the TPU's part of a graph."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from estimator_bridge.testing.runs import ModelRun
 __all__ = ["TrainedStep", "check_tpu_graph", "compare_results"]
 
 _SHOWN = 5
-# By how many times what another order of the examples changes another split may change a weight.
+# Allowed change from another split of the batch, as a multiple of that from another example order.
 _ROUNDING = 10
 
 
 @dataclasses.dataclass(frozen=True)
 class TrainedStep:
-    """A training step that was run.
+    """The results of one training step.
 
     Attributes:
       run: the model that ran it.
-      batch: on which batch.
-      loop: by which loop.
-      before: all variables before it, by name.
-      after: all variables after it.
+      batch: its batch.
+      loop: its loop.
+      before: all variables before the step, by name.
+      after: all variables after the step.
       loss: the mean over the replicas.
     """
 
@@ -50,14 +50,14 @@ class TrainedStep:
         """Compares the replicas with each other, and with the first number of cores.
 
         Args:
-          what: was run, for messages.
-          cores: on how many.
-          report: has what the first number of cores gave; if there is none yet, gets it.
+          what: description of the run, for messages.
+          cores: number of cores.
+          report: results of the first number of cores; filled in if still empty.
           tolerance: see ``check_model_fn``.
-          place: of the model_fn, for messages.
+          place: the model_fn's location, for messages.
 
         Raises:
-          ModelCheckError: something differs, or the loss is no number.
+          ModelCheckError: a value differs, or the loss is not a finite number.
         """
         weights = {name: self.after[name] for name in self.run.trainable}
         for name in weights:
@@ -84,13 +84,13 @@ class TrainedStep:
             more = f" and {len(apart) - _SHOWN} more" if len(apart) > _SHOWN else ""
             suspects = self.run.suspects(self.loop.names)[:_SHOWN]
             raise ModelCheckError(
-                f"{what}: after one step from the same values, on the same global batch, not all "
-                f"is as on {first} core(s), but differs: {', '.join(apart[:_SHOWN])}{more}; the "
+                f"{what}: after one step from the same values on the same global batch, results "
+                f"differ from those on {first} core(s): {', '.join(apart[:_SHOWN])}{more}; the "
                 f"losses are {self.loss:.7g} and {loss:.7g}.\n  at {place}\n"
-                "  The loss has to be a mean over the replica's examples, all gradients to be "
-                "reduced once (CrossShardOptimizer), and what is computed from a whole batch to be "
-                "summed with cross_replica_sum. A model that is meant to depend on the split is "
-                "checked with tolerance=None." + "".join(f"\n{line}" for line in suspects)
+                "  The loss has to be a mean over the replica's examples, all gradients must be "
+                "reduced once (CrossShardOptimizer), and values computed from a whole batch must "
+                "be summed with cross_replica_sum. If the model is meant to depend on the split, "
+                "pass tolerance=None." + "".join(f"\n{line}" for line in suspects)
             )
 
     def _check_replicas_agree(self, what: str, name: str, cores: int) -> None:
@@ -101,17 +101,17 @@ class TrainedStep:
                 raise ModelCheckError(
                     f"{what}: after one step core {core} has other values in {name!r} than core 0, "
                     f"up to {np.abs(first - other).max():.2g} apart: its gradient is not summed "
-                    f"over the {cores} cores, or it is assigned what a core computed alone.\n"
-                    f"  at {line}\n  Wrap the optimizer in CrossShardOptimizer, or sum what is "
-                    "assigned with cross_replica_sum."
+                    f"over the {cores} cores, or it is assigned a value computed on one core.\n"
+                    f"  at {line}\n  Wrap the optimizer in CrossShardOptimizer, or sum the "
+                    "assigned value with cross_replica_sum."
                 )
 
     def _rounding(self, weights: Mapping[str, np.ndarray], tolerance: float) -> dict[str, float]:
-        """How far each weight moves when the sums over the examples are rounded otherwise.
+        """Returns how far each weight moves when sums over the examples are rounded differently.
 
-        Optimizers like Adam divide by the gradient's size, and blow a gradient that is zero but
-        for rounding up to a full step. Where the order of the examples changes the loss, it is
-        more than rounding, and tells nothing.
+        Optimizers like Adam divide by the gradient's size, and scale a gradient that is zero except
+        for rounding up to a full step. If the order of the examples changes the loss, the change is
+        more than rounding, and the result is all zeros.
         """
         moved = dict.fromkeys(weights, 0.0)
         for dataset in self.batch.reordered():
@@ -132,25 +132,25 @@ def compare_results(
     """Compares metrics or predictions with those of the first number of cores.
 
     Args:
-      what: was run, for messages.
+      what: description of the run, for messages.
       results: values by key, by number of cores.
-      cores: whose.
+      cores: the number of cores to compare.
       tolerance: absolute and relative.
-      place: of the model_fn, for messages.
+      place: the model_fn's location, for messages.
 
     Raises:
-      ModelCheckError: they differ.
+      ModelCheckError: a value differs.
     """
     first, expected = next(iter(results.items()))
     for key, value in results[cores].items():
         wanted = expected[key]
         if np.shape(value) != np.shape(wanted) or not np.all(_close(value, wanted, tolerance)):
             raise ModelCheckError(
-                f"{what}: {key!r} is not what it is on {first} core(s), of the same weights and "
-                f"examples: {_short(value)} instead of {_short(wanted)}.\n  at {place}\n"
-                "  Metrics get the global batch in eval_metrics=(metric_fn, tensors), and "
-                "predictions have the batch as their first dimension: give them one row an "
-                "example, and let none depend on the others of its core."
+                f"{what}: {key!r} differs from its value on {first} core(s), with the same weights "
+                f"and examples: {_short(value)} instead of {_short(wanted)}.\n  at {place}\n"
+                "  Metrics get the global batch in eval_metrics=(metric_fn, tensors). Predictions "
+                "have the batch as their first dimension: return one row per example, and let no "
+                "row depend on the other examples of its core."
             )
 
 
@@ -162,18 +162,18 @@ def check_tpu_graph(
     allowed: Collection[str],
     place: str,
 ) -> None:
-    """Checks that a graph is one computation, with copies of all variables, that a TPU can run.
+    """Checks that a graph is one computation that a TPU can run, with copies of all variables.
 
     Args:
-      what: was traced, for messages.
-      run: the model that was.
-      graph: what it gave.
-      variables: how many the step uses.
-      allowed: types of ops to let pass.
-      place: of the model_fn, for messages.
+      what: description of the traced graph, for messages.
+      run: the traced model.
+      graph: the traced graph.
+      variables: number of variables that the step uses.
+      allowed: types of ops to allow.
+      place: the model_fn's location, for messages.
 
     Raises:
-      ModelCheckError: it is not.
+      ModelCheckError: the graph is not such a computation.
     """
     if graph.computations != 1 or graph.variables != variables:
         raise ModelCheckError(

@@ -13,7 +13,7 @@ __all__ = ["cores_fixture"]
 def cores_fixture(*cores: int, scope: str = "function") -> Any:
     """Makes a pytest fixture that runs a test once for each number of emulated cores.
 
-    Call it in conftest.py, as the cores have to be there before TensorFlow runs anything::
+    Call it in conftest.py, since the cores must exist before TensorFlow runs anything::
 
         cores = estimator_bridge.testing.cores_fixture(1, 2, 8)
 
@@ -21,11 +21,11 @@ def cores_fixture(*cores: int, scope: str = "function") -> Any:
             config = eb.tpu.RunConfig(cluster=cores)
 
     Args:
-      *cores: how many; by default 2.
-      scope: of the fixture, as in ``pytest.fixture``.
+      *cores: numbers of cores; 2 by default.
+      scope: the fixture's scope, as in ``pytest.fixture``.
 
     Returns:
-      The fixture. Its value is a resolver for ``RunConfig(cluster=)``; ``.cores`` is their number.
+      The fixture. Its value is a resolver for ``RunConfig(cluster=)``; ``.cores`` is the number.
 
     Raises:
       TooLateError: TensorFlow has already started with fewer devices.
@@ -35,7 +35,7 @@ def cores_fixture(*cores: int, scope: str = "function") -> Any:
     if min(numbers) < 1:
         raise ValueError(f"Numbers of emulated cores must be positive, got {list(numbers)}.")
     emulate_cores(max(numbers))
-    pytest = importlib.import_module("pytest")  # the library does without; who tests has it
+    pytest = importlib.import_module("pytest")  # not a dependency of the library; callers have it
 
     @pytest.fixture(params=numbers, ids=[f"{n} core{'s' * (n > 1)}" for n in numbers], scope=scope)
     def fixture(request: Any) -> EmulatedClusterResolver:

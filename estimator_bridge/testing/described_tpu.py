@@ -1,7 +1,7 @@
-"""TensorFlow's own TPUStrategy for a TPU that is described, not present.
+"""TensorFlow's TPUStrategy for a TPU that is described, not present.
 
-Only the answer to "which devices are there?" is supplied. Nothing can run on it, but a loop can be
-traced, and the graph that a TPU would be given is there to be asserted on.
+Only the list of devices is supplied. Nothing can run on them, but a loop can be traced, and tests
+can assert on the graph that a TPU would be given.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from estimator_bridge.tensorflow_private import eager_mode, wrap_variable_creati
 
 __all__ = ["TPUGraph", "described_tpu"]
 
-# What stands on the border of a TPU's computation, or belongs to it alone.
+# Ops at the border of a TPU's computation, or that exist only in one.
 _TPU_OPS = frozenset(
     {
         "TPUCompilationResult",
@@ -35,7 +35,7 @@ class _Device(NamedTuple):
 
 
 class _DescribedResolver(tf.distribute.cluster_resolver.TPUClusterResolver):
-    """A resolver for so many hosts with so many cores each; one host is this machine."""
+    """A resolver for a number of hosts with a number of cores each; a single host is local."""
 
     environment, task_type, task_id = "", None, None
 
@@ -76,13 +76,13 @@ class _DescribedResolver(tf.distribute.cluster_resolver.TPUClusterResolver):
 def described_tpu(
     cores: int = 8, hosts: int = 1, cores_per_replica: int | None = None
 ) -> tf.distribute.Strategy:
-    """TensorFlow's TPUStrategy for TPU cores that need not exist.
+    """Makes TensorFlow's TPUStrategy for TPU cores that need not exist.
 
-    Functions can be traced under it, and not called.
+    Functions can be traced under it, but not called.
 
     Args:
-      cores: of each host.
-      hosts: how many; of several, none is this machine.
+      cores: cores per host.
+      hosts: number of hosts; with several, none of them is this machine.
       cores_per_replica: see ``TPUConfig``'s ``num_cores_per_replica``.
     """
     with eager_mode():
@@ -99,9 +99,9 @@ def described_tpu(
 
 
 def _make_variables_here(strategy: tf.distribute.Strategy) -> None:
-    """Has a strategy make the copies of its variables in this process, whichever host's they are.
+    """Makes a strategy create all copies of its variables in this process.
 
-    A trace uses the handles alone, and on a host that is not there none could be made.
+    A trace uses only the handles, and a missing host could not create any.
     """
 
     def made_here(next_creator: Callable[..., Any]) -> Callable[..., Any]:
@@ -116,17 +116,17 @@ def _make_variables_here(strategy: tf.distribute.Strategy) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class TPUGraph:
-    """What a TPU would be given.
+    """The graph that a TPU would be given.
 
     Attributes:
-      replicas: how many.
-      all: how often each type of op is in the graph, its functions included.
-      on_tpu: the same, of the replicated part, which is compiled for the TPU.
-      names_on_tpu: names of the nodes of that part, by type of op.
-      variables: how many variables arrive there as the replicas' own copies.
-      computations: how many replicated parts there are.
-      dynamic: names of the nodes of that part whose results have no static shape.
-      placed: by device, how often each type of op is in the graph that names this device.
+      replicas: number of replicas.
+      all: number of ops by type in the graph, including its functions.
+      on_tpu: the same for the replicated part, which is compiled for the TPU.
+      names_on_tpu: node names of that part, by op type.
+      variables: number of variables that enter it as the replicas' own copies.
+      computations: number of replicated parts.
+      dynamic: names of nodes of that part whose results have no static shape.
+      placed: number of ops by type, for each device that nodes name.
     """
 
     replicas: int
@@ -140,7 +140,7 @@ class TPUGraph:
 
     @classmethod
     def of(cls, graph: tf.Graph, replicas: int) -> TPUGraph:
-        """Counts a graph that was traced under a ``described_tpu`` with so many replicas."""
+        """Counts a graph that was traced under a ``described_tpu`` with these replicas."""
         graph_def = graph.as_graph_def(add_shapes=True)
         nodes: list[Any] = list(graph_def.node)
         nodes += [node for function in graph_def.library.function for node in function.node_def]

@@ -1,4 +1,4 @@
-"""What a check found."""
+"""The results of a check."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ __all__ = ["ModelCheckError", "ModelReport", "explained", "place_of"]
 
 
 class ModelCheckError(AssertionError):
-    """A model that is not ready for a TPU: says in which mode, why, and where in the program."""
+    """A model is not ready for a TPU; names the mode, the reason and the line of the program."""
 
 
 @dataclasses.dataclass(repr=False)
 class ModelReport:
-    """What ``check_model_fn`` saw of a model that passed.
+    """The results of ``check_model_fn`` for a model that passed.
 
     Attributes:
       losses: the training step's loss, by number of cores.
       weights: the trainable variables after that step, on the first number of cores, by name.
       rounding: how far rounding alone moves each weight: the largest change when the examples of
-        the batch come in another order.
-      metrics: evaluation's results, by number of cores.
-      predictions: by number of cores, the predictions of one batch by key.
-      tpu: by mode, the graph that a TPU would be given.
+        the batch are reordered.
+      metrics: evaluation results, by number of cores.
+      predictions: the predictions of one batch by key, by number of cores.
+      tpu: the graph that a TPU would be given, by mode.
     """
 
     losses: dict[int, float] = dataclasses.field(default_factory=dict)
@@ -43,7 +43,7 @@ class ModelReport:
     tpu: dict[str, TPUGraph] = dataclasses.field(default_factory=dict)
 
     def __repr__(self) -> str:
-        """A screen's worth; ``details()`` has all values."""
+        """Summarizes the results; ``details()`` has all values."""
         cores = sorted(self.losses)
         lines = ["ModelReport: passed" + (f" on {_listed(cores)} core(s)" if cores else "")]
         for count in cores:
@@ -67,7 +67,7 @@ class ModelReport:
         return "\n".join([*lines, "All values: the attributes, or print(report.details())"])
 
     def details(self) -> str:
-        """All that was seen, by attribute; tens of thousands of characters for most models."""
+        """Returns all results by attribute; tens of thousands of characters for most models."""
         parts = ((field.name, getattr(self, field.name)) for field in dataclasses.fields(self))
         return "\n".join(f"{name}: {value!r}" for name, value in parts)
 
@@ -97,12 +97,12 @@ def _listed(counts: Sequence[int]) -> str:
 def explained(
     what: str, function: Callable[..., Any], more: Callable[[], str] = str
 ) -> Iterator[None]:
-    """Turns what is raised within into a ModelCheckError that names the user's line.
+    """Turns errors raised within into a ModelCheckError that names the user's line.
 
     Args:
-      what: was being done.
-      function: the user's, named where no line of the program is in the traceback.
-      more: says what else there is to say.
+      what: description of the current step.
+      function: the user's function, named if the traceback has no line of the program.
+      more: returns text to append.
     """
     try:
         yield
@@ -116,7 +116,7 @@ def explained(
 
 
 def place_of(function: Callable[..., Any]) -> str:
-    """Where a function stands: 'file:line: name(arguments)'."""
+    """Returns a function's location: 'file:line: name(arguments)'."""
     inner: Any = inspect.unwrap(function)
     while hasattr(inner, "func"):
         inner = inner.func

@@ -1,4 +1,4 @@
-"""One step of a model in one mode, on so many cores."""
+"""Runs one step of a model in one mode on a number of cores."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _v1 = tf.compat.v1
 
 
 def dynamic_operations(graph: tf.Graph | None) -> list[Obstacle]:
-    """The operations of a graph whose results have no static shape, where they come from."""
+    """Lists the operations of a graph that are the source of dynamic shapes."""
     if graph is None:
         return []
     names = Snapshot.of(graph).nodes
@@ -41,8 +41,8 @@ class ModelRun:
     """A model traced in one mode.
 
     Args:
-      execution: how it is laid out.
-      estimator: gives the model_fn and its params.
+      execution: the layout of the model.
+      estimator: provides the model_fn and its params.
       mode: one of ModeKeys.
       batch: the input.
     """
@@ -58,10 +58,10 @@ class ModelRun:
         self._summaries: tempfile.TemporaryDirectory | None = None
 
     def start(self, values: Mapping[str, np.ndarray] | None = None) -> None:
-        """Initialises the variables, as the model does or with these values.
+        """Initializes the variables, as the model does or with these values.
 
         Raises:
-          ValueError: there is no value for a variable, or one of another shape.
+          ValueError: a variable has no value, or one of another shape.
         """
         program = self._program
         with continue_trace(self.graph, program.execution.shards):
@@ -71,7 +71,7 @@ class ModelRun:
             self.load(values)
 
     def _open_writers(self) -> None:
-        """Opens the summary writers of a host_call on a folder that goes: nothing is to be left."""
+        """Opens the host_call's summary writers on a temporary folder, so that nothing is left."""
         for writer in self.graph.get_collection("_SUMMARY_WRITER_V2"):
             if self._summaries is None:
                 self._summaries = tempfile.TemporaryDirectory()
@@ -79,34 +79,34 @@ class ModelRun:
             self._program.session.run(writer, {logdir: self._summaries.name})
 
     def load(self, values: Mapping[str, np.ndarray]) -> None:
-        """Gives the variables these values, by name; there may be more than are needed."""
+        """Sets the variables to these values, by name; extra values are ignored."""
         missing = [name for name in self._variables if name not in values]
         if missing:
             raise ValueError(
-                f"The model has variables in mode {self._mode!r} that it has not in training on "
-                f"another number of cores, or not in training at all: {missing}. A checkpoint "
-                "could not be restored. Make the same variables, by the same names, in each."
+                f"The model has variables in mode {self._mode!r} that it does not have in training "
+                f"or on another number of cores: {missing}. A checkpoint could not be restored. "
+                "Create the same variables, with the same names, in each."
             )
         variables = list(self._variables.values())
         feeds = {v.initializer.inputs[1]: values[v.op.name] for v in variables}
         self._program.session.run([v.initializer for v in variables], feeds)
 
     def values(self) -> dict[str, np.ndarray]:
-        """All variables, on the first replica."""
+        """Returns all variables, on the first replica."""
         return self._program.session.run(self._variables)
 
     def copies(self, name: str) -> list[np.ndarray]:
-        """A variable's value on each replica."""
+        """Returns a variable's value on each replica."""
         with eager_mode():
             return [copy.numpy() for copy in self._program.session.resources.copies(name)]
 
     def loop(self, **options: Any) -> StepLoop:
-        """The compiled loop; in prediction it returns the predictions."""
+        """Makes the compiled loop; in prediction it returns the predictions."""
         outputs = self._program.traced.outputs
         return self._program.make_loop([t.name for t in outputs.values()], **options)
 
     def step(self, loop: StepLoop, dataset: tf.data.Dataset | None = None) -> Any:
-        """Runs one step on the kept batch, or on this; returns the loop's result."""
+        """Runs one step on the kept batch or on `dataset`; returns the loop's result."""
         with eager_mode():
             iterator = iter(self._program.dataset() if dataset is None else dataset)
         result = loop(iterator, 1)
@@ -115,16 +115,16 @@ class ModelRun:
         return result
 
     def metrics(self) -> dict[str, Any]:
-        """The results of an evaluation."""
+        """Returns the results of an evaluation."""
         return self._program.session.run(self._program.results)
 
     def predictions(self, result: Any) -> dict[str, np.ndarray]:
-        """The predictions of a step's result, by key."""
+        """Returns the predictions in a step's result, by key."""
         outputs = self._program.traced.outputs
         return {key: result.fetched[tensor.name].numpy() for key, tensor in outputs.items()}
 
     def tpu_graph(self, loop: StepLoop) -> TPUGraph:
-        """The graph of the loop, which a TPU would be given; the layout is of a described TPU."""
+        """Returns the loop's graph that a TPU would get; the layout must be a described TPU."""
         program = self._program
         with continue_trace(self.graph, program.execution.shards):
             program.scaffold.finalize()
@@ -134,7 +134,7 @@ class ModelRun:
         return TPUGraph.of(loop.traced(iterator), replicas)
 
     def suspects(self, names: Collection[str]) -> list[str]:
-        """Lines of the program that make a step depend on how a batch is split."""
+        """Returns lines of the program that make a step depend on how a batch is split."""
         nodes = Snapshot.of(self.graph).nodes
         found = []
         for name in names:
@@ -142,7 +142,7 @@ class ModelRun:
             if node.op.startswith("FusedBatchNorm") and node.attr["is_training"].b:
                 found.append((name, "batch norm over each replica's own examples"))
             elif is_seeded(node) and node.op not in DRAWS:
-                found.append((name, f"random numbers ({node.op}) that cannot be made alike"))
+                found.append((name, f"random numbers ({node.op}) that differ between splits"))
         return list(
             dict.fromkeys(f"  {why}: {line_of_node(self.graph, name)}" for name, why in found)
         )

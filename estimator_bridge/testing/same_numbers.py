@@ -1,4 +1,4 @@
-"""Asserts that an `eb.Model` gives the numbers of the model_fn that it was made of."""
+"""Asserts that an `eb.Model` gives the same numbers as the model_fn it replaces."""
 
 from __future__ import annotations
 
@@ -34,26 +34,26 @@ def check_same_numbers(
     for_tpu: bool = False,
     tolerance: float = 1e-6,
 ) -> list[float]:
-    """Trains, evaluates and predicts by a model_fn and by both adapters of a Model, on the CPU.
+    """Trains, evaluates and predicts with a model_fn and both adapters of a Model, on the CPU.
 
-    All begin with the weights of the model_fn's first checkpoint. The inputs have to give the same
+    All start with the weights of the model_fn's first checkpoint. The inputs must give the same
     batches each time: set their seeds.
 
     Args:
-      model_fn: the model as it was.
-      model: the same one as an `eb.Model`.
+      model_fn: the original model.
+      model: the same model as an `eb.Model`.
       train_input: an input_fn; may take `params`.
-      eval_input: likewise; evaluation and prediction take three batches of it.
-      params: the estimators'; its "batch_size" is the batch's for the TPUEstimator, 8 by default.
-      steps: how many steps to train.
-      for_tpu: `model_fn` returns TPUEstimatorSpec.
-      tolerance: how far numbers may be apart, relative to the larger one or to 1.
+      eval_input: likewise; evaluation and prediction use three batches of it.
+      params: the estimators' params; "batch_size" is the TPUEstimator's batch size, 8 by default.
+      steps: number of training steps.
+      for_tpu: whether `model_fn` returns a TPUEstimatorSpec.
+      tolerance: allowed difference, relative to the larger number or to 1.
 
     Returns:
       The loss of each step.
 
     Raises:
-      ModelCheckError: a number differs, or a variable's name; the message says which.
+      ModelCheckError: a number or a variable's name differs; the message names it.
     """
     folder = tempfile.mkdtemp(prefix="same_numbers")
     try:
@@ -73,7 +73,7 @@ def check_same_numbers(
 
 
 class _Losses(SessionRunHook):
-    """Keeps the loss of each step."""
+    """Records the loss of each step."""
 
     def __init__(self) -> None:
         self.losses: list[float] = []
@@ -96,7 +96,7 @@ class _Run:
         self.params, self.steps = params, steps
 
     def of(self, model_fn: Any, model_dir: str, on_tpu: bool) -> dict[str, Any]:
-        """All numbers of one model_fn."""
+        """Returns all numbers of one model_fn."""
         estimator = self._estimator(model_fn, model_dir, on_tpu)
         hook = _Losses()
         estimator.train(self.train_input, max_steps=self.steps, hooks=[hook])

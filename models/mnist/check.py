@@ -1,4 +1,4 @@
-"""Checks the data before TensorFlow, which takes seconds to import, is needed."""
+"""Checks the data before importing TensorFlow, which takes seconds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DIGITS_FOLDER = "digits"
 
 
 def check_data(data_dir: str) -> None:
-    """Checks all of the data that is there by now; without any, it is written later.
+    """Checks the existing data; if there is none, it is written later.
 
     Args:
         data_dir: see `models.mnist.dataset.open_data`.

@@ -1,4 +1,4 @@
-"""Handwritten digits as `tf.data`: full MNIST where its files are, else scikit-learn's digits."""
+"""Handwritten digits as `tf.data`: full MNIST if its files exist, else scikit-learn's digits."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from models.mnist.records import Manifest, open_records
 
 __all__ = ["DigitData", "examples", "make_dataset", "open_data"]
 
-# Parsing is cheap, and the training step wants the other cores.
+# Parsing is cheap, and the training step needs the other cores.
 _PARALLEL_CALLS = 2
-# A training set below this size is stretched by shifting each image one pixel to each side and
-# corner: of scikit-learn's few digits, that halves the errors on the test set.
+# A smaller training set is augmented by shifting each image one pixel to each side and corner,
+# which halves the test errors on scikit-learn's few digits.
 _FEW = 10_000
 _SHIFTS = 9
-# Bytes before the values of an IDX file: magic number and one number a dimension.
+# Bytes before the values of an IDX file: magic number and one number per dimension.
 _IMAGES_HEADER, _LABELS_HEADER = 16, 8
 
 
 @dataclasses.dataclass(frozen=True)
 class DigitData:
-    """A set of labelled images of digits that has been checked.
+    """A checked set of labeled images of digits.
 
     Attributes:
         name: `"digits"` or `"mnist"`.
-        folder: where it is.
-        height: of an image, in pixels.
-        width: of an image, in pixels.
+        folder: its folder.
+        height: height of an image, in pixels.
+        width: width of an image, in pixels.
         sizes: the number of examples of the splits `"train"` and `"test"`.
-        read: from a split's name to a dataset, once through and in order, of (image float32
+        read: maps a split's name to a dataset, one pass in order, of (image float32
             [height, width, 1] from 0 to 1, label int64 []).
     """
 
@@ -49,12 +49,12 @@ class DigitData:
 
 
 def open_data(data_dir: str) -> DigitData:
-    """Finds the data, writes it at first use, and checks all of it.
+    """Finds the data, or writes it at first use, and checks all of it.
 
     Args:
         data_dir: a folder with the four MNIST IDX files, plain or .gz. If it has none of them,
-            scikit-learn's digits are used, and written as TFRecords to `digits` in it if they
-            are not there yet.
+            scikit-learn's digits are used, and written as TFRecords to `digits` in it unless they
+            exist.
 
     Returns:
         The data.
@@ -132,9 +132,9 @@ def make_dataset(
 
     Args:
         data: the data.
-        split: `"train"`: shuffled anew each epoch, without end, and where there are few images
-            each also shifted by a pixel to all sides; `"test"`: once, in order.
-        shuffle_seed: the same seed gives the same order; None another one each run.
+        split: `"train"`: repeated indefinitely and reshuffled each epoch; a small set is also
+            augmented by one-pixel shifts. `"test"`: one pass, in order.
+        shuffle_seed: the same seed gives the same order; None gives another one in each run.
 
     Returns:
         A dataset of (image float32 [height, width, 1] from 0 to 1, label int64 []).
@@ -144,7 +144,7 @@ def make_dataset(
         size = data.sizes[split]
         if size < _FEW:
             dataset, size = dataset.flat_map(_shifted), size * _SHIFTS
-        # Cached ready for use: a map of each single example would cost ten times the reading.
+        # Cached after parsing: mapping single examples costs ten times as much as reading them.
         dataset = dataset.cache().shuffle(size, seed=shuffle_seed).repeat()
     return dataset
 
@@ -157,12 +157,12 @@ def _shifted(image: tf.Tensor, label: tf.Tensor) -> tf.data.Dataset:
 
 
 def examples(data: DigitData, split: str, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Reads the first examples of a split, to be looked at.
+    """Reads the first examples of a split, to show them.
 
     Args:
         data: the data.
         split: `"train"` or `"test"`.
-        count: how many; fewer come back where the split has fewer.
+        count: maximum number of examples.
 
     Returns:
         Images, float32 [count, height, width] from 0 to 1, and labels, int64 [count].

@@ -1,4 +1,4 @@
-"""scikit-learn's bundled handwritten digits as TFRecords: 1,797 real ones, 8 by 8 pixels."""
+"""scikit-learn's bundled handwritten digits as TFRecords: 1,797 images, 8 by 8 pixels."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def split_digits() -> dict[str, tuple[np.ndarray, np.ndarray]]:
     from sklearn.model_selection import train_test_split
 
     digits = load_digits()
-    # Spread from 0..16 to a byte's range: then these and full MNIST are read alike.
+    # Scaled from 0..16 to a byte's range, so that full MNIST is read the same way.
     images = np.rint(digits.images * (255.0 / _BRIGHTEST)).astype(np.uint8)
     labels = digits.target.astype(np.int64)
     train_images, test_images, train_labels, test_labels = train_test_split(
@@ -38,10 +38,10 @@ def split_digits() -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 
 def write_digits(folder: str) -> None:
-    """Writes the digits as sharded TFRecords, unless the folder is there already.
+    """Writes the digits as sharded TFRecords, unless the folder exists.
 
     Args:
-        folder: the folder of the shards; made as a whole or not at all.
+        folder: the folder of the shards; created completely or not at all.
     """
     if os.path.exists(folder):
         return

@@ -1,4 +1,4 @@
-"""What can be wrong with the data that a user has."""
+"""Errors in the user's data."""
 
 from __future__ import annotations
 
@@ -8,4 +8,4 @@ __all__ = ["DataError"]
 
 
 class DataError(UserError):
-    """Data on disk is damaged, incomplete or not what it should be; the message names the file."""
+    """Data on disk is damaged, incomplete or unexpected; the message names the file."""

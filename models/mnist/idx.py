@@ -19,7 +19,7 @@ from models.mnist.errors import DataError
 __all__ = ["IdxPair", "find_mnist", "read_idx", "read_pair", "shapes_of"]
 
 _UNSIGNED_BYTE = 8
-# Names as first published, and as some mirrors have them.
+# File names as first published, and as some mirrors have them.
 _STEMS = {"train": "train", "test": "t10k"}
 _SEPARATORS = ("-", ".")
 
@@ -38,11 +38,11 @@ def find_mnist(folder: str) -> dict[str, IdxPair] | None:
         folder: the folder; it need not exist.
 
     Returns:
-        The pair of paths of the splits `"train"` and `"test"`, or None where there is none of
-        the four files.
+        The pair of paths of the splits `"train"` and `"test"`, or None if none of the four files
+        exists.
 
     Raises:
-        DataError: some of the four are there and others are not.
+        DataError: some of the four files exist and others do not.
     """
     found: dict[str, str | None] = {}
     for stem in _STEMS.values():
@@ -68,14 +68,14 @@ def read_idx(path: str, num_dimensions: int) -> np.ndarray:
     """Reads one IDX file of unsigned bytes and checks all of it.
 
     Args:
-        path: the file; one that ends in `.gz` is decompressed.
-        num_dimensions: the wanted number of dimensions: 3 for images, 1 for labels.
+        path: the file; a name that ends in `.gz` is decompressed.
+        num_dimensions: the expected number of dimensions: 3 for images, 1 for labels.
 
     Returns:
-        The values, uint8, of the shape that the header states.
+        The values, uint8, with the shape that the header states.
 
     Raises:
-        DataError: the file is damaged, cut short, too long or of another format.
+        DataError: the file is damaged, truncated, too long or in another format.
     """
     try:
         # A whole file, 47 MB at most, is read at once: its length is one of the checks.
@@ -113,13 +113,13 @@ def read_pair(pair: IdxPair) -> tuple[np.ndarray, np.ndarray]:
         Images, uint8 [count, height, width], and labels, uint8 [count], each from 0 to 9.
 
     Raises:
-        DataError: a file is damaged, or the two do not belong together.
+        DataError: a file is damaged, or the two do not match.
     """
     images, labels = read_idx(pair.images, 3), read_idx(pair.labels, 1)
     if len(images) != len(labels):
         raise DataError(
             f"{pair.images} has {len(images)} images, but {pair.labels} has {len(labels)} labels: "
-            "want as many. One of the two belongs to another split, or is damaged."
+            "want equal numbers. One of the two belongs to another split, or is damaged."
         )
     if images.size == 0:
         raise DataError(f"{pair.images}: no pixels: the header states {list(images.shape)}.")
@@ -139,7 +139,7 @@ def shapes_of(pairs: dict[str, IdxPair]) -> dict[str, tuple[int, int, int]]:
         The shape of each split's images: count, height and width in pixels.
 
     Raises:
-        DataError: a file is damaged, or the splits differ in their images' size.
+        DataError: a file is damaged, or the splits' images differ in size.
     """
     shapes = {split: read_pair(pair)[0].shape for split, pair in pairs.items()}
     if shapes["train"][1:] != shapes["test"][1:]:

@@ -1,4 +1,4 @@
-"""The main job: train the classifier of digits, evaluate it, look at predictions, export it."""
+"""The main job: trains the digit classifier, evaluates it, draws predictions and exports it."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ _BATCH_SIZE = {
 
 
 def run(flag_values: absl_flags.FlagValues, console: Console) -> None:
-    """Does what `--mode` says.
+    """Runs the phases of `--mode`.
 
     Args:
         flag_values: parsed and checked flags.
-        console: where a person reads how it goes.
+        console: shows the progress to the user.
 
     Raises:
-        UserError: data, folders or checkpoints are not as they have to be.
+        UserError: data, folders or checkpoints are missing or invalid.
         FlagsError: a batch size does not fit the accelerator that was found.
-        estimator_bridge.errors.AcceleratorNotFoundError: the TPU that was named is not there.
+        estimator_bridge.errors.AcceleratorNotFoundError: the named TPU was not found.
     """
     accelerator = choose_accelerator(flag_values, eb.runtime.tpu_present)
     check_flags(flag_values, accelerator.num_replicas)
@@ -65,7 +65,7 @@ def _runs_on_cpu(accelerator: Accelerator) -> bool:
 
 
 class Job:
-    """One run of the program over one set of data; a method a phase."""
+    """One run of the program on one data set, with a method per phase."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class Job:
             return
         for phase, flag in _BATCH_SIZE.items():
             size = self._flags[flag].value
-            if phase == "predict":  # no more than these are predicted
+            if phase == "predict":  # at most these are predicted
                 size = min(size, _DIGITS_IN_PICTURE)
             if phase == "evaluate":
                 size = min(size, self._data.sizes["test"])
@@ -115,17 +115,17 @@ class Job:
                 require_memory(flag, size, each, total_memory())
 
     def train(self) -> None:
-        """Trains from the latest checkpoint, if there is one, to `--train_steps`."""
+        """Trains from the latest checkpoint, if any, to `--train_steps`."""
         total, start = self._flags.train_steps, 0 if self._flags.compile_only else self._step()
         if start >= total:
             self._console.say(
                 f"{self._model_dir} is already at step {start:,} of {total:,}: nothing to train. "
-                "Raise --train_steps, or name another --model_dir to start afresh."
+                "Raise --train_steps, or name another --model_dir to start over."
             )
             return
         if start:
             self._console.say(
-                f"{self._model_dir} is already at step {start:,} of {total:,}: going on from there."
+                f"{self._model_dir} is already at step {start:,} of {total:,}: resuming from there."
             )
         seed = self._flags.tf_random_seed
         train_input_fn = eb.data.input_fn(
@@ -160,7 +160,7 @@ class Job:
         )
 
     def predict(self) -> None:
-        """Draws the first test digits with what the latest checkpoint says of them."""
+        """Draws the first test digits with the latest checkpoint's predictions."""
         self._require_checkpoint("predict with")
         count = _DIGITS_IN_PICTURE
         said = list(
@@ -184,14 +184,14 @@ class Job:
         self._console.say(f"Picture of {len(images)} test digits: {path}")
 
     def export(self) -> None:
-        """Exports the latest checkpoint as a SavedModel that takes images of whole bytes."""
+        """Exports the latest checkpoint as a SavedModel that takes images of raw bytes."""
         self._require_checkpoint("export")
         receiver_fn = serving_input_receiver_fn(self._data.height, self._data.width)
         exported = self._estimator.export_saved_model(self._export_dir, receiver_fn)
         self._console.say(f"SavedModel: {os.fsdecode(exported)}")
 
     def close(self) -> None:
-        """Writes the closing table, where there was an evaluation."""
+        """Writes the closing table if there was an evaluation."""
         if self._results:
             self._console.table(f"Test set of {self._data.name}", self._results)
 
@@ -201,7 +201,7 @@ class Job:
         return int(self._estimator.get_variable_value("global_step"))
 
     def _require_checkpoint(self, verb: str) -> None:
-        if self._flags.compile_only:  # no step runs, so none is restored
+        if self._flags.compile_only:  # no step runs, so nothing is restored
             return
         if self._estimator.latest_checkpoint() is None:
             raise UserError(

@@ -1,7 +1,7 @@
-"""A convolutional classifier of digits: described once, wrapped by both adapters.
+"""A convolutional classifier of digits: one description for both estimators.
 
-Neither dropout nor batch normalization: the same global batches then give the same weights on
-any number of cores, and the task does not need them.
+Without dropout and batch normalization, the same global batches give the same weights on any
+number of cores; the task does not need them.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import estimator_bridge as eb
 __all__ = ["MODEL", "NUM_CLASSES", "bytes_per_example", "serving_input_receiver_fn"]
 
 NUM_CLASSES = 10
-# Images above this size are halved between the convolutions; 8 by 8 pixels are few as they are.
+# Images above this size are halved between the convolutions; 8 by 8 pixels are few enough.
 _LARGE = 16
 _FILTERS = 16
 
 
 def inference(features: tf.Tensor) -> tf.Tensor:
-    """Computes logits [batch, 10] of images, float32 [batch, height, width, 1]."""
+    """Computes logits [batch, 10] from images, float32 [batch, height, width, 1]."""
     net = _convolution(_FILTERS, "convolution1")(features)
     if min(features.shape[1:3]) > _LARGE:
         net = tf_keras.layers.MaxPool2D(name="pool1")(net)
@@ -37,15 +37,15 @@ def bytes_per_example(height: int, width: int, training: bool) -> int:
     """Returns a lower bound of the memory for one image: its pixels and the first convolution.
 
     Args:
-        height: of the image, in pixels.
-        width: of the image, in pixels.
-        training: whether the gradient of the convolution is in memory too.
+        height: height of the image, in pixels.
+        width: width of the image, in pixels.
+        training: whether the gradient of the convolution is also in memory.
     """
     return height * width * (1 + _FILTERS * (2 if training else 1)) * tf.float32.size
 
 
-# Keras's own initializers draw from Python's random module. TF1's follow the graph's seed, so
-# that the same tf_random_seed gives the same initial weights.
+# Keras's own initializers use Python's random module. TF1's follow the graph's seed, so that the
+# same tf_random_seed gives the same initial weights.
 def _convolution(filters: int, name: str) -> tf_keras.layers.Layer:
     return tf_keras.layers.Conv2D(
         filters,
@@ -67,12 +67,12 @@ def _dense(units: int, name: str, activation: str | None = None) -> tf_keras.lay
 
 
 def loss(labels: tf.Tensor, outputs: tf.Tensor) -> tf.Tensor:
-    """Computes the mean cross entropy over the batch that it is given."""
+    """Computes the mean cross entropy over the batch."""
     return tf.compat.v1.losses.sparse_softmax_cross_entropy(labels, outputs)
 
 
 def metrics(labels: tf.Tensor, outputs: tf.Tensor) -> dict[str, tuple[tf.Tensor, tf.Tensor]]:
-    """Computes the share of digits read right, at first and at first or second guess."""
+    """Computes the share of digits classified correctly by the first and by the top two guesses."""
     second_guess = tf.math.in_top_k(labels, outputs, 2)
     return {
         "accuracy": tf.compat.v1.metrics.accuracy(labels, tf.argmax(outputs, axis=-1)),
@@ -81,7 +81,7 @@ def metrics(labels: tf.Tensor, outputs: tf.Tensor) -> dict[str, tuple[tf.Tensor,
 
 
 def predictions(outputs: tf.Tensor) -> dict[str, tf.Tensor]:
-    """Computes the likeliest class [batch] and the probability of each [batch, 10]."""
+    """Computes the most likely class [batch] and the probability of each [batch, 10]."""
     return {
         "class": tf.argmax(outputs, axis=-1),
         "probabilities": tf.nn.softmax(outputs, axis=-1),
@@ -89,7 +89,7 @@ def predictions(outputs: tf.Tensor) -> dict[str, tf.Tensor]:
 
 
 def optimizer(params: dict[str, Any]) -> tf.compat.v1.train.Optimizer:
-    """Makes Adam with a rate that falls from `learning_rate` to 0 over `train_steps`."""
+    """Makes Adam with a rate that decays from `learning_rate` to 0 over `train_steps`."""
     rate = tf.compat.v1.train.cosine_decay(
         params["learning_rate"],
         tf.compat.v1.train.get_or_create_global_step(),
@@ -106,11 +106,11 @@ MODEL = eb.Model(
 def serving_input_receiver_fn(
     height: int, width: int
 ) -> Callable[[], eb.export.TensorServingInputReceiver]:
-    """Describes what an exported model is sent: images as they come, of whole bytes.
+    """Describes the input of an exported model: images of raw bytes.
 
     Args:
-        height: of an image, in pixels.
-        width: of an image, in pixels.
+        height: height of an image, in pixels.
+        width: width of an image, in pixels.
 
     Returns:
         A function for `export_saved_model`. The receiver takes `image`, uint8

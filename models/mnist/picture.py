@@ -1,4 +1,4 @@
-"""A picture of some digits with what the model said of them."""
+"""Draws some digits with the model's predictions."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def draw_predictions(
     classes: Sequence[int],
     probabilities: Sequence[float],
 ) -> None:
-    """Writes a PNG with a tile a digit: green where the model is right, red where it is wrong.
+    """Writes a PNG with one tile per digit: green if the model is right, red if it is wrong.
 
     Args:
-        path: the file; written whole or not at all.
+        path: the file; written completely or not at all.
         images: [count, height, width], from 0 to 1.
-        labels: [count], what the digits are.
-        classes: [count], what the model takes them for.
-        probabilities: [count], how sure it is of that, from 0 to 1.
+        labels: [count], the true digits.
+        classes: [count], the predicted digits.
+        probabilities: [count], the predictions' probabilities, from 0 to 1.
 
     Raises:
         ValueError: there are no digits, or the arguments differ in length.
@@ -37,17 +37,17 @@ def draw_predictions(
     counts = {len(images), len(labels), len(classes), len(probabilities)}
     if len(counts) != 1 or counts == {0}:
         raise ValueError(
-            "want as many images, labels, classes and probabilities, and at least one; got "
+            "images, labels, classes and probabilities must be equally many, at least one; got "
             f"{len(images)}, {len(labels)}, {len(classes)}, {len(probabilities)}"
         )
-    # Figure without pyplot: it needs no display and keeps no global state.
+    # A Figure without pyplot needs no display and keeps no global state.
     from matplotlib.figure import Figure
 
     columns = min(_COLUMNS, len(images))
     rows = math.ceil(len(images) / columns)
     figure = Figure(figsize=(1.1 * columns, 1.4 * rows + 0.5), layout="constrained")
     right = sum(int(label == class_) for label, class_ in zip(labels, classes))
-    figure.suptitle(f"{right} of these {len(images)} test digits read right")
+    figure.suptitle(f"{right} of these {len(images)} test digits classified correctly")
     grid = figure.subplots(rows, columns, squeeze=False)
     for tile in grid.flat:
         tile.set_axis_off()

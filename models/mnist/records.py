@@ -1,7 +1,7 @@
-"""Sharded TFRecords with a manifest that tells a damaged or missing shard before training.
+"""Sharded TFRecords with a manifest that reveals a damaged or missing shard before training.
 
-TensorFlow finds a damaged record when it comes to it, maybe in mid-training. The manifest keeps
-each shard's size and checksum, so that all of them are checked in milliseconds.
+TensorFlow notices a damaged record only when it reads it, perhaps in the middle of training. The
+manifest holds each shard's size and checksum, so that all of them are checked in milliseconds.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MANIFEST = "manifest.json"
 
 @dataclasses.dataclass(frozen=True)
 class Shard:
-    """One TFRecord file: its name, and what it must be like."""
+    """One TFRecord file: its name, record count, size and checksum."""
 
     file: str
     records: int
@@ -33,10 +33,10 @@ class Shard:
 
 @dataclasses.dataclass(frozen=True)
 class Manifest:
-    """What a folder of TFRecords holds.
+    """The contents of a folder of TFRecords.
 
     Attributes:
-        about: facts about the examples that a reader needs, as an image's height.
+        about: facts about the examples that a reader needs, such as an image's height.
         splits: the shards of each split.
     """
 
@@ -57,8 +57,8 @@ def write_records(
     """Writes TFRecords and their manifest: all of them, or nothing.
 
     Args:
-        folder: where; made by this call. If another process makes it first, theirs stays.
-        splits: the records of each split, in order; shards take turns.
+        folder: the folder to create. If another process creates it first, its contents stay.
+        splits: the records of each split, in order; they are dealt to the shards in turn.
         num_shards: the number of shards of each split.
         about: facts for the manifest.
     """
@@ -116,12 +116,12 @@ def open_records(folder: str) -> Manifest:
         folder: a folder that `write_records` wrote.
 
     Returns:
-        What is in it.
+        The manifest.
 
     Raises:
         DataError: the manifest or a shard is missing or damaged; the message names the file.
     """
-    mend = f"Remove {folder} to have it written again."
+    advice = f"Remove {folder} to have it written again."
     path = os.path.join(folder, MANIFEST)
     try:
         with open(path, encoding="utf-8") as file:
@@ -132,21 +132,21 @@ def open_records(folder: str) -> Manifest:
         }
         manifest = Manifest(about=dict(content["about"]), splits=splits)
     except FileNotFoundError:
-        raise DataError(f"{path}: missing, so the shards cannot be checked. {mend}") from None
+        raise DataError(f"{path}: missing, so the shards cannot be checked. {advice}") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DataError(f"{path}: damaged manifest ({error!r}). {mend}") from error
+        raise DataError(f"{path}: damaged manifest ({error!r}). {advice}") from error
     for shard in (shard for shards in splits.values() for shard in shards):
-        _check_shard(os.path.join(folder, shard.file), shard, mend)
+        _check_shard(os.path.join(folder, shard.file), shard, advice)
     return manifest
 
 
-def _check_shard(path: str, shard: Shard, mend: str) -> None:
+def _check_shard(path: str, shard: Shard, advice: str) -> None:
     if not os.path.isfile(path):
-        raise DataError(f"{path}: missing TFRecord file of {shard.records} records. {mend}")
+        raise DataError(f"{path}: missing TFRecord file of {shard.records} records. {advice}")
     size, crc32 = _size_and_checksum(path)
     if size != shard.bytes:
-        raise DataError(f"{path}: damaged TFRecord: {size} bytes, want {shard.bytes}. {mend}")
+        raise DataError(f"{path}: damaged TFRecord: {size} bytes, want {shard.bytes}. {advice}")
     if crc32 != shard.crc32:
         raise DataError(
-            f"{path}: damaged TFRecord: checksum {crc32:08x}, want {shard.crc32:08x}. {mend}"
+            f"{path}: damaged TFRecord: checksum {crc32:08x}, want {shard.crc32:08x}. {advice}"
         )

@@ -107,7 +107,7 @@ def test_checkpoints_without_the_file_that_names_them_are_found(model_dir, caplo
     edit(f"{model_dir}/model.ckpt-10.data-00000-of-00001", lambda b: b[:-1])
     assert latest_checkpoint(model_dir) == str(model_dir / "model.ckpt-5")
     edit(f"{model_dir}/model.ckpt-5.data-00000-of-00001", lambda b: b[:-1])
-    with pytest.raises(CheckpointError, match=r"holds checkpoints, and not a whole one: .*ckpt-10"):
+    with pytest.raises(CheckpointError, match=r"holds checkpoints, but not a whole one: .*ckpt-10"):
         latest_checkpoint(model_dir)
 
 
@@ -173,7 +173,7 @@ def test_variables_are_read_from_a_checkpoint_or_a_folder(model_dir):
 
 
 def test_a_misspelled_variable_is_an_error_with_what_is_near(model_dir):
-    with pytest.raises(CheckpointError, match=r"dense/kernal not found.*Near to it are dense/k"):
+    with pytest.raises(CheckpointError, match=r"dense/kernal not found.*Similar names: dense/k"):
         load_variable(str(model_dir), "dense/kernal")
     with pytest.raises(CheckpointError, match=r"Key zzz not found.*It has dense/bias, dense/k"):
         load_variable(str(model_dir), "zzz")

@@ -74,7 +74,7 @@ def test_modes_share_a_file(tmp_path):
 
 def test_different_files_of_one_name_are_an_error(tmp_path):
     first, second = words(tmp_path / "a", "no"), words(tmp_path / "b", "yes")
-    with pytest.raises(ValueError, match=r"different files of one name.*a/words.*b/words"):
+    with pytest.raises(ValueError, match=r"different files with the same name.*a/words.*b/words"):
         export(tmp_path / "base", reading(first, second), "eval", "infer")
     assert not (tmp_path / "base").exists()
 

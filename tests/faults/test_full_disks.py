@@ -206,9 +206,9 @@ def test_the_note_and_the_exports_of_train_and_evaluate(tmp_path, full_for, monk
 
     with monkeypatch.context() as patch:
         patch.setattr(v1.saved_model.Builder, "save", full)
-        with pytest.raises(eb.errors.DiskFullError, match=r"An export to .*final is not there"):
+        with pytest.raises(eb.errors.DiskFullError, match=r"An export to .*final was not written"):
             eb.train_and_evaluate(estimator, train_spec, eval_spec)
-        with pytest.raises(eb.errors.DiskFullError, match=r"An export to .*final is not there"):
+        with pytest.raises(eb.errors.DiskFullError, match=r"An export to .*final was not written"):
             eb.train_and_evaluate(estimator, train_spec, eval_spec)  # the end, which was cut short
     metrics, exports = eb.train_and_evaluate(estimator, train_spec, eval_spec)
     assert metrics["global_step"] == 4

@@ -78,7 +78,7 @@ def test_a_refused_folder_is_left_as_it_is(model_dir, ending):
     for path in model_dir.glob(f"model.ckpt-*.{ending}"):
         path.unlink()
     before = sorted(path.name for path in model_dir.iterdir())
-    with pytest.raises(CheckpointError, match="Bring the files back from a copy"):
+    with pytest.raises(CheckpointError, match="Restore the files from a backup"):
         make(model_dir).train(examples, max_steps=8)
     assert sorted(path.name for path in model_dir.iterdir()) == before
 

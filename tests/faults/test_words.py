@@ -83,8 +83,8 @@ def test_times_and_steps_of_specs_that_are_no_numbers():
     ("hooks", "wanted"),
     [
         ([Hook], "which is a class. Pass an instance of it: Hook(...)"),
-        (Hook(), "(Hook), which is no list; put it into a list: [Hook(...)]"),
-        (3, "3 (int), which is no list; pass a list"),
+        (Hook(), "(Hook), which is not a list; put it into a list: [Hook(...)]"),
+        (3, "3 (int), which is not a list; pass a list"),
         ("x", "'x' (str)"),
     ],
 )

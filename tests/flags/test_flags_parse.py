@@ -52,7 +52,7 @@ def test_a_flagfile_that_is_no_text_is_named(values, capsys, tmp_path):
     file.write_bytes(b"\xff\xfe\x00--train_steps=3")
     for arguments in ([f"--flagfile={file}"], ["--flagfile", str(file)]):
         told = refusal(values, capsys, *arguments)
-        assert f"{file}: not a text file. Want one flag a line, as --mode=train" in told
+        assert f"{file}: not a text file. Want one flag per line, such as --mode=train" in told
 
 
 def test_a_flagfile_that_cannot_be_opened_says_why(values, capsys, tmp_path):
@@ -111,4 +111,4 @@ def test_flags_belong_to_the_program_that_defines_them(tmp_path):
 def test_a_flagfile_without_a_name_is_refused(values, capsys, words):
     """absl takes it for none: all flags would have their defaults."""
     told = refusal(values, capsys, *words)
-    assert "--flagfile= is empty: name a file with one flag a line" in told
+    assert "--flagfile= is empty: name a file with one flag per line" in told

@@ -30,7 +30,7 @@ def test_everything_wrong_is_listed_at_once():
     )
     text = "\n".join(found)
     assert len(found) == 5
-    assert "train batch size 100 must be divisible by number of replicas 8; 96 or 104" in text
+    assert "train batch size 100 must be divisible by number of replicas 8; use 96 or 104" in text
     assert "--train_steps=0: want a number of 1 or more" in text
     assert "--learning_rate=nan" in text
     assert "--num_shards=4 with --tpu=emulated:8" in text
@@ -177,7 +177,7 @@ def test_folders_that_cannot_be_any(name, tmp_path):
     (told,) = problems(f"--{name}={file}/below/it")
     assert told == f"--{name}={file}/below/it: want a folder, but {file} is a file"
     (told,) = problems(f"--{name}=run[1]")
-    assert "TensorFlow takes [ and ] in a name for a pattern" in told
+    assert "TensorFlow treats [ and ] in a name as a pattern" in told
     assert "printable" in problems(f"--{name}=a\0b")[0]
     flags.check_flags(parsed(f"--{name}=gs://bucket/file", "--nouse_tpu"))
     flags.check_flags(parsed(f"--{name}={tmp_path}/new/folder", "--nouse_tpu"))

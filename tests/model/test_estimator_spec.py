@@ -121,7 +121,7 @@ def test_hooks_become_a_tuple_and_are_hooks(field):
     assert getattr(spec, field) == (HOOK,)
     with pytest.raises(TypeError, match=f"must be SessionRunHook instances, given: 3 in {field}"):
         EstimatorSpec(ModeKeys.EVAL, loss=_loss(), **{field: [3]})
-    with pytest.raises(TypeError, match=f"in {field} .* which is no list"):
+    with pytest.raises(TypeError, match=f"in {field} .* which is not a list"):
         EstimatorSpec(ModeKeys.EVAL, loss=_loss(), **{field: HOOK})
 
 

@@ -51,7 +51,7 @@ def test_a_broken_tf_config_is_not_shown():
 def test_a_batch_that_does_not_fit():
     require_memory("train_batch_size", 100, 10, 1000)
     require_memory("train_batch_size", 100, 10, None)
-    with pytest.raises(UserError, match=r"--train_batch_size=101: .* Want at most 100, "):
+    with pytest.raises(UserError, match=r"--train_batch_size=101: .* Use at most 100, "):
         require_memory("train_batch_size", 101, 10, 1000)
 
 

@@ -131,7 +131,7 @@ def test_predictions_of_a_size_that_depends_on_data():
     refused(
         model_fn,
         "prediction on 1 core(s): ValueError: predictions['positive'] has dynamic shape",
-        "Shapes stop to be static here",
+        "Shapes stop being static here",
         "Use tf.where(condition, x, y), or multiply by the mask",
         modes=[PREDICT],
     )
@@ -230,7 +230,7 @@ def test_metrics_of_a_core_instead_of_examples():
         metrics = lambda y: {"largest": v1.metrics.mean(y)}, [tf.reduce_max(outputs)[None]]
         return spec(mode, labels, outputs, metrics=metrics)
 
-    refused(model_fn, "evaluation on 2 core(s): 'largest' is not", "one row an example",
+    refused(model_fn, "evaluation on 2 core(s): 'largest' differs", "one row per example",
             modes=[EVAL])  # fmt: skip
 
 

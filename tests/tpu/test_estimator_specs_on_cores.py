@@ -273,7 +273,7 @@ def test_a_wrapped_optimizer_of_another_reduction_is_warned_of(caplog):
         return multi_class_head(3, loss_reduction=Reduction.SUM)
 
     on_cores(2, head_model(head, optimizer, 3)).train(training, steps=1)
-    assert "1/2 of what one core would compute" in caplog.text
+    assert "1/2 of those of the global batch on one core" in caplog.text
 
 
 def test_heads_of_sums_and_of_means_cannot_be_joined():

@@ -290,9 +290,7 @@ def test_a_saver_with_a_save_of_its_own_has_training_wait(tmp_path, caplog):
 
     estimator = eb.Estimator(own, str(tmp_path), params={})
     estimator.train(batches, max_steps=2, hooks=[AsyncCheckpoints()])
-    assert "Training waits while checkpoints are written: Own has a save() of its own" in (
-        caplog.text
-    )
+    assert "Training waits while checkpoints are written: Own overrides save()" in caplog.text
     assert estimator.get_variable_value("global_step") == 2
 
 

@@ -237,7 +237,7 @@ def test_a_saver_that_wants_more_than_was_trained(trained, tmp_path):
         return spec._replace(scaffold=v1.train.Scaffold(saver=saver))
 
     estimator = eb.Estimator(renaming, trained.model_dir)
-    with pytest.raises(ValueError, match=r"Key renamed not found .* the model's scaffold wants"):
+    with pytest.raises(ValueError, match=r"Key renamed not found .* the model's scaffold requires"):
         estimator.export_saved_model(tmp_path, serving())
 
 
