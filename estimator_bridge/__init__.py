@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from estimator_bridge.collector import spare_tensorflow_import
 from estimator_bridge.compatibility import check_versions, is_the_command
-from estimator_bridge.legacy.missing import MISSING, missing_getattr
 from estimator_bridge.legacy_keras import use_legacy_keras
+from estimator_bridge.missing import missing_getattr
 from estimator_bridge.version import __version__
 
 # Before TensorFlow is imported: its search paths are fixed while it is imported.
@@ -207,7 +207,7 @@ _PLACES = {
     """,
 }
 _PLACE_OF = {name: module for module, names in _PLACES.items() for name in names.split()}
-_fail = missing_getattr(__name__, MISSING[""])
+_fail = missing_getattr(__name__)
 
 # A type checker is to know the names above and no others.
 if not TYPE_CHECKING:

@@ -14,7 +14,6 @@ import pytest
 import estimator_bridge as eb
 from estimator_bridge.errors import MissingImportError, MissingNameError
 from estimator_bridge.legacy.faces import V1_NAMES, V2_NAMES, face_v1, face_v2
-from estimator_bridge.legacy.missing import MISSING
 
 import tensorflow as tf  # isort: skip
 
@@ -73,11 +72,6 @@ def names_of(prefix):
     return {name[len(prefix) :] for name in SIGNATURES if name.startswith(prefix)}
 
 
-def is_missing(name):
-    namespace, _, last = name.rpartition(".")
-    return last in MISSING.get(namespace, {})
-
-
 def is_elsewhere(name):
     """Whether another room is to bring a name, and has not yet."""
     module, target = FROM_ROOMS.get(name, (None, None))
@@ -100,10 +94,7 @@ def every_name():
 
 @pytest.mark.parametrize(("prefix", "name"), every_name(), ids="".join)
 def test_name_is_there_or_says_that_it_is_still_to_come(prefix, name):
-    if is_missing(name):
-        with pytest.raises(MissingNameError, match=r"is not there yet\. Until then, "):
-            found(FACES[prefix], name)
-    elif not is_elsewhere(name):
+    if not is_elsewhere(name):
         assert callable(found(FACES[prefix], name))
 
 
@@ -113,7 +104,7 @@ def normal(parameters):
 
 @pytest.mark.parametrize(
     ("prefix", "name"),
-    [(p, n) for p, n in every_name() if not (is_missing(n) or n in DEVIATIONS)],
+    [(p, n) for p, n in every_name() if n not in DEVIATIONS],
     ids="".join,
 )
 def test_signature(prefix, name):
@@ -132,7 +123,7 @@ def test_deviation_is_one(name):
 
 
 def test_the_package_has_the_names_of_tf_estimator():
-    wanted = {name.partition(".")[0] for name in names_of(V2) if not is_missing(name)}
+    wanted = {name.partition(".")[0] for name in names_of(V2)}
     wanted -= {name for name in FROM_ROOMS if is_elsewhere(name)}
     assert set(eb.__all__) - OWN == wanted
     assert all(hasattr(eb, name) for name in eb.__all__)
@@ -140,15 +131,9 @@ def test_the_package_has_the_names_of_tf_estimator():
 
 @pytest.mark.parametrize(("prefix", "names"), [(V1, V1_NAMES), (V2, V2_NAMES)])
 def test_faces_list_the_names_of_their_version(prefix, names):
-    wanted = {name.partition(".")[0] for name in names_of(prefix) if not is_missing(name)}
+    wanted = {name.partition(".")[0] for name in names_of(prefix)}
     assert set(names) == wanted
     assert dir(FACES[prefix]) == sorted(names)
-
-
-def test_names_that_are_missing_are_of_the_original():
-    original = names_of(V1) | names_of(V2)
-    for namespace, names in MISSING.items():
-        assert {".".join(filter(None, (namespace, name))) for name in names} <= original
 
 
 def test_hooks_are_those_of_tensorflow():

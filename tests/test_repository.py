@@ -6,6 +6,8 @@ import importlib.util
 import itertools
 import re
 import runpy
+import subprocess
+import sys
 import sysconfig
 from pathlib import Path
 
@@ -20,44 +22,8 @@ MADE_BY_TOOLS = re.compile(
     r"\.git|\.venv(-original)?|\.hypothesis|build|dist|runs|__pycache__|\..*_cache|.*\.egg-info"
 )
 
-# The house's floors. A room imports rooms of lower floors only; rooms on one floor are strangers,
-# but for the face, which is one floor in several rooms. What is not a room carries all of them.
-FOUNDATION = {
-    "collector",
-    "compatibility",
-    "embedding_parameters",
-    "errors",
-    "legacy_keras",
-    "logs",
-    "redaction",
-    "tensorflow_private",
-    "tpu_presence",
-    "version",
-}
-FLOORS = [
-    {"compile_for", "model"},
-    {"graph"},
-    {"checkpoint", "data", "runtime"},
-    {"export"},
-    {"heads"},
-    {"training"},
-    {"canned"},
-]
-FACE = {
-    "",
-    "__main__",
-    "cli",
-    "doctor",
-    "experimental",
-    "inputs",
-    "keras",
-    "legacy",
-    "migrate",
-    "quiet_start",
-    "testing",
-    "tpu",
-    "v1",
-}
+# A row of the table of rooms in docs/architecture.md: its first column.
+ROW_OF_ROOMS = re.compile(r"^\| ((?:`[\w/]+(?:\.py)?`(?:, )?)+) \|", re.MULTILINE)
 LIBRARY_MAY_IMPORT = {"absl", "estimator_bridge", "google", "numpy", "tensorflow", "tf_keras"}
 COMPILER_MAY_IMPORT = LIBRARY_MAY_IMPORT | {"jax", "libtpu"}
 MIGRATE_MAY_IMPORT = LIBRARY_MAY_IMPORT | {"tomli", "tomllib"}
@@ -99,17 +65,24 @@ def in_python_itself(name):
     )
 
 
+def rooms():
+    """By room, how far down it stands in the table of docs/architecture.md."""
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    table = page.partition("## The rooms")[2].partition("\n## ")[0]
+    rows = [match.group(1) for match in ROW_OF_ROOMS.finditer(table)]
+    names = [[name.strip("`").removesuffix(".py").rstrip("/") for name in row.split(", ")]
+             for row in rows]  # fmt: skip
+    return {name: depth for depth, row in enumerate(names) for name in row}
+
+
+ROOMS = rooms()
+FRONT = "estimator_bridge"
+
+
 def room(module):
-    """The room of a dotted name within estimator_bridge; "" is its front door."""
-    names = FOUNDATION | FACE | set().union(*FLOORS)
+    """The room of a dotted name within estimator_bridge; its front is `__init__`."""
     part = module.partition(".")[2].partition(".")[0]
-    return part if part in names else ""
-
-
-def floor(name):
-    if name in FOUNDATION:
-        return -1
-    return next((i for i, rooms in enumerate(FLOORS) if name in rooms), len(FLOORS))
+    return part if part in ROOMS else FRONT
 
 
 @pytest.fixture(scope="module")
@@ -168,20 +141,49 @@ def test_rooms_import_only_rooms_below(path):
     module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
     here = room(module.removesuffix(".__init__"))
     for name in imports(path):
-        if name.partition(".")[0] != "estimator_bridge" or room(name) == here:
-            continue
         there = room(name)
-        allowed = floor(there) < floor(here) or (here in FACE and there in FACE)
-        assert allowed, f"{module} ({here or 'the face'}) imports {name} ({there or 'the face'})"
+        if name.partition(".")[0] == "estimator_bridge" and there != here:
+            assert ROOMS[there] > ROOMS[here], f"{module} ({here}) imports {name} ({there})"
 
 
-def test_every_room_has_a_floor():
-    known = FOUNDATION | FACE | set().union(*FLOORS)
-    for path in modules("estimator_bridge"):
-        first = path.relative_to(ROOT / "estimator_bridge").parts[0].removesuffix(".py")
-        assert first == "__init__" or first in known, (
-            f"give {first} a floor in {Path(__file__).name}"
-        )
+def test_the_page_has_every_room_and_no_other():
+    files_here = (path.relative_to(ROOT / FRONT) for path in modules(FRONT))
+    there = {path.parts[0].removesuffix(".py") for path in files_here} - {"__init__"}
+    assert set(ROOMS) == there | {FRONT}
+
+
+CONTRIB_MAY_LOAD = {"contrib", "errors", "missing", "tensorflow_private"}
+# What `import estimator_bridge` itself loads.
+AT_THE_FRONT = {"collector", "compatibility", "legacy_keras", "version"}
+LOADS_CONTRIB = """
+import sys
+from estimator_bridge.contrib import NAMESPACES
+if {with_tensorflow}:
+    for namespace in NAMESPACES.values():
+        module = namespace.load()
+        for name in namespace.names:
+            getattr(module, name)
+print(*(name.split(".")[1] for name in sys.modules if name.startswith("estimator_bridge.")))
+print("tensorflow" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize("path", modules("estimator_bridge/contrib"), ids=str)
+def test_contrib_imports_nothing_above_it(path):
+    ours = {name for name in imports(path) if name.partition(".")[0] == "estimator_bridge"}
+    assert {room(name) for name in ours} <= CONTRIB_MAY_LOAD
+
+
+@pytest.mark.parametrize("with_tensorflow", [False, True])
+def test_contrib_alone_loads_no_other_room(with_tensorflow):
+    program = LOADS_CONTRIB.format(with_tensorflow=with_tensorflow)
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True,
+        timeout=600,
+    )  # fmt: skip
+    rooms_loaded, tensorflow_loaded = done.stdout.splitlines()[-2:]
+    assert set(rooms_loaded.split()) <= CONTRIB_MAY_LOAD | AT_THE_FRONT
+    assert tensorflow_loaded == str(with_tensorflow)
 
 
 @pytest.mark.parametrize("path", modules("estimator_bridge"), ids=str)

@@ -21,7 +21,7 @@ from estimator_bridge.experimental.early_stopping import (
 from estimator_bridge.experimental.in_memory_evaluator import InMemoryEvaluatorHook
 from estimator_bridge.experimental.logits import call_logit_fn
 from estimator_bridge.export import build_raw_supervised_input_receiver_fn
-from estimator_bridge.legacy.missing import MISSING, missing_getattr
+from estimator_bridge.missing import missing_getattr
 from estimator_bridge.training import CheckpointInputPipelineHook
 from estimator_bridge.training.event_files import read_eval_metrics
 
@@ -47,7 +47,7 @@ __all__ = [
 
 # A type checker is to know the names above and no others.
 if not TYPE_CHECKING:
-    __getattr__ = missing_getattr(__name__, MISSING["experimental"])
+    __getattr__ = missing_getattr(__name__)
 
 
 def __dir__() -> list[str]:

@@ -6,7 +6,6 @@ import sys
 from types import ModuleType
 
 from estimator_bridge.legacy.lazy_module import LazyModule
-from estimator_bridge.legacy.missing import MISSING
 
 __all__ = ["CANNED_NAMES", "PARSE_EXAMPLE_SPECS", "V1_NAMES", "V2_NAMES", "face_v1", "face_v2"]
 
@@ -81,14 +80,14 @@ def face_v1() -> ModuleType:
         **{name: f"estimator_bridge.canned.{name}V1" for name in CANNED_NAMES},
         **{name: f"estimator_bridge.heads.{name}_v1" for name in PARSE_EXAMPLE_SPECS},
     }
-    return _face("v1", "tf.compat.v1.estimator", V1_NAMES, own, MISSING[""])
+    return _face("v1", "tf.compat.v1.estimator", V1_NAMES, own, {})
 
 
 def face_v2() -> ModuleType:
     """The module that ``tf.estimator`` is to be."""
     only_v1 = "is in tf.compat.v1.estimator alone, as ever: use tf.compat.v1.estimator.{}."
     missing = {name: only_v1.format(name) for name in V1_NAMES if name not in V2_NAMES}
-    return _face("v2", "tf.estimator", V2_NAMES, {}, {**MISSING[""], **missing})
+    return _face("v2", "tf.estimator", V2_NAMES, {}, missing)
 
 
 def _face(

@@ -8,7 +8,6 @@ from typing import Any
 
 from estimator_bridge.legacy.faces import CANNED_NAMES, PARSE_EXAMPLE_SPECS, V1_NAMES
 from estimator_bridge.legacy.library.names import GONE_MODULES, GONE_NAMES, LIBRARY_NAMES
-from estimator_bridge.legacy.missing import MISSING
 
 __all__ = ["OLD_MODULES", "below"]
 
@@ -97,7 +96,7 @@ _BELOW: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
             **_here("experimental", "dnn_logit_fn_builder", "linear_logit_fn_builder"),
             **_here("keras", "model_to_estimator"),
         },
-        {**MISSING[""], **MISSING["experimental"]},
+        {},
     ),
     "export.export": (_RECEIVERS, {}),
     "export.export_lib": ({**_OUTPUTS, **_RECEIVERS}, {}),

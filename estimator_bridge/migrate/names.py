@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from estimator_bridge.legacy.contrib.advice import OF_TF1, Namespaces
+from estimator_bridge.contrib.advice import OF_TF1, Namespaces
 from estimator_bridge.legacy.faces import V2_NAMES
 from estimator_bridge.legacy.library.names import GONE_MODULES
 from estimator_bridge.legacy.old_paths import OLD_MODULES

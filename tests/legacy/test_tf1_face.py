@@ -50,11 +50,12 @@ def _contrib(monkeypatch):
 @pytest.fixture
 def toy(monkeypatch):
     """A namespace tf.contrib.layers of two names."""
-    module = types.ModuleType("estimator_bridge.legacy.contrib.layers")
+    module = types.ModuleType("estimator_bridge.contrib.layers")
     module.__all__ = ["dense", "flatten"]
     module.dense, module.flatten = object(), object()
     monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setattr(contrib, "NAMESPACES", frozenset({"layers"}))
+    monkeypatch.setattr(contrib_paths, "NAMESPACES", {"layers": contrib_paths.NAMESPACES["layers"]})
     return module
 
 

@@ -89,18 +89,17 @@ def _private_modules(tf: Any) -> dict[str, str]:
 
 def _contrib() -> dict[str, ModuleType]:
     """tf.contrib's namespaces here, and their modules that were files of TensorFlow."""
-    from estimator_bridge.legacy import contrib
+    from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
     from estimator_bridge.legacy.tf1.deep_paths import DEEP_MODULES
 
     files = {path.rpartition(".")[2] for path in DEEP_MODULES}
     found = {}
-    for name in sorted(contrib.NAMESPACES):
-        module = importlib.import_module(f"{contrib.__name__}.{name}")
-        found[name] = module
+    for name, namespace in sorted(NAMESPACES.items()):
+        found[name] = module = namespace.load()
         for file in pkgutil.iter_modules(getattr(module, "__path__", [])):
             path = f"{name}.{file.name}"
             if file.name in files or file.name in module.__all__:
-                found[path] = importlib.import_module(f"{contrib.__name__}.{path}")
+                found[path] = importlib.import_module(f"{module.__name__}.{file.name}")
     return found
 
 
@@ -191,14 +190,13 @@ def _length(place: str) -> tuple[bool, int, str]:
 
 
 def _missing() -> dict[str, str]:
-    from estimator_bridge.legacy import missing
+    from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
     from estimator_bridge.legacy.tf1.changes import MISSING
 
     found = {name.partition(".")[2]: advice for name, advice in MISSING.items()}
-    for shown, lacking in missing.modules().items():
-        if shown.startswith("tf.contrib."):
-            for name, advice in lacking.items():
-                found[f"{shown[len('tf.') :]}.{name}"] = advice
+    for namespace in NAMESPACES.values():
+        for name, advice in namespace.unsupported.items():
+            found[f"contrib.{namespace.name}.{name}"] = advice
     return found
 
 

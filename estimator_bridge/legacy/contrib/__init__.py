@@ -1,31 +1,64 @@
 """tf.contrib, as far as programs that are run here use it: each namespace is a module here.
 
-A namespace is loaded when it is first used. One that is not there fails where it is used, and says
-what to use instead.
+`estimator_bridge.contrib` has most of them. Those that face estimators, TPUs and strategies are
+files here. A namespace is loaded when it is first used. One that is not there fails where it is
+used, and says what to use instead.
 """
 
 from __future__ import annotations
 
 import importlib
-import pkgutil
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import sys
+from types import ModuleType
 from typing import Any
 
-from estimator_bridge.legacy.contrib import advice
-from estimator_bridge.legacy.missing import missing_getattr
+from estimator_bridge.contrib.advice import Namespaces
+from estimator_bridge.legacy.contrib.namespaces import NAMESPACES as _ALL
+from estimator_bridge.missing import missing_getattr
 
 __all__ = ["NAMESPACES"]
 
-# The other modules here are what the namespaces share.
-NAMESPACES = advice.OF_TF1 & {found.name for found in pkgutil.iter_modules(__path__)}
+NAMESPACES = frozenset(name for name in _ALL if "." not in name)
 
-_fail = missing_getattr(__name__, advice.Namespaces(), "tf.contrib")
+_fail = missing_getattr(__name__, Namespaces(), "tf.contrib")
 
 
 def __getattr__(name: str) -> Any:
-    if name in NAMESPACES:
-        return importlib.import_module(f"{__name__}.{name}")
-    return _fail(name)
+    return _ALL[name].load() if name in NAMESPACES else _fail(name)
 
 
 def __dir__() -> list[str]:
     return sorted(NAMESPACES)
+
+
+class _OfContrib(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds the modules of `estimator_bridge.contrib` below this package too."""
+
+    def find_spec(
+        self, fullname: str, path: Any = None, target: Any = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """The spec of a namespace, or of a module of one, that lies there; else None."""
+        del path, target
+        namespace = fullname[len(__name__) + 1 :].partition(".")[0]
+        is_below = fullname.startswith(f"{__name__}.") and namespace in NAMESPACES
+        if not is_below or _ALL[namespace].module.startswith(__name__):
+            return None
+        try:
+            there = importlib.util.find_spec(_there(fullname))
+        except ModuleNotFoundError:
+            return None
+        return importlib.machinery.ModuleSpec(fullname, self) if there else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Has the import give the module itself, and not a second one of its file."""
+        sys.modules[module.__name__] = importlib.import_module(_there(module.__name__))
+
+
+def _there(name: str) -> str:
+    return f"estimator_bridge.contrib{name[len(__name__) :]}"
+
+
+sys.meta_path.insert(0, _OfContrib())  # before the finder of what is missing

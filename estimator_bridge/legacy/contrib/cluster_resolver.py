@@ -7,28 +7,12 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge import runtime
+from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
 from estimator_bridge.runtime.accelerators import NoTPUClusterResolver
 
-__all__ = [
-    "ClusterResolver",
-    "GCEClusterResolver",
-    "KubernetesClusterResolver",
-    "SimpleClusterResolver",
-    "SlurmClusterResolver",
-    "TFConfigClusterResolver",
-    "TPUClusterResolver",
-    "UnionClusterResolver",
-]
+__all__, __getattr__, __dir__ = NAMESPACES["cluster_resolver"].opened()
 
 _tf = tf.distribute.cluster_resolver
-
-ClusterResolver = _tf.ClusterResolver
-GCEClusterResolver = _tf.GCEClusterResolver
-KubernetesClusterResolver = _tf.KubernetesClusterResolver
-SimpleClusterResolver = _tf.SimpleClusterResolver
-SlurmClusterResolver = _tf.SlurmClusterResolver
-TFConfigClusterResolver = _tf.TFConfigClusterResolver
-UnionClusterResolver = _tf.UnionResolver
 
 
 def TPUClusterResolver(

@@ -9,51 +9,13 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.errors import AcceleratorNotFoundError
-from estimator_bridge.legacy.missing import missing_getattr
+from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
 from estimator_bridge.runtime import tpu_strategy
 from estimator_bridge.tensorflow_private import eager_mode
 
-__all__ = [
-    "AllReduceCrossDeviceOps",
-    "AllReduceCrossTowerOps",
-    "CollectiveAllReduceStrategy",
-    "CrossDeviceOps",
-    "CrossTowerOps",
-    "DistributeConfig",
-    "DistributionStrategy",
-    "DistributionStrategyExtended",
-    "MirroredStrategy",
-    "OneDeviceStrategy",
-    "ReductionToOneDeviceCrossDeviceOps",
-    "ReductionToOneDeviceCrossTowerOps",
-    "ReplicaContext",
-    "TPUStrategy",
-    "get_cross_replica_context",
-    "get_distribution_strategy",
-    "get_loss_reduction",
-    "get_replica_context",
-    "get_strategy",
-    "get_tower_context",
-    "has_distribution_strategy",
-    "has_strategy",
-    "in_cross_replica_context",
-    "initialize_tpu_system",
-]
+__all__, __getattr__, __dir__ = NAMESPACES["distribute"].opened()
 
 _v1 = tf.compat.v1.distribute
-
-CrossDeviceOps = _v1.CrossDeviceOps
-DistributionStrategy = _v1.Strategy
-DistributionStrategyExtended = _v1.StrategyExtended
-OneDeviceStrategy = _v1.OneDeviceStrategy
-ReductionToOneDeviceCrossDeviceOps = _v1.ReductionToOneDevice
-ReplicaContext = _v1.ReplicaContext
-get_loss_reduction = _v1.get_loss_reduction
-get_replica_context = _v1.get_replica_context
-get_strategy = get_distribution_strategy = _v1.get_strategy
-has_strategy = has_distribution_strategy = _v1.has_strategy
-in_cross_replica_context = _v1.in_cross_replica_context
-initialize_tpu_system = tf.tpu.experimental.initialize_tpu_system
 
 
 class DistributeConfig(
@@ -207,38 +169,8 @@ def AllReduceCrossDeviceOps(
 
 
 # Replicas were called towers until TensorFlow 1.12.
-AllReduceCrossTowerOps = AllReduceCrossDeviceOps
-CrossTowerOps = CrossDeviceOps
-ReductionToOneDeviceCrossTowerOps = ReductionToOneDeviceCrossDeviceOps
-get_tower_context = get_replica_context
 
 
 def get_cross_replica_context() -> tf.distribute.Strategy | None:
     """The strategy whose scope this is, where no replica's part is run; else None."""
-    return get_strategy() if in_cross_replica_context() else None
-
-
-_LOOPS = (
-    "is not there: a loop of tf.distribute's own, beside Estimator. Use tf.estimator with "
-    "RunConfig(train_distribute=strategy), or strategy.run in a tf.function."
-)
-_SERVERS = (
-    "is not there: workers that step each by itself on variables of shared servers. Use "
-    "CollectiveAllReduceStrategy (tf.distribute.MultiWorkerMirroredStrategy) and leave the 'ps' "
-    "tasks out of TF_CONFIG; on one machine, MirroredStrategy."
-)
-
-__getattr__ = missing_getattr(
-    __name__,
-    {
-        **dict.fromkeys(("Monitor", "StandardInputStep", "StandardSingleLossStep", "Step"), _LOOPS),
-        "MultiWorkerAllReduce": "is not there. Use CollectiveAllReduceStrategy.",
-        "ParameterServerStrategy": _SERVERS,
-        "UpdateContext": "is not there. Use strategy.extended.update(variable, fn).",
-        "require_replica_context": "is not there. Use tf.distribute.get_replica_context().",
-        "run_standard_tensorflow_server": _SERVERS.replace(
-            "workers that step", "it served workers that step"
-        ),
-    },
-    "tf.contrib.distribute",
-)
+    return _v1.get_strategy() if _v1.in_cross_replica_context() else None

@@ -8,10 +8,10 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.legacy.missing import missing_getattr
+from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
 from estimator_bridge.model import ModeKeys
 
-__all__ = ["Predictor", "from_estimator", "from_saved_model"]
+__all__, __getattr__, __dir__ = NAMESPACES["predictor"].opened()
 
 _v1 = tf.compat.v1
 _DEFAULT_KEY = _v1.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY
@@ -184,13 +184,3 @@ def _signature(model: Any, key: str) -> Any:
 def _names(signature: Any) -> tuple[dict[str, str], dict[str, str]]:
     inputs = {key: info.name for key, info in signature.inputs.items()}
     return inputs, {key: info.name for key, info in signature.outputs.items()}
-
-
-__getattr__ = missing_getattr(
-    __name__,
-    {
-        "from_contrib_estimator": "took an estimator of tf.contrib.learn, and is not there. Make "
-        "it a tf.estimator.Estimator, and use from_estimator.",
-    },
-    "tf.contrib.predictor",
-)

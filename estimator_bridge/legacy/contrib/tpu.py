@@ -9,93 +9,18 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.experimental import InMemoryEvaluatorHook
-from estimator_bridge.keras.tpu_strategy import TPUDistributionStrategy
-from estimator_bridge.legacy.missing import missing_getattr
+from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
 from estimator_bridge.tensorflow_private import get_tpu_context as _get_tpu_context
-from estimator_bridge.tensorflow_private import tpu_training_loop
 from estimator_bridge.tpu import (
-    CrossShardOptimizer,
-    InputPipelineConfig,
     RunConfig,
-    TPUConfig,
-    TPUContext,
     TPUEstimator,
-    TPUEstimatorSpec,
-    all_to_all,
-    batch_parallel,
-    collective_permute,
-    cross_replica_sum,
-    initialize_system,
-    replicate,
-    rewrite,
-    shard,
-    shutdown_system,
 )
-from estimator_bridge.tpu.feed_ops import (
-    InfeedQueue,
-    infeed_dequeue,
-    infeed_dequeue_tuple,
-    infeed_enqueue,
-    infeed_enqueue_tuple,
-    outfeed_dequeue,
-    outfeed_dequeue_tuple,
-    outfeed_enqueue,
-    outfeed_enqueue_tuple,
-)
-from estimator_bridge.training import AsyncCheckpointSaverHook
 
-__all__ = [
-    "AsyncCheckpointSaverHook",
-    "CrossShardOptimizer",
-    "DeviceAssignment",
-    "ExportSavedModelApiVersion",
-    "InfeedQueue",
-    "InputPipelineConfig",
-    "RunConfig",
-    "TPUConfig",
-    "TPUContext",
-    "TPUDistributionStrategy",
-    "TPUEstimator",
-    "TPUEstimatorSpec",
-    "TPUInMemoryEvalHook",
-    "Topology",
-    "all_to_all",
-    "batch_parallel",
-    "bfloat16_scope",
-    "collective_permute",
-    "core",
-    "cross_replica_sum",
-    "device_assignment",
-    "export_estimator_savedmodel",
-    "infeed_dequeue",
-    "infeed_dequeue_tuple",
-    "infeed_enqueue",
-    "infeed_enqueue_tuple",
-    "initialize_system",
-    "keras_to_tpu_model",
-    "outfeed_dequeue",
-    "outfeed_dequeue_tuple",
-    "outfeed_enqueue",
-    "outfeed_enqueue_tuple",
-    "outside_compilation",
-    "repeat",
-    "replicate",
-    "rewrite",
-    "shard",
-    "shutdown_system",
-    "while_loop",
-]
+__all__, __getattr__, __dir__ = NAMESPACES["tpu"].opened()
 
 _tpu = tf.compat.v1.tpu
 
-DeviceAssignment = _tpu.experimental.DeviceAssignment
-Topology = _tpu.experimental.Topology
-bfloat16_scope = _tpu.bfloat16_scope
-core = _tpu.core
 get_tpu_context = _get_tpu_context  # of tf.contrib.tpu.python.tpu.tpu_function
-outside_compilation = _tpu.outside_compilation
-repeat = tpu_training_loop.repeat
-while_loop = tpu_training_loop.while_loop
 
 
 class ExportSavedModelApiVersion(enum.Enum):
@@ -154,7 +79,9 @@ def device_assignment(
     Returns:
       A DeviceAssignment.
     """
-    return DeviceAssignment.build(topology, computation_shape, computation_stride, num_replicas)
+    return _tpu.experimental.DeviceAssignment.build(
+        topology, computation_shape, computation_stride, num_replicas
+    )
 
 
 def export_estimator_savedmodel(
@@ -213,12 +140,3 @@ def keras_to_tpu_model(model: Any, strategy: Any = None) -> Any:
 
 
 tpu_model = keras_to_tpu_model  # of tf.contrib.tpu.python.tpu.keras_support
-
-__getattr__ = missing_getattr(
-    __name__,
-    {
-        "profiler": "is not there. Use tf.profiler.experimental.start(logdir) and stop(), or "
-        "tf.estimator.ProfilerHook.",
-    },
-    "tf.contrib.tpu",
-)

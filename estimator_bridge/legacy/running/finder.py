@@ -9,7 +9,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-import estimator_bridge
+from estimator_bridge import version
 from estimator_bridge.legacy.running.dialect_choice import DialectChoice
 from estimator_bridge.legacy.running.dialects import Dialect
 from estimator_bridge.legacy.running.importing import builtins_for
@@ -30,7 +30,7 @@ __all__ = ["ProgramFinder"]
 # program's, though Python would put a folder without an __init__.py behind every package of that
 # name.
 _BESIDE = frozenset({"flags", "models"})
-_PACKAGE = os.path.join(os.path.dirname(os.path.realpath(estimator_bridge.__file__)), "")
+_PACKAGE = os.path.join(os.path.dirname(os.path.realpath(version.__file__)), "")
 _HERE = os.path.dirname(os.path.dirname(_PACKAGE))
 
 

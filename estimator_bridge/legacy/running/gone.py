@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from estimator_bridge.contrib.advice import Namespaces
 from estimator_bridge.errors import MissingImportError, MissingNameError
+from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
 
 __all__ = ["what_is_said_of"]
 
@@ -38,9 +40,7 @@ def what_is_said_of(name: str, error: Exception | None = None) -> str:
 
 
 def _of_contrib(shown: str) -> str:
-    from estimator_bridge.legacy.contrib import NAMESPACES, advice
-
     namespace = shown.split(".")[2]
     if namespace in NAMESPACES:
         return f"{shown} is not supported. {_TABLE}"
-    return f"tf.contrib.{namespace} {advice.Namespaces()[namespace]}"
+    return f"tf.contrib.{namespace} {Namespaces()[namespace]}"

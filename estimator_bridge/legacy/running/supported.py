@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import textwrap
 from collections.abc import Iterator
+
+from estimator_bridge.contrib.advice import Namespaces
+from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
+from estimator_bridge.legacy.tf1.changes import MISSING
 
 __all__ = ["table"]
 
@@ -21,30 +24,23 @@ import](library_names.md) lists what there is of the modules of `tensorflow_esti
 
 
 def table() -> str:
-    """Writes the table, in Markdown.
-
-    Loads every namespace of tf.contrib, and so takes some seconds.
-    """
+    """Writes the table, in Markdown."""
     return "\n".join(_lines())
 
 
 def _lines() -> Iterator[str]:
-    from estimator_bridge.legacy import contrib, missing
-    from estimator_bridge.legacy.contrib.advice import Namespaces
-    from estimator_bridge.legacy.tf1.changes import MISSING
-
     yield _HEAD
-    for namespace in sorted(contrib.NAMESPACES):
-        module = importlib.import_module(f"{contrib.__name__}.{namespace}")
-        yield f"## tf.contrib.{namespace}\n"
-        yield textwrap.fill(", ".join(f"`{name}`" for name in sorted(module.__all__)), 100) + "\n"
+    for name, namespace in sorted(NAMESPACES.items()):
+        if "." not in name:
+            yield f"## tf.contrib.{name}\n"
+            yield textwrap.fill(", ".join(f"`{each}`" for each in namespace.names), 100) + "\n"
     yield "# What is not there, and what to use\n\n| name | |\n|---|---|"
     advice = Namespaces()
-    for namespace in sorted(set(advice) - contrib.NAMESPACES):
-        yield _row(f"tf.contrib.{namespace}", advice[namespace])
-    for shown, names in sorted(missing.modules().items()):
-        if shown.startswith("tf.contrib."):
-            yield from (_row(f"{shown}.{name}", names[name]) for name in sorted(names))
+    for name in sorted(set(advice) - set(NAMESPACES)):
+        yield _row(f"tf.contrib.{name}", advice[name])
+    for name, namespace in sorted(NAMESPACES.items()):
+        for each, said in sorted(namespace.unsupported.items()):
+            yield _row(f"tf.contrib.{name}.{each}", said)
     for name, said in sorted(MISSING.items()):
         yield _row(name.replace("tensorflow.", "tf.", 1), said)
 

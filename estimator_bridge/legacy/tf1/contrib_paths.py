@@ -1,4 +1,4 @@
-"""tensorflow.contrib and the paths below it, as modules over estimator_bridge.legacy.contrib.
+"""tensorflow.contrib and the paths below it, as modules over estimator_bridge's contrib.
 
 They stand under names that TensorFlow 2 has not, so importing them disturbs nobody. All of them
 load what they show when it is used.
@@ -16,15 +16,15 @@ from importlib.machinery import PathFinder
 from types import ModuleType
 from typing import Any
 
+from estimator_bridge.contrib.advice import Namespaces
 from estimator_bridge.errors import MissingImportError, MissingNameError
-from estimator_bridge.legacy.contrib.advice import Namespaces
-from estimator_bridge.legacy.missing import missing_getattr
+from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
 from estimator_bridge.legacy.tf1.deep_paths import DEEP_MODULES, DEEP_PACKAGES
+from estimator_bridge.missing import missing_getattr
 
 __all__ = ["ROOT", "find_contrib"]
 
 ROOT = "tensorflow.contrib"
-_REAL = "estimator_bridge.legacy.contrib"
 # Files whose function of the same name took their place in the package.
 _FUNCTIONS = {"framework.python.ops.arg_scope"}
 
@@ -81,7 +81,9 @@ class _Contrib(ModuleType):
         return dir(self._shown())
 
     def _shown(self) -> ModuleType:
-        return importlib.import_module(".".join(filter(None, (_REAL, self._below.split(".")[0]))))
+        if not self._below:
+            return importlib.import_module("estimator_bridge.legacy.contrib")
+        return NAMESPACES[self._below.partition(".")[0]].load()
 
     def _look_up(self, name: str, namespace: ModuleType) -> Any:
         try:
@@ -138,8 +140,6 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             return None
         below = fullname[len(ROOT) + 1 :]
         if below and "." not in below:
-            from estimator_bridge.legacy.contrib import NAMESPACES
-
             if below not in NAMESPACES:
                 return None
         elif below and below not in DEEP_PACKAGES and below not in DEEP_MODULES:

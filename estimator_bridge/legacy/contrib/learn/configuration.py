@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge import RunConfig as _RunConfig
+from estimator_bridge.model import RunConfig as _RunConfig
 
 __all__ = ["ModeKeys", "RunConfig"]
 

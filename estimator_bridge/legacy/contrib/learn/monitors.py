@@ -7,9 +7,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.legacy.missing import missing_getattr
+from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
 
-__all__ = ["replace_monitors_with_hooks"]
+__all__, __getattr__, __dir__ = NAMESPACES["learn.monitors"].opened()
 
 
 def replace_monitors_with_hooks(monitors_or_hooks: Sequence[Any] | None, estimator: Any) -> list:
@@ -33,37 +33,3 @@ def replace_monitors_with_hooks(monitors_or_hooks: Sequence[Any] | None, estimat
                 "a tf.train.SessionRunHook."
             )
     return hooks
-
-
-_TRAIN = "is not supported. Use tf.train."
-_BEFORE = {
-    "CaptureVariable": "SessionRunHook, which fetches it in before_run",
-    "CheckpointSaver": "CheckpointSaverHook",
-    "GraphDump": "SessionRunHook, which fetches what it wants in before_run",
-    "LoggingTrainable": "LoggingTensorHook",
-    "NanLoss": "NanTensorHook",
-    "PrintTensor": "LoggingTensorHook",
-    "StepCounter": "StepCounterHook",
-    "StopAtStep": "StopAtStepHook",
-    "SummarySaver": "SummarySaverHook",
-}
-_BASES = (
-    "BaseMonitor",
-    "EveryN",
-    "ExportMonitor",
-    "RunHookAdapterForMonitors",
-    "SummaryWriterCache",
-)
-
-__getattr__ = missing_getattr(
-    __name__,
-    {
-        **{name: f"{_TRAIN}{hook}." for name, hook in _BEFORE.items()},
-        **dict.fromkeys(_BASES, f"{_TRAIN}SessionRunHook."),
-        "ValidationMonitor": (
-            "is not supported. Use tf.estimator.train_and_evaluate, which evaluates each "
-            "checkpoint, or tf.estimator.experimental.InMemoryEvaluatorHook."
-        ),
-    },
-    "tf.contrib.learn.monitors",
-)

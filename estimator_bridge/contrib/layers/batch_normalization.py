@@ -1,0 +1,255 @@
+"""Batch normalization (Ioffe & Szegedy 2015, https://arxiv.org/abs/1502.03167)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.contrib.arg_scope import add_arg_scope
+from estimator_bridge.contrib.layers.moving_average import (
+    assign_moving_average,
+    moving_variable,
+)
+from estimator_bridge.contrib.layers.parameters import apply_after, layer_scope, weight
+from estimator_bridge.contrib.layers.renorm import batch_renorm
+from estimator_bridge.contrib.layers.utils import (
+    channels_first,
+    constant_value,
+    smart_cond,
+)
+
+__all__ = ["batch_norm"]
+
+v1 = tf.compat.v1
+_UPDATE_OPS = v1.GraphKeys.UPDATE_OPS
+_STARTS = {
+    "beta": v1.zeros_initializer(),
+    "gamma": v1.ones_initializer(),
+    "moving_mean": v1.zeros_initializer(),
+    "moving_variance": v1.ones_initializer(),
+}
+
+
+@add_arg_scope
+def batch_norm(
+    inputs: Any,
+    decay: float = 0.999,
+    center: bool = True,
+    scale: bool = False,
+    epsilon: float = 0.001,
+    activation_fn: Callable[[Any], Any] | None = None,
+    param_initializers: Mapping[str, Any] | None = None,
+    param_regularizers: Mapping[str, Any] | None = None,
+    updates_collections: Any = _UPDATE_OPS,
+    is_training: Any = True,
+    reuse: bool | None = None,
+    variables_collections: Any = None,
+    outputs_collections: Any = None,
+    trainable: bool = True,
+    batch_weights: Any = None,
+    fused: bool | None = None,
+    data_format: str = "NHWC",
+    zero_debias_moving_mean: bool = False,
+    scope: Any = None,
+    renorm: bool = False,
+    renorm_clipping: Mapping[str, Any] | None = None,
+    renorm_decay: float = 0.99,
+    adjustment: Callable[..., Any] | None = None,
+) -> tf.Tensor:
+    """Normalizes each channel: ``gamma * (x - mean) / sqrt(variance + epsilon) + beta``.
+
+    In training, mean and variance are those of this replica's batch, and moving averages of them
+    are kept, in ``moving_mean`` and ``moving_variance``; elsewhere these are used. Their updates
+    have to be made to run: by default they join the collection UPDATE_OPS, and ::
+
+        with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
+            train_op = optimizer.minimize(loss, global_step)
+
+    runs them. The fused kernel, used for inputs of 2 or 4 dimensions, keeps the variance of a
+    sample (``n / (n - 1)`` of the batch's) in the average; the others the batch's.
+
+    Args:
+      inputs: a tensor [batch, ..., channels], or [batch, channels, ...]; the number of channels is
+        known.
+      decay: how much of the moving averages stays in each step.
+      center: whether to add ``beta``.
+      scale: whether to multiply by ``gamma``. Not needed where a linear layer follows.
+      epsilon: added to the variance.
+      activation_fn: called with the outputs; None for none.
+      param_initializers: initializers of 'beta', 'gamma', 'moving_mean', 'moving_variance'.
+      param_regularizers: regularizers of 'beta' and 'gamma'.
+      updates_collections: collections for the updates of the moving averages; None to run them
+        whenever the outputs are computed.
+      is_training: whether to use the batch's own moments; a bool or a tensor.
+      reuse: whether the variables are there already, in a scope that is given.
+      variables_collections: collections for all variables, or a dict by variable.
+      outputs_collections: collections for the outputs.
+      trainable: whether ``beta`` and ``gamma`` join TRAINABLE_VARIABLES.
+      batch_weights: [batch], the weights of the examples in the batch's moments.
+      fused: whether to use the fused kernel where it can be; by default, yes.
+      data_format: 'NHWC', for channels in the last dimension, or 'NCHW', in the second.
+      zero_debias_moving_mean: whether the moving mean forgets its start at zero.
+      scope: the variable scope; ``BatchNorm`` with a number by default.
+      renorm: whether to use batch renormalization (https://arxiv.org/abs/1702.03275).
+      renorm_clipping: 'rmax', 'rmin' and 'dmax' of that.
+      renorm_decay: the decay of its moving averages.
+      adjustment: a function of the inputs' dynamic shape, which returns a scale and a bias that
+        are applied to the normalized values in training.
+
+    Returns:
+      A tensor of the inputs' shape.
+
+    Raises:
+      ValueError: an unknown rank or number of channels, a format that is neither, or renorm
+        together with batch_weights, updates_collections or zero_debias_moving_mean.
+    """
+    first = channels_first(data_format, ("NCHW", "NHWC"))
+    in_update_ops = updates_collections == _UPDATE_OPS
+    plain = batch_weights is None and in_update_ops and not zero_debias_moving_mean
+    if renorm and not plain:
+        raise ValueError(
+            "renorm is not supported with batch_weights, updates_collections or "
+            f"zero_debias_moving_mean; got updates_collections={updates_collections!r}, "
+            f"zero_debias_moving_mean={zero_debias_moving_mean}."
+        )
+    inputs = tf.convert_to_tensor(inputs)
+    if inputs.shape.rank is None:
+        raise ValueError(f"Inputs {inputs.name} has undefined rank.")
+    channels = inputs.shape.as_list()[1 if first else -1]
+    if channels is None:
+        raise ValueError(f"Inputs {inputs.name} has undefined channels dimension {inputs.shape}.")
+    starts = {**_STARTS, **(param_initializers or {})}
+    penalties = param_regularizers or {}
+    with layer_scope(scope, "BatchNorm", inputs, reuse) as sc:
+        if plain and (renorm or adjustment is not None):
+            outputs = batch_renorm(
+                inputs,
+                sc,
+                training=is_training,
+                variables_collections=variables_collections,
+                axis=1 if first else -1,
+                momentum=decay,
+                epsilon=epsilon,
+                center=center,
+                scale=scale,
+                **{f"{name}_initializer": start for name, start in starts.items()},
+                beta_regularizer=penalties.get("beta"),
+                gamma_regularizer=penalties.get("gamma"),
+                trainable=trainable,
+                renorm=renorm,
+                renorm_clipping=renorm_clipping,
+                renorm_momentum=renorm_decay,
+                adjustment=adjustment,
+                _reuse=reuse,
+            )
+            return apply_after(outputs, sc, None, None, activation_fn, outputs_collections)
+        can_fuse = batch_weights is None and inputs.shape.rank in (2, 4)
+        kernel = _fused if fused is not False and can_fuse else _unfused
+        half = inputs.dtype.base_dtype in (tf.float16, tf.bfloat16)
+        dtype = tf.float32 if half and (kernel is _fused or plain) else inputs.dtype.base_dtype
+
+        def get(name: str) -> Any:
+            kept = (variables_collections, name)
+            if name.startswith("moving"):
+                return moving_variable(name, [channels], dtype, starts[name], kept)
+            return weight(
+                name, [channels], dtype, starts[name], penalties.get(name), trainable, kept
+            )
+
+        # In the plain case the original went through tf.layers, which makes gamma first.
+        through_layer = plain and (kernel is _unfused or inputs.shape.rank == 4)
+        in_order = ("gamma", "beta") if through_layer else ("beta", "gamma")
+        wanted = {"beta": center, "gamma": scale}
+        own = {name: get(name) if wanted[name] else None for name in in_order}
+        moving = (get("moving_mean"), get("moving_variance"))
+        outputs, moments = kernel(
+            inputs, own["beta"], own["gamma"], moving, epsilon, is_training, first, batch_weights
+        )
+        if constant_value(is_training) in (None, True, 1):
+            debias = (zero_debias_moving_mean, False)
+            updates = [
+                assign_moving_average(average, moment, decay, is_training, forget)
+                for average, moment, forget in zip(moving, moments, debias)
+            ]
+            if updates_collections is None:
+                with tf.control_dependencies(updates):
+                    outputs = tf.identity(outputs)
+            else:
+                for update in updates:
+                    v1.add_to_collections(updates_collections, update)
+        outputs.set_shape(inputs.shape)
+        return apply_after(outputs, sc, None, None, activation_fn, outputs_collections)
+
+
+def _fused(
+    inputs: Any,
+    beta: Any,
+    gamma: Any,
+    moving: tuple[Any, Any],
+    epsilon: float,
+    is_training: Any,
+    first: bool,
+    batch_weights: Any,
+) -> tuple[Any, tuple[Any, Any]]:
+    del batch_weights  # the kernel has none
+    size = moving[0].shape
+    images = inputs
+    if inputs.shape.rank == 2:
+        images = tf.reshape(inputs, [-1, size[0], 1, 1] if first else [-1, 1, 1, size[0]])
+    arguments = {
+        "scale": tf.ones(size) if gamma is None else tf.convert_to_tensor(gamma),
+        "offset": tf.zeros(size) if beta is None else tf.convert_to_tensor(beta),
+        "epsilon": epsilon,
+        "data_format": "NCHW" if first else "NHWC",
+    }
+
+    def training() -> Any:
+        return v1.nn.fused_batch_norm(images, **arguments)
+
+    def inference() -> Any:
+        mean, variance = (tf.convert_to_tensor(each) for each in moving)
+        return v1.nn.fused_batch_norm(
+            images, mean=mean, variance=variance, is_training=False, **arguments
+        )
+
+    outputs, mean, variance = smart_cond(is_training, training, inference)
+    if inputs.shape.rank == 2:
+        outputs = tf.reshape(outputs, tf.shape(inputs))
+    return outputs, (mean, variance)
+
+
+def _unfused(
+    inputs: Any,
+    beta: Any,
+    gamma: Any,
+    moving: tuple[Any, Any],
+    epsilon: float,
+    is_training: Any,
+    first: bool,
+    batch_weights: Any,
+) -> tuple[Any, tuple[Any, Any]]:
+    rank = inputs.shape.rank
+    axes = [0, *range(2, rank)] if first else list(range(rank - 1))
+    broadcast = [1, -1] + [1] * (rank - 2) if first else [-1]
+    values = tf.cast(inputs, moving[0].dtype.base_dtype)
+
+    def training() -> Any:
+        if batch_weights is None:
+            return tuple(tf.nn.moments(values, axes))
+        weights = tf.convert_to_tensor(batch_weights)
+        inputs.shape[:1].assert_is_compatible_with(weights.shape)
+        weights = tf.reshape(weights, [-1] + [1] * (rank - 1))
+        return tuple(tf.nn.weighted_moments(values, axes, weights))
+
+    def inference() -> Any:
+        return tuple(tf.convert_to_tensor(each) for each in moving)
+
+    mean, variance = smart_cond(is_training, training, inference)
+    parts = [
+        None if each is None else tf.reshape(each, broadcast)
+        for each in (mean, variance, beta, gamma)
+    ]
+    outputs = tf.nn.batch_normalization(values, *parts, epsilon)
+    return tf.cast(outputs, inputs.dtype), (mean, variance)

@@ -1,0 +1,167 @@
+"""Convolutions in one to three dimensions."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.contrib.arg_scope import add_arg_scope
+from estimator_bridge.contrib.layers.initializers import xavier_initializer
+from estimator_bridge.contrib.layers.parameters import (
+    RENAMED,
+    add_bias,
+    apply_after,
+    layer_scope,
+    weight,
+)
+from estimator_bridge.contrib.layers.utils import (
+    channel_dimension,
+    channels_first,
+    n_positive_integers,
+)
+
+__all__ = [
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "convolution",
+    "convolution1d",
+    "convolution2d",
+    "convolution3d",
+]
+
+_XAVIER = xavier_initializer()
+_ZEROS = tf.compat.v1.zeros_initializer()
+_FORMATS = (None, "NWC", "NCW", "NHWC", "NCHW", "NDHWC", "NCDHW")
+
+
+def _convolution(
+    inputs: Any,
+    num_outputs: int,
+    kernel_size: Any,
+    stride: Any = 1,
+    padding: str = "SAME",
+    data_format: str | None = None,
+    rate: Any = 1,
+    activation_fn: Callable[[Any], Any] | None = tf.nn.relu,
+    normalizer_fn: Callable[..., Any] | None = None,
+    normalizer_params: Mapping[str, Any] | None = None,
+    weights_initializer: Any = _XAVIER,
+    weights_regularizer: Callable[[Any], Any] | None = None,
+    biases_initializer: Any = _ZEROS,
+    biases_regularizer: Callable[[Any], Any] | None = None,
+    reuse: bool | None = None,
+    variables_collections: Any = None,
+    outputs_collections: Any = None,
+    trainable: bool = True,
+    scope: Any = None,
+    conv_dims: int | None = None,
+) -> tf.Tensor:
+    """Convolves the inputs with ``weights``, and adds ``biases``.
+
+    The variables are ``weights``, [*kernel_size, channels, num_outputs], and ``biases``,
+    [num_outputs].
+
+    Args:
+      inputs: a tensor [batch, *positions, channels] of one to three dimensions of positions, or
+        with the channels second; the number of channels is known.
+      num_outputs: the number of filters.
+      kernel_size: the filters' size; an int, or one a dimension.
+      stride: the step between positions; an int, or one a dimension.
+      padding: 'SAME' or 'VALID'.
+      data_format: such as 'NHWC', the default for images, or 'NCHW'.
+      rate: the step within the filter, for an atrous convolution; an int, or one a dimension.
+      activation_fn: called with the outputs; None for a linear layer.
+      normalizer_fn: called with the outputs in place of adding biases, such as ``batch_norm``.
+      normalizer_params: its arguments.
+      weights_initializer: what makes the weights.
+      weights_regularizer: a function of the weights, whose result joins REGULARIZATION_LOSSES.
+      biases_initializer: what makes the biases; None for no biases.
+      biases_regularizer: a function of the biases.
+      reuse: whether the variables are there already, in a scope that is given.
+      variables_collections: collections for all variables, or a dict of those for 'weights' and
+        'biases'.
+      outputs_collections: collections for the outputs.
+      trainable: whether the variables join TRAINABLE_VARIABLES.
+      scope: the variable scope; ``Conv`` with a number by default.
+      conv_dims: how many dimensions of positions there must be; any number by default.
+
+    Returns:
+      A tensor [batch, *new positions, num_outputs], in the same format.
+
+    Raises:
+      ValueError: a wrong rank or format, or a stride together with a rate.
+    """
+    first = channels_first(data_format, _FORMATS)
+    with layer_scope(scope, "Conv", inputs, reuse, RENAMED) as sc:
+        inputs = tf.convert_to_tensor(inputs)
+        n = _positions(inputs, conv_dims)
+        stride, rate = n_positive_integers(n, stride), n_positive_integers(n, rate)
+        if max(stride) > 1 and max(rate) > 1:
+            raise ValueError(
+                "stride > 1 not supported in conjunction with rate > 1: "
+                f"got stride={stride}, rate={rate}."
+            )
+        channels = channel_dimension(inputs.shape, "channels_first" if first else "channels_last")
+        weights = weight(
+            "kernel",
+            [*n_positive_integers(n, kernel_size), channels, num_outputs],
+            inputs.dtype.base_dtype,
+            weights_initializer,
+            weights_regularizer,
+            trainable,
+            (variables_collections, "weights"),
+        )
+        positions = "DHW"[-n:] if n > 1 else "W"
+        outputs = tf.nn.convolution(
+            inputs,
+            tf.convert_to_tensor(weights),
+            strides=stride,
+            padding=padding.upper(),
+            data_format=f"NC{positions}" if first else f"N{positions}C",
+            dilations=rate,
+            name=f"Conv{n}D",
+        )
+        if normalizer_fn is None and biases_initializer is not None:
+            outputs = add_bias(
+                outputs,
+                biases_initializer,
+                biases_regularizer,
+                trainable,
+                variables_collections,
+                first,
+            )
+        return apply_after(
+            outputs, sc, normalizer_fn, normalizer_params, activation_fn, outputs_collections
+        )
+
+
+def _positions(inputs: tf.Tensor, wanted: int | None) -> int:
+    rank = inputs.shape.rank
+    if wanted is not None and rank != wanted + 2:
+        raise ValueError(
+            f"Convolution expects input with rank {wanted + 2}, got {rank}: {inputs.shape}."
+        )
+    if rank not in (3, 4, 5):
+        raise ValueError(f"Convolution not supported for input with rank {rank}: {inputs.shape}.")
+    return rank - 2
+
+
+def _with_dims(name: str, dims: int) -> Callable[..., tf.Tensor]:
+    @functools.wraps(_convolution)
+    def convolve(*args: Any, **kwargs: Any) -> tf.Tensor:
+        return _convolution(*args, **{**kwargs, "conv_dims": dims})
+
+    # The names of scopes that repeat and stack make start with the layer's.
+    convolve.__name__ = convolve.__qualname__ = name
+    return add_arg_scope(convolve)
+
+
+_convolution.__name__ = _convolution.__qualname__ = "convolution"
+convolution = add_arg_scope(_convolution)
+convolution1d = conv1d = _with_dims("convolution1d", 1)
+convolution2d = conv2d = _with_dims("convolution2d", 2)
+convolution3d = conv3d = _with_dims("convolution3d", 3)

@@ -1,0 +1,110 @@
+"""Fully connected layers."""
+
+from __future__ import annotations
+
+import functools
+import numbers
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.contrib.arg_scope import add_arg_scope
+from estimator_bridge.contrib.layers.initializers import xavier_initializer
+from estimator_bridge.contrib.layers.parameters import (
+    RENAMED,
+    add_bias,
+    apply_after,
+    layer_scope,
+    weight,
+)
+from estimator_bridge.contrib.layers.utils import last_dimension
+
+__all__ = ["elu", "fully_connected", "linear", "relu", "relu6"]
+
+_XAVIER = xavier_initializer()
+_ZEROS = tf.compat.v1.zeros_initializer()
+
+
+@add_arg_scope
+def fully_connected(
+    inputs: Any,
+    num_outputs: int,
+    activation_fn: Callable[[Any], Any] | None = tf.nn.relu,
+    normalizer_fn: Callable[..., Any] | None = None,
+    normalizer_params: Mapping[str, Any] | None = None,
+    weights_initializer: Any = _XAVIER,
+    weights_regularizer: Callable[[Any], Any] | None = None,
+    biases_initializer: Any = _ZEROS,
+    biases_regularizer: Callable[[Any], Any] | None = None,
+    reuse: bool | None = None,
+    variables_collections: Any = None,
+    outputs_collections: Any = None,
+    trainable: bool = True,
+    scope: Any = None,
+) -> tf.Tensor:
+    """Multiplies the last dimension by weights, and adds biases: ``activation_fn(x W + b)``.
+
+    The variables are ``weights``, [inputs, num_outputs], and ``biases``, [num_outputs].
+
+    Args:
+      inputs: a tensor of at least two dimensions, the last of which is known.
+      num_outputs: the size of the outputs' last dimension.
+      activation_fn: called with the outputs; None for a linear layer.
+      normalizer_fn: called with the outputs in place of adding biases, such as ``batch_norm``.
+      normalizer_params: its arguments.
+      weights_initializer: what makes the weights.
+      weights_regularizer: a function of the weights, whose result joins REGULARIZATION_LOSSES.
+      biases_initializer: what makes the biases; None for no biases.
+      biases_regularizer: a function of the biases.
+      reuse: whether the variables are there already, in a scope that is given.
+      variables_collections: collections for all variables, or a dict of those for 'weights' and
+        'biases'.
+      outputs_collections: collections for the outputs.
+      trainable: whether the variables join TRAINABLE_VARIABLES.
+      scope: the variable scope; ``fully_connected`` with a number by default.
+
+    Returns:
+      A tensor of the inputs' shape but for the last dimension.
+
+    Raises:
+      ValueError: the inputs' last dimension is unknown, or num_outputs is no int.
+    """
+    if not isinstance(num_outputs, numbers.Integral):
+        raise ValueError(
+            f"num_outputs type should be one of [int], got {type(num_outputs)}: {num_outputs!r}."
+        )
+    with layer_scope(scope, "fully_connected", inputs, reuse, RENAMED) as sc:
+        inputs = tf.convert_to_tensor(inputs)
+        shape = [last_dimension(inputs.shape, min_rank=2), int(num_outputs)]
+        weights = weight(
+            "kernel",
+            shape,
+            inputs.dtype.base_dtype,
+            weights_initializer,
+            weights_regularizer,
+            trainable,
+            (variables_collections, "weights"),
+        )
+        outputs = _product(inputs, tf.convert_to_tensor(weights))
+        if normalizer_fn is None and biases_initializer is not None:
+            outputs = add_bias(
+                outputs, biases_initializer, biases_regularizer, trainable, variables_collections
+            )
+        return apply_after(
+            outputs, sc, normalizer_fn, normalizer_params, activation_fn, outputs_collections
+        )
+
+
+def _product(inputs: tf.Tensor, weights: tf.Tensor) -> tf.Tensor:
+    if inputs.shape.rank == 2:
+        return tf.matmul(inputs, weights)
+    outputs = tf.tensordot(inputs, weights, [[inputs.shape.rank - 1], [0]])
+    outputs.set_shape([*inputs.shape.as_list()[:-1], weights.shape.as_list()[-1]])
+    return outputs
+
+
+elu = functools.partial(fully_connected, activation_fn=tf.nn.elu)
+relu = functools.partial(fully_connected, activation_fn=tf.nn.relu)
+relu6 = functools.partial(fully_connected, activation_fn=tf.nn.relu6)
+linear = functools.partial(fully_connected, activation_fn=None)

@@ -1,0 +1,94 @@
+"""The fully connected layer of the first contrib.layers, whose bias is named 'bias'."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.contrib.layers.initializers import xavier_initializer
+from estimator_bridge.contrib.layers.utils import last_dimension
+
+__all__ = ["legacy_fully_connected", "legacy_linear", "legacy_relu"]
+
+v1 = tf.compat.v1
+_XAVIER = xavier_initializer()
+_ZEROS = v1.zeros_initializer()
+
+
+def legacy_fully_connected(
+    x: Any,
+    num_output_units: int,
+    activation_fn: Callable[[Any], Any] | None = None,
+    weight_init: Any = _XAVIER,
+    bias_init: Any = _ZEROS,
+    name: str | None = None,
+    weight_collections: Iterable[str] | None = (v1.GraphKeys.WEIGHTS,),
+    bias_collections: Iterable[str] | None = (v1.GraphKeys.BIASES,),
+    output_collections: Iterable[str] | None = (v1.GraphKeys.ACTIVATIONS,),
+    trainable: bool = True,
+    weight_regularizer: Callable[[Any], Any] | None = None,
+    bias_regularizer: Callable[[Any], Any] | None = None,
+) -> tf.Tensor:
+    """Multiplies the last dimension by ``weights``, and adds ``bias``.
+
+    Args:
+      x: a tensor of at least two dimensions, the last of which is known.
+      num_output_units: the size of the outputs' last dimension.
+      activation_fn: called with the outputs; None for a linear layer.
+      weight_init: what makes the weights.
+      bias_init: what makes the bias; None for none.
+      name: the variable scope; ``fully_connected`` with a number by default.
+      weight_collections: collections that the weights join.
+      bias_collections: collections that the bias joins.
+      output_collections: collections that the outputs join, beside ACTIVATIONS.
+      trainable: whether the variables join TRAINABLE_VARIABLES.
+      weight_regularizer: a function of the weights, whose result joins REGULARIZATION_LOSSES.
+      bias_regularizer: a function of the bias.
+
+    Returns:
+      A tensor of the inputs' shape but for the last dimension.
+
+    Raises:
+      ValueError: the inputs' last dimension is unknown, or they have less than two.
+    """
+    with v1.variable_scope(name, "fully_connected", [x]):
+        x = tf.convert_to_tensor(x)
+        size = last_dimension(x.shape, min_rank=2)
+
+        def get(short: str, shape: list[int], init: Any, regularizer: Any, collections: Any) -> Any:
+            return v1.get_variable(
+                short,
+                shape=shape,
+                dtype=x.dtype.base_dtype,
+                initializer=init,
+                regularizer=regularizer,
+                trainable=trainable,
+                collections=[*dict.fromkeys([*(collections or ()), v1.GraphKeys.GLOBAL_VARIABLES])],
+            )
+
+        weights = get(
+            "weights",
+            [size, num_output_units],
+            weight_init,
+            weight_regularizer,
+            weight_collections,
+        )
+        flat = x if x.shape.rank == 2 else tf.reshape(x, [-1, size])
+        y = tf.matmul(flat, tf.convert_to_tensor(weights))
+        if bias_init is not None:
+            bias = get("bias", [num_output_units], bias_init, bias_regularizer, bias_collections)
+            y = tf.nn.bias_add(y, bias)
+        if x.shape.rank > 2:
+            y = tf.reshape(y, tf.concat([tf.shape(x)[:-1], [num_output_units]], 0))
+            y.set_shape([*x.shape.as_list()[:-1], num_output_units])
+        if activation_fn is not None:
+            y = activation_fn(y)
+        v1.add_to_collections([*(output_collections or ()), v1.GraphKeys.ACTIVATIONS], y)
+        return y
+
+
+legacy_relu = functools.partial(legacy_fully_connected, activation_fn=tf.nn.relu)
+legacy_linear = functools.partial(legacy_fully_connected, activation_fn=None)

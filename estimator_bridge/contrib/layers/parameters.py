@@ -1,0 +1,176 @@
+"""A layer's scope, its variables, and what follows its own computation.
+
+The layers name their weights as TF1's contrib.layers did, 'weights' and 'biases', since
+checkpoints are read by name. There, each layer wrapped one of tf.layers, whose names are 'kernel'
+and 'bias', and renamed its variables in the scope's getter. So do these: a normalizer that is
+called within the scope, and makes a 'kernel' of its own, gets 'weights', too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.contrib.layers.utils import (
+    collect_named_outputs,
+    get_variable_collections,
+)
+from estimator_bridge.contrib.model_variables import model_variable
+
+__all__ = ["RENAMED", "add_bias", "apply_after", "layer_scope", "model_variable_getter", "weight"]
+
+v1 = tf.compat.v1
+RENAMED = {"kernel": "weights", "bias": "biases"}
+
+
+def model_variable_getter(rename: Mapping[str, str] | None = None) -> Callable[..., Any]:
+    """A custom getter whose variables join MODEL_VARIABLES.
+
+    Args:
+      rename: new names of variables, by the last part of the old ones.
+    """
+
+    def get(getter: Callable[..., Any], name: str, **kwargs: Any) -> Any:
+        scope, slash, short = name.rpartition("/")
+        name = scope + slash + (rename or {}).get(short, short)
+        passed = {each: kwargs[each] for each in _PASSED if each in kwargs}
+        return model_variable(name, custom_getter=getter, **passed)
+
+    return get
+
+
+_PASSED = (
+    "shape", "dtype", "initializer", "regularizer", "trainable", "collections", "caching_device",
+    "partitioner", "use_resource", "synchronization", "aggregation",
+)  # fmt: skip
+
+
+@contextlib.contextmanager
+def layer_scope(
+    scope: Any,
+    default_name: str,
+    inputs: Any,
+    reuse: bool | None = None,
+    rename: Mapping[str, str] | None = None,
+) -> Iterator[Any]:
+    """The variable scope of a layer, in which all variables are model variables.
+
+    Args:
+      scope: its name, or a scope to enter again; None for a new name.
+      default_name: what a new name starts with.
+      inputs: the layer's inputs.
+      reuse: as in ``tf.compat.v1.variable_scope``.
+      rename: as in ``model_variable_getter``.
+    """
+    getter = model_variable_getter(rename)
+    with v1.variable_scope(scope, default_name, [inputs], reuse=reuse, custom_getter=getter) as sc:
+        yield sc
+
+
+def weight(
+    name: str,
+    shape: Any,
+    dtype: Any,
+    initializer: Any,
+    regularizer: Callable[[Any], Any] | None = None,
+    trainable: bool = True,
+    collections: tuple[Any, str] = (None, ""),
+    **kwargs: Any,
+) -> Any:
+    """Gets or makes a variable in a layer's scope.
+
+    Args:
+      name: its name before renaming.
+      shape: its shape.
+      dtype: its type.
+      initializer: what makes its value; None for the scope's.
+      regularizer: called once, when the variable is made; its result joins REGULARIZATION_LOSSES.
+      trainable: whether an optimizer may change it.
+      collections: the layer's ``variables_collections``, and the variable's name in it.
+      **kwargs: more arguments of ``tf.compat.v1.get_variable``.
+    """
+    existing = {id(each) for each in v1.global_variables()} if regularizer is not None else set()
+    made = v1.get_variable(
+        name, shape=shape, dtype=dtype, initializer=initializer, trainable=trainable, **kwargs
+    )
+    # A partitioner makes several, which come as one object without a public name.
+    parts = [made] if isinstance(made, (tf.Variable, tf.Tensor)) else list(made)
+    if regularizer is not None:
+        for part in parts:
+            if id(part) not in existing:
+                _regularize(name, part, regularizer)
+    for collection in get_variable_collections(*collections) or []:
+        known = {id(each) for each in v1.get_collection(collection)}
+        for part in parts:
+            if id(part) not in known:
+                v1.add_to_collection(collection, part)
+    return made
+
+
+def _regularize(name: str, variable: Any, regularizer: Callable[[Any], Any]) -> None:
+    with v1.name_scope(f"{name}/Regularizer"):
+        loss = regularizer(variable)
+    if loss is not None:
+        v1.add_to_collection(v1.GraphKeys.REGULARIZATION_LOSSES, loss)
+
+
+def add_bias(
+    outputs: Any,
+    initializer: Any,
+    regularizer: Callable[[Any], Any] | None,
+    trainable: bool,
+    variables_collections: Any,
+    channels_first: bool = False,
+) -> Any:
+    """Adds a bias to each channel.
+
+    Args:
+      outputs: what the layer has computed.
+      initializer: what makes the bias' first value.
+      regularizer: as for ``weight``.
+      trainable: as for ``weight``.
+      variables_collections: the layer's.
+      channels_first: whether the channels are the second dimension; the last, otherwise.
+    """
+    size = outputs.shape.as_list()[1 if channels_first else -1]
+    bias = weight(
+        "bias",
+        [size],
+        outputs.dtype.base_dtype,
+        initializer,
+        regularizer,
+        trainable,
+        (variables_collections, "biases"),
+    )
+    if outputs.shape.rank == 4 or not channels_first:
+        return tf.nn.bias_add(outputs, bias, data_format="NCHW" if channels_first else None)
+    ones = [1] * (outputs.shape.rank - 2)
+    return tf.add(outputs, tf.reshape(bias, [1, size, *ones]), name="BiasAdd")
+
+
+def apply_after(
+    outputs: Any,
+    scope: Any,
+    normalizer_fn: Callable[..., Any] | None,
+    normalizer_params: Mapping[str, Any] | None,
+    activation_fn: Callable[[Any], Any] | None,
+    outputs_collections: Any,
+) -> Any:
+    """Normalizes, activates and collects what a layer has computed.
+
+    Args:
+      outputs: a tensor.
+      scope: the layer's variable scope, whose name is the alias in the collections.
+      normalizer_fn: called with the outputs and ``normalizer_params``; None for none.
+      normalizer_params: arguments by name.
+      activation_fn: called with the outputs; None for none.
+      outputs_collections: as in ``collect_named_outputs``.
+    """
+    if normalizer_fn is not None:
+        outputs = normalizer_fn(outputs, **(normalizer_params or {}))
+    if activation_fn is not None:
+        outputs = activation_fn(outputs)
+    return collect_named_outputs(outputs_collections, scope.name, outputs)

@@ -1,0 +1,196 @@
+"""tf.contrib.lookup: tables from words to ids and back.
+
+Tables that are filled when they are initialized register themselves in TABLE_INITIALIZERS; an
+estimator initializes them with the session.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.contrib.namespaces import NAMESPACES
+from estimator_bridge.tensorflow_private import lookup_ops as _lookup
+
+__all__, __getattr__, __dir__ = NAMESPACES["lookup"].opened()
+
+
+class HashTable(_lookup.HashTable):
+    """A table that its initializer fills, and nothing changes.
+
+    Args:
+      initializer: such as KeyValueTensorInitializer.
+      default_value: of keys that are not there.
+      shared_name: taken for old calls' sake; each table is one by itself.
+      name: of the operation.
+    """
+
+    def __init__(
+        self,
+        initializer: Any,
+        default_value: Any,
+        shared_name: str | None = None,
+        name: str | None = None,
+    ):
+        del shared_name
+        super().__init__(initializer, default_value, name=name)
+
+
+class MutableHashTable(_lookup.MutableHashTable):
+    """A table that can be written, and is saved with the variables.
+
+    Args:
+      key_dtype: of the keys.
+      value_dtype: of the values.
+      default_value: of keys that are not there.
+      shared_name: taken for old calls' sake; each table is one by itself.
+      name: of the operation, and in checkpoints.
+      checkpoint: whether it is saved.
+    """
+
+    def __init__(
+        self,
+        key_dtype: Any,
+        value_dtype: Any,
+        default_value: Any,
+        shared_name: str | None = None,
+        name: str = "MutableHashTable",
+        checkpoint: bool = True,
+    ):
+        del shared_name
+        super().__init__(key_dtype, value_dtype, default_value, name, checkpoint)
+
+
+class MutableDenseHashTable(_lookup.DenseHashTable):
+    """As MutableHashTable, laid out in tensors.
+
+    Args:
+      key_dtype: of the keys.
+      value_dtype: of the values.
+      default_value: of keys that are not there.
+      empty_key: a key that marks empty places, and is never one of the table's.
+      deleted_key: another one, which marks removed entries.
+      initial_num_buckets: how many places there are at first, a power of 2.
+      shared_name: taken for old calls' sake; each table is one by itself.
+      name: of the operation, and in checkpoints.
+      checkpoint: whether it is saved.
+    """
+
+    def __init__(
+        self,
+        key_dtype: Any,
+        value_dtype: Any,
+        default_value: Any,
+        empty_key: Any,
+        deleted_key: Any,
+        initial_num_buckets: int | None = None,
+        shared_name: str | None = None,
+        name: str = "MutableDenseHashTable",
+        checkpoint: bool = True,
+    ):
+        del shared_name
+        super().__init__(
+            key_dtype,
+            value_dtype,
+            default_value,
+            empty_key,
+            deleted_key,
+            initial_num_buckets,
+            name,
+            checkpoint,
+        )
+
+
+def index_table_from_tensor(
+    mapping: Any,
+    num_oov_buckets: int = 0,
+    default_value: int = -1,
+    hasher_spec: Any = _lookup.FastHashSpec,
+    dtype: Any = tf.string,
+    name: str | None = None,
+) -> Any:
+    """A table from each element of a vocabulary to its place in it.
+
+    Args:
+      mapping: [size], the vocabulary: a list, or a tensor.
+      num_oov_buckets: how many ids, from size on, the words out of the vocabulary share.
+      default_value: their id where ``num_oov_buckets`` is 0.
+      hasher_spec: how they are spread over the ids.
+      dtype: of the keys.
+      name: of the operation.
+
+    Returns:
+      A table of int64 ids.
+
+    Raises:
+      ValueError: ``mapping`` is None, or ``num_oov_buckets`` is negative.
+    """
+    if mapping is None:
+        raise ValueError("mapping must be specified: the list of words, in the order of their ids.")
+    return _lookup.index_table_from_tensor(
+        mapping, num_oov_buckets, default_value, hasher_spec, dtype, name
+    )
+
+
+def string_to_index_table_from_tensor(
+    mapping: Any,
+    num_oov_buckets: int = 0,
+    default_value: int = -1,
+    hasher_spec: Any = _lookup.FastHashSpec,
+    name: str | None = None,
+) -> Any:
+    """The older name of ``index_table_from_tensor``, for keys that are strings."""
+    return index_table_from_tensor(
+        mapping, num_oov_buckets, default_value, hasher_spec, tf.string, name
+    )
+
+
+def string_to_index_table_from_file(
+    vocabulary_file: Any = None,
+    num_oov_buckets: int = 0,
+    vocab_size: int | None = None,
+    default_value: int = -1,
+    hasher_spec: Any = _lookup.FastHashSpec,
+    name: str | None = None,
+) -> Any:
+    """The older name of ``index_table_from_file``, for keys that are strings."""
+    return _lookup.index_table_from_file(
+        vocabulary_file, num_oov_buckets, vocab_size, default_value, hasher_spec, name=name
+    )
+
+
+def index_to_string_table_from_tensor(
+    mapping: Any, default_value: str = "UNK", name: str | None = None
+) -> Any:
+    """A table from places in a vocabulary to its words.
+
+    Args:
+      mapping: [size], the words.
+      default_value: for an id that has none.
+      name: of the operation.
+
+    Returns:
+      A table of int64 keys and string values.
+
+    Raises:
+      ValueError: ``mapping`` is None.
+    """
+    if mapping is None:
+        raise ValueError("mapping must be specified: the list of words, in the order of their ids.")
+    return _lookup.index_to_string_table_from_tensor(mapping, default_value, name)
+
+
+def string_to_index(
+    tensor: Any, mapping: Any, default_value: int = -1, name: str | None = None
+) -> Any:
+    """Looks strings up in a table made for that; see ``index_table_from_tensor``."""
+    table = index_table_from_tensor(mapping, default_value=default_value, name=name)
+    return table.lookup(tensor)
+
+
+def index_to_string(
+    tensor: Any, mapping: Any, default_value: str = "UNK", name: str | None = None
+) -> Any:
+    """Looks ids up in a table made for that; see ``index_to_string_table_from_tensor``."""
+    return index_to_string_table_from_tensor(mapping, default_value, name).lookup(tensor)

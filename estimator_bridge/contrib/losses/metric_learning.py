@@ -1,0 +1,155 @@
+"""tf.contrib.losses.metric_learning: losses by which embeddings of one class come together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.contrib.namespaces import NAMESPACES
+
+__all__, __getattr__, __dir__ = NAMESPACES["losses.metric_learning"].opened()
+
+
+def _squared_distances(embeddings: tf.Tensor) -> tf.Tensor:
+    """[batch, batch]; exactly 0 on the diagonal, and nowhere below."""
+    products = tf.matmul(embeddings, embeddings, transpose_b=True)
+    squares = tf.linalg.diag_part(products)
+    distances = tf.expand_dims(squares, 1) + tf.expand_dims(squares, 0) - 2.0 * products
+    return tf.linalg.set_diag(tf.maximum(distances, 0.0), tf.zeros_like(squares))
+
+
+def _same_class(labels: Any) -> tf.Tensor:
+    labels = tf.reshape(labels, [-1])
+    return tf.equal(tf.expand_dims(labels, 0), tf.expand_dims(labels, 1))
+
+
+def contrastive_loss(
+    labels: Any, embeddings_anchor: Any, embeddings_positive: Any, margin: float = 1.0
+) -> tf.Tensor:
+    """Brings pairs of one class together, and others apart (Hadsell, Chopra, LeCun 2006).
+
+    Args:
+      labels: [batch], 1 for pairs of one class, 0 for others.
+      embeddings_anchor: [batch, size].
+      embeddings_positive: [batch, size].
+      margin: the distance from which on pairs of two classes are apart.
+
+    Returns:
+      The mean of ``y * d ** 2 + (1 - y) * max(margin - d, 0) ** 2``.
+    """
+    squares = tf.reduce_sum(tf.square(embeddings_anchor - embeddings_positive), 1)
+    distances, labels = tf.sqrt(squares), tf.cast(labels, tf.float32)
+    apart = tf.square(tf.maximum(margin - distances, 0.0))
+    return tf.reduce_mean(labels * squares + (1.0 - labels) * apart, name="contrastive_loss")
+
+
+def triplet_semihard_loss(labels: Any, embeddings: tf.Tensor, margin: float = 1.0) -> tf.Tensor:
+    """The triplet loss with semi-hard negatives (Schroff, Kalenichenko, Philbin, FaceNet, 2015).
+
+    For an anchor and a positive, the negative is the nearest one that is farther than the positive,
+    or the farthest one where none is. Distances are squared.
+
+    Args:
+      labels: [batch] or [batch, 1], classes.
+      embeddings: [batch, size], normalized.
+      margin: by which negatives have to be farther.
+
+    Returns:
+      The mean of ``max(0, margin + positive - negative)`` over pairs of anchor and positive.
+    """
+    distances = _squared_distances(embeddings)
+    same = _same_class(labels)
+    negative = tf.logical_not(same)
+    # Of [anchor, positive, negative]:
+    all_negatives = tf.expand_dims(distances, 1)
+    is_farther = tf.logical_and(
+        tf.expand_dims(negative, 1), all_negatives > tf.expand_dims(distances, 2)
+    )
+    infinite = tf.fill(tf.shape(is_farther), tf.constant(float("inf"), distances.dtype))
+    shown = tf.broadcast_to(all_negatives, tf.shape(is_farther))
+    nearest_farther = tf.reduce_min(tf.where(is_farther, shown, infinite), axis=2)
+    zeros = tf.zeros_like(distances)
+    farthest = tf.reduce_max(tf.where(negative, distances, zeros), axis=1, keepdims=True)
+    has_farther = tf.reduce_any(is_farther, axis=2)
+    # The other branch's infinities must not meet the gradient.
+    nearest_farther = tf.where(has_farther, nearest_farther, zeros)
+    chosen = tf.where(has_farther, nearest_farther, tf.broadcast_to(farthest, tf.shape(distances)))
+    positives = tf.linalg.set_diag(tf.cast(same, distances.dtype), tf.linalg.diag_part(zeros))
+    losses = tf.maximum(margin + distances - chosen, 0.0) * positives
+    return tf.math.divide_no_nan(
+        tf.reduce_sum(losses), tf.reduce_sum(positives), name="triplet_semihard_loss"
+    )
+
+
+def npairs_loss(
+    labels: Any,
+    embeddings_anchor: tf.Tensor,
+    embeddings_positive: tf.Tensor,
+    reg_lambda: float = 0.002,
+    print_losses: bool = False,
+) -> tf.Tensor:
+    """The N-pairs loss (Sohn 2016).
+
+    Args:
+      labels: [batch], classes.
+      embeddings_anchor: [batch, size].
+      embeddings_positive: [batch, size], the i-th of the class of the i-th anchor.
+      reg_lambda: of the embeddings' squared norms.
+      print_losses: of no effect: add summaries.
+
+    Returns:
+      The cross entropy of anchors' products with positives, plus the regularization.
+    """
+    del print_losses
+    norms = [
+        tf.reduce_mean(tf.reduce_sum(tf.square(embeddings), 1))
+        for embeddings in (embeddings_anchor, embeddings_positive)
+    ]
+    logits = tf.matmul(embeddings_anchor, embeddings_positive, transpose_b=True)
+    same = tf.cast(_same_class(labels), tf.float32)
+    targets = same / tf.reduce_sum(same, 1, keepdims=True)
+    entropy = tf.nn.softmax_cross_entropy_with_logits(labels=targets, logits=logits)
+    return tf.reduce_mean(entropy) + 0.25 * reg_lambda * tf.add_n(norms)
+
+
+def lifted_struct_loss(labels: Any, embeddings: tf.Tensor, margin: float = 1.0) -> tf.Tensor:
+    """The loss of lifted structures (Oh Song, Xiang, Jegelka, Savarese 2016).
+
+    For a pair (i, j) of one class, it is their distance plus the logarithm of the sum of
+    ``exp(margin - d)`` over all negatives of i and of j.
+
+    Args:
+      labels: [batch] or [batch, 1], classes.
+      embeddings: [batch, size], not normalized.
+      margin: by which negatives have to be farther.
+
+    Returns:
+      Half the mean over pairs of ``max(0, J) ** 2``.
+    """
+    squares = _squared_distances(embeddings)
+    is_zero = tf.equal(squares, 0.0)  # whose root has no gradient
+    distances = tf.where(
+        is_zero, tf.zeros_like(squares), tf.sqrt(tf.where(is_zero, tf.ones_like(squares), squares))
+    )
+    same = _same_class(labels)
+    never = tf.fill(tf.shape(distances), tf.constant(-1e30, distances.dtype))
+    negatives = tf.reduce_logsumexp(
+        tf.where(same, never, margin - distances), axis=1, keepdims=True
+    )
+    of_both = tf.reduce_logsumexp(
+        tf.stack(
+            [
+                negatives + tf.zeros_like(distances),
+                tf.transpose(negatives) + tf.zeros_like(distances),
+            ]
+        ),
+        axis=0,
+    )
+    positives = tf.linalg.set_diag(
+        tf.cast(same, distances.dtype), tf.zeros_like(tf.linalg.diag_part(distances))
+    )
+    losses = tf.square(tf.maximum(of_both + distances, 0.0)) * positives
+    return tf.math.divide_no_nan(
+        tf.reduce_sum(losses) * 0.5, tf.reduce_sum(positives), name="liftedstruct_loss"
+    )

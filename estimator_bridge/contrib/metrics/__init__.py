@@ -1,0 +1,5 @@
+"""tf.contrib.metrics: what became tf.metrics, and metrics that it does not have."""
+
+from estimator_bridge.contrib.namespaces import NAMESPACES
+
+__all__, __getattr__, __dir__ = NAMESPACES["metrics"].opened()

@@ -1,0 +1,87 @@
+"""Metrics of the best k classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.contrib.metrics.state import Metric
+
+__all__ = [
+    "sparse_recall_at_top_k",
+    "streaming_recall_at_k",
+    "streaming_sparse_precision_at_top_k",
+]
+
+_metrics = tf.compat.v1.metrics
+
+
+def streaming_recall_at_k(
+    predictions: Any,
+    labels: Any,
+    k: int,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """How many examples have their class among the best k.
+
+    Args:
+      predictions: [batch, classes], scores.
+      labels: [batch], classes.
+      k: how many of the best classes count.
+      weights: how often each example counts.
+      metrics_collections: that the value joins.
+      updates_collections: that the update joins.
+      name: of the variable scope.
+
+    Returns:
+      The share, and its update.
+    """
+    found = tf.cast(tf.math.in_top_k(labels, predictions, k), tf.float32)
+    name = name or f"recall_at_{k}"
+    return _metrics.mean(found, weights, metrics_collections, updates_collections, name)
+
+
+def streaming_sparse_precision_at_top_k(
+    top_k_predictions: Any,
+    labels: Any,
+    class_id: int | None = None,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """tf.metrics.precision_at_top_k, with predictions before labels."""
+    return _metrics.precision_at_top_k(
+        labels,
+        top_k_predictions,
+        class_id=class_id,
+        weights=weights,
+        metrics_collections=metrics_collections,
+        updates_collections=updates_collections,
+        name=name,
+    )
+
+
+def sparse_recall_at_top_k(
+    labels: Any,
+    top_k_predictions: Any,
+    class_id: int | None = None,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """tf.metrics.recall_at_top_k, under its older name."""
+    return _metrics.recall_at_top_k(
+        labels,
+        top_k_predictions,
+        class_id=class_id,
+        weights=weights,
+        metrics_collections=metrics_collections,
+        updates_collections=updates_collections,
+        name=name,
+    )

@@ -1,0 +1,122 @@
+"""How often an example is taken for one of the other kind, which tf.metrics does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.contrib.metrics.state import Metric, result
+from estimator_bridge.contrib.metrics.thresholds import EPSILON, at_thresholds
+
+__all__ = [
+    "streaming_false_negative_rate",
+    "streaming_false_negative_rate_at_thresholds",
+    "streaming_false_positive_rate",
+    "streaming_false_positive_rate_at_thresholds",
+]
+
+_v1 = tf.compat.v1
+
+
+def streaming_false_positive_rate(
+    predictions: Any,
+    labels: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """How many of the negative examples are taken for positive ones.
+
+    Args:
+      predictions: cast to bool.
+      labels: cast to bool.
+      weights: how often each example counts.
+      metrics_collections: that the value joins.
+      updates_collections: that the update joins.
+      name: of the variable scope.
+
+    Returns:
+      The share, 0 where there is no negative example; and its update.
+    """
+    with _v1.variable_scope(name, "false_positive_rate"):
+        wrong = _v1.metrics.false_positives(labels, predictions, weights)
+        right = _v1.metrics.true_negatives(labels, predictions, weights)
+        value, update = (tf.math.divide_no_nan(w, w + r) for w, r in zip(wrong, right))
+    return result(value, update, metrics_collections, updates_collections)
+
+
+def streaming_false_negative_rate(
+    predictions: Any,
+    labels: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """How many of the positive examples are taken for negative ones.
+
+    The arguments are those of ``streaming_false_positive_rate``.
+
+    Returns:
+      The share, 0 where there is no positive example; and its update.
+    """
+    with _v1.variable_scope(name, "false_negative_rate"):
+        wrong = _v1.metrics.false_negatives(labels, predictions, weights)
+        right = _v1.metrics.true_positives(labels, predictions, weights)
+        value, update = (tf.math.divide_no_nan(w, w + r) for w, r in zip(wrong, right))
+    return result(value, update, metrics_collections, updates_collections)
+
+
+def streaming_false_positive_rate_at_thresholds(
+    predictions: Any,
+    labels: Any,
+    thresholds: Sequence[float],
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """As ``streaming_false_positive_rate``, of predictions above each of several thresholds.
+
+    Returns:
+      [thresholds], the shares; and their update.
+    """
+    with _v1.variable_scope(name, "false_positive_rate_at_thresholds"):
+        value, update = at_thresholds(
+            ("fp", "tn"),
+            lambda fp, tn: fp / (EPSILON + fp + tn),
+            labels,
+            predictions,
+            weights,
+            thresholds,
+        )
+    return result(value, update, metrics_collections, updates_collections)
+
+
+def streaming_false_negative_rate_at_thresholds(
+    predictions: Any,
+    labels: Any,
+    thresholds: Sequence[float],
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """As ``streaming_false_negative_rate``, of predictions above each of several thresholds.
+
+    Returns:
+      [thresholds], the shares; and their update.
+    """
+    with _v1.variable_scope(name, "false_negative_rate_at_thresholds"):
+        value, update = at_thresholds(
+            ("fn", "tp"),
+            lambda fn, tp: fn / (EPSILON + fn + tp),
+            labels,
+            predictions,
+            weights,
+            thresholds,
+        )
+    return result(value, update, metrics_collections, updates_collections)

@@ -1,0 +1,343 @@
+"""The names of tf.contrib that are here, and where each of them is: the one list of them.
+
+`namespaces.py` reads it, and from there the namespaces themselves, the import of
+`tensorflow.contrib`, the documentation and `estimator-bridge check` learn what there is. The names
+that are missing are in `unsupported.py`.
+"""
+
+from __future__ import annotations
+
+__all__ = ["NAMES", "names_in"]
+
+# By namespace: places, each with the names that it has. A place is a module of this package; where
+# it is the namespace itself, a name is defined in its file, or is a module. "tf" begins a place in
+# TensorFlow. What has another name there stands behind "=".
+NAMES: dict[str, dict[str, str]] = {
+    "batching": {
+        "tf": "batch_function=nondifferentiable_batch_function",
+    },
+    "checkpoint": {
+        "tf.train": "CheckpointManager",
+    },
+    "crf": {
+        "crf.decoding": "crf_decode viterbi_decode",
+        "crf.scores": """
+            crf_binary_score crf_log_likelihood crf_log_norm crf_multitag_sequence_score
+            crf_sequence_score crf_unary_score
+        """,
+    },
+    "cudnn_rnn": {
+        "cudnn_rnn.cells": "CudnnCompatibleGRUCell CudnnCompatibleLSTMCell",
+        "cudnn_rnn.layers": "CudnnGRU CudnnLSTM CudnnRNNRelu CudnnRNNTanh",
+    },
+    "data": {
+        "data.batching": """
+            assert_element_shape batch_and_drop_remainder padded_batch_and_drop_remainder
+            sliding_window_batch
+        """,
+        "data.readers": "read_batch_features reduce_dataset sloppy_interleave",
+        "tf.compat.v1.data": """
+            Dataset FixedLengthRecordDataset Iterator TFRecordDataset TextLineDataset
+        """,
+        "tf.compat.v1.data.experimental": """
+            AUTOTUNE Counter CsvDataset Optional RandomDataset Reducer SqlDataset TFRecordWriter
+            bucket_by_sequence_length choose_from_datasets copy_to_device dense_to_sparse_batch
+            enumerate_dataset get_next_as_optional get_single_element group_by_reducer
+            group_by_window ignore_errors make_batched_features_dataset make_csv_dataset
+            make_saveable_from_iterator map_and_batch parallel_interleave parse_example_dataset
+            prefetch_to_device rejection_resample sample_from_datasets scan shuffle_and_repeat
+            unbatch unique
+        """,
+    },
+    "eager": {
+        "eager": """
+            Iterator gradients_function implicit_gradients implicit_value_and_gradients list_devices
+            num_gpus value_and_gradients_function
+        """,
+        "tf": """
+            TensorSpec Variable custom_gradient defun=function executing_eagerly function
+            in_eager_mode=executing_eagerly py_func=py_function
+        """,
+        "tf.compat.v1": "enable_eager_execution make_template",
+        "tf.compat.v1.train": "Checkpoint",
+    },
+    "framework": {
+        "arg_scope": """
+            add_arg_scope arg_scope arg_scope_func_key arg_scoped_arguments current_arg_scope
+            has_arg_scope
+        """,
+        "framework": "nest",
+        "framework.assigning": """
+            assign_from_checkpoint assign_from_checkpoint_fn assign_from_values
+            assign_from_values_fn
+        """,
+        "framework.deprecating": "deprecated deprecated_arg_values deprecated_args",
+        "framework.finding": """
+            add_model_variable filter_variables get_local_variables get_model_variables
+            get_trainable_variables get_unique_variable get_variable_full_name get_variables
+            get_variables_by_name get_variables_by_suffix get_variables_to_restore
+        """,
+        "framework.steps": """
+            VariableDeviceChooser assert_global_step assert_or_get_global_step create_global_step
+            get_global_step get_or_create_global_step global_variable local_variable
+            zero_initializer
+        """,
+        "framework.tensors": """
+            assert_scalar_int get_name_scope get_placeholders prepend_name_scope reduce_sum_n
+            remove_squeezable_dimensions smart_case smart_cond smart_constant_value strip_name_scope
+            with_same_shape with_shape
+        """,
+        "model_variables": "model_variable variable",
+        "tf": "TensorSpec argsort is_tensor sort",
+        "tf.compat.v1": """
+            assert_scalar convert_to_tensor_or_sparse_tensor is_non_decreasing is_numeric_tensor
+            is_strictly_increasing
+        """,
+        "tf.compat.v1.debugging": "assert_same_float_dtype",
+        "tf.compat.v1.train": "init_from_checkpoint list_variables load_checkpoint load_variable",
+    },
+    "framework.nest": {
+        "estimator_bridge.tensorflow_private:nest": """
+            assert_same_structure assert_shallow_structure flatten flatten_dict_items flatten_up_to
+            flatten_with_joined_string_paths flatten_with_tuple_paths flatten_with_tuple_paths_up_to
+            get_traverse_shallow_structure is_nested is_sequence=is_nested is_sequence_or_composite
+            map_structure map_structure_up_to map_structure_with_paths
+            map_structure_with_tuple_paths map_structure_with_tuple_paths_up_to pack_sequence_as
+            yield_flat_paths
+        """,
+    },
+    "gan": {
+        "gan": "losses",
+        "gan.losses": "gan_loss",
+        "gan.model": "GANLoss GANModel gan_model",
+        "gan.training": "GANTrainOps gan_train_ops",
+    },
+    "layers": {
+        "layers": "utils",
+        "layers.activations": """
+            bias_add dropout maxout poincare_normalize scale_gradient softmax spatial_softmax
+            unit_norm
+        """,
+        "layers.batch_normalization": "batch_norm",
+        "layers.composition": "repeat stack",
+        "layers.convolutions": """
+            conv1d conv2d conv3d convolution convolution1d convolution2d convolution3d
+        """,
+        "layers.dense": "elu fully_connected linear relu relu6",
+        "layers.dense_legacy": "legacy_fully_connected legacy_linear legacy_relu",
+        "layers.depthwise": """
+            conv2d_in_plane convolution2d_in_plane separable_conv2d separable_convolution2d
+        """,
+        "layers.embedding": """
+            bow_encoder embed_sequence embedding_lookup_unique safe_embedding_lookup_sparse
+        """,
+        "layers.feature_columns": """
+            bucketized_column create_feature_spec_for_parsing crossed_column embedding_column
+            one_hot_column real_valued_column sparse_column_with_hash_bucket
+            sparse_column_with_integerized_feature sparse_column_with_keys
+            sparse_column_with_vocabulary_file weighted_sparse_column
+        """,
+        "layers.gradients": "adaptive_clipping_fn",
+        "layers.initializers": """
+            variance_scaling_initializer xavier_initializer xavier_initializer_conv2d
+        """,
+        "layers.normalization": "group_norm instance_norm layer_norm",
+        "layers.optimization": "OPTIMIZER_CLS_NAMES OPTIMIZER_SUMMARIES optimize_loss",
+        "layers.pooling": "avg_pool2d avg_pool3d max_pool2d max_pool3d pool",
+        "layers.regularizers": """
+            apply_regularization l1_l2_regularizer l1_regularizer l2_regularizer sum_regularizer
+        """,
+        "layers.reshaping": """
+            dense_to_sparse flatten images_to_sequence one_hot_encoding sequence_to_images
+        """,
+        "layers.summaries": """
+            summarize_activation summarize_activations summarize_biases summarize_collection
+            summarize_tensor summarize_tensors summarize_variables summarize_weights
+        """,
+        "layers.transposed": """
+            conv2d_transpose conv3d_transpose convolution2d_transpose convolution3d_transpose
+        """,
+    },
+    "lookup": {
+        "estimator_bridge.tensorflow_private:lookup_ops": """
+            FastHashSpec HasherSpec IdTableWithHashBuckets InitializableLookupTableBase
+            KeyValueTensorInitializer LookupInterface StrongHashSpec TableInitializerBase
+            TextFileIdTableInitializer TextFileIndex TextFileInitializer
+            TextFileStringTableInitializer index_table_from_file index_to_string_table_from_file
+        """,
+        "lookup": """
+            HashTable MutableDenseHashTable MutableHashTable index_table_from_tensor index_to_string
+            index_to_string_table_from_tensor string_to_index string_to_index_table_from_file
+            string_to_index_table_from_tensor
+        """,
+    },
+    "losses": {
+        "losses": "metric_learning",
+        "losses.elementwise": """
+            absolute_difference cosine_distance hinge_loss log_loss mean_pairwise_squared_error
+            mean_squared_error sigmoid_cross_entropy softmax_cross_entropy
+            sparse_softmax_cross_entropy
+        """,
+        "losses.weighting": """
+            add_loss compute_weighted_loss get_losses get_regularization_losses get_total_loss
+        """,
+    },
+    "losses.metric_learning": {
+        "losses.metric_learning": """
+            contrastive_loss lifted_struct_loss npairs_loss triplet_semihard_loss
+        """,
+    },
+    "metrics": {
+        "metrics.collecting": """
+            accuracy aggregate_metric_map aggregate_metrics cohen_kappa count streaming_concat
+        """,
+        "metrics.correlation": "streaming_covariance streaming_pearson_correlation",
+        "metrics.operating_points": """
+            f1_score precision_at_recall recall_at_precision streaming_curve_points
+        """,
+        "metrics.ranking": """
+            sparse_recall_at_top_k streaming_recall_at_k streaming_sparse_precision_at_top_k
+        """,
+        "metrics.rates": """
+            streaming_false_negative_rate streaming_false_negative_rate_at_thresholds
+            streaming_false_positive_rate streaming_false_positive_rate_at_thresholds
+        """,
+        "metrics.twins": """
+            streaming_accuracy streaming_auc streaming_false_negatives
+            streaming_false_negatives_at_thresholds streaming_false_positives
+            streaming_false_positives_at_thresholds streaming_mean streaming_mean_absolute_error
+            streaming_mean_cosine_distance streaming_mean_iou streaming_mean_relative_error
+            streaming_mean_squared_error streaming_mean_tensor streaming_percentage_less
+            streaming_precision streaming_precision_at_thresholds streaming_recall
+            streaming_recall_at_thresholds streaming_root_mean_squared_error
+            streaming_sensitivity_at_specificity streaming_sparse_average_precision_at_k
+            streaming_sparse_precision_at_k streaming_sparse_recall_at_k
+            streaming_specificity_at_sensitivity streaming_true_negatives
+            streaming_true_negatives_at_thresholds streaming_true_positives
+            streaming_true_positives_at_thresholds
+        """,
+        "tf.compat.v1": "confusion_matrix",
+        "tf.compat.v1.sets": "set_difference set_intersection set_size set_union",
+    },
+    "opt": {
+        "opt.adagrad": "RegAdagradOptimizer",
+        "opt.adam": """
+            AdaMaxOptimizer AdamGSOptimizer LazyAdamGSOptimizer LazyAdamOptimizer NadamOptimizer
+        """,
+        "opt.averages": "MovingAverageOptimizer",
+        "opt.external": "ExternalOptimizerInterface ScipyOptimizerInterface",
+        "opt.lars": "LARSOptimizer",
+        "opt.signs": "AddSignOptimizer PowerSignOptimizer",
+        "opt.weight_decay": """
+            AdamWOptimizer DecoupledWeightDecayExtension MomentumWOptimizer
+            extend_with_decoupled_weight_decay
+        """,
+        "opt.wrappers": """
+            MultitaskOptimizerWrapper VariableClippingOptimizer clip_gradients_by_global_norm
+        """,
+    },
+    "rnn": {
+        "rnn.base": "LayerRNNCell",
+        "rnn.bidirectional": """
+            best_effort_input_batch_size stack_bidirectional_dynamic_rnn stack_bidirectional_rnn
+            transpose_batch_time
+        """,
+        "rnn.block_cells": "GRUBlockCell GRUBlockCellV2 LSTMBlockCell",
+        "rnn.cells": "LayerNormBasicLSTMCell NASCell UGRNNCell",
+        "rnn.conv_lstm": "Conv1DLSTMCell Conv2DLSTMCell Conv3DLSTMCell ConvLSTMCell",
+        "rnn.fused": """
+            FusedRNNCell FusedRNNCellAdaptor LSTMBlockFusedCell LSTMBlockWrapper
+            TimeReversedFusedRNN
+        """,
+        "rnn.gated": "CoupledInputForgetGateLSTMCell GLSTMCell IntersectionRNNCell PhasedLSTMCell",
+        "rnn.independent": "IndRNNCell IndyGRUCell IndyLSTMCell SRUCell",
+        "rnn.wrappers": """
+            AttentionCellWrapper EmbeddingWrapper HighwayWrapper InputProjectionWrapper
+            OutputProjectionWrapper
+        """,
+        "tf.compat.v1.nn": "static_bidirectional_rnn static_rnn static_state_saving_rnn",
+        "tf.compat.v1.nn.rnn_cell": """
+            BasicLSTMCell BasicRNNCell DeviceWrapper DropoutWrapper GRUCell LSTMCell LSTMStateTuple
+            MultiRNNCell RNNCell ResidualWrapper
+        """,
+    },
+    "seq2seq": {
+        "seq2seq.attention": "BahdanauAttention LuongAttention hardmax",
+        "seq2seq.attention_wrapper": "AttentionWrapper AttentionWrapperState",
+        "seq2seq.basic_decoder": "BasicDecoder BasicDecoderOutput",
+        "seq2seq.beam_scores": "BeamSearchDecoderOutput BeamSearchDecoderState",
+        "seq2seq.beam_search": "BeamSearchDecoder FinalBeamSearchDecoderOutput",
+        "seq2seq.beams": "gather_tree tile_batch",
+        "seq2seq.decoder": "Decoder dynamic_decode",
+        "seq2seq.feedback_helpers": "GreedyEmbeddingHelper SampleEmbeddingHelper",
+        "seq2seq.function_helpers": "CustomHelper InferenceHelper",
+        "seq2seq.helpers": "Helper",
+        "seq2seq.loss": "sequence_loss",
+        "seq2seq.memory": "AttentionMechanism",
+        "seq2seq.monotonic": """
+            BahdanauMonotonicAttention LuongMonotonicAttention monotonic_attention safe_cumprod
+        """,
+        "seq2seq.scheduled": "ScheduledEmbeddingTrainingHelper ScheduledOutputTrainingHelper",
+        "seq2seq.training_helper": "TrainingHelper",
+    },
+    "stateless": {
+        "tf.compat.v1.random": """
+            stateless_multinomial stateless_random_normal=stateless_normal
+            stateless_random_uniform=stateless_uniform stateless_truncated_normal
+        """,
+    },
+    "summary": {
+        "estimator_bridge.tensorflow_private:contrib_summary": """
+            SummaryWriter all_summary_ops=all_v2_summary_ops always_record_summaries audio
+            create_file_writer create_summary_file_writer=create_file_writer eval_dir
+            flush=legacy_raw_flush generic graph=graph_v1 histogram image import_event initialize
+            never_record_summaries record_summaries_every_n_global_steps scalar
+            should_record_summaries=_legacy_contrib_should_record_summaries
+            summary_writer_initializer_op
+        """,
+    },
+    "tensorboard": {
+        "tensorboard": "projector",
+    },
+    "training": {
+        "training.bucketing": "bucket bucket_by_sequence_length",
+        "training.eval_hooks": "StopAfterNEvalsHook SummaryAtEndHook get_or_create_eval_step",
+        "training.evaluation": "evaluate_once evaluate_repeatedly",
+        "training.gradients": """
+            add_gradients_summaries clip_gradient_norms clip_gradient_norms_fn multiply_gradients
+        """,
+        "training.hparam_values": "parse_values",
+        "training.hparams": "HParams",
+        "training.placement": "GreedyLoadBalancingStrategy RandomStrategy byte_size_load_fn",
+        "training.resample": "resample_at_rate weighted_resample",
+        "training.sampling": "rejection_sample stratified_sample",
+        "training.train_loop": "create_train_op train",
+        "training.waiting": "checkpoints_iterator wait_for_new_checkpoint",
+    },
+    "util": {
+        "tf": "constant_value=get_static_value make_ndarray make_tensor_proto",
+        "util": "ops_used_by_graph_def",
+    },
+}
+
+
+def names_in(namespace: str) -> list[str]:
+    """Lists the names of a namespace."""
+    words = " ".join(NAMES[namespace].values()).split()
+    return sorted(word.partition("=")[0] for word in words)
+
+
+# The core of slim is made of other namespaces.
+NAMES["slim"] = {
+    "": "losses metrics",
+    "arg_scope": NAMES["framework"]["arg_scope"],
+    "framework": " ".join(
+        [
+            *NAMES["framework"]["framework.assigning"].split(),
+            *NAMES["framework"]["framework.finding"].split(),
+            *NAMES["framework"]["framework.steps"].replace("VariableDeviceChooser", "").split(),
+        ]
+    ),
+    "layers": " ".join(names_in("layers")),
+    "model_variables": NAMES["framework"]["model_variables"],
+}

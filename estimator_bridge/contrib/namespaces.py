@@ -1,0 +1,116 @@
+"""The namespaces of tf.contrib, as the tables have them: what each holds, and where."""
+
+from __future__ import annotations
+
+import importlib
+import operator
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.machinery import PathFinder
+from types import ModuleType
+from typing import Any
+
+from estimator_bridge.contrib.names import NAMES
+from estimator_bridge.contrib.unsupported import UNSUPPORTED
+from estimator_bridge.missing import missing_getattr
+
+__all__ = ["NAMESPACES", "Namespace", "read_tables"]
+
+# What a namespace's file takes from here: its list of names, and the functions of a lazy module.
+Opened = tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]
+
+
+@dataclass(frozen=True)
+class Namespace:
+    """A namespace of tf.contrib, whose names are found when they are used.
+
+    Attributes:
+      name: below tf.contrib, as "layers" or "losses.metric_learning".
+      module: the full name of the module that is the namespace.
+      places: by public name, the module that has it and what it is called there, as
+        "package.module:name".
+      unsupported: by a name that is missing, what there is to say of it.
+    """
+
+    name: str
+    module: str
+    places: Mapping[str, str]
+    unsupported: Mapping[str, str]
+
+    @property
+    def names(self) -> list[str]:
+        """The public names, sorted; where tf_slim is installed, slim has others."""
+        return sorted(self.places)
+
+    def load(self) -> ModuleType:
+        """Imports the namespace's module."""
+        return importlib.import_module(self.module)
+
+    def opened(self) -> Opened:
+        """What the namespace's file binds to ``__all__``, ``__getattr__`` and ``__dir__``."""
+        fail = missing_getattr(self.module, self.unsupported, f"tf.contrib.{self.name}")
+
+        def __getattr__(name: str) -> Any:
+            if name in self.places:
+                return self.find(name)
+            if not name.startswith("_") and self._has_file(name):
+                return importlib.import_module(f"{self.module}.{name}")
+            return fail(name)
+
+        return self.names, __getattr__, lambda: self.names
+
+    def find(self, name: str) -> Any:
+        """Finds one of the names."""
+        place, _, path = self.places[name].partition(":")
+        module = importlib.import_module(place)
+        if place == self.module and path not in vars(module):  # not of its file: a module of it
+            return importlib.import_module(f"{place}.{path}")
+        return operator.attrgetter(path)(module)
+
+    def _has_file(self, name: str) -> bool:
+        """Whether a module of the namespace has that name, as tf.contrib.layers.initializers."""
+        folders = vars(sys.modules[self.module]).get("__path__", [])
+        return PathFinder.find_spec(f"{self.module}.{name}", folders) is not None
+
+
+def read_tables(
+    package: str,
+    names: Mapping[str, Mapping[str, str]],
+    unsupported: Mapping[str, Mapping[str, str]],
+) -> dict[str, Namespace]:
+    """Reads the tables of a package that has namespaces of tf.contrib.
+
+    Args:
+      package: its full name.
+      names: see `names.NAMES`. A place that begins with "estimator_bridge." is a full name.
+      unsupported: see `unsupported.UNSUPPORTED`.
+
+    Returns:
+      By name, the namespaces; those within another one, which have a dot, too.
+    """
+    found = {}
+    for namespace, places in names.items():
+        listed = {
+            name: _full(package, place, target or name)
+            for place, words in places.items()
+            for name, _, target in (word.partition("=") for word in words.split())
+        }
+        said = {
+            name: advice
+            for advice, words in unsupported.get(namespace, {}).items()
+            for name in words.split()
+        }
+        found[namespace] = Namespace(namespace, f"{package}.{namespace}", listed, said)
+    return found
+
+
+def _full(package: str, place: str, name: str) -> str:
+    if place == "tf" or place.startswith("tf."):
+        return f"tensorflow:{f'{place[3:]}.{name}'.lstrip('.')}"
+    if not place.startswith("estimator_bridge."):
+        place = ".".join(filter(None, (package, place)))
+    return f"{place}.{name}" if ":" in place else f"{place}:{name}"
+
+
+NAMESPACES = read_tables("estimator_bridge.contrib", NAMES, UNSUPPORTED)

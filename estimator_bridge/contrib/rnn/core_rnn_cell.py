@@ -1,0 +1,12 @@
+"""``tensorflow.contrib.rnn.python.ops.core_rnn_cell``, whose ``_linear`` many programs took."""
+
+from estimator_bridge.contrib.rnn.base import linear
+from estimator_bridge.contrib.rnn.wrappers import (
+    EmbeddingWrapper,
+    InputProjectionWrapper,
+    OutputProjectionWrapper,
+)
+
+_linear = linear
+
+__all__ = ["EmbeddingWrapper", "InputProjectionWrapper", "OutputProjectionWrapper"]

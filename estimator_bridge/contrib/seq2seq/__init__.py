@@ -1,0 +1,5 @@
+"""``tf.contrib.seq2seq``: decoders, what chooses their tokens, attention, and losses."""
+
+from estimator_bridge.contrib.namespaces import NAMESPACES
+
+__all__, __getattr__, __dir__ = NAMESPACES["seq2seq"].opened()

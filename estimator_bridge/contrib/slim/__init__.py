@@ -1,0 +1,19 @@
+"""``tf.contrib.slim``: the package tf_slim where it is installed, and slim's core where it is not.
+
+The core is the layers of ``tf.contrib.layers``, arg_scope, the functions for variables of
+``tf.contrib.framework``, and losses and metrics. Either way arg_scope is one with that of
+``tf.contrib.framework``.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+
+from estimator_bridge.contrib.namespaces import NAMESPACES
+
+if importlib.util.find_spec("tf_slim") is None:
+    __all__, __getattr__, __dir__ = NAMESPACES["slim"].opened()
+else:
+    from estimator_bridge.contrib.slim import package
+
+    __all__, __getattr__, __dir__ = package.opened()

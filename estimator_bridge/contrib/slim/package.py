@@ -1,0 +1,55 @@
+"""slim as tf_slim has it, with arg_scope shared."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from estimator_bridge.contrib import arg_scope as scopes
+from estimator_bridge.contrib.names import NAMES
+from estimator_bridge.contrib.namespaces import NAMESPACES, Opened
+
+__all__ = ["opened"]
+
+_SCOPES = NAMES["slim"]["arg_scope"].split()
+# Not what this library requires, so not imported like what it requires.
+tf_slim = importlib.import_module("tf_slim")
+_their_scopes = importlib.import_module("tf_slim.ops.arg_scope")
+
+
+def opened() -> Opened:
+    """What the namespace's file binds to ``__all__``, ``__getattr__`` and ``__dir__``."""
+    theirs = [name for name in dir(tf_slim) if not name.startswith("_")]
+    names = sorted({*_SCOPES, *theirs})
+    return names, _find, lambda: names
+
+
+def _find(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(f"module {__package__!r} has no attribute {name!r}")
+    if name in _SCOPES:
+        return getattr(scopes, name)
+    if name == "utils":  # not exported there
+        return importlib.import_module("tf_slim.layers.utils")
+    try:
+        return getattr(tf_slim, name)
+    except AttributeError:
+        pass
+    try:
+        return importlib.import_module(f"tf_slim.{name}")
+    except ModuleNotFoundError as error:
+        raise AttributeError(f"module 'tf.contrib.slim' has no attribute {name!r}") from error
+
+
+def _twins() -> dict[str, str]:
+    """By the key of a layer of ``tf.contrib.layers``, that of the same layer of tf_slim."""
+    found = {}
+    for place in ("layers", "model_variables"):
+        for name in NAMES["slim"][place].split():
+            ours, theirs = NAMESPACES["slim"].find(name), getattr(tf_slim, name, None)
+            if theirs is not None and scopes.has_arg_scope(ours):
+                found[scopes.arg_scope_func_key(ours)] = scopes.arg_scope_func_key(theirs)
+    return found
+
+
+scopes.join(_their_scopes._ARGSTACK, _their_scopes._DECORATED_OPS, _twins())

@@ -1,0 +1,164 @@
+"""tf.contrib.training.HParams: typed hyperparameters, as attributes of one object."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from estimator_bridge.contrib.training.hparam_values import cast_hparam, parse_values
+
+__all__ = ["HParams"]
+
+
+class HParams:
+    """Hyperparameters by name, each of the type that its first value had.
+
+    Args:
+      hparam_def: not supported: a protocol buffer that TensorFlow 2 does not have.
+      model_structure: kept for ``get_model_structure``.
+      **kwargs: the hyperparameters: numbers, bools, texts, or non-empty lists of one of these.
+
+    Raises:
+      ValueError: a name is one of this class's own, or a list is empty.
+      NotImplementedError: ``hparam_def`` was given.
+    """
+
+    def __init__(self, hparam_def: Any = None, model_structure: Any = None, **kwargs: Any):
+        # By name: the type of the value or of its elements, and whether it is a list.
+        self._hparam_types: dict[str, tuple[type, bool]] = {}
+        self._model_structure = model_structure
+        if hparam_def is not None:
+            raise NotImplementedError(
+                "HParams(hparam_def=...) reads a HParamDef, which left TensorFlow with tf.contrib. "
+                "Keep hyperparameters as JSON: HParams(...).parse_json(text), and to_json()."
+            )
+        for name, value in kwargs.items():
+            self.add_hparam(name, value)
+
+    def add_hparam(self, name: str, value: Any) -> None:
+        """Adds a hyperparameter.
+
+        Raises:
+          ValueError: there is one of this name, or the class has such a member, or an empty list.
+        """
+        if getattr(self, name, None) is not None:
+            raise ValueError(
+                f"Hyperparameter name is reserved: {name}. It is one already (set_hparam changes "
+                "it), or a method of HParams."
+            )
+        is_list = isinstance(value, (list, tuple))
+        if is_list and not value:
+            raise ValueError(
+                f"Multi-valued hyperparameters cannot be empty: {name}. An element tells the type."
+            )
+        self._hparam_types[name] = (type(value[0] if is_list else value), is_list)
+        setattr(self, name, value)
+
+    def set_hparam(self, name: str, value: Any) -> None:
+        """Changes a hyperparameter to another value of its type.
+
+        Raises:
+          KeyError: there is none of this name.
+          ValueError: the value is not of its type.
+        """
+        kind, is_list = self._hparam_types[name]
+        if isinstance(value, list):
+            if not is_list:
+                raise ValueError(f"Must not pass a list for single-valued parameter: {name}")
+            setattr(self, name, [cast_hparam(name, kind, element) for element in value])
+            return
+        if is_list:
+            raise ValueError(
+                f"Must pass a list for multi-valued parameter: {name}. Got {value!r}; the list is "
+                f"{getattr(self, name)!r}."
+            )
+        setattr(self, name, cast_hparam(name, kind, value))
+
+    def del_hparam(self, name: str) -> None:
+        """Removes a hyperparameter, if there is one of this name."""
+        if self._hparam_types.pop(name, None) is not None:
+            delattr(self, name)
+
+    def parse(self, values: str) -> HParams:
+        """Changes the hyperparameters that a text like "rate=0.1,layers=[8,4]" assigns.
+
+        Returns:
+          This object.
+
+        Raises:
+          ValueError: the text has another form, or names one that is not there.
+        """
+        kinds = {name: kind for name, (kind, _) in self._hparam_types.items()}
+        return self.override_from_dict(parse_values(values, kinds))
+
+    def override_from_dict(self, values_dict: Mapping[str, Any]) -> HParams:
+        """Changes several hyperparameters.
+
+        Returns:
+          This object.
+
+        Raises:
+          KeyError: one is not there.
+          ValueError: a value is not of its type.
+        """
+        for name, value in values_dict.items():
+            self.set_hparam(name, value)
+        return self
+
+    set_from_map = override_from_dict
+
+    def parse_json(self, values_json: str) -> HParams:
+        """As ``override_from_dict``, of a JSON object."""
+        return self.override_from_dict(json.loads(values_json))
+
+    def to_json(
+        self,
+        indent: int | None = None,
+        separators: tuple[str, str] | None = None,
+        sort_keys: bool = False,
+    ) -> str:
+        """The hyperparameters as a JSON object; the arguments are those of json.dumps."""
+        return json.dumps(self.values(), indent=indent, separators=separators, sort_keys=sort_keys)
+
+    def values(self) -> dict[str, Any]:
+        """The hyperparameters as a dict, in the order in which they were added."""
+        return {name: getattr(self, name) for name in self._hparam_types}
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """A hyperparameter's value, or ``default`` where there is none of this name.
+
+        Raises:
+          ValueError: it is there, and ``default`` could not be a value of it.
+        """
+        if key not in self._hparam_types:
+            return default
+        if default is not None:
+            kind, is_list = self._hparam_types[key]
+            shown = f"list<{kind}>" if is_list else str(kind)
+            message = f"Hparam '{key}' of type '{shown}' is incompatible with default={default}"
+            if is_list != isinstance(default, list):
+                raise ValueError(message)
+            try:
+                for value in default if is_list else [default]:
+                    cast_hparam(key, kind, value)
+            except ValueError as error:
+                raise ValueError(f"{message}. {error}") from error
+        return getattr(self, key)
+
+    def set_model_structure(self, model_structure: Any) -> None:
+        """Keeps any object beside the hyperparameters."""
+        self._model_structure = model_structure
+
+    def get_model_structure(self) -> Any:
+        """What ``set_model_structure`` or the constructor was given."""
+        return self._model_structure
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._hparam_types
+
+    def __str__(self) -> str:
+        return ",".join(f"{name}={value}" for name, value in self.values().items())
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({sorted(self.values().items())})"

@@ -1,0 +1,186 @@
+"""The names of tf.contrib that face estimators, TPUs and strategies, and where each of them is.
+
+`estimator_bridge.contrib.names` has all others, and says how to read this.
+"""
+
+from __future__ import annotations
+
+from estimator_bridge.contrib.names import names_in
+from estimator_bridge.contrib.unsupported import UNSUPPORTED as GROUND_UNSUPPORTED
+
+__all__ = ["NAMES", "UNSUPPORTED"]
+
+NAMES: dict[str, dict[str, str]] = {
+    "cluster_resolver": {
+        "cluster_resolver": "TPUClusterResolver",
+        "tf.distribute.cluster_resolver": """
+            ClusterResolver GCEClusterResolver KubernetesClusterResolver SimpleClusterResolver
+            SlurmClusterResolver TFConfigClusterResolver UnionClusterResolver=UnionResolver
+        """,
+    },
+    "distribute": {
+        "distribute": """
+            AllReduceCrossDeviceOps AllReduceCrossTowerOps=AllReduceCrossDeviceOps
+            CollectiveAllReduceStrategy DistributeConfig MirroredStrategy TPUStrategy
+            get_cross_replica_context
+        """,
+        "tf.compat.v1.distribute": """
+            CrossDeviceOps CrossTowerOps=CrossDeviceOps DistributionStrategy=Strategy
+            DistributionStrategyExtended=StrategyExtended OneDeviceStrategy
+            ReductionToOneDeviceCrossDeviceOps=ReductionToOneDevice
+            ReductionToOneDeviceCrossTowerOps=ReductionToOneDevice ReplicaContext
+            get_distribution_strategy=get_strategy get_loss_reduction get_replica_context
+            get_strategy get_tower_context=get_replica_context
+            has_distribution_strategy=has_strategy has_strategy in_cross_replica_context
+        """,
+        "tf.tpu.experimental": "initialize_tpu_system",
+    },
+    "estimator": {
+        "estimator.clipping": "clip_gradients_by_norm",
+        "estimator.exporting": "export_all_saved_models export_saved_model_for_mode",
+        "estimator.forwarding": "forward_features",
+        "estimator.replicating": "TowerOptimizer replicate_model_fn",
+        "estimator_bridge.experimental.extenders": "add_metrics",
+        "estimator_bridge.experimental": """
+            InMemoryEvaluatorHook build_raw_supervised_input_receiver_fn call_logit_fn
+            dnn_logit_fn_builder linear_logit_fn_builder make_early_stopping_hook
+            make_stop_at_checkpoint_step_hook read_eval_metrics stop_if_higher_hook
+            stop_if_lower_hook stop_if_no_decrease_hook stop_if_no_increase_hook
+        """,
+        "estimator_bridge.export": "build_supervised_input_receiver_fn_from_input_fn",
+        "estimator_bridge.heads": """
+            binary_classification_head logistic_regression_head multi_class_head multi_head
+            multi_label_head poisson_regression_head regression_head
+        """,
+    },
+    "hooks": {
+        "estimator_bridge.training.session_run_hooks": "ProfilerHook",
+    },
+    "learn": {
+        "learn": "monitors",
+        "learn.configuration": "ModeKeys RunConfig",
+    },
+    "learn.monitors": {
+        "learn.monitors": "replace_monitors_with_hooks",
+    },
+    "predictor": {
+        "predictor": "Predictor from_estimator from_saved_model",
+    },
+    "tpu": {
+        "estimator_bridge.keras.tpu_strategy": "TPUDistributionStrategy",
+        "estimator_bridge.tensorflow_private:tpu_training_loop": "repeat while_loop",
+        "estimator_bridge.tpu": """
+            CrossShardOptimizer InputPipelineConfig RunConfig TPUConfig TPUContext TPUEstimator
+            TPUEstimatorSpec all_to_all batch_parallel collective_permute cross_replica_sum
+            initialize_system replicate rewrite shard shutdown_system
+        """,
+        "estimator_bridge.tpu.feed_ops": """
+            InfeedQueue infeed_dequeue infeed_dequeue_tuple infeed_enqueue infeed_enqueue_tuple
+            outfeed_dequeue outfeed_dequeue_tuple outfeed_enqueue outfeed_enqueue_tuple
+        """,
+        "estimator_bridge.training": "AsyncCheckpointSaverHook",
+        "tf.compat.v1.tpu": "bfloat16_scope core outside_compilation",
+        "tf.compat.v1.tpu.experimental": "DeviceAssignment Topology",
+        "tpu": """
+            ExportSavedModelApiVersion TPUInMemoryEvalHook device_assignment
+            export_estimator_savedmodel keras_to_tpu_model
+        """,
+    },
+    "data": {
+        "estimator_bridge.contrib.data": " ".join(names_in("data")),
+        "estimator_bridge.training": "CheckpointInputPipelineHook",
+    },
+}
+
+_LOOP = (
+    "is not there: a loop of tf.distribute's own, beside Estimator. Use tf.estimator with "
+    "RunConfig(train_distribute=strategy), or strategy.run in a tf.function."
+)
+_PARAMETER_SERVERS = (
+    "is not there: {} on variables of shared servers. Use "
+    "CollectiveAllReduceStrategy (tf.distribute.MultiWorkerMirroredStrategy) and leave the 'ps' "
+    "tasks out of TF_CONFIG; on one machine, MirroredStrategy."
+)
+_USE_HOOK = "is not supported. Use tf.train.{}."
+_FETCHES = "SessionRunHook, which fetches {} in before_run"
+
+# By namespace: what there is to say, and the names of which it is said.
+UNSUPPORTED: dict[str, dict[str, str]] = {
+    "data": GROUND_UNSUPPORTED["data"],
+    "distribute": {
+        _LOOP: "Monitor StandardInputStep StandardSingleLossStep Step",
+        "is not there. Use CollectiveAllReduceStrategy.": "MultiWorkerAllReduce",
+        _PARAMETER_SERVERS.format("workers that step each by itself"): "ParameterServerStrategy",
+        "is not there. Use strategy.extended.update(variable, fn).": "UpdateContext",
+        "is not there. Use tf.distribute.get_replica_context().": "require_replica_context",
+        _PARAMETER_SERVERS.format("it served workers that step each by itself"): (
+            "run_standard_tensorflow_server"
+        ),
+    },
+    "estimator": {
+        "is not there. Write the model as a model_fn for Estimator: tf.compat.v1.losses for its "
+        "loss, tf.compat.v1.metrics for its metrics.": """
+            DNNClassifierWithLayerAnnotations DNNRegressorWithLayerAnnotations
+        """,
+        "is not there. Use the one of tf.estimator.experimental, which is made of Keras layers "
+        "(its num_units are units), or write the model as a model_fn for Estimator.": """
+            RNNClassifier RNNEstimator
+        """,
+        "is not there. Use the package tensorflow-decision-forests.": """
+            boosted_trees_classifier_train_in_memory boosted_trees_regressor_train_in_memory
+        """,
+        "is not there. Call tf.compat.v1.saved_model.load in a model_fn, or "
+        "tf.contrib.predictor.from_saved_model to predict.": "SavedModelEstimator",
+    },
+    "learn": {
+        "is not supported. Use tf.estimator, which took its place in TensorFlow 1.3.": """
+            BaseEstimator DNNClassifier DNNEstimator DNNLinearCombinedClassifier
+            DNNLinearCombinedEstimator DNNLinearCombinedRegressor DNNRegressor DynamicRnnEstimator
+            Estimator Evaluable KMeansClustering LinearClassifier LinearEstimator LinearRegressor
+            LogisticRegressor ModelFnOps SKCompat SVM StateSavingRnnEstimator TaskType Trainable
+            estimators infer models
+        """,
+        "is not supported. Make a tf.data.Dataset in input_fn.": """
+            datasets extract_dask_data extract_dask_labels extract_pandas_data
+            extract_pandas_labels extract_pandas_matrix io preprocessing read_batch_examples
+            read_batch_features read_batch_record_features read_keyed_batch_examples
+            read_keyed_batch_features
+        """,
+        "is not supported. Use tf.estimator.train_and_evaluate with TrainSpec and EvalSpec.": """
+            Experiment evaluate learn_runner run_experiment train
+        """,
+        "is not supported. Use tf.estimator.LatestExporter with a serving input receiver.": """
+            ExportStrategy InputFnOps make_export_strategy utils
+        """,
+        "is not supported. Return eval_metric_ops and export_outputs in an EstimatorSpec.": """
+            MetricSpec PredictionKey ProblemType graph_actions head ops
+        """,
+        "is not supported. Catch ValueError: tf.estimator's finds no checkpoint.": (
+            "NotFittedError"
+        ),
+        "is not supported but for RunConfig, ModeKeys and monitors of tf.contrib.learn.": "python",
+    },
+    "learn.monitors": {
+        _USE_HOOK.format(_FETCHES.format("it")): "CaptureVariable",
+        _USE_HOOK.format(_FETCHES.format("what it wants")): "GraphDump",
+        _USE_HOOK.format("CheckpointSaverHook"): "CheckpointSaver",
+        _USE_HOOK.format("LoggingTensorHook"): "LoggingTrainable PrintTensor",
+        _USE_HOOK.format("NanTensorHook"): "NanLoss",
+        _USE_HOOK.format("SessionRunHook"): """
+            BaseMonitor EveryN ExportMonitor RunHookAdapterForMonitors SummaryWriterCache
+        """,
+        _USE_HOOK.format("StepCounterHook"): "StepCounter",
+        _USE_HOOK.format("StopAtStepHook"): "StopAtStep",
+        _USE_HOOK.format("SummarySaverHook"): "SummarySaver",
+        "is not supported. Use tf.estimator.train_and_evaluate, which evaluates each checkpoint, "
+        "or tf.estimator.experimental.InMemoryEvaluatorHook.": "ValidationMonitor",
+    },
+    "predictor": {
+        "took an estimator of tf.contrib.learn, and is not there. Make it a "
+        "tf.estimator.Estimator, and use from_estimator.": "from_contrib_estimator",
+    },
+    "tpu": {
+        "is not there. Use tf.profiler.experimental.start(logdir) and stop(), or "
+        "tf.estimator.ProfilerHook.": "profiler",
+    },
+}
