@@ -91,7 +91,7 @@ class Resources:
 
     @staticmethod
     def owners_in(graph: tf.Graph) -> set[str]:
-        """Names of the nodes of a graph that own a resource."""
+        """Returns the names of the nodes of a graph that own a resource."""
         nodes = Snapshot.of(graph).nodes.values()
         return {node.name for node in nodes if _owns_resource(node)}
 

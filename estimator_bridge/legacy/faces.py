@@ -1,4 +1,4 @@
-"""tf.estimator and tf.compat.v1.estimator, as modules of this library's names."""
+"""Modules that provide this library as tf.estimator and tf.compat.v1.estimator."""
 
 from __future__ import annotations
 
@@ -67,14 +67,14 @@ V2_NAMES = (
     "train_and_evaluate",
 )
 V1_NAMES = (*V2_NAMES, "inputs", "tpu")
-# Whose class in tf.compat.v1.estimator is another than that in tf.estimator.
+# Canned estimators, whose classes differ between tf.compat.v1.estimator and tf.estimator.
 CANNED_NAMES = tuple(name for name in V2_NAMES if name.startswith(("Baseline", "DNN", "Linear")))
-# Of these the V1 face has versions of its own, which take V1 feature columns.
+# Functions that have separate V1 versions, which take V1 feature columns.
 PARSE_EXAMPLE_SPECS = ("classifier_parse_example_spec", "regressor_parse_example_spec")
 
 
 def face_v1() -> ModuleType:
-    """The module that ``tf.compat.v1.estimator`` is to be."""
+    """Returns the module for ``tf.compat.v1.estimator``."""
     own = {
         "Estimator": "estimator_bridge.training.EstimatorV1",
         **{name: f"estimator_bridge.canned.{name}V1" for name in CANNED_NAMES},
@@ -84,8 +84,8 @@ def face_v1() -> ModuleType:
 
 
 def face_v2() -> ModuleType:
-    """The module that ``tf.estimator`` is to be."""
-    only_v1 = "is in tf.compat.v1.estimator alone, as ever: use tf.compat.v1.estimator.{}."
+    """Returns the module for ``tf.estimator``."""
+    only_v1 = "is only in tf.compat.v1.estimator: use tf.compat.v1.estimator.{}."
     missing = {name: only_v1.format(name) for name in V1_NAMES if name not in V2_NAMES}
     return _face("v2", "tf.estimator", V2_NAMES, {}, missing)
 
