@@ -25,13 +25,13 @@ def spread_collectives(nodes: Iterable[tf.compat.v1.NodeDef]) -> list[tf.compat.
     """Replaces AllToAll and CollectivePermute by sums, and XlaReplicaId by a placeholder's value.
 
     Args:
-      nodes: The nodes of a graph, in creation order.
+      nodes: the nodes of a graph, in creation order.
 
     Returns:
       The nodes, with each replacement at the position of its original.
 
     Raises:
-      ValueError: The partners of such a node are not constant.
+      ValueError: the partners of such a node are not constant.
     """
     nodes = list(nodes)
     if not any(node.op in _SPREAD or node.op == "XlaReplicaId" for node in nodes):

@@ -72,10 +72,10 @@ class Obstacle:
     """An operation that XLA cannot compile.
 
     Attributes:
-      op: The type.
-      name: The name; for one in a branch or loop, the name of the operation that calls that.
+      op: the type.
+      name: the name; for one in a branch or loop, the name of the operation that calls that.
       line: 'file:line: code' of the user's program; None if no frame is the user's.
-      reason: Why it cannot be compiled, and how to fix it.
+      reason: why it cannot be compiled, and how to fix it.
     """
 
     op: str
@@ -97,10 +97,10 @@ def find_obstacles(
     """Returns the operations that cannot be compiled, in the program's order.
 
     Args:
-      graph: The traced graph.
-      names: Names of the nodes to compile.
-      for_tpu: Whether results must have static shapes too, which XLA does not require on a CPU.
-      allowed: Types of ops to accept.
+      graph: the traced graph.
+      names: names of the nodes to compile.
+      for_tpu: whether results must have static shapes too, which XLA does not require on a CPU.
+      allowed: types of ops to accept.
     """
     snapshot = Snapshot.of(graph)
     functions = {f.signature.name: f for f in snapshot.library.function}

@@ -16,9 +16,9 @@ def counts_up(snapshot: Snapshot, names: Iterable[str], variable: str) -> bool:
     """Returns whether some nodes add 1 to an integer variable once, and change it no other way.
 
     Args:
-      snapshot: The snapshot of the graph.
-      names: The nodes that run, each of them once.
-      variable: The name of the variable's handle node.
+      snapshot: the snapshot of the graph.
+      names: the nodes that run, each of them once.
+      variable: the name of the variable's handle node.
     """
     increments, changes_state = 0, Effects.of(snapshot).changes_state
     for name in names:

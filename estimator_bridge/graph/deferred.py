@@ -24,7 +24,7 @@ class Deferred:
     """The pure part of some fetches.
 
     Attributes:
-      needs: References of the step's tensors that ``__call__`` takes as arguments.
+      needs: references of the step's tensors that ``__call__`` takes as arguments.
     """
 
     def __init__(
@@ -52,9 +52,9 @@ class Division:
     """Fetches divided between every step and the last one.
 
     Attributes:
-      in_step: References that every step must compute in addition.
-      deferred: The rest, computed from them; None if there is none.
-      has_effects: Whether ``in_step`` changes state, so that it must not run in steps whose
+      in_step: references that every step must compute in addition.
+      deferred: the rest, computed from them; None if there is none.
+      has_effects: whether ``in_step`` changes state, so that it must not run in steps whose
         fetches were not requested.
     """
 
@@ -73,11 +73,11 @@ def defer(
     """Divides fetches between every step and the end of the last one.
 
     Args:
-      snapshot: The traced graph.
-      base: References that the step computes in any case.
-      fetches: References wanted of the last step; operations count as effects.
-      given: References whose values come from outside the graph.
-      owners: Names of the nodes that own a resource.
+      snapshot: the traced graph.
+      base: references that the step computes in any case.
+      fetches: references wanted of the last step; operations count as effects.
+      given: references whose values come from outside the graph.
+      owners: names of the nodes that own a resource.
     """
     given = set(given)
 

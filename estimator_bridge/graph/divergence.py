@@ -32,9 +32,9 @@ def diverging_variables(
     """Finds the variables to which a step writes values that differ between replicas.
 
     Args:
-      graph: The traced graph.
-      fetches: References that a step computes.
-      owners: Names of the nodes that own a resource.
+      graph: the traced graph.
+      fetches: references that a step computes.
+      owners: names of the nodes that own a resource.
 
     Returns:
       By name of the variable's handle node, the node that first writes such a value. Variables
@@ -72,9 +72,9 @@ def needs_batch(graph: tf.Graph, fetches: Iterable[str], owners: set[str]) -> bo
     """Returns whether some fetches need a step's batch.
 
     Args:
-      graph: The traced graph.
-      fetches: References.
-      owners: Names of the nodes that own a resource.
+      graph: the traced graph.
+      fetches: references.
+      owners: names of the nodes that own a resource.
     """
     sources = (op for op in graph.get_operations() if op.type in _BATCHES)
     batch = {tensor.name for source in sources for tensor in source.outputs}

@@ -31,7 +31,7 @@ class Effects:
     """The effects of a graph's nodes; ``Effects.of`` caches them per snapshot.
 
     Attributes:
-      felt: The nodes for which it matters whether they, or their inputs, have run: those that
+      felt: the nodes for which it matters whether they, or their inputs, have run: those that
         change state, fail or communicate with the outside, and all that depend on them. In a
         graph with v1 control flow all nodes, because its edges also mark what is dead.
     """

@@ -15,7 +15,7 @@ def read_by(devices: Sequence[str]) -> Iterator[None]:
     """Explains a missing file by naming the machines that read the input.
 
     Args:
-      devices: The CPU devices of those machines; empty if this process reads the input.
+      devices: the CPU devices of those machines; empty if this process reads the input.
     """
     try:
         yield

@@ -17,16 +17,16 @@ class Fetches:
     """A structure of fetches, flattened to references and rebuilt from values.
 
     Args:
-      graph: The graph to look up names and objects in.
-      structure: A tensor, operation, variable, name, composite tensor (SparseTensor,
+      graph: the graph to look up names and objects in.
+      structure: a tensor, operation, variable, name, composite tensor (SparseTensor,
         IndexedSlices, RaggedTensor), or a list, tuple, dict, named tuple or attrs class of these.
 
     Attributes:
-      refs: References to compute, without duplicates: 'a:0', or '^a' for an operation.
+      refs: references to compute, without duplicates: 'a:0', or '^a' for an operation.
 
     Raises:
-      TypeError: A leaf is none of these.
-      ValueError: A leaf belongs to another graph, or a name is not in the graph.
+      TypeError: a leaf is none of these.
+      ValueError: a leaf belongs to another graph, or a name is not in the graph.
     """
 
     def __init__(self, graph: tf.Graph, structure):
@@ -105,8 +105,8 @@ def flat_feed(key, value) -> Iterator[tuple]:
     """Yields a feed's key and value as pairs of a tensor (or its name) and a value.
 
     Args:
-      key: A tensor, its name, a composite tensor, or a tuple of these.
-      value: The same structure of values; for composite tensors, the type that fetching returns.
+      key: a tensor, its name, a composite tensor, or a tuple of these.
+      value: the same structure of values; for composite tensors, the type that fetching returns.
     """
     if isinstance(key, tuple):
         if len(key) != len(value):

@@ -19,15 +19,15 @@ class HostFunction:
     """One set of fetches and feeds, compiled.
 
     Args:
-      graph: The traced graph.
-      strategy: The strategy that owns the variables.
-      resources: The variables and tables behind the graph.
-      refs: References to compute: 'a:0' and '^a'.
-      feed_names: Sorted tensor references whose values a call supplies.
+      graph: the traced graph.
+      strategy: the strategy that owns the variables.
+      resources: the variables and tables behind the graph.
+      refs: references to compute: 'a:0' and '^a'.
+      feed_names: sorted tensor references whose values a call supplies.
       added: NodeDefs to compute as if they were part of the graph.
 
     Attributes:
-      random_names: The nodes whose results depend on the number of the call (``draw``).
+      random_names: the nodes whose results depend on the number of the call (``draw``).
     """
 
     def __init__(self, graph, strategy, resources: Resources, refs, feed_names, added):
@@ -79,8 +79,8 @@ class HostFunction:
         """Returns the eager tensors of the references that are not operations.
 
         Args:
-          feeds: Values by feed name.
-          draw: How often the random operations have run before.
+          feeds: values by feed name.
+          draw: how often the random operations have run before.
         """
         if self._function is None:
             return []

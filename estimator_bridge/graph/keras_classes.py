@@ -33,7 +33,7 @@ def graph_classes(graph: tf.Graph) -> Iterator[None]:
     layers still need theirs.
 
     Args:
-      graph: The graph. If it was entered before, its bases from then are set again.
+      graph: the graph. If it was entered before, its bases from then are set again.
     """
     with _lock:
         if not _open:

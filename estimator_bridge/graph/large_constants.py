@@ -29,8 +29,8 @@ def take_large_constants(
     """Returns a GraphDef without its large constants' values, and the values by reference ('a:0').
 
     Args:
-      graph: The graph; its values are cached for its next GraphDef.
-      graph_def: The graph's GraphDef; it is changed.
+      graph: the graph; its values are cached for its next GraphDef.
+      graph_def: the graph's GraphDef; it is changed.
     """
     known = _taken.setdefault(graph, {})
     found = {}

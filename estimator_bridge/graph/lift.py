@@ -42,23 +42,23 @@ class Lifted:
     """The nodes that some fetches need, as a callable for use inside a tf.function.
 
     Args:
-      snapshot: The traced graph.
-      fetches: Tensor references ('a:0') or operations ('^a').
-      given: References to tensors whose values the caller supplies.
-      resources: Names of the nodes that own a resource.
-      jit_compile: Whether XLA compiles the parts between the sums over replicas.
-      draws_alike: See ``Randomness``.
-      keeps_cores: Whether nodes stay on the replica's cores that the program placed them on.
-      bakes_constants: Whether large constants are imported with the nodes, which suits a step for
+      snapshot: the traced graph.
+      fetches: tensor references ('a:0') or operations ('^a').
+      given: references to tensors whose values the caller supplies.
+      resources: names of the nodes that own a resource.
+      jit_compile: whether XLA compiles the parts between the sums over replicas.
+      draws_alike: see ``Randomness``.
+      keeps_cores: whether nodes stay on the replica's cores that the program placed them on.
+      bakes_constants: whether large constants are imported with the nodes, which suits a step for
         an accelerator; by default all imports share one buffer outside.
 
     Attributes:
-      given: The members of ``given`` that are used.
-      names: The nodes that a call imports.
-      writes: Names of the resources that may be written.
-      reads_first: Names of the resources that must have a value before a call.
-      random_names: The nodes whose results depend on the number of the call (``draw``).
-      sums: The CrossReplicaSum nodes, in the order in which a call joins them.
+      given: the members of ``given`` that are used.
+      names: the nodes that a call imports.
+      writes: names of the resources that may be written.
+      reads_first: names of the resources that must have a value before a call.
+      random_names: the nodes whose results depend on the number of the call (``draw``).
+      sums: the CrossReplicaSum nodes, in the order in which a call joins them.
     """
 
     def __init__(
@@ -100,11 +100,11 @@ class Lifted:
         """Imports the nodes into the graph under construction.
 
         Args:
-          values: The given tensors by reference.
-          join: Sums values over the replicas at each CrossReplicaSum.
-          replica: The replica's id: an int, or an int32 scalar if it is known only on the
+          values: the given tensors by reference.
+          join: sums values over the replicas at each CrossReplicaSum.
+          replica: the replica's id: an int, or an int32 scalar if it is known only on the
             device.
-          draw: How often the step ran before, the position in all random streams.
+          draw: how often the step ran before, the position in all random streams.
 
         Returns:
           The fetches in order: tensors, and operations for '^a'.

@@ -17,7 +17,7 @@ def dataset_call(iterator: Any) -> Any:
     """Returns the node that makes a one-shot iterator's dataset.
 
     Args:
-      iterator: A NodeDef of type OneShotIterator.
+      iterator: a NodeDef of type OneShotIterator.
     """
     call = tf.compat.v1.NodeDef(name="dataset_of_" + iterator.name, op="PartitionedCall")
     call.attr["f"].func.CopyFrom(iterator.attr["dataset_factory"].func)

@@ -22,8 +22,8 @@ def with_user_line(error: tf.errors.OpError, graph: tf.Graph) -> tf.errors.OpErr
     """Returns the error to raise instead: of the same type, with the user's line.
 
     Args:
-      error: An error of a function lifted from the graph.
-      graph: The traced graph.
+      error: an error of a function lifted from the graph.
+      graph: the traced graph.
 
     Returns:
       The error itself if no line is known.

@@ -21,8 +21,8 @@ def without_placement(node: tf.compat.v1.NodeDef, keeps_core: bool = False) -> t
     """Returns a copy of a node without device and colocation: each replica places its own.
 
     Args:
-      node: A node of the program's graph.
-      keeps_core: Whether to keep a replica's core, as there are several.
+      node: a node of the program's graph.
+      keeps_core: whether to keep a replica's core, as there are several.
     """
     copy = tf.compat.v1.NodeDef()
     copy.CopyFrom(node)

@@ -19,8 +19,8 @@ def variables_read(graph: tf.Graph, refs: Sequence[str]) -> list[str] | None:
     """Returns the variables that some references read, or None if one is something else.
 
     Args:
-      graph: The traced graph.
-      refs: Tensor references ('a:0') and operations ('^a').
+      graph: the traced graph.
+      refs: tensor references ('a:0') and operations ('^a').
 
     Returns:
       For each reference, the name of the variable's node. The reference equals the variable's

@@ -70,13 +70,13 @@ def make_plan(
     """Prunes the graph to the fetches, and orders and stages the nodes.
 
     Args:
-      snapshot: The traced graph.
-      fetches: Tensor references ('a:0') and operations ('^a').
-      given: Tensor references whose values come from outside: placeholders, feeds, handles.
-      resources: Names of the nodes that own a resource (variables, tables).
+      snapshot: the traced graph.
+      fetches: tensor references ('a:0') and operations ('^a').
+      given: tensor references whose values come from outside: placeholders, feeds, handles.
+      resources: names of the nodes that own a resource (variables, tables).
 
     Raises:
-      NotImplementedError: A CrossReplicaSum is where stages cannot be cut: in a branch or
+      NotImplementedError: a CrossReplicaSum is where stages cannot be cut: in a branch or
         loop, or in a graph with v1 control flow.
     """
     inputs, used = needed_nodes(snapshot, fetches, set(given), resources)

@@ -19,7 +19,7 @@ class QueueThreads:
     """The queue runners of a session's graph, between ``start`` and ``stop``.
 
     Attributes:
-      coordinator: Stops the threads and collects their errors. Hooks may use it.
+      coordinator: stops the threads and collects their errors. Hooks may use it.
     """
 
     def __init__(self) -> None:
@@ -36,8 +36,8 @@ class QueueThreads:
         """Starts the queue runners in the graph's collection.
 
         Args:
-          session: The session that runs the queues' operations.
-          without: Runners that are not needed.
+          session: the session that runs the queues' operations.
+          without: runners that are not needed.
         """
         for runner in session.graph.get_collection(tf.compat.v1.GraphKeys.QUEUE_RUNNERS):
             if runner not in without:
@@ -54,7 +54,7 @@ class QueueThreads:
         """Ends all threads, even those that are blocked; they can be started again.
 
         Args:
-          resources: The session's resources, which own the queues.
+          resources: the session's resources, which own the queues.
         """
         self.coordinator.request_stop()
         if self._threads:

@@ -46,14 +46,14 @@ class Randomness:
     """The random ops of one lifted subgraph, made reproducible.
 
     Args:
-      snapshot: The traced graph.
-      names: The nodes to make stateless, if they have a stateless form.
-      alike: Whether all replicas, and all rows along a tensor's first dimension, draw the same
+      snapshot: the traced graph.
+      names: the nodes to make stateless, if they have a stateless form.
+      alike: whether all replicas, and all rows along a tensor's first dimension, draw the same
         numbers. The split of a batch over replicas then makes no difference.
 
     Attributes:
-      stateless: The nodes that are made stateless.
-      inputs: References that rewritten nodes take from outside.
+      stateless: the nodes that are made stateless.
+      inputs: references that rewritten nodes take from outside.
     """
 
     def __init__(self, snapshot: Snapshot, names: list[str], alike: bool = False):
@@ -102,8 +102,8 @@ class Randomness:
         """Returns a copy of the GraphDef in which ops that stay stateful draw another stream.
 
         Args:
-          graph_def: A part of the lifted graph, with its library.
-          replica: The replica's number; 0 returns the GraphDef itself.
+          graph_def: a part of the lifted graph, with its library.
+          replica: the replica's number; 0 returns the GraphDef itself.
         """
         if not replica or not any(
             is_seeded(n) or called_functions(n) & self._random_functions for n in graph_def.node

@@ -27,8 +27,8 @@ def with_reference_reads(
 
     Args:
       nodes: NodeDefs by name, in the program's order. Their inputs may be changed.
-      library: The functions that they call.
-      references: The nodes of the variables.
+      library: the functions that they call.
+      references: the nodes of the variables.
 
     Returns:
       The nodes with the added reads, and by added read (a reference, 'a:0') the tensor of the
@@ -54,8 +54,8 @@ class _Placement:
     """Nodes, added in order, each with the reads that it needs.
 
     Attributes:
-      nodes: The added nodes and the additional reads.
-      stands_for: By additional read, the tensor that it replaces.
+      nodes: the added nodes and the additional reads.
+      stands_for: by additional read, the tensor that it replaces.
     """
 
     def __init__(self, library: Any, references: Set[str]):

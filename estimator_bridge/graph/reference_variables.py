@@ -34,7 +34,7 @@ class TracedGraph(tf.Graph):
     """A graph that resolves the tensor names of reference variables to their values.
 
     Attributes:
-      references: Names of the reference variables' nodes.
+      references: names of the reference variables' nodes.
     """
 
     def __init__(self) -> None:
@@ -47,9 +47,9 @@ class TracedGraph(tf.Graph):
         """Returns what tf.Graph returns, but the values for ``w:0`` and ``w/read`` of references.
 
         Args:
-          obj: A tensor, an operation, an object that stands for one, or a name.
-          allow_tensor: Whether it may be a tensor.
-          allow_operation: Whether it may be an operation.
+          obj: a tensor, an operation, an object that stands for one, or a name.
+          allow_tensor: whether it may be a tensor.
+          allow_operation: whether it may be an operation.
         """
         if isinstance(obj, str) and self.references:
             obj = self._name_here(obj)
@@ -70,7 +70,7 @@ def would_be_reference(arguments: Mapping[str, Any]) -> bool:
     """Returns whether a variable would be a reference variable outside a trace.
 
     Args:
-      arguments: The arguments of the variable's creator.
+      arguments: the arguments of the variable's creator.
     """
     if tf.compat.v1.resource_variables_enabled():
         return False
@@ -95,7 +95,7 @@ def is_beside_reference(variable: tf.Variable) -> bool:
     whatever the weight represents. They are colocated with the weight.
 
     Args:
-      variable: A variable of a traced graph.
+      variable: a variable of a traced graph.
     """
     references = reference_variables(variable.graph)
     if not references:
@@ -113,7 +113,7 @@ def fetched_reference(tensor: tf.Tensor) -> tuple[str, bool] | None:
     """Returns the reference variable whose buffer a tensor is.
 
     Args:
-      tensor: A tensor of a traced graph.
+      tensor: a tensor of a traced graph.
 
     Returns:
       The name of the variable's node, and whether the tensor waits for anything; None for any

@@ -28,8 +28,8 @@ class ReplicaLocal:
     """Describes how a replica-local variable is read as a whole.
 
     Attributes:
-      is_mean: Whether the whole is the mean of the copies, not their sum.
-      initializer: Name of the operation that gives each copy the same initial value.
+      is_mean: whether the whole is the mean of the copies, not their sum.
+      initializer: name of the operation that gives each copy the same initial value.
     """
 
     is_mean: bool
@@ -40,8 +40,8 @@ class ReplicaLocals:
     """The replica-local variables of one graph, recorded by its trace.
 
     Attributes:
-      variables: The variables by name of their handle node.
-      joins: Names of the nodes that combine the replicas' values into one. A session sees that
+      variables: the variables by name of their handle node.
+      joins: names of the nodes that combine the replicas' values into one. A session sees that
         one value already, and passes their first input through.
     """
 
@@ -78,11 +78,11 @@ def deal_out(
     """Gives each copy its part of the whole, as TensorFlow does on a restore; eager.
 
     Args:
-      value: The value of the whole.
-      copies: The variable's copies in this process.
-      kind: How it is read.
-      replicas: Number of replicas in all processes.
-      has_first: Whether the first of all replicas is in this process.
+      value: the value of the whole.
+      copies: the variable's copies in this process.
+      kind: how it is read.
+      replicas: number of replicas in all processes.
+      has_first: whether the first of all replicas is in this process.
     """
     first, *others = copies
     part = rest = value

@@ -46,16 +46,16 @@ class Resources:
     """The variables and other resources of one graph under one strategy.
 
     Args:
-      graph: The traced graph; it may grow.
-      strategy: The strategy that places the copies of variables.
-      shared: Resources of another trace of the same model; variables of the same name are shared.
+      graph: the traced graph; it may grow.
+      strategy: the strategy that places the copies of variables.
+      shared: resources of another trace of the same model; variables of the same name are shared.
 
     Attributes:
-      variables: The variables created so far, by node name.
-      datasets: By iterator, the dataset (a variant tensor) that it was last initialized with.
-      iterators_read: Iterators whose datasets are read directly instead.
-      nodes_replaced: Nodes that draw from iterators and queues that are read directly instead.
-      has_first_replica: Whether this process has the first of all replicas.
+      variables: the variables created so far, by node name.
+      datasets: by iterator, the dataset (a variant tensor) that it was last initialized with.
+      iterators_read: iterators whose datasets are read directly instead.
+      nodes_replaced: nodes that draw from iterators and queues that are read directly instead.
+      has_first_replica: whether this process has the first of all replicas.
     """
 
     def __init__(
@@ -141,7 +141,7 @@ class Resources:
         """Checks, eagerly, that variables are initialized; initialized variables stay so.
 
         Raises:
-          FailedPreconditionError: A variable is not. Reading it would return an empty tensor.
+          FailedPreconditionError: a variable is not. Reading it would return an empty tensor.
         """
         for name in sorted((names & self.variables.keys()) - self._have_values):
             if not self.first_copy(name).is_initialized():
@@ -158,7 +158,7 @@ class Resources:
         """Checks that no node would block on a queue, or read its own stream of the input.
 
         Raises:
-          FailedPreconditionError: A node would.
+          FailedPreconditionError: a node would.
         """
         replaced = sorted(self.nodes_replaced.intersection(names))
         if replaced:
@@ -217,8 +217,8 @@ class Resources:
         """Sets the value that sessions see of a replica-local variable; eager.
 
         Args:
-          name: The variable's name.
-          total: The sum of its copies in all processes.
+          name: the variable's name.
+          total: the sum of its copies in all processes.
         """
         self._wholes[name].assign(whole_of(total, self._replicas, self._locals[name]))
 
@@ -226,8 +226,8 @@ class Resources:
         """Distributes what a session's function wrote to the replicas, eagerly.
 
         Args:
-          names: Names of the variables that it may have written.
-          ran: The nodes of the function, which may include the variables' initializers.
+          names: names of the variables that it may have written.
+          ran: the nodes of the function, which may include the variables' initializers.
         """
         for name in names:
             copies = self.copies(name)

@@ -35,17 +35,17 @@ class LiftedSession(SessionInterface):
     """Runs parts of a tf.Graph on the TF2 side.
 
     Args:
-      graph: The traced graph; it may grow between runs.
-      strategy: The strategy that places the variables.
-      shared: Resources of another trace of the same model, whose variables are used.
+      graph: the traced graph; it may grow between runs.
+      strategy: the strategy that places the variables.
+      shared: resources of another trace of the same model, whose variables are used.
 
     Attributes:
-      resources: The variables and tables behind the graph.
-      queues: The threads of the graph's queue runners.
-      input: The input of the program's steps, from which a run draws if its fetches need the batch;
+      resources: the variables and tables behind the graph.
+      queues: the threads of the graph's queue runners.
+      input: the input of the program's steps, from which a run draws if its fetches need the batch;
         None if there is no input.
-      steps_run: Number of loop steps that have run: random operations continue after them.
-      random_runs: Number of runs with random operations.
+      steps_run: number of loop steps that have run: random operations continue after them.
+      random_runs: number of runs with random operations.
     """
 
     input: SessionInput | None = None
@@ -85,19 +85,19 @@ class LiftedSession(SessionInterface):
         """Computes fetches, as tf.compat.v1.Session.run does.
 
         Args:
-          fetches: Any nesting of tensors, operations, variables, names and composite tensors.
-          feed_dict: Values by tensor (or name, or SparseTensor), used instead of computing them.
+          fetches: any nesting of tensors, operations, variables, names and composite tensors.
+          feed_dict: values by tensor (or name, or SparseTensor), used instead of computing them.
           options: RunOptions. A trace level fills run_metadata; the other options have no TF2
             counterpart and are ignored.
-          run_metadata: A RunMetadata that receives the trace.
+          run_metadata: a RunMetadata that receives the trace.
 
         Returns:
           The same structure with numpy values; None for operations.
 
         Raises:
-          TypeError: A fetch has a wrong type, or a fed value cannot be converted.
-          ValueError: A fetch is not of this graph, or a fed value has a wrong shape.
-          RuntimeError: The session is closed.
+          TypeError: a fetch has a wrong type, or a fed value cannot be converted.
+          ValueError: a fetch is not of this graph, or a fed value has a wrong shape.
+          RuntimeError: the session is closed.
         """
         self._check_open()
         if self._known and isinstance(fetches, tf.Tensor) and fetches.graph is self._graph:
@@ -114,13 +114,13 @@ class LiftedSession(SessionInterface):
         """Computes references and returns the eager tensors of those that are not operations.
 
         Args:
-          refs: Tensor references ('a:0') and operations ('^a').
-          feeds: Values by tensor reference.
+          refs: tensor references ('a:0') and operations ('^a').
+          feeds: values by tensor reference.
           added: NodeDefs to compute as if they were part of the graph.
 
         Raises:
-          OutOfRangeError: The references need the next batch of the input, which has ended.
-          FailedPreconditionError: They need the next batch, and it cannot be drawn here.
+          OutOfRangeError: the references need the next batch of the input, which has ended.
+          FailedPreconditionError: they need the next batch, and it cannot be drawn here.
         """
         self._check_open()
         feeds = feeds or {}
@@ -159,8 +159,8 @@ class LiftedSession(SessionInterface):
         """Returns the function that computes references, for threads that share nothing with steps.
 
         Args:
-          refs: See `evaluate`.
-          feeds: Tensor references. They cut off all variables that the references read.
+          refs: see `evaluate`.
+          feeds: tensor references. They cut off all variables that the references read.
         """
         self._check_open()
         key = (tuple(refs), tuple(sorted(feeds)), ())
@@ -179,7 +179,7 @@ class LiftedSession(SessionInterface):
         """Returns how often session runs outside the steps computed a step's random operations.
 
         Args:
-          names: Names of the operations. From now on the session's runs draw after the steps.
+          names: names of the operations. From now on the session's runs draw after the steps.
         """
         self._in_steps.update(names)
         return max((self._draws.get(name, 0) for name in names), default=0)
@@ -200,7 +200,7 @@ class LiftedSession(SessionInterface):
         """Answers these fetches without computing them, until something else is computed.
 
         Args:
-          values: Values by tensor reference.
+          values: values by tensor reference.
         """
         self._known = values
         try:
@@ -277,8 +277,8 @@ class LiftedSession(SessionInterface):
         """Returns the checked values of a feed_dict by tensor reference.
 
         Raises:
-          TypeError: A key is not a tensor of the graph, or a value cannot be converted.
-          ValueError: A value has a wrong shape.
+          TypeError: a key is not a tensor of the graph, or a value cannot be converted.
+          ValueError: a value has a wrong shape.
         """
         feeds = {}
         for key, value in feed_dict.items():

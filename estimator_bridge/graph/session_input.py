@@ -24,8 +24,8 @@ class InputPart:
     """Tensors that are drawn together, as they come from the same iterators and queues.
 
     Attributes:
-      nodes: The graph's nodes that draw the part: a run that reaches one of them draws an element.
-      refs: The tensors that an element's flat components stand for. One with a blank in it stands
+      nodes: the graph's nodes that draw the part: a run that reaches one of them draws an element.
+      refs: the tensors that an element's flat components stand for. One with a blank in it stands
         for none: a value that was passed to the model directly.
     """
 
@@ -40,9 +40,9 @@ class DividedIterators(tf.Module):
     drawn are empty.
 
     Args:
-      iterators: The iterators of the parts, with flat components; None for a part not drawn.
-      specs: The specs of all components.
-      counts: The number of components of each part.
+      iterators: the iterators of the parts, with flat components; None for a part not drawn.
+      specs: the specs of all components.
+      counts: the number of components of each part.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class DividedIterators(tf.Module):
         """Returns an element; eager.
 
         Raises:
-          StopIteration: One of the parts has ended.
+          StopIteration: one of the parts has ended.
         """
         return self._element([next(iterator) for iterator in self.iterators])
 
@@ -117,7 +117,7 @@ class DividedIterators(tf.Module):
         """Returns the flat components of the next element of one part; eager.
 
         Raises:
-          StopIteration: The part has ended.
+          StopIteration: the part has ended.
         """
         return tf.nest.flatten(next(self._all[number]), expand_composites=True)
 
@@ -139,11 +139,11 @@ class SessionInput:
     """A session's view of its program's input.
 
     Args:
-      parts: The parts, as far as they are known before the input is opened.
-      open_input: Makes the iterator; returns it, and the parts with all of their ``refs``. The
+      parts: the parts, as far as they are known before the input is opened.
+      open_input: makes the iterator; returns it, and the parts with all of their ``refs``. The
         iterator is a ``DividedIterators`` unless there is only one part.
-      refusal: Why a run of the session cannot draw; None if it can.
-      divides: Whether a step leaves parts undrawn that it does not need.
+      refusal: why a run of the session cannot draw; None if it can.
+      divides: whether a step leaves parts undrawn that it does not need.
     """
 
     def __init__(
@@ -190,9 +190,9 @@ class SessionInput:
         """Returns the indices of the parts of which a run of these fetches draws an element.
 
         Args:
-          snapshot: The snapshot of the program's graph.
-          fetches: References.
-          fed: References whose values are given: nothing behind them runs.
+          snapshot: the snapshot of the program's graph.
+          fetches: references.
+          fed: references whose values are given: nothing behind them runs.
         """
         reached: set[str] = set()
         waiting = [ref for ref in fetches if ref not in fed]
@@ -216,7 +216,7 @@ class SessionInput:
         """Checks that elements can be drawn for a run.
 
         Raises:
-          FailedPreconditionError: They cannot.
+          FailedPreconditionError: they cannot.
         """
         if self._refusal:
             needed = [ref for ref in self.refs_of(parts) if " " not in ref]
@@ -231,7 +231,7 @@ class SessionInput:
         """Returns the next element of each of these parts, by reference.
 
         Raises:
-          OutOfRangeError: One of the parts has ended.
+          OutOfRangeError: one of the parts has ended.
         """
         iterator = self.iterator
         values: dict[str, tf.Tensor] = {}

@@ -43,14 +43,14 @@ class Snapshot:
 
     Attributes:
       nodes: NodeDefs by name, in the order in which the program made the operations.
-      library: The FunctionDefLibrary.
-      versions: The GraphDef's versions.
-      global_steps: The nodes that own the graph's global step.
-      constants: The eager values of large constants, by reference; their nodes have none.
-      step_branches: The original nodes that ``plain_step_read`` replaced.
-      references: The nodes that represent reference variables.
-      end_reads: The nodes that read them at the end of a run.
-      stands_for: By tensor that ``with_reference_reads`` added, the graph's tensor it replaces.
+      library: the FunctionDefLibrary.
+      versions: the GraphDef's versions.
+      global_steps: the nodes that own the graph's global step.
+      constants: the eager values of large constants, by reference; their nodes have none.
+      step_branches: the original nodes that ``plain_step_read`` replaced.
+      references: the nodes that represent reference variables.
+      end_reads: the nodes that read them at the end of a run.
+      stands_for: by tensor that ``with_reference_reads`` added, the graph's tensor it replaces.
     """
 
     def __init__(

@@ -34,11 +34,11 @@ class StateCut:
     """The place where the operations of a step are cut.
 
     Attributes:
-      operations: Operations that the host runs, each as '^name'.
-      inputs: References of a replica's tensors that the host's part reads.
-      checks: Operations of a replica that the host's part waits for, such as assertions, each as
+      operations: operations that the host runs, each as '^name'.
+      inputs: references of a replica's tensors that the host's part reads.
+      checks: operations of a replica that the host's part waits for, such as assertions, each as
         '^name'. They stay on the replicas.
-      nodes: Names of the host's nodes that see the state, which no replica may compute.
+      nodes: names of the host's nodes that see the state, which no replica may compute.
     """
 
     operations: tuple[str, ...]
@@ -57,16 +57,16 @@ def cut_before_state(
     constants, which need not be handed over.
 
     Args:
-      graph: The traced graph.
-      operations: The operations, each as '^name'.
-      elsewhere: References that the replicas compute in any case; a Python function that they
+      graph: the traced graph.
+      operations: the operations, each as '^name'.
+      elsewhere: references that the replicas compute in any case; a Python function that they
         need stays with them.
 
     Returns:
       The cut. If nothing changes state, everything stays on the replicas, as `checks`.
 
     Raises:
-      NotImplementedError: The part that sees the state has v1 control flow or a sum over replicas.
+      NotImplementedError: the part that sees the state has v1 control flow or a sum over replicas.
     """
     snapshot, owners = Snapshot.of(graph), Resources.owners_in(graph)
     inputs, _ = needed_nodes(snapshot, operations, set(), owners)

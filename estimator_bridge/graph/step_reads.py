@@ -25,8 +25,8 @@ def with_step_reads_ahead(snapshot: Snapshot, order: Sequence[str]) -> list[str]
     """Moves bare reads of the global step before those updates of it that wait for a computation.
 
     Args:
-      snapshot: The traced graph.
-      order: Its nodes, in the order of the program.
+      snapshot: the traced graph.
+      order: its nodes, in the order of the program.
 
     Returns:
       The nodes in the order in which variables are accessed.
@@ -59,9 +59,9 @@ def _reads_ahead(
     """Returns the position to move a variable's reads to, and the reads that move.
 
     Args:
-      snapshot: The traced graph.
-      order: Its nodes.
-      places: The positions of the nodes that use the variable.
+      snapshot: the traced graph.
+      order: its nodes.
+      places: the positions of the nodes that use the variable.
     """
     changes_state = Effects.of(snapshot).changes_state
     place: int | None = None  # position of the first update that a read may pass

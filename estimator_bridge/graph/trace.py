@@ -32,8 +32,8 @@ def trace_graph(seed: int | None = None, shards: int | None = None) -> Iterator[
     """Makes a new tf.Graph the default, with the settings that tracing relies on.
 
     Args:
-      seed: The graph's random seed, for Keras layers too; None draws a new one in every trace.
-      shards: Number of replicas, for CrossShardOptimizer and cross_replica_sum; None outside
+      seed: the graph's random seed, for Keras layers too; None draws a new one in every trace.
+      shards: number of replicas, for CrossShardOptimizer and cross_replica_sum; None outside
         TPU mode.
 
     Yields:
@@ -61,7 +61,7 @@ def for_tpu(strategy: tf.distribute.Strategy) -> contextlib.AbstractContextManag
     """Returns a context for the computation of a TPU replica; emulated cores behave the same.
 
     Args:
-      strategy: The strategy of a TPU, or of emulated cores or GPUs.
+      strategy: the strategy of a TPU, or of emulated cores or GPUs.
     """
     return xla_context() if is_on_tpu(strategy) else xla_context_of_cpus()
 

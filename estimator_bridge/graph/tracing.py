@@ -35,8 +35,8 @@ def traced(metadata: Any, directory: str | None = None) -> Iterator[None]:
     """Traces the code that runs inside.
 
     Args:
-      metadata: A RunMetadata, whose step_stats are filled at the end.
-      directory: A directory in which TensorBoard's profiler finds the trace too, or None.
+      metadata: a RunMetadata, whose step_stats are filled at the end.
+      directory: a directory in which TensorBoard's profiler finds the trace too, or None.
     """
     with tempfile.TemporaryDirectory() as folder:
         try:

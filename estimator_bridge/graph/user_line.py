@@ -29,8 +29,8 @@ def line_of_node(graph: tf.Graph, name: str) -> str | None:
     """Returns the user's line that made an operation.
 
     Args:
-      graph: The traced graph.
-      name: Name of an operation, or of a node that was made from one and is named below it.
+      graph: the traced graph.
+      name: name of an operation, or of a node that was made from one and is named below it.
 
     Returns:
       'file:line: code'; None if no frame is the user's.

@@ -43,7 +43,7 @@ def install() -> None:
     Call it before the program imports any of these. Another call changes nothing.
 
     Raises:
-      RuntimeError: This TensorFlow still includes Estimator.
+      RuntimeError: this TensorFlow still includes Estimator.
     """
     import tensorflow as tf
     import tensorflow.compat.v1

@@ -16,11 +16,11 @@ class LazyModule(ModuleType):
     """A module that stands in for one of the original's.
 
     Args:
-      name: Its full name.
-      targets: By name in it, the object's path: "package.module.object" or "package.module".
-      missing: By name that it lacks, the advice for users.
-      shown: The name that messages use; by default its full name.
-      submodules: Modules below it, which are its attributes too.
+      name: its full name.
+      targets: by name in it, the object's path: "package.module.object" or "package.module".
+      missing: by name that it lacks, the advice for users.
+      shown: the name that messages use; by default its full name.
+      submodules: modules below it, which are its attributes too.
     """
 
     def __init__(

@@ -32,16 +32,16 @@ class DataSet:
     Args:
       images: uint8 [examples, rows, columns, 1].
       labels: [examples], or [examples, 10].
-      fake_data: Whether to generate all images.
-      one_hot: Whether generated labels are one-hot.
+      fake_data: whether to generate all images.
+      one_hot: whether generated labels are one-hot.
       dtype: uint8 keeps the images unchanged, float32 divides them by 255.
-      reshape: Whether to flatten images to rows of pixels.
-      seed: The seed of the shuffling, combined with the graph's. As in the original, it seeds
+      reshape: whether to flatten images to rows of pixels.
+      seed: the seed of the shuffling, combined with the graph's. As in the original, it seeds
         NumPy's global generator.
 
     Raises:
       TypeError: dtype is neither.
-      ValueError: The numbers of labels and images differ.
+      ValueError: the numbers of labels and images differ.
     """
 
     def __init__(
@@ -96,9 +96,9 @@ class DataSet:
         """Returns the next images and labels; a batch may reach into the next epoch.
 
         Args:
-          batch_size: The number of examples.
-          fake_data: Whether to generate them.
-          shuffle: Whether to shuffle each epoch.
+          batch_size: the number of examples.
+          fake_data: whether to generate them.
+          shuffle: whether to shuffle each epoch.
 
         Returns:
           The images and the labels.
@@ -146,21 +146,21 @@ def read_data_sets(
     """Reads the four files of MNIST.
 
     Args:
-      train_dir: The folder of the files; missing files are downloaded to it.
-      fake_data: Whether to read nothing and generate images.
-      one_hot: Whether labels are [examples, 10].
-      dtype: See `DataSet`.
-      reshape: See `DataSet`.
-      validation_size: The number of training images to hold out for validation.
-      seed: See `DataSet`.
-      source_url: The URL to download from, with a slash at the end.
+      train_dir: the folder of the files; missing files are downloaded to it.
+      fake_data: whether to read nothing and generate images.
+      one_hot: whether labels are [examples, 10].
+      dtype: see `DataSet`.
+      reshape: see `DataSet`.
+      validation_size: the number of training images to hold out for validation.
+      seed: see `DataSet`.
+      source_url: the URL to download from, with a slash at the end.
 
     Returns:
       The three sets.
 
     Raises:
       ValueError: validation_size is out of range, or a file is not one of MNIST's.
-      FileNotFoundError: A file is missing and cannot be downloaded.
+      FileNotFoundError: a file is missing and cannot be downloaded.
     """
     if fake_data:
         made_up = (DataSet([], [], True, one_hot, dtype, seed=seed) for _ in DataSets._fields)

@@ -188,9 +188,9 @@ class _Lacking(dict[str, str]):
     """Advice by name that a module lacks; Python's dunder names are not among them.
 
     Args:
-      module: Its full name.
-      names: The names that it has.
-      gone: Advice for missing names that libraries import.
+      module: its full name.
+      names: the names that it has.
+      gone: advice for missing names that libraries import.
     """
 
     def __init__(self, module: str, names: Mapping[str, str], gone: Mapping[str, str]):

@@ -23,7 +23,7 @@ def lead_tpu_functions_here(namespace: Any) -> None:
     """Replaces the functions in a ``tf.compat.v1`` namespace; TensorFlow's modules keep theirs.
 
     Args:
-      namespace: The module. Repeated calls change nothing.
+      namespace: the module. Repeated calls change nothing.
     """
     for name in _NAMES:
         own = getattr(namespace.tpu, name)

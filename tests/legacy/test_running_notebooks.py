@@ -140,7 +140,7 @@ def test_the_cells_tell_the_dialect_and_guard_imports(tmp_path):
         ('{"cells": [{"cell_type": "code", "source": 3}]}', "item 1 of its cells has no source"),
         (notebook(), "has no code cells: there is nothing to run"),
         (notebook("  \n"), "has no code cells: there is nothing to run"),
-        (notebook("x <- 1", kernelspec={"language": "R"}), "is a notebook of r; only Python's"),
+        (notebook("x <- 1", kernelspec={"language": "R"}), "is a notebook in r; only Python"),
     ],
 )
 def test_what_is_no_notebook_is_one_clear_error(tmp_path, content, told):

@@ -85,7 +85,7 @@ def advice_on(error: BaseException) -> str | None:
     """Returns advice on an error.
 
     Args:
-      error: The error that ended the program.
+      error: the error that ended the program.
 
     Returns:
       A sentence or two; None if the error is not a well-known one.

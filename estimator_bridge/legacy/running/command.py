@@ -194,7 +194,7 @@ def _compile_job(arguments: argparse.Namespace) -> CompileJob:
     """Starts the compile job that the options request, for this process and its children.
 
     Raises:
-      ValueError: The options conflict, or name no slice.
+      ValueError: the options conflict, or name no slice.
     """
     if not arguments.compile_for:
         given = next(name for name in _OF_COMPILE_FOR if getattr(arguments, name))

@@ -32,9 +32,9 @@ class Signs:
     """Signs that a source shows.
 
     Attributes:
-      line: The line of the first sign of TensorFlow 1's behavior; 0 if there is none.
-      what: The construct on that line.
-      chosen: Whether the source itself chooses graphs or eager execution.
+      line: the line of the first sign of TensorFlow 1's behavior; 0 if there is none.
+      what: the construct on that line.
+      chosen: whether the source itself chooses graphs or eager execution.
     """
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ def signs_of(source: bytes) -> Signs:
     """Looks for signs in a source.
 
     Args:
-      source: The source of a module.
+      source: the source of a module.
 
     Returns:
       The signs; none if the source is not Python 3, or does not import compat.v1.
@@ -75,7 +75,7 @@ class _Visitor(ast.NodeVisitor):
     """Finds signs, sessions, and functions called inside the program's own graphs.
 
     Attributes:
-      sessions: The function and line of each session that is not inside such a graph.
+      sessions: the function and line of each session that is not inside such a graph.
     """
 
     def __init__(self, signs: Signs):

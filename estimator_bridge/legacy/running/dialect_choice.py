@@ -31,10 +31,10 @@ class DialectChoice:
     """Makes the choices for one process.
 
     Args:
-      main: The dialect of modules in doubt; None until a file decides it.
-      forced: The dialect of all of the program's modules, whatever their source.
-      graphs: Whether the program's top level has graphs and sessions; TF1 programs always do.
-      verbose: Whether to report the decisions on stderr.
+      main: the dialect of modules in doubt; None until a file decides it.
+      forced: the dialect of all of the program's modules, whatever their source.
+      graphs: whether the program's top level has graphs and sessions; TF1 programs always do.
+      verbose: whether to report the decisions on stderr.
     """
 
     def __init__(
@@ -74,8 +74,8 @@ class DialectChoice:
         """Returns the dialect of a file that is about to run.
 
         Args:
-          path: The file.
-          as_main: Whether it runs as a ``__main__`` that this command did not start.
+          path: the file.
+          as_main: whether it runs as a ``__main__`` that this command did not start.
         """
         if not self.forced and (as_main or (self._judges_each_file and mentions_tensorflow(path))):
             return self._judge(path, as_main)

@@ -23,8 +23,8 @@ class Verdict(NamedTuple):
     """A module's dialect, and the evidence in its source.
 
     Attributes:
-      dialect: The dialect it was written for; None if its source fits both.
-      reason: The name that decided, with its line; "" if there is none.
+      dialect: the dialect it was written for; None if its source fits both.
+      reason: the name that decided, with its line; "" if there is none.
     """
 
     dialect: Dialect | None
@@ -48,7 +48,7 @@ def judge(source: bytes) -> Verdict:
     such a module knows where TF2 has TF1's names, and means TF2.
 
     Args:
-      source: The module's source.
+      source: the module's source.
 
     Returns:
       The verdict; without a dialect if Python cannot parse the source.
@@ -66,7 +66,7 @@ def judge_nodes(nodes: Sequence[ast.AST]) -> Verdict:
     """Judges a parsed source as `judge` does.
 
     Args:
-      nodes: All nodes of the module's syntax tree, as `ast.walk` returns them.
+      nodes: all nodes of the module's syntax tree, as `ast.walk` returns them.
     """
     of_compat = _compat_variables(nodes)
     uses = list(_uses(nodes, _variables(nodes, "tensorflow") - of_compat.keys()))

@@ -25,9 +25,9 @@ def watch_exec(of_file: OfFile, of_text: OfText) -> None:
     """Installs the hook in Python's builtins.
 
     Args:
-      of_file: Called with a file's path, the name of its module, whether it runs as ``__main__``,
+      of_file: called with a file's path, the name of its module, whether it runs as ``__main__``,
         and the file that the namespace belongs to, if that is another file.
-      of_text: Called with source that is executed as text, and the same kind of file.
+      of_text: called with source that is executed as text, and the same kind of file.
     """
     _Watched.of_file, _Watched.of_text = staticmethod(of_file), staticmethod(of_text)
     builtins.exec = _Watched

@@ -37,7 +37,7 @@ class ProgramFinder(importlib.abc.MetaPathFinder):
     """The first of Python's finders while a program runs.
 
     Args:
-      choice: Chooses the dialects of the program's files.
+      choice: chooses the dialects of the program's files.
     """
 
     def __init__(self, choice: DialectChoice):
@@ -67,8 +67,8 @@ class ProgramFinder(importlib.abc.MetaPathFinder):
         """Returns whether a file belongs to the program or to an installed TF1 program.
 
         Args:
-          top: The name of the top-level package or module.
-          file: The file.
+          top: the name of the top-level package or module.
+          file: the file.
         """
         if is_installed(file):
             return self._speaks_tf1(top, file)

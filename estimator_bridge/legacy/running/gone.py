@@ -27,8 +27,8 @@ def what_is_said_of(name: str, error: Exception | None = None) -> str:
     """Returns the message for a name that does not exist.
 
     Args:
-      name: The full name, starting with `tensorflow`.
-      error: The error that its lookup raised.
+      name: the full name, starting with `tensorflow`.
+      error: the error that its lookup raised.
     """
     if isinstance(error, (MissingImportError, MissingNameError)):
         return str(error)

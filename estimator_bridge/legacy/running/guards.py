@@ -15,8 +15,8 @@ def is_guarded(path: str, line: int) -> bool:
     """Returns whether a line is in a `try` that handles an ImportError.
 
     Args:
-      path: The module's file.
-      line: The line of the import.
+      path: the module's file.
+      line: the line of the import.
     """
     return any(first <= line <= last for first, last in _guarded_lines(path))
 

@@ -23,9 +23,9 @@ class PlainCell(NamedTuple):
     """A cell converted to plain Python.
 
     Attributes:
-      source: The Python, with each line at its position in the cell.
-      passed_over: The lines that are not run, as written in the cell.
-      tensorflow: The version that `%tensorflow_version` asks for: "1", "2", or "" without it.
+      source: the Python, with each line at its position in the cell.
+      passed_over: the lines that are not run, as written in the cell.
+      tensorflow: the version that `%tensorflow_version` asks for: "1", "2", or "" without it.
     """
 
     source: str
@@ -37,7 +37,7 @@ def plain_python(source: str) -> PlainCell:
     """Removes the lines of a cell that only a notebook can run.
 
     Args:
-      source: The cell.
+      source: the cell.
 
     Returns:
       The rest. The statement of a `%time` line, and the cell below `%%time`, are kept.

@@ -19,11 +19,11 @@ class Main(NamedTuple):
     """The program to run as ``__main__``.
 
     Attributes:
-      name: The name used on the command line: the first of sys.argv.
-      path: Its file, absolute.
-      folder: The root of the program's absolute imports.
-      spec: The spec of a module run with `-m`; None for a script.
-      notebook: The parsed notebook; None for any other program.
+      name: the name used on the command line: the first of sys.argv.
+      path: its file, absolute.
+      folder: the root of the program's absolute imports.
+      spec: the spec of a module run with `-m`; None for a script.
+      notebook: the parsed notebook; None for any other program.
     """
 
     name: str
@@ -37,8 +37,8 @@ def find_script(path: str) -> Main:
     """Finds a script, a notebook, or the ``__main__.py`` of a folder.
 
     Raises:
-      FileNotFoundError: There is no such file.
-      NotebookError: The file is named like a notebook, but cannot be run as one.
+      FileNotFoundError: there is no such file.
+      NotebookError: the file is named like a notebook, but cannot be run as one.
     """
     if os.path.isdir(path):
         inner = os.path.join(path, "__main__.py")
@@ -60,7 +60,7 @@ def find_module(name: str) -> Main:
     Its parent packages are located but not imported: they must be imported as parts of the program.
 
     Raises:
-      ModuleNotFoundError: There is no such module, or it has no source.
+      ModuleNotFoundError: there is no such module, or it has no source.
     """
     spec = _spec(name)
     if spec is not None and spec.submodule_search_locations is not None:

@@ -22,9 +22,9 @@ class Cell(NamedTuple):
     """A code cell.
 
     Attributes:
-      number: The number among the cells with code, from 1, as Jupyter counts when it runs all.
-      source: Its Python, without magics, with each line at its position in the cell.
-      passed_over: The lines that are not run.
+      number: the number among the cells with code, from 1, as Jupyter counts when it runs all.
+      source: its Python, without magics, with each line at its position in the cell.
+      passed_over: the lines that are not run.
     """
 
     number: int
@@ -36,9 +36,9 @@ class Notebook(NamedTuple):
     """A notebook.
 
     Attributes:
-      name: The file name to show.
-      cells: The cells with code.
-      tensorflow: The version that `%tensorflow_version` asks for: "1", "2" or "".
+      name: the file name to show.
+      cells: the cells with code.
+      tensorflow: the version that `%tensorflow_version` asks for: "1", "2" or "".
     """
 
     name: str
@@ -77,7 +77,7 @@ class Notebook(NamedTuple):
         The cells' sources are registered for tracebacks, debuggers and other tools.
 
         Raises:
-          SyntaxError: A cell is not Python; the error names the cell.
+          SyntaxError: a cell is not Python; the error names the cell.
         """
         codes = []
         for cell in self.cells:
@@ -97,12 +97,12 @@ def read_notebook(path: str, name: str | None = None) -> Notebook:
     """Reads a notebook of nbformat 2 to 4.
 
     Args:
-      path: The file.
-      name: The name to show; by default `path`.
+      path: the file.
+      name: the name to show; by default `path`.
 
     Raises:
-      NotebookError: It cannot be read, is not a Python notebook, or has no code.
-      OSError: The file cannot be opened.
+      NotebookError: it cannot be read, is not a Python notebook, or has no code.
+      OSError: the file cannot be opened.
     """
     name = name or path
     with open(path, encoding="utf-8") as file:

@@ -23,8 +23,8 @@ class Placeholder:
     The import succeeds, because the program may never use the name; any use of it raises.
 
     Args:
-      message: The error message, with what to use instead.
-      name: The full name.
+      message: the error message, with what to use instead.
+      name: the full name.
     """
 
     def __init__(self, message: str, name: str):

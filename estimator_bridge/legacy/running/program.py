@@ -36,10 +36,10 @@ def run_main(
     """Runs a program to its end. Its exceptions, SystemExit included, propagate.
 
     Args:
-      main: The program.
-      arguments: The program's arguments.
-      forced: The dialect of all its modules; by default, each module's source decides.
-      verbose: Whether to report the dialect and the reason.
+      main: the program.
+      arguments: the program's arguments.
+      forced: the dialect of all its modules; by default, each module's source decides.
+      verbose: whether to report the dialect and the reason.
     """
     sys.argv = [main.name, *arguments]
     told: dict[str, Any] = {"path": main.path, "module": main.spec.name if main.spec else None}
@@ -115,13 +115,13 @@ def prepare_main(
     """Prepares this process for the program's modules.
 
     Args:
-      path: The main module's file.
-      module: Its name if it is run with `-m`.
-      dialect: The dialect of modules in doubt; None if the program is in doubt too.
-      forced: The dialect of all modules, or None.
-      graphs: Whether a TF2 program gets graphs and sessions at its top level.
-      is_tool: Whether the main module only runs the program; it gets Python's own builtins.
-      verbose: Whether to report the dialects of files that a tool runs.
+      path: the main module's file.
+      module: its name if it is run with `-m`.
+      dialect: the dialect of modules in doubt; None if the program is in doubt too.
+      forced: the dialect of all modules, or None.
+      graphs: whether a TF2 program gets graphs and sessions at its top level.
+      is_tool: whether the main module only runs the program; it gets Python's own builtins.
+      verbose: whether to report the dialects of files that a tool runs.
 
     Returns:
       The values for the main module's namespace.

@@ -68,7 +68,7 @@ def module_verdict(path: str) -> Verdict:
     """Judges a file.
 
     Args:
-      path: The path of a module's source.
+      path: the path of a module's source.
 
     Returns:
       The verdict of `judge`; without a dialect if the file cannot be read.
@@ -80,8 +80,8 @@ def program_verdict(path: str, *folders: str) -> Verdict:
     """Judges a program by its main file, then by its imports from the program's folders.
 
     Args:
-      path: The main file.
-      *folders: The folders in which its imports are looked for.
+      path: the main file.
+      *folders: the folders in which its imports are looked for.
 
     Returns:
       The verdict of the nearest conclusive file; its reason names the file.
@@ -97,8 +97,8 @@ def default_graph_reason(path: str, *folders: str) -> str:
     """Returns why a program of tensorflow.compat.v1 is taken to rely on TensorFlow 1's behavior.
 
     Args:
-      path: The main file.
-      *folders: The folders in which its imports are looked for.
+      path: the main file.
+      *folders: the folders in which its imports are looked for.
 
     Returns:
       The nearest sign of it, with its file and line; "" if there is none, or if a module of the

@@ -21,7 +21,7 @@ def tell_spawned_processes(**program: Any) -> None:
     """Makes processes that are spawned from now on run the program's main module as here.
 
     Args:
-      **program: The arguments of `run_again`'s `prepare_main`.
+      **program: the arguments of `run_again`'s `prepare_main`.
     """
     from multiprocessing import spawn
 

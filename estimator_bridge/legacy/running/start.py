@@ -18,7 +18,7 @@ def get_ready(graphs: bool) -> None:
     """Installs this library in TensorFlow, and sets the behavior that the program expects.
 
     Args:
-      graphs: Whether the program's top level gets graphs, sessions, reference variables and
+      graphs: whether the program's top level gets graphs, sessions, reference variables and
         `Dimension`, as in TF1. Graphs of an Estimator do not depend on it.
     """
     from estimator_bridge.legacy.install import install

@@ -20,8 +20,8 @@ def show_program_only(whole: bool = False, has_cells: bool = False) -> None:
     """Makes Python show an error that ends the program as if it had run the program itself.
 
     Args:
-      whole: Whether to keep this library's frames too.
-      has_cells: Whether the program is a notebook. Its cells' lines are in Python's line cache,
+      whole: whether to keep this library's frames too.
+      has_cells: whether the program is a notebook. Its cells' lines are in Python's line cache,
         which the interpreter itself does not read before Python 3.13.
     """
     show = print_exception if has_cells else sys.excepthook

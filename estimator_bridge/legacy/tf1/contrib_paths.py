@@ -46,7 +46,7 @@ class _Contrib(ModuleType):
     """tf.contrib, one of its namespaces, or a module that represents one of their files.
 
     Args:
-      name: Its full name, below tensorflow.contrib.
+      name: its full name, below tensorflow.contrib.
     """
 
     def __init__(self, name: str):

@@ -16,10 +16,10 @@ class Changes:
     """The differences between faces and the real modules.
 
     Args:
-      own: By full name ("tensorflow.estimator"), a value's path ("package.module.name"), or a
+      own: by full name ("tensorflow.estimator"), a value's path ("package.module.name"), or a
         function that makes the value.
-      missing: By full name, the advice for names that no longer exist.
-      wraps: Whether a module inside a face is also presented by a face.
+      missing: by full name, the advice for names that no longer exist.
+      wraps: whether a module inside a face is also presented by a face.
     """
 
     def __init__(
@@ -43,9 +43,9 @@ class Face(ModuleType):
     """Presents a module. Attributes that a program sets on the face do not reach the module.
 
     Args:
-      name: The face's full name, which errors use.
-      real: The module to present.
-      changes: The differences in it and in the modules inside.
+      name: the face's full name, which errors use.
+      real: the module to present.
+      changes: the differences in it and in the modules inside.
     """
 
     def __init__(self, name: str, real: ModuleType, changes: Changes):

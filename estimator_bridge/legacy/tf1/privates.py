@@ -90,7 +90,7 @@ def moved_module(name: str) -> ModuleType | None:
     """Returns the replacement of a moved module.
 
     Args:
-      name: The old module's full name.
+      name: the old module's full name.
 
     Returns:
       The new module; None for a module that has not moved, or was removed.
@@ -108,7 +108,7 @@ def with_old_names(module: Any) -> Any:
     """Lets a module of tensorflow.python find names that it had in TF1.
 
     Args:
-      module: The module; any other object is returned unchanged.
+      module: the module; any other object is returned unchanged.
 
     Returns:
       The same module. Names that it has are not affected; names that it lacks are looked up in

@@ -29,7 +29,7 @@ def prepare(name: str) -> ModuleType | None:
     """Prepares a module that a program is about to import.
 
     Args:
-      name: Its full name.
+      name: its full name.
 
     Returns:
       A module of Python 2 that only the program sees; None if Python's import should proceed.

@@ -40,7 +40,7 @@ class LooseVersion:
     """A version whose numbers and words are compared one by one: 1.10 comes after 1.9.
 
     Args:
-      vstring: The version.
+      vstring: the version.
     """
 
     def __init__(self, vstring: str = "0"):
