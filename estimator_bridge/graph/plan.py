@@ -48,12 +48,13 @@ class Stage:
 class Plan:
     """The stages for some fetches.
 
-    stages: The stages, at least one.
-    inputs: By node, its inputs and control inputs ('a:0', '^a').
-    given: The offered tensor references that are used.
-    writes: The resource nodes that some node of the plan may write.
-    reads_first: The resource nodes whose value is used before the plan sets it.
-    has_v1_control_flow: Whether the nodes include Switch, Merge, Enter, ...
+    Attributes:
+      stages: the stages, at least one.
+      inputs: by node, its inputs and control inputs ('a:0', '^a').
+      given: the offered tensor references that are used.
+      writes: the resource nodes that some node of the plan may write.
+      reads_first: the resource nodes whose value is used before the plan sets it.
+      has_v1_control_flow: whether the nodes include Switch, Merge, Enter, ...
     """
 
     stages: list[Stage]
