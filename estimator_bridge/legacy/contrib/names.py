@@ -1,6 +1,6 @@
-"""The names of tf.contrib that face estimators, TPUs and strategies, and where each of them is.
+"""The names of tf.contrib for estimators, TPUs and strategies, and the path of each.
 
-`estimator_bridge.contrib.names` has all others, and says how to read this.
+`estimator_bridge.contrib.names` has all others, and explains the format.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ _PARAMETER_SERVERS = (
 _USE_HOOK = "is not supported. Use tf.train.{}."
 _FETCHES = "SessionRunHook, which fetches {} in before_run"
 
-# By namespace: what there is to say, and the names of which it is said.
+# By namespace: advice, and the names that it is for.
 UNSUPPORTED: dict[str, dict[str, str]] = {
     "data": GROUND_UNSUPPORTED["data"],
     "distribute": {
