@@ -19,7 +19,7 @@ class CudnnCompatibleLSTMCell(LSTMBlockCell):
 
     Args:
       num_units: the state's size.
-      reuse: whether the variables are there already.
+      reuse: whether to reuse existing variables.
     """
 
     def __init__(self, num_units: int, reuse: bool | None = None):
@@ -31,8 +31,8 @@ class CudnnCompatibleGRUCell(LayerRNNCell):
 
     Args:
       num_units: the state's size.
-      reuse: whether the variables are there already.
-      kernel_initializer: what makes the kernels; the scope's by default.
+      reuse: whether to reuse existing variables.
+      kernel_initializer: initializer of the kernels; the scope's by default.
     """
 
     def __init__(self, num_units: int, reuse: bool | None = None, kernel_initializer: Any = None):
@@ -67,7 +67,7 @@ class CudnnCompatibleGRUCell(LayerRNNCell):
         self.built = True
 
     def call(self, inputs: Any, state: Any) -> Any:
-        """One step: the output, and the same as new state."""
+        """Returns the step's output, which is also the new state."""
         return gru_step(self._weights, inputs, state)
 
 

@@ -87,7 +87,7 @@ def zero_initializer(ref: Any, use_locking: bool = True, name: str = "zero_initi
 
     Args:
       ref: the variable.
-      use_locking: whether other writes wait.
+      use_locking: whether to block other writes.
       name: a name scope.
 
     Returns:

@@ -90,7 +90,7 @@ def reduce_sum_n(tensors: Sequence[tf.Tensor], name: str | None = None) -> tf.Te
     """Returns the sum of all elements of all tensors.
 
     Raises:
-      ValueError: there are none.
+      ValueError: the list is empty.
     """
     if not tensors:
         raise ValueError("No tensors provided.")
