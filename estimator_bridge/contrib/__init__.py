@@ -1,9 +1,9 @@
-"""tf.contrib of TensorFlow 1, as far as programs that are run here use it.
+"""The supported parts of TensorFlow 1's tf.contrib.
 
-Each namespace is a module here, which is loaded when it is first used, and so are its names. What
-faces estimators, TPUs and strategies is in `estimator_bridge.legacy.contrib`, and so is tf.contrib
-as a whole. Nothing here needs more of estimator_bridge than `errors`, `missing` and
-`tensorflow_private`.
+Each namespace is a module here. The modules and their names are loaded on first use. Namespaces
+for estimators, TPUs and strategies, and tf.contrib as a whole, are in
+`estimator_bridge.legacy.contrib`. This package uses only `errors`, `missing` and
+`tensorflow_private` of estimator_bridge.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What to use in place of the namespaces of tf.contrib that are not there."""
+"""Advice on the namespaces of tf.contrib that are missing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OF_TF1 = frozenset(_OF_TF1.split())
 
 _ANY = (
     "is not supported. tf.contrib was removed from TensorFlow with 2.0; "
-    "`estimator-bridge run --list-supported` shows what of it is there."
+    "`estimator-bridge run --list-supported` lists the supported parts."
 )
 
 
@@ -61,13 +61,13 @@ _ADVICE = {
 
 
 class Namespaces(Mapping[str, str]):
-    """What there is to say of a namespace that is not there; something of every name.
+    """The advice on a missing namespace, for any name.
 
-    tf.contrib as a whole is gone, so a name that it never had deserves no other answer.
+    tf.contrib was removed as a whole, so names that it never had get the same advice.
     """
 
     def __getitem__(self, name: str) -> str:
-        if name.startswith("__"):  # Python asks a module for these
+        if name.startswith("__"):  # lookups by Python itself
             raise KeyError(name)
         return _ADVICE.get(name, _ANY)
 

@@ -1,8 +1,8 @@
 """Default arguments for layers, set for a block of code: ``tf.contrib.framework.arg_scope``.
 
-A scope is a dict: by a function's key, the arguments that its calls get unless they say otherwise.
-The innermost scope is the last of a stack. tf_slim keeps a stack of its own in the same form;
-``join`` makes the two one, so that layers of both kinds see each other's scopes.
+A scope is a dict: by a function's key, the default arguments of its calls. The innermost scope is
+on top of a stack. tf_slim has its own stack of the same form; ``join`` merges the two, so that
+layers of both kinds see each other's scopes.
 """
 
 from __future__ import annotations
@@ -32,28 +32,28 @@ _twins: dict[str, str] = {}  # by key, the key of the same layer in the other li
 
 
 def current_arg_scope() -> Scope:
-    """The innermost scope: by a function's key, its default arguments."""
+    """Returns the innermost scope: by a function's key, its default arguments."""
     return _stack[-1]
 
 
 def arg_scope_func_key(op: Any) -> str:
-    """The key of a function in scopes."""
+    """Returns the key of a function in scopes."""
     return getattr(op, "_key_op", str(op))
 
 
 def has_arg_scope(func: Any) -> bool:
-    """Whether a function was decorated with ``add_arg_scope``."""
+    """Returns whether a function was decorated with ``add_arg_scope``."""
     return arg_scope_func_key(func) in _arguments
 
 
 def arg_scoped_arguments(func: Any) -> tuple[str, ...]:
-    """The arguments of a function that a scope can set: those that have a default.
+    """Returns the arguments of a function that a scope can set: those with a default.
 
     Args:
       func: a function that was decorated with ``add_arg_scope``.
 
     Raises:
-      ValueError: it was not.
+      ValueError: it was not decorated.
     """
     _check_decorated(func)
     return _arguments[arg_scope_func_key(func)]
@@ -66,7 +66,7 @@ def add_arg_scope(func: _Function) -> _Function:
       func: the function.
 
     Returns:
-      A function with the same signature. Arguments of its calls win over those of the scope.
+      A function with the same signature. Arguments of a call override those of the scope.
     """
     key = arg_scope_func_key(func)
 
@@ -85,8 +85,8 @@ def arg_scope(list_ops_or_scope: Sequence[Any] | Scope, **kwargs: Any) -> Iterat
 
     Args:
       list_ops_or_scope: a list or tuple of functions that were decorated with ``add_arg_scope``;
-        or a scope that an earlier ``with arg_scope(...) as scope`` gave, to enter it again.
-      **kwargs: the defaults. They add to those of the scopes around, and replace them by name.
+        or a scope from an earlier ``with arg_scope(...) as scope``, to enter it again.
+      **kwargs: the defaults. They add to those of enclosing scopes, and override them by name.
 
     Yields:
       The scope, for later use.
@@ -100,7 +100,7 @@ def arg_scope(list_ops_or_scope: Sequence[Any] | Scope, **kwargs: Any) -> Iterat
             raise ValueError(
                 "When attempting to re-use a scope by supplying a dictionary, kwargs must be "
                 f"empty; got {', '.join(kwargs)}. Enter the scope, and set those in an arg_scope "
-                "with a list of functions inside of it."
+                "with a list of functions inside it."
             )
         scope = dict(list_ops_or_scope)
     else:
@@ -113,13 +113,13 @@ def arg_scope(list_ops_or_scope: Sequence[Any] | Scope, **kwargs: Any) -> Iterat
 
 
 def join(stack: list[Scope], arguments: dict[str, Any], twins: Mapping[str, str]) -> None:
-    """Goes over to another library's stack of scopes, so that both have one.
+    """Switches to another library's stack of scopes, so that both share one.
 
     Args:
-      stack: its stack, which has the scopes that are open there. Scopes open here move to it.
+      stack: its stack, with the scopes that are open there. Scopes open here move to it.
       arguments: its table of decorated functions' arguments, by key.
-      twins: by key here, the key of the same layer there. What a scope sets for one of them it
-        sets for both.
+      twins: by key here, the key of the same layer there. A scope for one of them also applies
+        to the other.
     """
     global _stack, _arguments  # noqa: PLW0603 - both libraries' functions look into one stack
     if stack is not _stack:

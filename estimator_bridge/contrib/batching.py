@@ -1,4 +1,4 @@
-"""tf.contrib.batching: a function whose concurrent calls are computed as one batch."""
+"""tf.contrib.batching: a decorator that batches concurrent calls of a function."""
 
 from estimator_bridge.contrib.namespaces import NAMESPACES
 

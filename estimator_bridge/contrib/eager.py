@@ -1,4 +1,4 @@
-"""tf.contrib.eager: what of eager execution had no public name yet."""
+"""tf.contrib.eager: parts of eager execution that had no public name yet."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _v1 = tf.compat.v1
 
 
 def Iterator(dataset: tf.data.Dataset) -> Any:
-    """An iterator over a dataset's elements, with ``next()`` too.
+    """Returns an iterator over a dataset's elements, with ``next()`` too.
 
     Returns:
-      What ``iter(dataset)`` is.
+      The result of ``iter(dataset)``.
     """
     iterator = iter(dataset)
     iterator.next = iterator.__next__
@@ -26,24 +26,24 @@ def Iterator(dataset: tf.data.Dataset) -> Any:
 
 
 def list_devices() -> list[str]:
-    """The names of the devices."""
+    """Returns the names of the devices."""
     return [device.name for device in tf.config.list_logical_devices()]
 
 
 def num_gpus() -> int:
-    """How many GPUs there are."""
+    """Returns the number of GPUs."""
     return len(tf.config.list_logical_devices("GPU"))
 
 
 def implicit_value_and_gradients(f: Callable[..., Any]) -> Callable[..., tuple[Any, list]]:
-    """Makes a function of a loss and its gradients.
+    """Makes a function that returns a loss and its gradients.
 
     Args:
-      f: returns the loss.
+      f: a function that returns the loss.
 
     Returns:
-      A function of the same arguments: of the loss, and pairs of gradient and variable for each
-      trainable variable that ``f`` used.
+      A function of the same arguments. It returns the loss, and pairs of gradient and variable
+      for each trainable variable that ``f`` used.
     """
 
     def both(*args: Any, **kwargs: Any) -> tuple[Any, list]:
@@ -56,7 +56,7 @@ def implicit_value_and_gradients(f: Callable[..., Any]) -> Callable[..., tuple[A
 
 
 def implicit_gradients(f: Callable[..., Any]) -> Callable[..., list]:
-    """As ``implicit_value_and_gradients``, of the gradients alone."""
+    """Like ``implicit_value_and_gradients``, for the gradients alone."""
     both = implicit_value_and_gradients(f)
     return lambda *args, **kwargs: both(*args, **kwargs)[1]
 
@@ -64,14 +64,14 @@ def implicit_gradients(f: Callable[..., Any]) -> Callable[..., list]:
 def value_and_gradients_function(
     f: Callable[..., Any], params: Sequence[int] | None = None
 ) -> Callable[..., tuple[Any, list]]:
-    """Makes a function of a value and its gradients by the arguments.
+    """Makes a function that returns a value and its gradients by the arguments.
 
     Args:
       f: a function of tensors.
-      params: the places of the arguments; by default all.
+      params: the positions of the arguments; by default all.
 
     Returns:
-      A function of the same arguments: of the value, and the gradients.
+      A function of the same arguments. It returns the value and the gradients.
     """
 
     def both(*args: Any) -> tuple[Any, list]:
@@ -88,6 +88,6 @@ def value_and_gradients_function(
 def gradients_function(
     f: Callable[..., Any], params: Sequence[int] | None = None
 ) -> Callable[..., list]:
-    """As ``value_and_gradients_function``, of the gradients alone."""
+    """Like ``value_and_gradients_function``, for the gradients alone."""
     both = value_and_gradients_function(f, params)
     return lambda *args: both(*args)[1]

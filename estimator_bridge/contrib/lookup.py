@@ -22,8 +22,8 @@ class HashTable(_lookup.HashTable):
     Args:
       initializer: such as KeyValueTensorInitializer.
       default_value: of keys that are not there.
-      shared_name: taken for old calls' sake; each table is one by itself.
-      name: of the operation.
+      shared_name: has no effect: tables are not shared.
+      name: the operations' name.
     """
 
     def __init__(
@@ -41,10 +41,10 @@ class MutableHashTable(_lookup.MutableHashTable):
     """A table that can be written, and is saved with the variables.
 
     Args:
-      key_dtype: of the keys.
-      value_dtype: of the values.
+      key_dtype: the keys' type.
+      value_dtype: the values' type.
       default_value: of keys that are not there.
-      shared_name: taken for old calls' sake; each table is one by itself.
+      shared_name: has no effect: tables are not shared.
       name: of the operation, and in checkpoints.
       checkpoint: whether it is saved.
     """
@@ -66,13 +66,13 @@ class MutableDenseHashTable(_lookup.DenseHashTable):
     """As MutableHashTable, laid out in tensors.
 
     Args:
-      key_dtype: of the keys.
-      value_dtype: of the values.
+      key_dtype: the keys' type.
+      value_dtype: the values' type.
       default_value: of keys that are not there.
       empty_key: a key that marks empty places, and is never one of the table's.
       deleted_key: another one, which marks removed entries.
       initial_num_buckets: how many places there are at first, a power of 2.
-      shared_name: taken for old calls' sake; each table is one by itself.
+      shared_name: has no effect: tables are not shared.
       name: of the operation, and in checkpoints.
       checkpoint: whether it is saved.
     """
@@ -117,8 +117,8 @@ def index_table_from_tensor(
       num_oov_buckets: how many ids, from size on, the words out of the vocabulary share.
       default_value: their id where ``num_oov_buckets`` is 0.
       hasher_spec: how they are spread over the ids.
-      dtype: of the keys.
-      name: of the operation.
+      dtype: the keys' type.
+      name: the operations' name.
 
     Returns:
       A table of int64 ids.
@@ -168,7 +168,7 @@ def index_to_string_table_from_tensor(
     Args:
       mapping: [size], the words.
       default_value: for an id that has none.
-      name: of the operation.
+      name: the operations' name.
 
     Returns:
       A table of int64 keys and string values.

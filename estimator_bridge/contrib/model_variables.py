@@ -39,13 +39,13 @@ def variable(
       shape: its shape; None if the initializer is a value.
       dtype: its type; float32 by default.
       initializer: a value or what makes one; the scope's by default.
-      regularizer: a function of the variable whose result joins REGULARIZATION_LOSSES.
-      trainable: whether it joins TRAINABLE_VARIABLES.
+      regularizer: a function of the variable whose result is added to REGULARIZATION_LOSSES.
+      trainable: whether to add it to TRAINABLE_VARIABLES.
       collections: the others that it joins; GLOBAL_VARIABLES by default.
       caching_device: where reads are cached.
       device: where it lives; a string or a function of an operation.
       partitioner: divides it into parts; the scope's by default.
-      custom_getter: called in place of ``tf.compat.v1.get_variable``, with the same arguments.
+      custom_getter: called instead of ``tf.compat.v1.get_variable``, with the same arguments.
       use_resource: as for ``tf.compat.v1.get_variable``.
       synchronization: when replicas' copies are joined.
       aggregation: how they are joined.

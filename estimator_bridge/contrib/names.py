@@ -1,17 +1,17 @@
-"""The names of tf.contrib that are here, and where each of them is: the one list of them.
+"""The supported names of tf.contrib, and the path of each: the only list of them.
 
-`namespaces.py` reads it, and from there the namespaces themselves, the import of
-`tensorflow.contrib`, the documentation and `estimator-bridge check` learn what there is. The names
-that are missing are in `unsupported.py`.
+`namespaces.py` reads it, and provides it to the namespaces themselves, the import of
+`tensorflow.contrib`, the documentation and `estimator-bridge check`. `unsupported.py` lists the
+missing names.
 """
 
 from __future__ import annotations
 
 __all__ = ["NAMES", "names_in"]
 
-# By namespace: places, each with the names that it has. A place is a module of this package; where
-# it is the namespace itself, a name is defined in its file, or is a module. "tf" begins a place in
-# TensorFlow. What has another name there stands behind "=".
+# By namespace: paths, each with the names found there. A path is a module of this package; if it is
+# the namespace itself, the name is defined in its file or is a module. "tf" starts a path in
+# TensorFlow. A name that differs there follows "=".
 NAMES: dict[str, dict[str, str]] = {
     "batching": {
         "tf": "batch_function=nondifferentiable_batch_function",
@@ -324,12 +324,12 @@ NAMES: dict[str, dict[str, str]] = {
 
 
 def names_in(namespace: str) -> list[str]:
-    """Lists the names of a namespace."""
+    """Returns the names of a namespace."""
     words = " ".join(NAMES[namespace].values()).split()
     return sorted(word.partition("=")[0] for word in words)
 
 
-# The core of slim is made of other namespaces.
+# The core of slim consists of names of other namespaces.
 NAMES["slim"] = {
     "": "losses metrics",
     "arg_scope": NAMES["framework"]["arg_scope"],

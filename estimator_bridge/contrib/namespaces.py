@@ -1,4 +1,4 @@
-"""The namespaces of tf.contrib, as the tables have them: what each holds, and where."""
+"""The namespaces of tf.contrib, read from the tables of names."""
 
 from __future__ import annotations
 
@@ -17,20 +17,19 @@ from estimator_bridge.missing import missing_getattr
 
 __all__ = ["NAMESPACES", "Namespace", "read_tables"]
 
-# What a namespace's file takes from here: its list of names, and the functions of a lazy module.
+# The values that a namespace's file takes from here: its names, and a lazy module's functions.
 Opened = tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]
 
 
 @dataclass(frozen=True)
 class Namespace:
-    """A namespace of tf.contrib, whose names are found when they are used.
+    """A namespace of tf.contrib, whose names are loaded on first use.
 
     Attributes:
-      name: below tf.contrib, as "layers" or "losses.metric_learning".
-      module: the full name of the module that is the namespace.
-      places: by public name, the module that has it and what it is called there, as
-        "package.module:name".
-      unsupported: by a name that is missing, what there is to say of it.
+      name: its name below tf.contrib, as "layers" or "losses.metric_learning".
+      module: the full name of the namespace's module.
+      places: by public name, the path of the object, as "package.module:name".
+      unsupported: by missing name, the advice.
     """
 
     name: str
@@ -40,7 +39,7 @@ class Namespace:
 
     @property
     def names(self) -> list[str]:
-        """The public names, sorted; where tf_slim is installed, slim has others."""
+        """The public names, sorted; with tf_slim installed, slim has others."""
         return sorted(self.places)
 
     def load(self) -> ModuleType:
@@ -48,7 +47,7 @@ class Namespace:
         return importlib.import_module(self.module)
 
     def opened(self) -> Opened:
-        """What the namespace's file binds to ``__all__``, ``__getattr__`` and ``__dir__``."""
+        """Returns the ``__all__``, ``__getattr__`` and ``__dir__`` of the namespace's file."""
         fail = missing_getattr(self.module, self.unsupported, f"tf.contrib.{self.name}")
 
         def __getattr__(name: str) -> Any:
@@ -61,15 +60,15 @@ class Namespace:
         return self.names, __getattr__, lambda: self.names
 
     def find(self, name: str) -> Any:
-        """Finds one of the names."""
+        """Returns the object of one of the names."""
         place, _, path = self.places[name].partition(":")
         module = importlib.import_module(place)
-        if place == self.module and path not in vars(module):  # not of its file: a module of it
+        if place == self.module and path not in vars(module):  # a submodule, not a name of the file
             return importlib.import_module(f"{place}.{path}")
         return operator.attrgetter(path)(module)
 
     def _has_file(self, name: str) -> bool:
-        """Whether a module of the namespace has that name, as tf.contrib.layers.initializers."""
+        """Returns whether the namespace has a module of that name, as layers.initializers."""
         folders = vars(sys.modules[self.module]).get("__path__", [])
         return PathFinder.find_spec(f"{self.module}.{name}", folders) is not None
 
@@ -83,11 +82,11 @@ def read_tables(
 
     Args:
       package: its full name.
-      names: see `names.NAMES`. A place that begins with "estimator_bridge." is a full name.
+      names: see `names.NAMES`. A path that starts with "estimator_bridge." is a full name.
       unsupported: see `unsupported.UNSUPPORTED`.
 
     Returns:
-      By name, the namespaces; those within another one, which have a dot, too.
+      The namespaces by name, including nested ones, whose names have a dot.
     """
     found = {}
     for namespace, places in names.items():

@@ -1,6 +1,6 @@
-"""The names of tf.contrib that are not here, and what to use in place of each.
+"""The unsupported names of tf.contrib, and what to use instead of each.
 
-Namespaces that are missing as a whole are in `advice.py`.
+`advice.py` has the namespaces that are missing as a whole.
 """
 
 from __future__ import annotations
@@ -8,17 +8,17 @@ from __future__ import annotations
 __all__ = ["UNSUPPORTED"]
 
 _ASYNC = (
-    "is for workers that step each by itself on variables of shared servers, which is not there. "
+    "is not supported: it serves workers that update variables of shared servers independently. "
     "Use a plain optimizer with tf.distribute.MultiWorkerMirroredStrategy()."
 )
 _GDN = "is not supported. The package tensorflow-compression has it (tfc.layers.GDN)."
 _INPUT_LAYER = (
     "is not supported. Use tf.compat.v1.feature_column.input_layer(features, columns) with the "
-    "columns of tf.contrib.layers or tf.feature_column; its variables lie in the scope "
+    "columns of tf.contrib.layers or tf.feature_column; its variables are in the scope "
     "'input_layer'."
 )
 _LEGACY_DECODERS = (
-    "was gone in TensorFlow 1.2 already. Use tf.contrib.seq2seq.BasicDecoder, a Helper and "
+    "was removed in TensorFlow 1.2. Use tf.contrib.seq2seq.BasicDecoder, a Helper and "
     "dynamic_decode."
 )
 _LINEAR = "is not supported. Use tf.compat.v1.feature_column.linear_model(features, columns)."
@@ -28,23 +28,23 @@ _LOOP = (
     "ops.global_step_inc_op)."
 )
 _OPAQUE = (
-    "is not needed: the layers of tf.contrib.cudnn_rnn keep their weights in the form that "
-    "checkpoints have. Leave it out."
+    "is not needed: the layers of tf.contrib.cudnn_rnn store their weights in the format of "
+    "checkpoints. Leave it out."
 )
 _RARE_CELL = (
     "is not supported. Use another cell of tf.contrib.rnn or tf.nn.rnn_cell (LSTMBlockCell, "
-    "LayerNormBasicLSTMCell, GRUCell), or copy the cell's class into the program: RNNCell is "
-    "the base that it had."
+    "LayerNormBasicLSTMCell, GRUCell), or copy the cell's class into the program: its base class "
+    "RNNCell is available."
 )
 _REMAP = (
-    "is not there. Use tf.estimator.WarmStartSettings with a VocabInfo, which maps rows by their "
-    "vocabularies."
+    "is not supported. Use tf.estimator.WarmStartSettings with a VocabInfo, which maps rows by "
+    "their vocabularies."
 )
 _SCATTERED = (
     "is not supported. Use tf.contrib.layers.embedding_column of a sparse_column_with_hash_bucket."
 )
 _SEQUENCE_STATES = (
-    "is not there. Cut sequences with a dataset (dataset.window or tf.reshape), and keep the "
+    "is not supported. Cut sequences with a dataset (dataset.window or tf.reshape), and keep the "
     "state between the parts in tf.Variable(trainable=False)."
 )
 _SLIM_LOOP = (
@@ -52,12 +52,12 @@ _SLIM_LOOP = (
     "this library runs."
 )
 _TARGET = (
-    "is not supported; it was of tf.contrib.learn. Write the loss in model_fn, with "
+    "is not supported, as part of tf.contrib.learn. Write the loss in model_fn, with "
     "tf.compat.v1.losses."
 )
 _TRACKED = (
-    "is not there. Assign lists, dicts and variables to attributes of a tf.Module, and save that "
-    "by tf.train.Checkpoint."
+    "is not supported. Assign lists, dicts and variables to attributes of a tf.Module, and save "
+    "that with tf.train.Checkpoint."
 )
 
 
@@ -65,20 +65,20 @@ def _of_tf_slim(*names: str, advice: str) -> dict[str, str]:
     return {advice.format(name): name for name in names}
 
 
-# By namespace: what there is to say, and the names of which it is said.
+# By namespace: the advice, and the names that it applies to.
 UNSUPPORTED: dict[str, dict[str, str]] = {
     "checkpoint": {
         _TRACKED: """
             Checkpointable CheckpointableBase List Mapping NoDependency NumpyState
             PythonStateWrapper UniqueNameTracker capture_dependencies split_dependency
         """,
-        "is not there. Use tf.train.list_variables(checkpoint).": """
+        "is not supported. Use tf.train.list_variables(checkpoint).": """
             CheckpointableObjectGraph dot_graph_from_checkpoint list_objects object_metadata
         """,
     },
     "crf": {
-        "is not there. Use crf_log_norm, which runs the recursion.": "CrfForwardRnnCell",
-        "is not there. Use crf_decode, which runs the recursion.": """
+        "is not supported. Use crf_log_norm, which runs the recursion.": "CrfForwardRnnCell",
+        "is not supported. Use crf_decode, which runs the recursion.": """
             CrfDecodeBackwardRnnCell CrfDecodeForwardRnnCell
         """,
     },
@@ -94,25 +94,25 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         "tf.data.Dataset.from_generator.": "LMDBDataset",
     },
     "eager": {
-        "is not there. Use tf.keras.Model and tf.keras.Sequential.": "Network Sequential",
-        "is not there. Use tf.train.Checkpoint.": """
+        "is not supported. Use tf.keras.Model and tf.keras.Sequential.": "Network Sequential",
+        "is not supported. Use tf.train.Checkpoint.": """
             Saver get_optimizer_variables restore_network_checkpoint restore_variables_on_create
             save_network_checkpoint
         """,
-        "is not there. Use tf.keras layers, which keep their variables.": "EagerVariableStore",
-        "is not there. Use tf.Module.": "Checkpointable",
-        "is not there. Use tf.keras.metrics.": "metrics",
-        "is not there. Call enable_eager_execution() and tf.compat.v1.app.run(main).": "run",
+        "is not supported. Use tf.keras layers, which keep their variables.": "EagerVariableStore",
+        "is not supported. Use tf.Module.": "Checkpointable",
+        "is not supported. Use tf.keras.metrics.": "metrics",
+        "is not supported. Call enable_eager_execution() and tf.compat.v1.app.run(main).": "run",
     },
     "framework": {
-        "is not there. Use tf.data.TFRecordDataset with shuffle and batch.": "RecordInput",
-        "fused operations for mobile devices, and is not there. Use tf.lite.": "fuse_op",
+        "is not supported. Use tf.data.TFRecordDataset with shuffle and batch.": "RecordInput",
+        "is not supported: it fused operations for mobile devices. Use tf.lite.": "fuse_op",
         _REMAP: """
             load_and_remap_matrix_initializer load_linear_multiclass_bias_initializer
             load_variable_slot_initializer
         """,
-        "is not there. Use tf.compat.v1.Print(input, [input]), or tf.print.": "print_op",
-        "is not there. Use tf.compat.v1.py_func, or tf.numpy_function.": "py_func",
+        "is not supported. Use tf.compat.v1.Print(input, [input]), or tf.print.": "print_op",
+        "is not supported. Use tf.compat.v1.py_func, or tf.numpy_function.": "py_func",
     },
     "gan": {
         "is not supported. Use the package tensorflow-gan (tfgan), which tf.contrib.gan "
@@ -130,11 +130,11 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         _GDN: "GDN gdn",
         _TARGET: "ProblemType binary_svm_target multi_class_target regression_target",
         "is not supported. Use tf.raw_ops.Bucketize(input=values, boundaries=[...]).": "bucketize",
-        "is not supported. What uses columns checks them.": "check_feature_columns",
+        "is not supported. Functions that use columns check them.": "check_feature_columns",
         "is not supported. Use tf.compat.v1.nn.embedding_lookup_sparse, with the same arguments.": (
             "embedding_lookup_sparse_with_distributed_aggregation"
         ),
-        "is not supported. Use one tf.contrib.layers.real_valued_column(key, dimension) a "
+        "is not supported. Use one tf.contrib.layers.real_valued_column(key, dimension) per "
         "feature.": "infer_real_valued_columns",
         _INPUT_LAYER: "input_from_feature_columns transform_features",
         _LINEAR: "joint_weighted_sum_from_feature_columns weighted_sum_from_feature_columns",
@@ -169,17 +169,17 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         ),
     },
     "losses.metric_learning": {
-        "is not there. Use triplet_semihard_loss or npairs_loss.": (
+        "is not supported. Use triplet_semihard_loss or npairs_loss.": (
             "cluster_loss npairs_loss_multilabel"
         ),
     },
     "metrics": {
-        "is not there. Use tf.metrics.auc(labels, predictions, num_thresholds=...).": """
+        "is not supported. Use tf.metrics.auc(labels, predictions, num_thresholds=...).": """
             auc_using_histogram auc_with_confidence_intervals streaming_dynamic_auc
         """,
-        "is not there. Use tf.metrics.precision_at_thresholds and "
+        "is not supported. Use tf.metrics.precision_at_thresholds and "
         "tf.metrics.recall_at_thresholds.": "precision_recall_at_equal_thresholds",
-        "is not there. Use tf.metrics.average_precision_at_k, of scores.": (
+        "is not supported. Use tf.metrics.average_precision_at_k, of scores.": (
             "streaming_sparse_average_precision_at_top_k"
         ),
     },
@@ -189,7 +189,7 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
             DropStaleGradientOptimizer ElasticAverageCustomGetter ElasticAverageOptimizer
             ModelAverageCustomGetter ModelAverageOptimizer
         """,
-        "is not there. Use LARSOptimizer, or tf.train.AdagradOptimizer.": """
+        "is not supported. Use LARSOptimizer, or tf.train.AdagradOptimizer.": """
             GGTOptimizer ShampooOptimizer ShampooWOptimizer
         """,
     },
@@ -224,18 +224,18 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         ),
     },
     "summary": {
-        "wrote to a database, and is gone. Use create_file_writer(logdir).": "create_db_writer",
-        "was never there: use tf.summary.text, or tf.compat.v2.summary.text in host_call.": "text",
+        "wrote to a database, and was removed. Use create_file_writer(logdir).": "create_db_writer",
+        "never existed: use tf.summary.text, or tf.compat.v2.summary.text in host_call.": "text",
     },
     "training": {
         _SEQUENCE_STATES: """
             NextQueuedSequenceBatch SequenceQueueingStateSaver batch_sequences_with_states
         """,
-        "is not there. Use tf.data.Dataset.from_generator.": "FeedingQueueRunner",
-        "is gone with tf.contrib.learn. Use tf.estimator.train_and_evaluate.": "Tuner",
+        "is not supported. Use tf.data.Dataset.from_generator.": "FeedingQueueRunner",
+        "was removed with tf.contrib.learn. Use tf.estimator.train_and_evaluate.": "Tuner",
     },
     "util": {
-        "is not there. Use ops_used_by_graph_def for the types, or "
+        "is not supported. Use ops_used_by_graph_def for the types, or "
         "tf.compat.v1.train.export_meta_graph for their definitions.": "stripped_op_list_for_graph",
     },
 }

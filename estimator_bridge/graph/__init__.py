@@ -1,7 +1,7 @@
 """The engine: TF1 graphs traced, lifted into tf.functions, run by a session.
 
-Knows nothing of estimators; ``trace_graph`` makes a graph, ``Lifted`` puts a part of it into a
-tf.function, ``LiftedSession`` runs parts of it as tf.compat.v1.Session would.
+This package knows nothing of estimators. ``trace_graph`` makes a graph, ``Lifted`` imports a part
+of it into a tf.function, and ``LiftedSession`` runs parts of it as tf.compat.v1.Session would.
 """
 
 from estimator_bridge.graph.collectives import REPLICA_ID

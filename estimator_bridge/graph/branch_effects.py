@@ -1,9 +1,9 @@
-"""Branches and loop bodies that change state, whether or not anybody reads what they return.
+"""Branches and loop bodies that change state, even when nothing reads their results.
 
-The functions that tf.cond and tf.while_loop make in a plain graph name no control outputs: what
-changes state in them runs because a result waits for it, and the graph's session computes the
-results. In a tf.function a branch whose results nobody reads is called for its control outputs
-alone, so without any it would do nothing: no assignment, no summary.
+The functions that tf.cond and tf.while_loop make in a plain graph declare no control outputs. Their
+state changes run because a result waits for them, and the graph's session computes the results. In
+a tf.function, a branch whose results are not read is called for its control outputs alone. Without
+any, it would skip its assignments and summaries.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _IDLE = READS | set(DRAWS)
 
 
 def keep_branch_effects(graph_def: tf.compat.v1.GraphDef) -> None:
-    """Lets functions name what changes state on the way to their results as control outputs.
+    """Declares control outputs for the state changes that a function's results wait for.
 
-    Changes the graph: such a function gets a copy with another name, since the runtime knows the
-    old one by its name already, and the copy is called in its place.
+    Changes the graph in place. Each such function is copied under another name, because the runtime
+    already knows the old one by its name, and callers call the copy.
     """
     library = graph_def.library
     changing = functions_where(library, lambda node: _has_effect(node, set()))
@@ -37,7 +37,7 @@ def keep_branch_effects(graph_def: tf.compat.v1.GraphDef) -> None:
             if missing:
                 copies[function.signature.name] = _with_control_outputs(function, missing)
     callers = [f for f in library.function if _called_by(f) & copies.keys()]
-    while callers:  # a function that calls a copy has another body, so it is a copy too
+    while callers:  # a function that calls a copy has a changed body, so it is copied too
         for function in callers:
             name = function.signature.name
             copies.setdefault(name, _with_control_outputs(function, []))
@@ -57,26 +57,26 @@ def keep_branch_effects(graph_def: tf.compat.v1.GraphDef) -> None:
 
 
 def state_changes(library: Any) -> Callable[[Any], bool]:
-    """A test of whether a NodeDef changes state, by itself or in a function that it calls."""
+    """Returns a predicate: does a NodeDef change state, by itself or in a function it calls?"""
     changing = functions_where(library, lambda node: _has_effect(node, set()))
     return lambda node: _has_effect(node, changing)
 
 
 def _called_by(function: Any) -> set[str]:
-    """Names that the nodes of a function may call."""
+    """Returns the names that the nodes of a function may call."""
     return set().union(*(called_functions(node) for node in function.node_def))
 
 
 def _changes_state(node: Any) -> bool:
-    definition = op_def(node.op)  # none: a function that is called by its name
+    definition = op_def(node.op)  # None for a function that is called by its name
     return definition is not None and definition.is_stateful and node.op not in _IDLE
 
 
 def _unnamed_effects(function: Any, changing: set[str]) -> list[str]:
-    """The nodes that a function's results wait for, that change state and that it does not name."""
+    """Returns undeclared nodes that change state and that a function's results wait for."""
     nodes = {node.name: node for node in function.node_def}
     if any(node.op in V1_CONTROL_FLOW for node in nodes.values()):
-        return []  # a node of a dead branch never ends, and no one may wait for it
+        return []  # a node of a dead branch never finishes, so nothing may wait for it
     named = set(function.control_ret.values())
     found = dict.fromkeys(_sources(function.ret.values(), nodes))
     waiting = [*found, *named]
@@ -93,14 +93,14 @@ def _unnamed_effects(function: Any, changing: set[str]) -> list[str]:
 
 
 def _has_effect(node: Any, changing: set[str]) -> bool:
-    """Whether a node changes state; a branch or loop does if a function of it does."""
+    """Returns whether a node changes state; a branch or loop does if one of its functions does."""
     if any(attr.HasField("func") or attr.list.func for attr in node.attr.values()):
         return bool(called_functions(node) & changing)
     return _changes_state(node)
 
 
 def _sources(refs: Any, nodes: dict[str, Any]) -> Iterator[str]:
-    """The nodes behind references ('node:output:0', '^node'); a function's arguments are none."""
+    """Yields the nodes behind references ('node:output:0', '^node'), skipping arguments."""
     for ref in refs:
         name = ref.lstrip("^").partition(":")[0]
         if name in nodes:

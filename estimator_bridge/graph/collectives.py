@@ -1,7 +1,7 @@
-"""Exchanges between replicas that only a TPU has kernels for, spelled out as sums.
+"""Replica exchanges that only a TPU has kernels for, expressed as sums.
 
-A replica that puts zeros where another has a value adds nothing to it. So what one replica is to
-get from another is put into a row of its own, and the rows are added up over the replicas.
+A replica that contributes zeros does not change a sum. So each value to exchange goes into a row of
+its own, and the rows are summed over the replicas.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from estimator_bridge.graph.placement import without_placement
 
 __all__ = ["REPLICA_ID", "spread_collectives"]
 
-# An int32 scalar placeholder for the number of the replica, to which `Lifted` gives a value.
+# An int32 scalar placeholder for the replica's number; `Lifted` supplies its value.
 REPLICA_ID = "estimator_bridge/replica_id:0"
 
 _ONE_GROUP = [[0]]  # of all replicas
 
 
 def spread_collectives(nodes: Iterable[tf.compat.v1.NodeDef]) -> list[tf.compat.v1.NodeDef]:
-    """Puts sums in the place of AllToAll and CollectivePermute, and its value in XlaReplicaId's.
+    """Replaces AllToAll and CollectivePermute by sums, and XlaReplicaId by a placeholder's value.
 
     Args:
-      nodes: of a graph, in creation order.
+      nodes: the nodes of a graph, in creation order.
 
     Returns:
-      The nodes, with those that were put in at the places of those that they stand for.
+      The nodes, with each replacement at the position of its original.
 
     Raises:
-      ValueError: such a node's partners are no constant.
+      ValueError: the partners of such a node are not constant.
     """
     nodes = list(nodes)
     if not any(node.op in _SPREAD or node.op == "XlaReplicaId" for node in nodes):
@@ -47,7 +47,7 @@ def spread_collectives(nodes: Iterable[tf.compat.v1.NodeDef]) -> list[tf.compat.
     for node in nodes:
         if node.op in _SPREAD:
             result += _spread(node, _partners(node, by_name), replica_id)
-        elif node.op == "XlaReplicaId":  # ends the process on a CPU
+        elif node.op == "XlaReplicaId":  # its kernel aborts the process on a CPU
             same = tf.compat.v1.NodeDef(name=node.name, op="Identity", input=[replica_id])
             same.attr["T"].type = tf.int32.as_datatype_enum
             result.append(same)
@@ -59,7 +59,7 @@ def spread_collectives(nodes: Iterable[tf.compat.v1.NodeDef]) -> list[tf.compat.
 def _partners(
     node: tf.compat.v1.NodeDef, by_name: Mapping[str, tf.compat.v1.NodeDef]
 ) -> np.ndarray:
-    """The value of the constant expression that tells a node its partners."""
+    """Returns the constant value of a node's partners (pairs or groups of replicas)."""
     needed, waiting = set(), [node.input[1]]
     while waiting:
         name = waiting.pop().lstrip("^").split(":")[0]
@@ -68,10 +68,10 @@ def _partners(
             waiting += by_name[name].input
             if by_name[name].op == "Placeholder":
                 raise ValueError(
-                    f"{node.op} {node.name!r} must be told its partners by a constant list of "
-                    f"lists of replica numbers, got a value that depends on {name!r}."
+                    f"The partners of {node.op} {node.name!r} must be a constant list of lists of "
+                    f"replica numbers, got a value that depends on {name!r}."
                 )
-    # A gradient turns the pairs of its op round, which is an expression.
+    # The gradient of such an op reverses its pairs by an expression, not by a Const.
     graph_def = tf.compat.v1.GraphDef(
         node=[without_placement(by_name[name]) for name in sorted(needed)]
     )
@@ -109,7 +109,7 @@ def _renamed(ref: str, prefix: str, names: dict[str, str]) -> str:
 def _permute(
     value: tf.Tensor, number: tf.Tensor, pairs: np.ndarray, attributes: Mapping[str, Any]
 ) -> tf.Tensor:
-    """The value of the replica that sends to this one; zeros where none does."""
+    """Returns the value of the replica that sends to this one, or zeros if none does."""
     del attributes
     nothing = tf.zeros_like(value)
     rows = [tf.where(tf.equal(number, source), value, nothing) for source, _ in pairs]
@@ -122,7 +122,7 @@ def _permute(
 def _all_to_all(
     value: tf.Tensor, number: tf.Tensor, groups: np.ndarray, attributes: Mapping[str, Any]
 ) -> tf.Tensor:
-    """Of each replica of the group, the part that is meant for this one, side by side."""
+    """Concatenates the parts that each replica of the group sends to this one."""
     axis, parts = attributes["split_dimension"].i, attributes["split_count"].i
     nothing = tf.zeros_like(value)
     rows = [tf.where(tf.equal(number, i), value, nothing) for i in range(groups.size)]

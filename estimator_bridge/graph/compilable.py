@@ -1,7 +1,7 @@
-"""Which operations of a step XLA cannot compile, with the line that made each, and the mend.
+"""Finds the operations of a step that XLA cannot compile: the user's line and how to fix each.
 
-A TensorFlow without a TPU has no list of the TPU's kernels. Theirs are, but for a few types of
-numbers, those that XLA has for the CPU, and that list is there.
+A TensorFlow build without TPU support does not list the TPU's kernels. Apart from a few number
+types they are the kernels that XLA registers for the CPU, and that list is available.
 """
 
 from __future__ import annotations
@@ -23,46 +23,46 @@ from estimator_bridge.tensorflow_private import xla_op_types
 
 __all__ = ["Obstacle", "find_obstacles", "lowering_error", "not_compilable", "xla_compiles"]
 
-# Ops whose results are as large as the data says.
+# Ops whose result sizes depend on the data.
 _SIZED_BY_DATA = re.compile(
     r"Where|Unique(WithCounts)?(V2)?|ListDiff|DynamicPartition|NonMaxSuppression(V\d|WithOverlaps)?"
 )
-# Ops whose results are as large as an argument says, which has to be a constant then.
+# Ops whose result sizes depend on an argument, which must then be constant.
 _SIZED_BY_ARGUMENT = re.compile(
     r"Reshape|Fill|Range|LinSpace|Tile|BroadcastTo|TopK(V2)?|OneHot|(Strided)?Slice|Random.*"
     r"|TruncatedNormal|Multinomial"
 )
 _CONSTANTS = (
-    "Shapes, sizes and axes have to be known while the model is built: take them from x.shape, or "
-    "from params, not from values."
+    "Shapes, sizes and axes must be known while the model is built: take them from x.shape or "
+    "params, not from values."
 )
-_ELSEWHERE = "Compute it in input_fn, or in what eval_metrics or host_call run on the host."
+_ELSEWHERE = "Compute it in input_fn, or on the host in eval_metrics or host_call."
 _MENDS = (
-    (r"Where", "tf.where(condition) and tf.boolean_mask give as many rows as there are true ones. "
+    (r"Where", "tf.where(condition) and tf.boolean_mask return one row for each true element. "
      "Use tf.where(condition, x, y), or multiply by the mask."),
-    (r"Unique.*|ListDiff|DynamicPartition", "Its result is as large as the data says. Compute it "
-     "in input_fn, and pad it there to one size."),
+    (r"Unique.*|ListDiff|DynamicPartition", "The size of its result depends on the data. Compute "
+     "it in input_fn, and pad it there to a fixed size."),
     (r"NonMaxSuppression.*", "Use tf.image.non_max_suppression_padded, with a fixed number of "
      "boxes."),
     (r"(Eager)?PyFunc(Stateless)?|NumpyFunction", "Python cannot run on an accelerator. "
      + _ELSEWHERE),
-    (r".*Summary.*", "Summaries are written by the host: return host_call=(function, tensors) in "
+    (r".*Summary.*", "The host writes summaries: return host_call=(function, tensors) in "
      "the TPUEstimatorSpec."),
-    (r"Print(V2)?", "Printing is the host's: use a LoggingTensorHook, or host_call."),
+    (r"Print(V2)?", "Only the host can print: use a LoggingTensorHook, or host_call."),
     (r"LookupTable.*", "Tables are the host's: look up in input_fn."),
-    (r".*String.*|AsString|Decode.*|Parse.*|.*Regex.*", "Texts and files are the host's: turn them "
-     "into numbers in input_fn."),
-    (r"Sparse.*", "Sparse tensors are not for accelerators: use dense ones "
+    (r".*String.*|AsString|Decode.*|Parse.*|.*Regex.*", "Accelerators have no strings or files: "
+     "convert them to numbers in input_fn."),
+    (r"Sparse.*", "Accelerators have no sparse tensors: use dense ones "
      "(tf.sparse.to_dense in input_fn) and tf.gather."),
 )  # fmt: skip
 _SIZE_IS_A_VALUE = f"The shape of its result is not static. {_CONSTANTS}"
 _LOWERING_MENDS = {
-    "fixed tensor list size": "XLA needs to know how often a loop with gradients, or one with a "
-    "TensorArray, may run: pass maximum_iterations to tf.while_loop.",
+    "fixed tensor list size": "XLA needs an upper bound on the iterations of a loop with gradients "
+    "or a TensorArray: pass maximum_iterations to tf.while_loop.",
     "compile-time constant": _CONSTANTS,
 }
 _V1_LOOPS = (
-    "It is of TF1's control flow: remove the program's call of "
+    "It belongs to TF1's control flow: remove the program's call of "
     "tf.compat.v1.disable_control_flow_v2() inside model_fn."
 )
 
@@ -72,10 +72,10 @@ class Obstacle:
     """An operation that XLA cannot compile.
 
     Attributes:
-      op: its type.
-      name: its name; of one in a branch or loop, the name of the operation that calls that.
-      line: 'file:line: code' of the user's program; None where no line is the user's.
-      reason: why, and what to do.
+      op: the type.
+      name: the name; for one in a branch or loop, the name of the operation that calls that.
+      line: 'file:line: code' of the user's program; None if no frame is the user's.
+      reason: why it cannot be compiled, and how to fix it.
     """
 
     op: str
@@ -94,20 +94,20 @@ def find_obstacles(
     for_tpu: bool,
     allowed: Collection[str] = (),
 ) -> list[Obstacle]:
-    """The operations that cannot be compiled, in the program's order.
+    """Returns the operations that cannot be compiled, in the program's order.
 
     Args:
       graph: the traced graph.
-      names: of the nodes to compile.
-      for_tpu: whether results must have static shapes too, which XLA does not ask on a CPU.
-      allowed: types of ops to let pass.
+      names: names of the nodes to compile.
+      for_tpu: whether results must have static shapes too, which XLA does not require on a CPU.
+      allowed: types of ops to accept.
     """
     snapshot = Snapshot.of(graph)
     functions = {f.signature.name: f for f in snapshot.library.function}
     found = []
     for name in names:
         node = snapshot.nodes[name]
-        # On a TPU such an op runs on the host, which the program has asked for.
+        # On a TPU such an op runs on the host, as the program requested.
         if node.op in allowed or "_xla_outside_compilation" in node.attr:
             continue
         inner = [node] if node.op not in functions else []
@@ -123,7 +123,7 @@ def find_obstacles(
 
 
 def _bodies(node: Any, functions: dict[str, Any]) -> list[Any]:
-    """All nodes of the functions that a node calls, at any depth."""
+    """Returns all nodes of the functions that a node calls, at any depth."""
     waiting, nodes = [node], []
     seen: set[str] = set()
     while waiting:
@@ -152,7 +152,7 @@ def _reason(graph: tf.Graph, node: Any, is_itself: bool, for_tpu: bool) -> str |
 def _operation(graph: tf.Graph, name: str) -> tf.Operation | None:
     try:
         return graph.get_operation_by_name(name)
-    except KeyError:  # of a function that was spread out
+    except KeyError:  # a node of an inlined function
         return None
 
 
@@ -161,7 +161,7 @@ def _is_static(tensors: Iterable[tf.Tensor]) -> bool:
 
 
 def xla_compiles(op: str) -> bool:
-    """Whether XLA has ops of this type; those that only TPUs have count too."""
+    """Returns whether XLA can compile ops of this type; ops that only TPUs have count too."""
     return op == "CrossReplicaSum" or op in _compiled_types()
 
 
@@ -178,7 +178,7 @@ def _mend(op: str) -> str:
 
 
 def lowering_error(graph: tf.Graph, error: Exception) -> NotCompilableError:
-    """What XLA's compiler said, with the user's line of the operation that it names."""
+    """Returns the error for a failed XLA compilation, with the user's lines of the ops it names."""
     text = str(error)
     lines = []
     for name in dict.fromkeys(re.findall(r"\{\{node ([^}]+)\}\}", text)):
@@ -191,7 +191,7 @@ def lowering_error(graph: tf.Graph, error: Exception) -> NotCompilableError:
 
 
 def not_compilable(obstacles: Sequence[Obstacle]) -> NotCompilableError:
-    """The error that names these operations."""
+    """Returns the error that lists these operations."""
     shown = "\n".join(f"  {obstacle}" for obstacle in obstacles[:_MOST])
     more = f"\n  and {len(obstacles) - _MOST} more" if len(obstacles) > _MOST else ""
     return NotCompilableError(

@@ -1,4 +1,4 @@
-"""Variables that a step counts up by one."""
+"""Recognizes variables that a step increments by one."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ __all__ = ["counts_up"]
 
 
 def counts_up(snapshot: Snapshot, names: Iterable[str], variable: str) -> bool:
-    """Whether some nodes add 1 to an integer variable, once, and change it in no other way.
+    """Returns whether some nodes add 1 to an integer variable once, and change it no other way.
 
     Args:
-      snapshot: of the graph.
+      snapshot: the snapshot of the graph.
       names: the nodes that run, each of them once.
-      variable: the name of its handle's node.
+      variable: the name of the variable's handle node.
     """
     increments, changes_state = 0, Effects.of(snapshot).changes_state
     for name in names:
@@ -26,7 +26,7 @@ def counts_up(snapshot: Snapshot, names: Iterable[str], variable: str) -> bool:
         if variable not in map(node_name, node.input) or not changes_state(node):
             continue
         if node.op != "AssignAddVariableOp" or not _is_one(snapshot, node.input[1]):
-            return False  # it may change it, or hand it to what may
+            return False  # it may change the variable, or pass the handle to an op that does
         increments += 1
     return increments == 1
 

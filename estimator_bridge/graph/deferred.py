@@ -1,8 +1,8 @@
 """Fetches that only the last step of a loop computes.
 
-Summaries may cost more than the step itself. What a step needs anyway, and all that reads or
-writes state (so that it keeps its place in the order), belongs to the step; the rest, pure
-functions of the step's values, is put off to where it is asked for.
+Summaries may cost more than the step itself. A step includes what it needs anyway, and everything
+that reads or writes state, so that the order of accesses is kept. The rest, pure functions of the
+step's values, is deferred until it is asked for.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Deferred:
     """The pure part of some fetches.
 
     Attributes:
-      needs: references of the step's tensors that ``__call__`` takes.
+      needs: references of the step's tensors that ``__call__`` takes as arguments.
     """
 
     def __init__(
@@ -41,9 +41,9 @@ class Deferred:
         self._lifted = Lifted(snapshot, fetches, given.union(needs), owners)
 
     def __call__(self, values: Mapping[str, tf.Tensor]) -> list[Any]:
-        """The fetches, from one replica's values of ``needs``."""
+        """Returns the fetches, from one replica's values of ``needs``."""
         known = {ref: values[ref] for ref in self.needs}
-        # The step is done when this is built; an edge that waits for a part of it waits for all.
+        # The step has finished by now, so control edges that wait for parts of it are satisfied.
         known.update({ref: tf.no_op() for ref in self._order_only})
         return self._lifted(known, lambda sums: [value for value, _ in sums])
 
@@ -53,10 +53,10 @@ class Division:
     """Fetches divided between every step and the last one.
 
     Attributes:
-      in_step: references that every step has to compute in addition.
-      deferred: what remains to be computed from them; None if nothing does.
-      has_effects: whether ``in_step`` changes state, so that it must not run in steps that
-        nobody asked it for.
+      in_step: references that every step must compute in addition.
+      deferred: the rest, computed from them; None if there is none.
+      has_effects: whether ``in_step`` changes state, so that it must not run in steps whose
+        fetches were not requested.
     """
 
     in_step: list[str]
@@ -71,12 +71,12 @@ def defer(
     given: Iterable[str],
     owners: set[str],
 ) -> Division:
-    """Divides fetches between the step and its end.
+    """Divides fetches between every step and the end of the last one.
 
     Args:
       snapshot: the traced graph.
-      base: what the step computes in any case: references.
-      fetches: what is wanted of the last step: references; operations count as effects.
+      base: references that the step computes in any case.
+      fetches: references wanted of the last step; operations count as effects.
       given: references whose values come from outside the graph.
       owners: names of the nodes that own a resource.
     """
@@ -106,7 +106,7 @@ def defer(
 
 
 def _touches(snapshot: Snapshot, name: str, inputs: Sequence[str], owners: set[str]) -> bool:
-    """Whether a node takes a resource: a read is stateless by its type, not by its meaning."""
+    """Returns whether a node uses a resource: reads are stateless by type, but depend on order."""
     return snapshot.nodes[name].op == "CrossReplicaSum" or any(
         node_name(ref) in owners for ref in inputs if not ref.startswith("^")
     )

@@ -1,9 +1,9 @@
-"""Which variables would come to differ between the replicas.
+"""Finds variables whose values would diverge between the replicas.
 
-Replicas start with the same values, and keep them as long as all of them write the same: values
-that follow from constants, from such variables, or from sums over all replicas. A replica's batch,
-its random numbers and the variables that are its own affair make a value differ, and so does all
-that is computed from such a value without a sum.
+Replicas start with the same values, and keep them as long as all of them write the same values:
+values that follow from constants, from such variables, or from sums over all replicas. A replica's
+batch, its random numbers and its replica-local variables differ, and so does everything computed
+from them without a sum.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ def diverging_variables(
 
     Args:
       graph: the traced graph.
-      fetches: what a step computes: references.
+      fetches: references that a step computes.
       owners: names of the nodes that own a resource.
 
     Returns:
-      By the name of the variable's handle node, the node that first writes such a value. Variables
+      By name of the variable's handle node, the node that first writes such a value. Variables
       that are meant to differ (``replica_locals``) are left out.
     """
     snapshot = Snapshot.of(graph)
@@ -69,7 +69,7 @@ def diverging_variables(
 
 
 def needs_batch(graph: tf.Graph, fetches: Iterable[str], owners: set[str]) -> bool:
-    """Whether a step's batch has to be there to compute some fetches.
+    """Returns whether some fetches need a step's batch.
 
     Args:
       graph: the traced graph.
@@ -83,7 +83,7 @@ def needs_batch(graph: tf.Graph, fetches: Iterable[str], owners: set[str]) -> bo
 
 
 def _sources(snapshot: Snapshot, names: Iterable[str]) -> set[str]:
-    """The nodes whose outputs differ between replicas, whatever their inputs."""
+    """Returns the nodes whose outputs differ between replicas, whatever their inputs."""
     random = functions_where(snapshot.library, is_seeded)
     return {
         name

@@ -1,12 +1,12 @@
-"""Which nodes change something, and so which control edges order anything.
+"""Finds the nodes that have effects, and so the control edges that matter.
 
-TF1's gradients hold back the gradients of one op until all of them are there (``group_deps``),
-and wait for values only to be sure of an order. In a pure graph order has no meaning: an edge that
-waits for nodes without effects costs time, keeps what could run at once apart, and keeps nodes
-alive that nobody reads (the gradient of the input of the first layer).
+TF1's gradients hold back the gradients of one op until all of them are computed (``group_deps``),
+and wait for values only to fix an order. In a pure graph order has no meaning. An edge that waits
+for nodes without effects costs time, prevents parallel execution, and keeps nodes alive that
+nothing reads (the gradient of the first layer's input).
 
-A read of a variable counts as no effect here: a later write of the same variable keeps its place
-behind the read by the order in which the program made the two.
+Reading a variable does not count as an effect here: a later write of the same variable stays behind
+the read because the program made the two in that order.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from estimator_bridge.graph.snapshot import Snapshot, is_stateful, node_name, te
 
 __all__ = ["Effects"]
 
-# Stateful by type, but nothing can tell whether they ran: handles, batches, sums over replicas.
+# Stateful by type, but without visible effects: handles, batches, sums over replicas.
 _OWNERS = {"VarHandleOp", "IteratorV2", "OneShotIterator", "IteratorGetNext", "CrossReplicaSum"}
 _IDLE = READS | set(DRAWS) | _OWNERS
 
@@ -28,29 +28,29 @@ _known: weakref.WeakKeyDictionary[Snapshot, Effects] = weakref.WeakKeyDictionary
 
 
 class Effects:
-    """The effects of a graph's nodes; ``Effects.of`` keeps them with the snapshot.
+    """The effects of a graph's nodes; ``Effects.of`` caches them per snapshot.
 
     Attributes:
-      felt: the nodes for which it makes a difference whether they, or what they need, have run:
-        those that change state, fail or talk to the outside, and all that depend on them. In a
-        graph with v1 control flow all nodes: edges there also say what is dead.
+      felt: the nodes for which it matters whether they, or their inputs, have run: those that
+        change state, fail or communicate with the outside, and all that depend on them. In a
+        graph with v1 control flow all nodes, because its edges also mark what is dead.
     """
 
     def __init__(self, snapshot: Snapshot):
         self._functions = {f.signature.name for f in snapshot.library.function}
         self._changing = functions_where(snapshot.library, self._changes_by_itself)
-        self._snapshot = weakref.ref(snapshot)  # by which these effects are kept
+        self._snapshot = weakref.ref(snapshot)  # the cache's key, which must not keep itself alive
         self.felt = self._find(snapshot, set())
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> Effects:
-        """The effects of a snapshot's nodes, found once."""
+        """Returns the effects of a snapshot's nodes, computed once."""
         if snapshot not in _known:
             _known[snapshot] = cls(snapshot)
         return _known[snapshot]
 
     def changes_state(self, node: Any) -> bool:
-        """Whether a node changes state; a branch or loop that only reads does not."""
+        """Returns whether a node changes state; a branch or loop that only reads does not."""
         called = called_functions(node) & self._functions
         return bool(called & self._changing) if called else _is_change(node.op)
 
@@ -58,9 +58,10 @@ class Effects:
         return not called_functions(node) & self._functions and _is_change(node.op)
 
     def felt_beyond(self, given: set[str]) -> set[str]:
-        """``felt``, where these tensors are given: what is made of them need not wait for them.
+        """Returns ``felt`` for the case that these tensors are given.
 
-        A batch that came from a queue would otherwise make the whole model an effect of it.
+        Nodes that follow from given tensors need not wait for their sources. Otherwise a batch that
+        came from a queue would make the whole model an effect of it.
         """
         snapshot = self._snapshot()
         if snapshot is None or not any(node_name(ref) in self.felt for ref in given):

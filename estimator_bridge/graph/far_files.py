@@ -1,4 +1,4 @@
-"""Files that other machines are to read."""
+"""Errors of input files that other machines read."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ __all__ = ["read_by"]
 
 @contextlib.contextmanager
 def read_by(devices: Sequence[str]) -> Iterator[None]:
-    """Says whose files are meant, where one is missing that an input on other machines reads.
+    """Explains a missing file by naming the machines that read the input.
 
     Args:
-      devices: those machines' CPUs; none where this process reads.
+      devices: the CPU devices of those machines; empty if this process reads the input.
     """
     try:
         yield
@@ -26,8 +26,8 @@ def read_by(devices: Sequence[str]) -> Iterator[None]:
             error.node_def,
             error.op,
             f"{error.message}\nThe input is read by the TPU's own hosts ({', '.join(devices)}), "
-            "which do not see this machine's files (\"File system scheme '[local]' not "
-            'implemented" means the same). Put the files where all of them can read, as '
+            "which cannot see this machine's files (\"File system scheme '[local]' not "
+            'implemented" means the same). Put the files where every host can read them, such as '
             "gs://bucket/folder, or make the dataset with tf.data.Dataset.from_generator or from "
             "arrays.",
         ) from error

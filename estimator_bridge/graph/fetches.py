@@ -17,12 +17,12 @@ class Fetches:
     """A structure of fetches, flattened to references and rebuilt from values.
 
     Args:
-      graph: the graph that names and objects are looked up in.
+      graph: the graph to look up names and objects in.
       structure: a tensor, operation, variable, name, composite tensor (SparseTensor,
         IndexedSlices, RaggedTensor), or a list, tuple, dict, named tuple or attrs class of these.
 
     Attributes:
-      refs: references of what to compute: 'a:0', or '^a' for an operation; each once.
+      refs: references to compute, without duplicates: 'a:0', or '^a' for an operation.
 
     Raises:
       TypeError: a leaf is none of these.
@@ -36,7 +36,7 @@ class Fetches:
         self.refs = list(self._index)
 
     def build(self, values: list[Any]) -> Any:
-        """The structure with each leaf's value in its place; an operation's value is None."""
+        """Returns the structure with each leaf replaced by its value; None for an operation."""
         return self._rebuild(values)
 
     def _parse(self, item: Any) -> Callable[[list[Any]], Any]:
@@ -82,7 +82,7 @@ class Fetches:
                 f"graph: {error}"
             ) from error
         if isinstance(element, tf.Tensor) and element.op.type == "VarHandleOp":
-            # 'name:0' was the value of a reference variable; of a resource it is the handle.
+            # 'name:0' is the value of a reference variable, but the handle of a resource variable.
             return self._parse_leaf(element.op.name + "/Read/ReadVariableOp:0")
         is_operation = isinstance(element, tf.Operation)
         if is_operation:
@@ -102,11 +102,11 @@ class Fetches:
 
 
 def flat_feed(key: Any, value: Any) -> Iterator[tuple[Any, Any]]:
-    """A feed's key and value as pairs of a tensor (or its name) and a value.
+    """Yields a feed's key and value as pairs of a tensor (or its name) and a value.
 
     Args:
       key: a tensor, its name, a composite tensor, or a tuple of these.
-      value: the same composition of values; for composite tensors, what a fetch of one gives.
+      value: the same structure of values; for composite tensors, the type that fetching returns.
     """
     if isinstance(key, tuple):
         if len(key) != len(value):

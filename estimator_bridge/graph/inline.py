@@ -1,8 +1,8 @@
-"""Function calls spread out into the graph, where replicas meet inside of them.
+"""Inlines function calls in which replicas exchange values.
 
 A CrossReplicaSum cuts the graph into stages, and a function's body cannot be cut. So a call of a
-tf.function in whose body a sum stands is replaced by the body's nodes, below the call's name; the
-call itself becomes the IdentityN of the results, so that whoever names it still finds it.
+tf.function that contains a sum is replaced by the body's nodes, named below the call. The call
+itself becomes the IdentityN of the results, so that references to it stay valid.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 
 
 def inline_sums(graph_def: tf.compat.v1.GraphDef) -> Iterator[tf.compat.v1.NodeDef]:
-    """The nodes of a graph in their order, calls of functions with a sum inlined."""
+    """Yields the nodes of a graph in order, with calls of functions that contain a sum inlined."""
     hiding = functions_where(graph_def.library, lambda node: node.op in MEETINGS)
     functions = {f.signature.name: f for f in graph_def.library.function}
     for node in graph_def.node:
@@ -43,7 +43,7 @@ def _expanded(
     bodies = {inner.name: inner for inner in function.node_def}
 
     def outer(ref: str) -> str:
-        """A reference of the body ('arg', 'node:output:1', '^node') as one of the graph."""
+        """Translates a reference of the body ('arg', 'node:output:1', '^node') to the graph."""
         if ref.startswith("^"):
             return f"^{node.name}/{ref[1:]}"
         if ref in known:
@@ -70,7 +70,7 @@ def _expanded(
 
 
 def _position(node: tf.compat.v1.NodeDef, output: str, functions: Mapping[str, Any]) -> int:
-    """How many flat outputs of a node stand before the first of a named one."""
+    """Returns the number of flat outputs of a node before its output of this name."""
     signature = functions[node.op].signature if node.op in functions else op_def(node.op)
     before = 0
     for arg in signature.output_arg:

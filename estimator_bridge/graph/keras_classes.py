@@ -1,9 +1,9 @@
-"""The classes of tf_keras, which are others while a graph is traced than in eager code.
+"""Restores the base classes of tf_keras layers after a graph trace.
 
-tf_keras gives its classes other base classes where a layer is made in a TF1 graph, for the whole
-process. A model that the program made before has other methods then, and fails when it is called
-inside a ``tf.function``. So the bases are put back when no graph is being traced any more, and
-given again while hooks may add to a graph, by layers that its model_fn made.
+When a layer is made in a TF1 graph, tf_keras replaces the base classes of its classes, for the
+whole process. A model made before then has other methods, and fails when it is called inside a
+``tf.function``. So the original bases are restored when no trace is open, and the graph bases are
+set again while hooks may add to a graph through layers that its model_fn made.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _in_graphs: weakref.WeakKeyDictionary[tf.Graph, dict[Any, tuple[Any, ...]]] = (
 
 @contextlib.contextmanager
 def graph_classes(graph: tf.Graph) -> Iterator[None]:
-    """Is open while layers are made in a graph; puts the classes back at the end.
+    """Restores the classes' bases when it closes; open it while layers are made in a graph.
 
-    Where several threads trace, the last one to end does so: the others' layers need the classes
-    as they are.
+    If several threads trace, the last one to finish restores the bases, because the others'
+    layers still need theirs.
 
     Args:
-      graph: where it was open before, the classes are again as they were at its end.
+      graph: the graph. If it was entered before, its bases from then are set again.
     """
     with _lock:
         if not _open:
@@ -62,7 +62,7 @@ def _set_bases(wanted: dict[Any, tuple[Any, ...]]) -> None:
 
 
 def _layer_class() -> Any:
-    """The class of tf_keras' layers; None where nobody has loaded tf_keras, or made a model."""
+    """Returns tf_keras' layer class, or None if tf_keras is not loaded."""
     return getattr(getattr(sys.modules.get("tf_keras"), "layers", None), "Layer", None)
 
 

@@ -1,9 +1,9 @@
-"""Large constants of a graph, taken out of its GraphDef and kept as eager tensors.
+"""Moves large constants out of a graph's GraphDef into eager tensors.
 
 An ``input_fn`` that slices an array puts the array into the graph. Each GraphDef, each function
-that is made of a part of it, and each pass of the optimizer over such a function would copy it
-again: for 25 MB that took longer than the evaluation. So snapshots hold such a node without its
-value, and who imports it supplies the value, which one buffer holds for all.
+made from a part of it, and each optimizer pass over such a function would copy the array again:
+for 25 MB that took longer than the evaluation. So snapshots hold such nodes without their values,
+and the importer supplies each value from one shared buffer.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from estimator_bridge.tensorflow_private import eager_mode, host_address
 
 __all__ = ["take_large_constants", "with_value"]
 
-_LARGE = 1 << 18  # bytes; below, a captured tensor is no better than a constant
+_LARGE = 1 << 18  # bytes; below this, a captured tensor has no advantage over a constant
 
 _taken: weakref.WeakKeyDictionary[tf.Graph, dict[str, tf.Tensor]] = weakref.WeakKeyDictionary()
 
@@ -27,11 +27,11 @@ _taken: weakref.WeakKeyDictionary[tf.Graph, dict[str, tf.Tensor]] = weakref.Weak
 def take_large_constants(
     graph: tf.Graph, graph_def: tf.compat.v1.GraphDef
 ) -> tuple[tf.compat.v1.GraphDef, dict[str, tf.Tensor]]:
-    """A GraphDef without the values of its large constants, and these by reference ('a:0').
+    """Returns a GraphDef without its large constants' values, and the values by reference ('a:0').
 
     Args:
-      graph: whose values are kept, so that the next GraphDef of it finds them.
-      graph_def: of the graph; it is changed.
+      graph: the graph; its values are cached for its next GraphDef.
+      graph_def: the graph's GraphDef; it is changed.
     """
     known = _taken.setdefault(graph, {})
     found = {}
@@ -39,22 +39,22 @@ def take_large_constants(
         if node.op == "Const" and _may_be_large(node.attr["value"].tensor):
             ref, proto = node.name + ":0", node.attr["value"].tensor
             if ref not in known:
-                content = proto.tensor_content  # a copy, each time
+                content = proto.tensor_content  # copies on each access
                 if len(content) <= _LARGE:
                     continue
                 known[ref] = _value(proto, content)
             found[ref] = known[ref]
-            # Without a value the node cannot be imported, so that nobody forgets to supply it.
+            # The import fails for a node without a value, so a missing value cannot go unnoticed.
             node.attr["value"].ClearField("tensor")
     if not found:
         return graph_def, found
     small = tf.compat.v1.GraphDef()
-    small.CopyFrom(graph_def)  # a message frees what was cleared with the message itself
+    small.CopyFrom(graph_def)  # cleared memory is only freed together with the message
     return small, found
 
 
 def with_value(node: tf.compat.v1.NodeDef, value: tf.Tensor) -> tf.compat.v1.NodeDef:
-    """A copy of a constant's node that has its value again."""
+    """Returns a copy of a constant's node with its value restored."""
     copy = tf.compat.v1.NodeDef()
     copy.CopyFrom(node)
     copy.attr["value"].tensor.CopyFrom(tf.make_tensor_proto(value.numpy(), value.dtype))
@@ -62,7 +62,7 @@ def with_value(node: tf.compat.v1.NodeDef, value: tf.Tensor) -> tf.compat.v1.Nod
 
 
 def _may_be_large(proto: Any) -> bool:
-    """Whether a constant has so many elements; the message's own size takes a serialization."""
+    """Estimates a constant's size by its shape; ByteSize() would serialize the message."""
     dtype = tf.as_dtype(proto.dtype)
     elements = math.prod(size.size for size in proto.tensor_shape.dim)
     return bool(dtype.size) and elements * dtype.size > _LARGE
@@ -72,7 +72,7 @@ def _value(proto: Any, content: bytes) -> tf.Tensor:
     dtype = tf.as_dtype(proto.dtype)
     shape = [size.size for size in proto.tensor_shape.dim]
     array = np.frombuffer(content, dtype.as_numpy_dtype)
-    # A constant that repeats one value to its end has fewer of them.
+    # A constant may omit trailing repetitions of its last value.
     if array.size < np.prod(shape, dtype=np.int64):
         array = tf.make_ndarray(proto)
     with eager_mode(), tf.device(host_address() + "/device:CPU:0"):

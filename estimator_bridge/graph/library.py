@@ -1,4 +1,4 @@
-"""The functions of a GraphDef's library: which node calls which, and what stands in them."""
+"""The functions of a GraphDef's library: which nodes call them, and what they contain."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ __all__ = ["called_functions", "functions_where", "make_known", "reached"]
 
 
 def called_functions(node: Any) -> set[str]:
-    """Names that a NodeDef may call: functions in its attributes, and its own type.
+    """Returns the names that a NodeDef may call: functions in its attributes, and its own type.
 
-    A legacy Defun is called by a node whose type is the function's name; the names of ordinary
-    types are no functions of the library and are found in none.
+    A legacy Defun is called by a node whose type is the function's name. Names of ordinary op types
+    are harmless, as no library has functions of these names.
     """
     names = {node.op}
     if not _takes_functions(node.op):
@@ -31,13 +31,13 @@ def called_functions(node: Any) -> set[str]:
 
 @functools.cache
 def _takes_functions(op: str) -> bool:
-    """Whether nodes of a type may name functions in attributes: to look at each takes long."""
+    """Returns whether nodes of a type may have function attributes; saves a look at each node."""
     definition = op_def(op)
     return definition is None or any("func" in attr.type for attr in definition.attr)
 
 
 def functions_where(library: Any, test: Callable[[Any], bool]) -> set[str]:
-    """Names of the functions in which, at any depth of calls, a node passes a test."""
+    """Returns the names of functions that contain a node passing a test, at any depth of calls."""
     found: set[str] = set()
     grew = True
     while grew:
@@ -53,7 +53,7 @@ def functions_where(library: Any, test: Callable[[Any], bool]) -> set[str]:
 
 
 def reached(library: Any, nodes: Iterable[Any]) -> Any:
-    """The part of a library that some nodes need, at any depth of calls."""
+    """Returns the part of a library that some nodes need, at any depth of calls."""
     functions = {f.signature.name: f for f in library.function}
     gradients = {g.function_name: g for g in library.gradient}
     part = type(library)()
@@ -71,9 +71,9 @@ def reached(library: Any, nodes: Iterable[Any]) -> Any:
 
 
 def make_known(library: Any) -> None:
-    """Lets the runtime find these functions, as it does the functions of a tf.function's own.
+    """Registers functions with the eager runtime, as tf.function does with its own.
 
-    A function that a program made by tf.function or tf.cond is known already; one that was
+    A function that a program made by tf.function or tf.cond is registered already; one that was
     imported from a file, or copied for a replica, is not.
     """
     runtime = eager_context()

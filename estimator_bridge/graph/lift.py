@@ -1,4 +1,4 @@
-"""A part of a traced TF1 graph, importable into a tf.function."""
+"""A part of a traced TF1 graph that can be imported into a tf.function."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from estimator_bridge.tensorflow_private import import_below_control_edges
 
 __all__ = ["JoinFn", "Lifted"]
 
-_importing = threading.RLock()  # an import switches tensor equality off, for all threads
+_importing = threading.RLock()  # an import disables tensor equality for all threads
 
 # Adds over the replicas: [(this replica's value, groups or None for all replicas)] -> totals.
 JoinFn = Callable[[Sequence[tuple[tf.Tensor, Optional[np.ndarray]]]], Sequence[tf.Tensor]]
@@ -30,12 +30,12 @@ JoinFn = Callable[[Sequence[tuple[tf.Tensor, Optional[np.ndarray]]]], Sequence[t
 
 @dataclasses.dataclass
 class _Part:
-    """One stage, ready to import."""
+    """One stage, ready to be imported."""
 
     graph_def: tf.compat.v1.GraphDef
-    outside: list[str]  # references that the stage takes from before it
-    wanted: list[str]  # references that later stages or the caller take from it
-    sums: list[tuple[str, str, np.ndarray | None]]  # CrossReplicaSum node, its value, groups
+    outside: list[str]  # references to values that the stage takes from earlier ones
+    wanted: list[str]  # references that later stages or the caller take from the stage
+    sums: list[tuple[str, str, np.ndarray | None]]  # CrossReplicaSum node, its input, groups
 
 
 class Lifted:
@@ -44,20 +44,20 @@ class Lifted:
     Args:
       snapshot: the traced graph.
       fetches: tensor references ('a:0') or operations ('^a').
-      given: the tensor references whose values the caller supplies.
+      given: references to tensors whose values the caller supplies.
       resources: names of the nodes that own a resource.
-      jit_compile: whether XLA is to compile what lies between the sums over replicas.
+      jit_compile: whether XLA compiles the parts between the sums over replicas.
       draws_alike: see ``Randomness``.
-      keeps_cores: whether nodes stay on the cores of a replica that the program put them on.
-      bakes_constants: whether large constants are part of what is imported, as a step for an
-        accelerator wants them; by default it takes them from outside, where they are one buffer.
+      keeps_cores: whether nodes stay on the replica's cores that the program placed them on.
+      bakes_constants: whether large constants are imported with the nodes, which suits a step for
+        an accelerator; by default all imports share one buffer outside.
 
     Attributes:
-      given: those of ``given`` that are used.
+      given: the members of ``given`` that are used.
       names: the nodes that a call imports.
       writes: names of the resources that may be written.
       reads_first: names of the resources that must have a value before a call.
-      random_names: the nodes for which the number of a call (``draw``) counts.
+      random_names: the nodes whose results depend on the number of the call (``draw``).
       sums: the CrossReplicaSum nodes, in the order in which a call joins them.
     """
 
@@ -84,7 +84,7 @@ class Lifted:
         self._importer = (
             _import_compiled if jit_compile else _import_island if is_island else _import_here
         )
-        # A loop of v1 control flow draws in each turn, which one position a step cannot tell.
+        # A v1 loop draws in each iteration, and one position per step cannot express that.
         self._randomness = Randomness(snapshot, [] if is_island else self.names, draws_alike)
         self.random_names = self._randomness.stateless
         self._parts = self._make_parts(plan)
@@ -97,19 +97,19 @@ class Lifted:
         replica: int | tf.Tensor = 0,
         draw: tf.Tensor | int = 0,
     ) -> list[Any]:
-        """Imports the nodes into the graph that is being built.
+        """Imports the nodes into the graph under construction.
 
         Args:
           values: the given tensors by reference.
-          join: adds the values of the replicas at each CrossReplicaSum.
-          replica: this replica's id: an int, or an int32 scalar where it is known only on the
+          join: sums values over the replicas at each CrossReplicaSum.
+          replica: the replica's id: an int, or an int32 scalar if it is known only on the
             device.
-          draw: how many times the step ran before, the position in all random streams.
+          draw: how often the step ran before, the position in all random streams.
 
         Returns:
-          The fetches in their order: tensors, and operations for '^a'.
+          The fetches in order: tensors, and operations for '^a'.
         """
-        capture = tf.compat.v1.get_default_graph().capture  # of what an outer function made
+        capture = tf.compat.v1.get_default_graph().capture  # for tensors of an outer function
         if REPLICA_ID in self.given:
             values = {REPLICA_ID: tf.convert_to_tensor(replica, tf.int32), **values}
         held = {ref: self._held[ref] for ref in self.given & self._held.keys()}
@@ -168,10 +168,10 @@ class Lifted:
         return parts
 
     def _groups(self, name: str) -> np.ndarray | None:
-        """The group assignment of a CrossReplicaSum; None where all replicas are one group."""
+        """Returns the group assignment of a CrossReplicaSum; None if all replicas are one group."""
         nodes = self._snapshot.nodes
         ref = tensor_ref(nodes[name].input[1])
-        while nodes[node_name(ref)].op in ("Identity", "IdentityN"):  # as inlining leaves behind
+        while nodes[node_name(ref)].op in ("Identity", "IdentityN"):  # left by inlining
             ref = tensor_ref(nodes[node_name(ref)].input[int(ref.split(":")[1])])
         source = nodes[node_name(ref)]
         if source.op != "Const":
@@ -208,7 +208,7 @@ def _import_here(
 
 
 def _waitable(element: tf.Tensor | tf.Operation) -> tf.Tensor:
-    """A tensor that is there when an operation is done: import_graph_def maps edges to tensors."""
+    """Returns a tensor that depends on an operation: import_graph_def maps edges to tensors."""
     if not isinstance(element, tf.Operation):
         return element
     if element.outputs:
@@ -220,10 +220,11 @@ def _waitable(element: tf.Tensor | tf.Operation) -> tf.Tensor:
 def _import_island(
     graph_def: tf.compat.v1.GraphDef, part: _Part, known: Mapping[str, Any]
 ) -> list[Any]:
-    """Imports below a function of its own, ordered by the program's control edges alone.
+    """Imports into a separate function, ordered by the program's control edges alone.
 
-    tf.function would tie stateful ops inside a v1 loop or branch to ops outside of it, which the
-    executor refuses (they stand in different frames) or never runs (they wait for a dead branch).
+    tf.function would tie stateful ops inside a v1 loop or branch to ops outside it. The executor
+    refuses such edges (the ops are in different frames) or never runs the op (it waits for a dead
+    branch).
     """
     awaited = [known[ref] for ref in part.outside if ref.startswith("^")]
 
@@ -238,7 +239,7 @@ def _import_island(
         with tf.control_dependencies(operations):
             tensors = [tf.identity(e) for e in got if isinstance(e, tf.Tensor)]
             done = tf.constant(True)
-        # What waits for the call, such as a read of the global step, waits for these alone.
+        # Whatever waits for the call, such as a read of the global step, waits for these alone.
         graph.control_outputs.extend([done.op, *(tensor.op for tensor in tensors)])
         return [*tensors, done]
 
@@ -251,7 +252,7 @@ def _import_island(
 def _import_compiled(
     graph_def: tf.compat.v1.GraphDef, part: _Part, known: Mapping[str, Any]
 ) -> list[Any]:
-    """Imports below a function that XLA compiles; see ``_import_island``."""
+    """Imports into a function that XLA compiles; see ``_import_island``."""
     awaited = [known[ref] for ref in part.outside if ref.startswith("^")]
 
     def body() -> list[tf.Tensor]:
@@ -266,7 +267,7 @@ def _import_compiled(
             if tensor.dtype == tf.variant:
                 raise NotCompilableError(
                     f"{tensor.name!r}, a list of tensors that a loop filled, is used on both sides "
-                    "of a cross-replica sum, and compiled parts cannot hand it on. Compute the sum "
+                    "of a cross-replica sum, and compiled parts cannot pass it on. Compute the sum "
                     "before the loop, or do not compile the step."
                 )
         return [*map(tf.identity, tensors), tf.constant(True)]

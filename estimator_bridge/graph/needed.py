@@ -11,14 +11,14 @@ from estimator_bridge.graph.snapshot import Snapshot, node_name, tensor_ref
 __all__ = ["in_order", "needed_nodes"]
 
 _BACK_EDGES = ("NextIteration", "RefNextIteration")
-# Where values come in: an edge that waits for one of them waits for nothing where it is given.
+# Sources of values: if a source's value is given, a control edge from it is satisfied.
 _PLACES = DEQUEUES | {"Placeholder", "PlaceholderV2", "IteratorGetNext"}
 
 
 def needed_nodes(
     snapshot: Snapshot, fetches: Iterable[str], given: set[str], resources: set[str]
 ) -> tuple[dict[str, list[str]], set[str]]:
-    """The nodes to compute, each with its inputs, and the given references that they use."""
+    """Returns the nodes to compute, each with its inputs, and the given references they use."""
     effects = Effects.of(snapshot)
     batch = {r for r in given if not r.startswith("^") and node_name(r) not in resources}
     felt, given_nodes = effects.felt_beyond(batch), set(map(node_name, batch))
@@ -51,10 +51,10 @@ def needed_nodes(
 
 
 def in_order(snapshot: Snapshot, inputs: dict[str, list[str]]) -> list[str]:
-    """The needed nodes in creation order, but each after all of its inputs.
+    """Returns the needed nodes in creation order, but each after all of its inputs.
 
-    An input that was made after its user is drawn ahead, as the gradient of a loop adds stacks to
-    the loop; were the loop put off instead, it would read variables that were written meanwhile.
+    An input that was made after its user is moved ahead of it: the gradient of a loop adds stacks
+    to the loop. If the loop moved back instead, it would read variables written in between.
     """
     position = {name: i for i, name in enumerate(snapshot.nodes) if name in inputs}
     order: list[str] = []

@@ -1,7 +1,7 @@
-"""One-shot iterators, whose dataset is a function of the graph's library.
+"""Rewrites one-shot iterators, whose dataset is a function of the graph's library.
 
-Their kernel keeps the iterator to itself and takes no name for it, so they live on as an ordinary
-iterator that is initialised with the dataset that the function makes.
+Their kernel keeps the iterator to itself and has no shared name for it. So each becomes an ordinary
+iterator that is initialized with the dataset that the function makes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __all__ = ["as_initialized", "dataset_call"]
 
 
 def dataset_call(iterator: Any) -> Any:
-    """The node that makes a one-shot iterator's dataset.
+    """Returns the node that makes a one-shot iterator's dataset.
 
     Args:
       iterator: a NodeDef of type OneShotIterator.
@@ -27,7 +27,7 @@ def dataset_call(iterator: Any) -> Any:
 
 
 def as_initialized(iterator: Any) -> list[Any]:
-    """An iterator of the same name, its dataset, and what initialises the one with the other."""
+    """Returns an iterator of the same name, its dataset, and its initializer."""
     plain = tf.compat.v1.NodeDef(name=iterator.name, op="IteratorV2")
     for attribute in ("container", "output_shapes", "output_types", "shared_name"):
         plain.attr[attribute].CopyFrom(iterator.attr[attribute])

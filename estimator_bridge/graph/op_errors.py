@@ -1,4 +1,4 @@
-"""Errors of a running operation, told with the line of the program that made it."""
+"""Adds the line of the user's program to errors of running operations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from estimator_bridge.graph.user_line import line_of_node
 __all__ = ["with_user_line"]
 
 _NODE = re.compile(r"\{\{node ([^}]+)\}\}")
-# What TensorFlow says of lifted functions, whose operations have no lines and no known names.
+# TensorFlow's text for lifted functions, whose operations have no lines and no known names.
 _NO_NEWS = re.compile(
     r"Graph execution error:\s+(Detected at node .*\n)+<stack traces unavailable>\n"
     r"|\{\{function_node [^}]*\}\} ?| \[Op:__inference_\w+\]"
@@ -19,17 +19,17 @@ _NO_NEWS = re.compile(
 
 
 def with_user_line(error: tf.errors.OpError, graph: tf.Graph) -> tf.errors.OpError:
-    """The error to raise instead: of the same type, and with that line.
+    """Returns the error to raise instead: of the same type, with the user's line.
 
     Args:
-      error: of a function that was lifted from the graph.
+      error: an error of a function lifted from the graph.
       graph: the traced graph.
 
     Returns:
-      The error itself where no line is known.
+      The error itself if no line is known.
     """
     if not type(error).__module__.startswith("tensorflow"):
-        return error  # this library's own, which says what it has to
+        return error  # this library's own error, which is complete
     for name in _NODE.findall(error.message):
         line = line_of_node(graph, name)
         if line:

@@ -1,8 +1,8 @@
-"""Kinds of ops that the engine treats specially, by their types' names."""
+"""Kinds of ops that the engine treats specially, by type name."""
 
 __all__ = ["DEQUEUES", "DRAWS", "MEETINGS", "QUEUES", "READS", "V1_CONTROL_FLOW"]
 
-# Random ops, with the stateless ones of the same numbers (see randomness.py).
+# Random ops, with their stateless equivalents (see randomness.py).
 DRAWS = {
     "RandomUniform": "StatelessRandomUniformV2",
     "RandomUniformInt": "StatelessRandomUniformIntV2",
@@ -10,7 +10,7 @@ DRAWS = {
     "TruncatedNormal": "StatelessTruncatedNormalV2",
 }
 
-# Ops that take a resource and leave it as it is.
+# Ops that use a resource without changing it.
 READS = frozenset(
     {
         "ReadVariableOp",
@@ -26,14 +26,14 @@ READS = frozenset(
     }
 )
 
-# In which the replicas meet.
+# Ops that exchange values between replicas.
 MEETINGS = frozenset({"AllToAll", "CollectivePermute", "CrossReplicaSum"})
 
 QUEUES = frozenset({"FIFOQueueV2", "PaddingFIFOQueueV2", "PriorityQueueV2", "RandomShuffleQueueV2"})
 
 DEQUEUES = frozenset({"QueueDequeueV2", "QueueDequeueManyV2", "QueueDequeueUpToV2"})
 
-# What v1's cond and while_loop are made of.
+# The ops that make up v1's cond and while_loop.
 V1_CONTROL_FLOW = frozenset(
     {
         "Switch",

@@ -1,4 +1,4 @@
-"""Devices that a TF1 program named, which say nothing of where a lifted graph runs."""
+"""Devices that a TF1 program named, which do not decide where a lifted graph runs."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _CORE = re.compile(r"/device:TPU_REPLICATED_CORE:(\d+)")  # what tf.compat.v1.tp
 
 
 def core_of(node: tf.compat.v1.NodeDef) -> int | None:
-    """Which of the cores of a replica the program put a node on; None if it did not say."""
+    """Returns the replica's core that the program put a node on, or None."""
     match = _CORE.search(node.device)
     return int(match[1]) if match else None
 
 
 def without_placement(node: tf.compat.v1.NodeDef, keeps_core: bool = False) -> tf.compat.v1.NodeDef:
-    """A copy of a node with no device and colocation: each replica places its own.
+    """Returns a copy of a node without device and colocation: each replica places its own.
 
     Args:
-      node: of the program's graph.
-      keeps_core: whether a core of the replica is kept, as there are several.
+      node: a node of the program's graph.
+      keeps_core: whether to keep a replica's core, as there are several.
     """
     copy = tf.compat.v1.NodeDef()
     copy.CopyFrom(node)

@@ -1,7 +1,7 @@
-"""Fetches that are values of variables and nothing more: they need no function.
+"""Fetches that are only values of variables, and need no function.
 
-To compile one takes longer than many a model's first step, and hooks ask for the global step all
-the time.
+Compiling a function takes longer than the first step of many models, and hooks fetch the global
+step constantly.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ __all__ = ["variables_read"]
 
 
 def variables_read(graph: tf.Graph, refs: Sequence[str]) -> list[str] | None:
-    """The variables whose values, if they have one, some references are.
+    """Returns the variables that some references read, or None if one is something else.
 
     Args:
       graph: the traced graph.
       refs: tensor references ('a:0') and operations ('^a').
 
     Returns:
-      By reference, the name of the variable's node; None where one is something else.
+      For each reference, the name of the variable's node. The reference equals the variable's
+      value if the variable is initialized.
     """
     names = [_variable_read(graph, ref) for ref in refs]
     return [name for name in names if name] if all(names) else None
@@ -34,10 +35,10 @@ def _variable_read(graph: tf.Graph, ref: str) -> str | None:
         return None
     try:
         tensor = graph.get_tensor_by_name(ref)
-    except KeyError:  # of what the engine adds to the graph
+    except KeyError:  # a node that the engine adds to the graph
         return None
     steps = graph.get_collection(tf.compat.v1.GraphKeys.GLOBAL_STEP)
-    # Hooks read it by a branch that takes the variable's value, if it has one, plus zero.
+    # Hooks read it through a branch: the variable's value, if it has one, plus zero.
     if tensor is existing_global_step_read(graph) and len(steps) == 1:
         return steps[0].op.name
     read = tensor.op

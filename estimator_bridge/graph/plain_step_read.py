@@ -1,7 +1,7 @@
-"""The global step, as TensorFlow's hooks read it, without a branch.
+"""Replaces the branch through which TensorFlow's hooks read the global step.
 
-They take the variable's value if it has one, else its initial value. Summaries ask for that, so it
-stands in each step, where the variable has a value: a branch is four percent of a small step.
+The branch returns the variable's value if it has one, else its initial value. Summaries read it in
+each step, where the variable has a value, and a branch takes four percent of a small step.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from estimator_bridge.tensorflow_private import existing_global_step_read
 
 __all__ = ["plain_step_read"]
 
-_BEHIND = ("AddV2", "Identity")  # zero is added to it
+_BEHIND = ("AddV2", "Identity")  # the ops after the branch, which add zero to its result
 
 
 def plain_step_read(graph: tf.Graph) -> dict[str, tf.compat.v1.NodeDef]:
-    """The nodes to take instead of a graph's, by name: a plain read for that branch.
+    """Returns the nodes that replace a graph's, by name: a plain read for that branch.
 
-    It fails where the step has no value yet.
+    The plain read fails if the step has no value yet.
     """
     read = existing_global_step_read(graph)
     branch = read.op if read is not None else None
     while branch is not None and branch.type in _BEHIND:
         branch = branch.inputs[0].op
-    if branch is None or branch.type != "If":  # other steps, and v1's control flow
+    if branch is None or branch.type != "If":  # other variables, and v1's control flow
         return {}
     asked = branch.inputs[0].op
     if asked.type != "VarIsInitializedOp" or asked.inputs[0] is not branch.inputs[1]:

@@ -1,10 +1,10 @@
-"""What has to run for some fetches, in which order, and cut where the replicas must meet.
+"""Plans the execution of some fetches: nodes, order, and stages between sums over replicas.
 
 A ``CrossReplicaSum`` needs the values of all replicas, and only a TPU has a kernel for it. So the
-nodes are dealt into stages: stage 0 needs no sum, stage 1 needs the sums of stage 0, and so on.
-Inside a stage nodes keep the program's creation order (but see ``step_reads``),
-because tf.function orders the accesses to one resource by it; across stages the same order of
-accesses is kept by holding a node back until the stage of the access before it.
+nodes are divided into stages: stage 0 needs no sum, stage 1 needs the sums of stage 0, and so on.
+Inside a stage, nodes keep the program's creation order (but see ``step_reads``), because
+tf.function orders the accesses to one resource by it. Across stages the same order is kept by
+holding each node back until the stage of the access before it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["Plan", "Stage", "make_plan", "touched_resources"]
 _SUM = "CrossReplicaSum"
 _PASSES_RESOURCE = frozenset({"Identity", "IdentityN", "Enter", "Switch", "Merge", "Exit"})
 _EMPTY_LISTS = frozenset({"EmptyTensorList", "TensorListReserve"})
-# Types (their beginnings) that fail, or compute nonsense, on a variable without a value.
+# Prefixes of op types that fail, or return nonsense, on a variable without a value.
 _NEEDS_VALUE = (
     "ReadVariableOp",
     "ResourceGather",
@@ -49,12 +49,12 @@ class Plan:
     """The stages for some fetches.
 
     Attributes:
-      stages: at least one.
-      inputs: by node, the references ('a:0', '^a') that it takes or waits for.
-      given: the tensor references among those offered that are really used.
+      stages: the stages, at least one.
+      inputs: by node, its inputs and control inputs ('a:0', '^a').
+      given: the offered tensor references that are used.
       writes: the resource nodes that some node of the plan may write.
-      reads_first: the resource nodes whose value is used before the plan gives them one.
-      has_v1_control_flow: whether Switch, Merge, Enter, ... are among the nodes.
+      reads_first: the resource nodes whose value is used before the plan sets it.
+      has_v1_control_flow: whether the nodes include Switch, Merge, Enter, ...
     """
 
     stages: list[Stage]
@@ -68,7 +68,7 @@ class Plan:
 def make_plan(
     snapshot: Snapshot, fetches: Iterable[str], given: Iterable[str], resources: set[str]
 ) -> Plan:
-    """Prunes to the fetches, orders and stages.
+    """Prunes the graph to the fetches, and orders and stages the nodes.
 
     Args:
       snapshot: the traced graph.
@@ -77,17 +77,17 @@ def make_plan(
       resources: names of the nodes that own a resource (variables, tables).
 
     Raises:
-      NotImplementedError: a CrossReplicaSum where the stages cannot be cut: in a branch or
+      NotImplementedError: a CrossReplicaSum is where stages cannot be cut: in a branch or
         loop, or in a graph with v1 control flow.
     """
     inputs, used = needed_nodes(snapshot, fetches, set(given), resources)
     order = in_order(snapshot, inputs)
     touched = touched_resources(snapshot, order, inputs, resources)
     v1_control_flow = any(snapshot.nodes[name].op in V1_CONTROL_FLOW for name in order)
-    if not v1_control_flow:  # there the program's edges alone order anything
+    if not v1_control_flow:  # there only the program's edges define an order
         order = with_step_reads_ahead(snapshot, order)
     stage_of = _stages(snapshot, order, inputs, touched)
-    if v1_control_flow:  # which an end cannot wait for within
+    if v1_control_flow:  # end reads cannot wait for all nodes inside the same stage
         stage_of.update((name, 1) for name in order if name in snapshot.end_reads)
     stages = [Stage([], []) for _ in range(max(stage_of.values(), default=0) + 1)]
     for name in order:
@@ -108,7 +108,7 @@ def make_plan(
 def touched_resources(
     snapshot: Snapshot, order: list[str], inputs: dict[str, list[str]], resources: set[str]
 ) -> dict[str, set[str]]:
-    """By node, the resource owners whose handles reach its inputs."""
+    """Returns, by node, the resource owners whose handles reach its inputs."""
     carried: dict[str, set[str]] = {name: {name} for name in resources}
     touched: dict[str, set[str]] = {}
     for name in order:
@@ -153,9 +153,9 @@ def _stages(
 def _put_off_lists(
     snapshot: Snapshot, order: list[str], inputs: dict[str, list[str]], stage: dict[str, int]
 ) -> None:
-    """Moves empty lists, which need nothing, to the stage of the loop that fills them.
+    """Moves empty lists, which have no inputs, to the stage of the loop that fills them.
 
-    XLA compiles a stage as a whole, and no list can be handed from one compiled part to another.
+    XLA compiles a stage as a whole, and compiled parts cannot pass a list on.
     """
     lists: dict[str, list[int]] = {
         name: [] for name in order if snapshot.nodes[name].op in _EMPTY_LISTS
@@ -186,7 +186,7 @@ def _check_sums(snapshot: Snapshot, order: list[str], v1_control_flow: bool) -> 
     sums = [name for name in order if snapshot.nodes[name].op == _SUM]
     if sums and v1_control_flow:
         raise NotImplementedError(
-            f"CrossReplicaSum {sums[0]!r} stands in a graph with v1 control flow (Switch, Merge, "
+            f"CrossReplicaSum {sums[0]!r} is in a graph with v1 control flow (Switch, Merge, "
             "Enter, ...), where replicas cannot be joined. The model is traced with v2 control "
             "flow on; remove the program's call of tf.compat.v1.disable_control_flow_v2() inside "
             "model_fn."
@@ -195,8 +195,8 @@ def _check_sums(snapshot: Snapshot, order: list[str], v1_control_flow: bool) -> 
     for name in order:
         for called in called_functions(snapshot.nodes[name]) & hiding:
             raise NotImplementedError(
-                f"A cross-replica sum stands inside the function {called!r} that operation "
+                f"A cross-replica sum is inside the function {called!r} that operation "
                 f"{name!r} ({snapshot.nodes[name].op}) calls: a branch or a loop, which replicas "
-                "may run differently often. Compute the sum (CrossShardOptimizer's "
-                "apply_gradients, cross_replica_sum) outside of it and use its result inside."
+                "may run a different number of times. Compute the sum (CrossShardOptimizer's "
+                "apply_gradients, cross_replica_sum) outside it and use the result inside."
             )

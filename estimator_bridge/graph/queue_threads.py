@@ -12,14 +12,14 @@ from estimator_bridge.graph.resources import Resources
 
 __all__ = ["QueueThreads"]
 
-_GRACE_SECS = 120  # as long as the original waited for its threads
+_GRACE_SECS = 120  # how long the original waited for its threads
 
 
 class QueueThreads:
     """The queue runners of a session's graph, between ``start`` and ``stop``.
 
     Attributes:
-      coordinator: stops the threads, and hears of their errors. Hooks may know it.
+      coordinator: stops the threads and collects their errors. Hooks may use it.
     """
 
     def __init__(self) -> None:
@@ -29,14 +29,14 @@ class QueueThreads:
 
     @property
     def started(self) -> bool:
-        """Whether threads were started and not stopped yet."""
+        """Whether threads are running: started and not stopped yet."""
         return bool(self._threads)
 
     def start(self, session: Any, without: Container[Any] = ()) -> None:
-        """Starts the runners that are in the graph's collection.
+        """Starts the queue runners in the graph's collection.
 
         Args:
-          session: to run the queues' operations in.
+          session: the session that runs the queues' operations.
           without: runners that are not needed.
         """
         for runner in session.graph.get_collection(tf.compat.v1.GraphKeys.QUEUE_RUNNERS):
@@ -51,10 +51,10 @@ class QueueThreads:
         self.coordinator.raise_requested_exception()
 
     def stop(self, resources: Resources) -> None:
-        """Ends all threads, whatever they are waiting for; they can be started again.
+        """Ends all threads, even those that are blocked; they can be started again.
 
         Args:
-          resources: the session's, with the queues.
+          resources: the session's resources, which own the queues.
         """
         self.coordinator.request_stop()
         if self._threads:
@@ -64,15 +64,15 @@ class QueueThreads:
                 self._threads, stop_grace_period_secs=_GRACE_SECS, ignore_live_threads=True
             )
         except Exception as error:
-            if not self._told:  # a thread that failed when its work was no longer wanted
+            if not self._told:  # a thread failed after its work was no longer needed
                 logging.warning("A queue runner's thread ended with %r", error)
         alive = [thread.name for thread in self._threads if thread.is_alive()]
         if alive:
-            logging.error("After %d seconds these threads still run: %s", _GRACE_SECS, alive)
+            logging.error("These threads still run after %d seconds: %s", _GRACE_SECS, alive)
         self._threads, self._told = [], False
         self.coordinator = _new_coordinator()
 
 
 def _new_coordinator() -> Any:
-    # By default it would take an OutOfRangeError for a clean end, and hide it.
+    # By default it would treat an OutOfRangeError as a clean end, and hide it.
     return tf.compat.v1.train.Coordinator(clean_stop_exception_types=[])

@@ -1,18 +1,18 @@
-"""Random ops whose draws depend on seeds, replica and draw number, and on nothing else.
+"""Random ops whose draws depend only on seeds, replica and draw number.
 
-A stateful random kernel keeps its position in its stream to itself: two compiled functions of one
-graph would each begin anew, and so would a resumed run. Its stream is Philox with the key ``seed``
-and the counter ``(position, seed2)``, and one draw of n numbers moves the position on by 256 n
-(tensorflow/core/kernels/random_op_cpu.h, ReserveRandomOutputs). The stateless ops take key and
-counter as inputs, so a draw of the same numbers, bit for bit, is::
+A stateful random kernel keeps its position in its stream to itself: each compiled function of a
+graph, and each resumed run, would start at the beginning. Its stream is Philox with the key
+``seed`` and the counter ``(position, seed2)``, and drawing n numbers advances the position by 256 n
+(tensorflow/core/kernels/random_op_cpu.h, ReserveRandomOutputs). The stateless ops have inputs for
+key and counter, so this draws the same numbers, bit for bit::
 
     Stateless...V2(shape, key=[seed], counter=[draw * n * 256, seed2], alg=Philox)
 
-``draw`` counts the runs of the step. Replica 0 keeps the program's key; the others mix theirs in.
+``draw`` counts the runs of the step. Replica 0 keeps the program's key; the others modify it by
+their number.
 
-Ops for which TensorFlow has no such form (shuffles, gamma, candidate samplers) and ops inside
-function bodies or beside v1 control flow stay stateful; replicas other than the first get other
-seeds by name.
+Ops without such a form (shuffles, gamma, candidate samplers), and ops inside function bodies or
+beside v1 control flow, stay stateful. Replicas other than the first get their own seeds for them.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from estimator_bridge.graph.snapshot import Snapshot, is_stateful
 
 __all__ = ["DRAW", "REPLICA_KEY", "Randomness", "is_seeded", "replica_key"]
 
-DRAW = "estimator_bridge/draw"  # int64 scalar: how many times the step has run before
+DRAW = "estimator_bridge/draw"  # int64 scalar: how often the step has run before
 REPLICA_KEY = "estimator_bridge/replica_key"  # uint64 [1]: 0 on the first replica
 
 _PHILOX = 1
 _STRIDE = 256
-_GOLDEN = 0x9E3779B97F4A7C15  # odd, so that distinct replicas get distinct keys
+_GOLDEN = 0x9E3779B97F4A7C15  # odd, so distinct replicas get distinct keys
 _MASK = (1 << 64) - 1
 
 
 def replica_key(replica: int | tf.Tensor) -> tf.Tensor:
-    """What a replica's id (an int or an int32 scalar) adds to every key: uint64 [1]."""
+    """Returns the uint64 [1] that a replica's id (an int or int32 scalar) adds to each key."""
     return tf.reshape(tf.cast(replica, tf.uint64) * tf.constant(_GOLDEN, tf.uint64), [1])
 
 
@@ -47,13 +47,13 @@ class Randomness:
 
     Args:
       snapshot: the traced graph.
-      names: the nodes to make stateless, where there is such a form of them.
-      alike: whether all replicas, and all rows along a tensor's first dimension, are to get the
-        same numbers: then it makes no difference how a batch is split over replicas.
+      names: the nodes to make stateless, if they have a stateless form.
+      alike: whether all replicas, and all rows along a tensor's first dimension, draw the same
+        numbers. The split of a batch over replicas then makes no difference.
 
     Attributes:
-      stateless: the nodes that are made so.
-      inputs: the references that rewritten nodes take from outside.
+      stateless: the nodes that are made stateless.
+      inputs: references that rewritten nodes take from outside.
     """
 
     def __init__(self, snapshot: Snapshot, names: list[str], alike: bool = False):
@@ -64,9 +64,9 @@ class Randomness:
         self._entropy = random.SystemRandom()
 
     def rewritten(self, node: tf.compat.v1.NodeDef) -> list[tf.compat.v1.NodeDef]:
-        """The NodeDefs that stand for a random node; the last has its name and outputs."""
+        """Returns the NodeDefs that replace a random node; the last has its name and outputs."""
         seed, seed2 = node.attr["seed"].i, node.attr["seed2"].i
-        if not seed and not seed2:  # no seed was set: every trace draws other numbers
+        if not seed and not seed2:  # unseeded: every trace draws other numbers
             seed, seed2 = self._entropy.getrandbits(63), self._entropy.getrandbits(63)
         made = _Nodes(node.name)
         shape = made.one_row(node.input[0], node.attr["T"].type) if self._alike else node.input[0]
@@ -99,7 +99,7 @@ class Randomness:
         return [*made.nodes, drawn, rows]
 
     def for_replica(self, graph_def: tf.compat.v1.GraphDef, replica: int) -> tf.compat.v1.GraphDef:
-        """A copy of the GraphDef in which what stays stateful draws another stream.
+        """Returns a copy of the GraphDef in which ops that stay stateful draw another stream.
 
         Args:
           graph_def: a part of the lifted graph, with its library.
@@ -141,11 +141,11 @@ def _clone_name(function: str, replica: int) -> str:
 
 
 def is_seeded(node: tf.compat.v1.NodeDef) -> bool:
-    """Whether a node draws from a stream of its own, another one on each replica."""
+    """Returns whether a node draws from its own stream, which differs between replicas."""
     return (
         "seed" in node.attr
         and "seed2" in node.attr
-        and "shared_name" not in node.attr  # a shuffling queue is one for all replicas
+        and "shared_name" not in node.attr  # all replicas share a shuffling queue
         and is_stateful(node.op)
     )
 
@@ -171,7 +171,7 @@ class _Nodes:
         return node.name
 
     def one_row(self, shape: str, kind: int) -> str:
-        """A shape with 1 in the place of its first size; that of a scalar as it is."""
+        """Returns a shape with its first size replaced by 1; the shape of a scalar is unchanged."""
         number = tf.as_dtype(kind)
         zero, one = (self.const(np.array([n], np.int32)) for n in (0, 1))
         head = self.add("StridedSlice", [shape, zero, one, one], T=number, Index=tf.int32)

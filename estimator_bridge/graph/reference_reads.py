@@ -1,9 +1,10 @@
-"""When the value of a reference variable is read.
+"""Places reads of reference variables where TensorFlow 1 read them.
 
-TensorFlow 1 read it where it was used: ``w/read`` hands on the variable's buffer, so an operation
-that waits for an update sees the update, however early in the program the tensor was made. A
-``ReadVariableOp`` reads once. So what uses a read and is known to run after a later update gets a
-read of its own, behind that update; and what a run fetches of a variable is read at its end.
+TensorFlow 1 read a reference variable where its value was used: ``w/read`` passes on the variable's
+buffer, so an operation that waits for an update sees the update, however early the tensor was made.
+A ``ReadVariableOp`` reads once. So an operation that uses a read and is known to run after a later
+update gets a separate read after that update. Fetched values of a variable are read at the end of
+the run.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ def with_reference_reads(
     """Reads the values of reference variables when TensorFlow 1 did.
 
     Args:
-      nodes: NodeDefs by name, in the order of the program. Their inputs may be changed.
+      nodes: NodeDefs by name, in the program's order. Their inputs may be changed.
       library: the functions that they call.
       references: the nodes of the variables.
 
     Returns:
-      The nodes, with further reads among them; and by further read (a reference, 'a:0') the tensor
-      of the graph in whose place it stands.
+      The nodes with the added reads, and by added read (a reference, 'a:0') the tensor of the
+      graph that it replaces.
     """
     ends = [name for name in map(end_read, sorted(references)) if name in nodes]
     used = {_node(ref) for node in nodes.values() for ref in node.input}
@@ -50,11 +51,11 @@ def with_reference_reads(
 
 
 class _Placement:
-    """Nodes, taken in their order, each with the reads that it needs.
+    """Nodes, added in order, each with the reads that it needs.
 
     Attributes:
-      nodes: those that were taken, and further reads.
-      stands_for: by further read, the tensor in whose place it stands.
+      nodes: the added nodes and the additional reads.
+      stands_for: by additional read, the tensor that it replaces.
     """
 
     def __init__(self, library: Any, references: Set[str]):
@@ -62,14 +63,14 @@ class _Placement:
         self.stands_for: dict[str, str] = {}
         self._references = references
         self._changes_state = state_changes(library)
-        # A set of writes is a number, a bit a write: each node has one, and many have the same.
+        # A set of writes is an int with one bit per write: each node has a set, and many are equal.
         self._writers: list[str] = []
         self._writes = dict.fromkeys(references, 0)  # by variable
-        self._done: dict[str, int] = {}  # by node: what has surely been written when it has run
-        self._buffers: dict[str, tuple[str, str, int]] = {}  # variable, read, what the read saw
+        self._done: dict[str, int] = {}  # by node: writes that are finished when it has run
+        self._buffers: dict[str, tuple[str, str, int]] = {}  # variable, read, writes the read saw
 
     def add(self, node: Any) -> None:
-        """Takes the next node."""
+        """Adds the next node."""
         done = 0
         for ref in node.input:
             done |= self._done.get(_node(ref), 0)
@@ -91,7 +92,7 @@ class _Placement:
         self._done[node.name] = done
 
     def _read_again(self, node: Any, position: int, done: int) -> None:
-        """Gives a node a read behind the writes that it waits for, if its input saw not all."""
+        """Adds a read after the writes that a node waits for, if its input missed some of them."""
         variable, read, seen = self._buffers[_node(node.input[position])]
         missed = done & self._writes[variable] & ~seen
         if not missed:

@@ -1,9 +1,9 @@
-"""Variables that the program meant as TensorFlow 1's reference variables.
+"""Variables that the program intended as TensorFlow 1's reference variables.
 
-With v2 behaviour off a variable is a buffer in its graph, and its tensor ``w:0``, the tensor
-``w/read:0`` and every ``tf.identity`` of them are that buffer, not a copy. What is fetched of them
-is looked at when the run is over, so it shows what the run has written. A traced graph has resource
-variables in their place; it keeps their names, and here is what a program finds under the names.
+With v2 behavior off, a variable is a buffer in its graph. Its tensor ``w:0``, the tensor
+``w/read:0`` and every ``tf.identity`` of them are that buffer, not a copy. Fetching them returns
+the buffer's content at the end of the run, so it includes the run's writes. A traced graph has
+resource variables instead; this module resolves the names of those tensors in it.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ __all__ = [
     "would_be_reference",
 ]
 
-_READ = "/Read/ReadVariableOp"  # which each resource variable has, and nothing in a model uses
-# What hands on the buffer that it is given.
+_READ = "/Read/ReadVariableOp"  # the read of each resource variable, unused by models
+# Ops that pass on the buffer of their input.
 PASSES_BUFFER = frozenset({"Identity", "StopGradient", "PreventGradient"})
 
 
 class TracedGraph(tf.Graph):
-    """A graph that finds reference variables' values under the names of their tensors.
+    """A graph that resolves the tensor names of reference variables to their values.
 
     Attributes:
-      references: the names of their nodes.
+      references: names of the reference variables' nodes.
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class TracedGraph(tf.Graph):
     def as_graph_element(
         self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True
     ) -> Any:
-        """tf.Graph's, which would give a resource's handle for ``w:0``, and nothing for ``w/read``.
+        """Returns what tf.Graph returns, but the values for ``w:0`` and ``w/read`` of references.
 
         Args:
           obj: a tensor, an operation, an object that stands for one, or a name.
@@ -62,28 +62,28 @@ class TracedGraph(tf.Graph):
 
 
 def reference_variables(graph: tf.Graph) -> Set[str]:
-    """The names of a graph's nodes that stand for reference variables."""
+    """Returns the names of a graph's nodes that represent reference variables."""
     return getattr(graph, "references", frozenset())
 
 
 def would_be_reference(arguments: Mapping[str, Any]) -> bool:
-    """Whether a variable would be a reference variable outside of a trace.
+    """Returns whether a variable would be a reference variable outside a trace.
 
     Args:
-      arguments: those of its creator.
+      arguments: the arguments of the variable's creator.
     """
     if tf.compat.v1.resource_variables_enabled():
         return False
     wanted = arguments.get("use_resource")
     if wanted is None:
         wanted = tf.compat.v1.get_variable_scope().use_resource
-    # On cores and under strategies all variables were resources.
+    # On TPU cores and under strategies all variables were resources.
     is_replicated = get_tpu_context().number_of_shards is not None or tf.distribute.has_strategy()
     return not (wanted or is_replicated)
 
 
 def add_reference(variable: tf.Variable) -> None:
-    """Tells a variable's graph that it stands for a reference variable."""
+    """Records in a variable's graph that it represents a reference variable."""
     if isinstance(variable.graph, TracedGraph):
         variable.graph.references.add(variable.op.name)
 
@@ -91,11 +91,11 @@ def add_reference(variable: tf.Variable) -> None:
 def is_beside_reference(variable: tf.Variable) -> bool:
     """Returns whether an optimizer made a variable for a reference variable.
 
-    A slot, and Adam's powers of beta, are made of the kind that their weight is of: in a trace a
-    resource, whatever it stands for. They are colocated with it.
+    Slots, and Adam's powers of beta, are of the same kind as their weight: in a trace a resource,
+    whatever the weight represents. They are colocated with the weight.
 
     Args:
-      variable: of a traced graph.
+      variable: a variable of a traced graph.
     """
     references = reference_variables(variable.graph)
     if not references:
@@ -105,19 +105,19 @@ def is_beside_reference(variable: tf.Variable) -> bool:
 
 
 def end_read(variable: str) -> str:
-    """The node that reads a reference variable when everything else of a run is done."""
+    """Returns the node that reads a reference variable at the end of a run."""
     return variable + _READ
 
 
 def fetched_reference(tensor: tf.Tensor) -> tuple[str, bool] | None:
-    """The reference variable whose buffer a tensor is.
+    """Returns the reference variable whose buffer a tensor is.
 
     Args:
-      tensor: of a traced graph.
+      tensor: a tensor of a traced graph.
 
     Returns:
-      The name of the variable's node, and whether the tensor waits for anything; None where it is
-      another tensor.
+      The name of the variable's node, and whether the tensor waits for anything; None for any
+      other tensor.
     """
     references = reference_variables(tensor.graph)
     waits, op = False, tensor.op

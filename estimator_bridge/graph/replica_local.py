@@ -1,11 +1,11 @@
-"""Variables of which each replica keeps a value of its own, and that are read as one.
+"""Variables with a separate value on each replica that are read as one.
 
 A metric's total or batch norm's moving mean is declared ``synchronization=ON_READ``: every replica
-updates its own copy, and whoever reads it outside of the replicas gets the sum or the mean of the
-copies. A session therefore works on one more copy, on the host: it is filled from the replicas'
-before the session's function runs, and what the function wrote is dealt out to them after it.
-Where replicas are in several processes, a session cannot reach them all: the host's copy is filled
-where all processes take part, and what a session writes is dealt out to the local replicas alone.
+updates its own copy, and a read outside the replicas returns the sum or the mean of the copies. A
+session therefore uses an additional copy on the host. It is filled from the replicas before the
+session's function runs, and what the function wrote is distributed to them afterwards. If replicas
+are in several processes, a session cannot reach them all: the host's copy is filled at points where
+all processes take part, and what a session writes is distributed to the local replicas alone.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _known: weakref.WeakKeyDictionary[tf.Graph, ReplicaLocals] = weakref.WeakKeyDict
 
 @dataclasses.dataclass(frozen=True)
 class ReplicaLocal:
-    """How one such variable is read as a whole.
+    """Describes how a replica-local variable is read as a whole.
 
     Attributes:
-      is_mean: whether it is the mean of the copies, not their sum.
-      initializer: name of the operation that gives each copy the same first value.
+      is_mean: whether the whole is the mean of the copies, not their sum.
+      initializer: name of the operation that gives each copy the same initial value.
     """
 
     is_mean: bool
@@ -37,12 +37,12 @@ class ReplicaLocal:
 
 
 class ReplicaLocals:
-    """Those of one graph, as its trace noted them.
+    """The replica-local variables of one graph, recorded by its trace.
 
     Attributes:
-      variables: by the name of the variable's handle node.
-      joins: names of the nodes that make one value of the replicas'. A session, which sees the
-        one value, passes their first input through.
+      variables: the variables by name of their handle node.
+      joins: names of the nodes that combine the replicas' values into one. A session sees that
+        one value already, and passes their first input through.
     """
 
     def __init__(self) -> None:
@@ -50,19 +50,19 @@ class ReplicaLocals:
         self.joins: set[str] = set()
 
     def for_session(self, snapshot: Snapshot) -> Snapshot:
-        """The snapshot as a session runs it, with nothing left to join."""
+        """Returns the snapshot as a session runs it, without joins."""
         return snapshot.with_nodes(_identity(snapshot.nodes[name]) for name in sorted(self.joins))
 
 
 def replica_locals(graph: tf.Graph) -> ReplicaLocals:
-    """The notes on a graph, for its trace to write and for its session to read."""
+    """Returns the record for a graph, which its trace writes and its session reads."""
     if graph not in _known:
         _known[graph] = ReplicaLocals()
     return _known[graph]
 
 
 def whole_of(total: tf.Tensor, replicas: int, kind: ReplicaLocal) -> tf.Tensor:
-    """The value of the whole, from the sum of its copies on so many replicas; eager."""
+    """Returns the value of the whole from the sum of its copies on all replicas; eager."""
     if not kind.is_mean:
         return total
     return total // replicas if total.dtype.is_integer else total / replicas
@@ -75,19 +75,19 @@ def deal_out(
     replicas: int,
     has_first: bool,
 ) -> None:
-    """Gives each copy its part of the whole, as TensorFlow does when it restores one; eager.
+    """Gives each copy its part of the whole, as TensorFlow does on a restore; eager.
 
     Args:
-      value: of the whole.
-      copies: of the variable, those in this process.
+      value: the value of the whole.
+      copies: the variable's copies in this process.
       kind: how it is read.
-      replicas: how many there are in all processes.
-      has_first: whether the first of all is in this process.
+      replicas: number of replicas in all processes.
+      has_first: whether the first of all replicas is in this process.
     """
     first, *others = copies
     part = rest = value
     if not kind.is_mean:
-        # TensorFlow divides whole numbers too, and loses what is left; the first copy keeps it.
+        # TensorFlow divides integers too, and loses the remainder; the first copy keeps it.
         is_integer = value.dtype.is_integer
         part = value // replicas if is_integer else value / replicas
         rest = value - part * (replicas - 1) if is_integer and has_first else part

@@ -1,8 +1,8 @@
 """The resources of a traced graph, owned on the TF2 side: variables, tables, iterators.
 
-Each ``VarHandleOp`` of the graph becomes a variable of the strategy, one copy a replica,
+Each ``VarHandleOp`` of the graph becomes a variable of the strategy, with one copy per replica,
 uninitialized until the graph's own initializer runs. Other resources (hash tables, queues,
-iterators, summary writers) live once, on the host, and all replicas use the one.
+iterators, summary writers) live once, on the host, and all replicas share them.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ __all__ = ["Resources", "host_device"]
 
 _scopes = itertools.count()
 
-# The name that kernels know variables by, for their messages. Under a name of its own each handle
-# would need a kernel of its own, and to make that takes ten times as long as to make the handle.
+# The name that kernels use for variables in their messages. All variables share it: with a name of
+# its own, each handle would need its own kernel, which takes ten times as long to make.
 _VARIABLE = "variable"
 
 
 def host_device() -> str:
-    """The device of what is not computed on an accelerator."""
+    """Returns the device for everything that does not run on an accelerator."""
     return host_address() + "/device:CPU:0"
 
 
@@ -47,15 +47,15 @@ class Resources:
 
     Args:
       graph: the traced graph; it may grow.
-      strategy: who places the copies of variables.
-      shared: of another trace of the same model; variables of the same name are the same.
+      strategy: the strategy that places the copies of variables.
+      shared: resources of another trace of the same model; variables of the same name are shared.
 
     Attributes:
-      variables: by the names of their nodes, as far as they were needed.
-      datasets: by iterator, the dataset (a variant tensor) that it was last initialised with.
-      iterators_read: iterators whose datasets are read in their place.
-      nodes_replaced: nodes that draw from iterators and queues that are read in their place.
-      has_first_replica: whether the first replica of all processes is in this one.
+      variables: the variables created so far, by node name.
+      datasets: by iterator, the dataset (a variant tensor) that it was last initialized with.
+      iterators_read: iterators whose datasets are read directly instead.
+      nodes_replaced: nodes that draw from iterators and queues that are read directly instead.
+      has_first_replica: whether this process has the first of all replicas.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Resources:
         self._scope = f"estimator_bridge_{next(_scopes)}"
         self.variables: dict[str, tf.Variable] = {}
         self._locals = replica_locals(graph).variables
-        self._wholes: dict[str, tf.Variable] = {}  # the session's copies of replica-local ones
+        self._wholes: dict[str, tf.Variable] = {}  # the session's copies of replica-local variables
         self._hosted: dict[str, tf.Tensor] = {}
         self._owners: set[str] = set()
         self._have_values: set[str] = set()
@@ -91,12 +91,12 @@ class Resources:
 
     @staticmethod
     def owners_in(graph: tf.Graph) -> set[str]:
-        """Names of the nodes of a graph that own a resource."""
+        """Returns the names of the nodes of a graph that own a resource."""
         nodes = Snapshot.of(graph).nodes.values()
         return {node.name for node in nodes if _owns_resource(node)}
 
     def prepare(self, refs: set[str]) -> None:
-        """Makes the resources behind these handle references, where they are not made yet."""
+        """Creates the missing resources behind these handle references."""
         owners = self.owners
         names = [ref[: -len(":0")] for ref in sorted(refs)]
         made = self.variables.keys() | self._hosted.keys()
@@ -119,13 +119,13 @@ class Resources:
                 self._hosted[name] = self._make_hosted(name)
 
     def handles(self, refs: set[str]) -> dict[str, tf.Tensor]:
-        """Handles by reference, captured by the function that is being built.
+        """Returns handles by reference, captured by the function under construction.
 
-        In a replica's context a variable's handle is that of the replica's own copy, elsewhere
-        that of the copy which sessions see.
+        In a replica's context a variable's handle is that of the replica's own copy, elsewhere that
+        of the copy that sessions see.
         """
         capture = tf.compat.v1.get_default_graph().capture
-        in_scope = tf.distribute.has_strategy()  # of strategy.run, or the program's own
+        in_scope = tf.distribute.has_strategy()  # of strategy.run, or of the program
         on_host = not in_scope or tf.distribute.in_cross_replica_context()
         found = {}
         for ref in refs:
@@ -138,10 +138,10 @@ class Resources:
         return found
 
     def check_values(self, names: set[str]) -> None:
-        """Checks, eagerly, that variables are initialized; a variable that is stays so.
+        """Checks, eagerly, that variables are initialized; initialized variables stay so.
 
         Raises:
-          FailedPreconditionError: one is not. Reading it would give an empty tensor.
+          FailedPreconditionError: a variable is not. Reading it would return an empty tensor.
         """
         for name in sorted((names & self.variables.keys()) - self._have_values):
             if not self.first_copy(name).is_initialized():
@@ -155,10 +155,10 @@ class Resources:
             self._have_values.add(name)
 
     def check_not_read_elsewhere(self, names: Iterable[str]) -> None:
-        """Checks that no node is to run that would wait for a queue, or read a stream of its own.
+        """Checks that no node would block on a queue, or read its own stream of the input.
 
         Raises:
-          FailedPreconditionError: one is.
+          FailedPreconditionError: a node would.
         """
         replaced = sorted(self.nodes_replaced.intersection(names))
         if replaced:
@@ -166,12 +166,12 @@ class Resources:
                 None,
                 None,
                 f"GetNext() failed: {replaced[0]!r} draws from the program's input, which the "
-                "steps read by an iterator of their own, and its value is no part of what they "
-                "are given. Return the tensor among input_fn's features, and use it from there.",
+                "steps read through a separate iterator, so its value is not part of their batch. "
+                "Return the tensor among input_fn's features, and use it from there.",
             )
 
     def have_values(self, names: Collection[str]) -> bool:
-        """Whether sessions find variables initialized; eager. Not all names need be variables'."""
+        """Returns whether sessions see these names as initialized variables; eager."""
         if not self.owners.issuperset(names):
             return False
         self.prepare({f"{name}:0" for name in names})
@@ -183,26 +183,26 @@ class Resources:
         return True
 
     def values(self, names: Sequence[str]) -> list[tf.Tensor]:
-        """The values that sessions see of variables that have one; eager tensors."""
+        """Returns the values that sessions see of initialized variables, as eager tensors."""
         with eager_mode(), tf.device(host_device()):
             self.combine(names)
             return [self.session_copy(name).read_value() for name in names]
 
     def session_copy(self, name: str) -> tf.Variable:
-        """The copy that checkpoints and sessions see.
+        """Returns the copy that checkpoints and sessions see.
 
-        It is the first replica's, or that of the host where the replicas' values differ.
+        It is the first replica's, or the host's copy if the replicas' values differ.
         """
         return self._wholes[name] if name in self._wholes else self.first_copy(name)
 
     def combines(self, names: Iterable[str]) -> bool:
-        """Whether the host has copies of its own of some of these variables."""
+        """Returns whether the host has separate copies of any of these variables."""
         return not self._wholes.keys().isdisjoint(names)
 
     def combine(self, names: Iterable[str]) -> None:
-        """Brings the host's copies of variables up to date with those of the replicas, eagerly.
+        """Updates the host's copies of variables from the replicas' copies, eagerly.
 
-        Where there are replicas in other processes, ``settle`` has done so.
+        If other processes have replicas, ``settle`` has updated them already.
         """
         for name in self._wholes.keys() & set(names):
             copies = self.copies(name)
@@ -210,24 +210,24 @@ class Resources:
                 self.settle(name, self.local_total(name))
 
     def local_total(self, name: str) -> tf.Tensor:
-        """The sum of the copies of a variable in this process; eager."""
+        """Returns the sum of a variable's copies in this process; eager."""
         return tf.add_n([copy.read_value() for copy in self.copies(name)])
 
     def settle(self, name: str, total: tf.Tensor) -> None:
-        """Tells sessions of a replica-local variable's value as a whole; eager.
+        """Sets the value that sessions see of a replica-local variable; eager.
 
         Args:
-          name: the variable's.
+          name: the variable's name.
           total: the sum of its copies in all processes.
         """
         self._wholes[name].assign(whole_of(total, self._replicas, self._locals[name]))
 
     def deal_out(self, names: Iterable[str], ran: Collection[str]) -> None:
-        """Deals what a session's function wrote out to the replicas, eagerly.
+        """Distributes what a session's function wrote to the replicas, eagerly.
 
         Args:
-          names: of the variables that it may have written.
-          ran: the nodes of the function, the variables' initializers perhaps among them.
+          names: names of the variables that it may have written.
+          ran: the nodes of the function, which may include the variables' initializers.
         """
         for name in names:
             copies = self.copies(name)
@@ -235,7 +235,7 @@ class Resources:
                 kind, whole = self._locals[name], self._wholes[name]
                 if not whole.is_initialized():
                     continue
-                if kind.initializer in ran:  # the first value of each, not of the whole
+                if kind.initializer in ran:  # the initial value of each copy, not of the whole
                     first = whole.read_value()
                     self.settle(name, tf.add_n([first] * self._replicas))
                     for copy in copies:
@@ -249,15 +249,15 @@ class Resources:
                     copy.assign(value)
 
     def first_copy(self, name: str) -> tf.Variable:
-        """The first replica's copy of a variable."""
+        """Returns the first replica's copy of a variable."""
         return self._strategy.experimental_local_results(self.variables[name])[0]
 
     def copies(self, name: str) -> tuple[tf.Variable, ...]:
-        """All local copies of a variable, the first replica's first."""
+        """Returns all local copies of a variable, the first replica's first."""
         return self._strategy.experimental_local_results(self.variables[name])
 
     def close_queues(self) -> None:
-        """Closes all queues, so that nothing waits for them any more."""
+        """Closes all queues, so that nothing waits for them any longer."""
         nodes = Snapshot.of(self._graph).nodes
         with eager_mode():
             for name, handle in list(self._hosted.items()):
@@ -302,7 +302,7 @@ class Resources:
         return made
 
     def _core_scope(self, node: tf.compat.v1.NodeDef) -> contextlib.AbstractContextManager[Any]:
-        """Puts a variable on the core of its replica that the program names, if there are more."""
+        """Places a variable on the replica's core that the program names, if there are several."""
         core = core_of(node)
         if not core or cores_per_replica(self._strategy) == 1:
             return contextlib.nullcontext()
@@ -318,7 +318,7 @@ class Resources:
             )
 
     def _make_hosted(self, name: str) -> tf.Tensor:
-        # Sessions had a resource manager each; here all share one, so names are made unique.
+        # TF1 sessions had separate resource managers; here all share one, so names are made unique.
         snapshot = Snapshot.of(self._graph)
         node = tf.compat.v1.NodeDef()
         node.CopyFrom(snapshot.nodes[name])

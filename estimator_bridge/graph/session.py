@@ -3,8 +3,8 @@
 ``run`` lifts exactly the fetches into a tf.function, once for each set of fetches and feeds, and
 calls it. Savers, scaffolds, hooks, ``variable.load`` and ``tensor.eval`` work through it.
 
-A session stands on the host and sees the first replica's variables. What it writes is copied to
-the other replicas, so that an initializer or a restore reaches all of them.
+A session runs on the host and sees the first replica's variables. What it writes is copied to the
+other replicas, so that an initializer or a restore reaches all of them.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ class LiftedSession(SessionInterface):
 
     Args:
       graph: the traced graph; it may grow between runs.
-      strategy: who places the variables.
+      strategy: the strategy that places the variables.
       shared: resources of another trace of the same model, whose variables are used.
 
     Attributes:
       resources: the variables and tables behind the graph.
       queues: the threads of the graph's queue runners.
-      input: of the program's steps, from which a run draws where its fetches need the batch; None
-        where there is none.
-      steps_run: how many steps of a loop have run: random operations go on behind them.
-      random_runs: how many runs had random operations.
-      known: values by tensor reference, given as they are until something else is computed.
+      input: the input of the program's steps, from which a run draws if its fetches need the batch;
+        None if there is no input.
+      steps_run: number of loop steps that have run: random operations continue after them.
+      random_runs: number of runs with random operations.
+      known: values by tensor reference, returned as they are until something is computed.
     """
 
     input: SessionInput | None = None
@@ -64,15 +64,15 @@ class LiftedSession(SessionInterface):
         self._strategy = strategy
         self.resources = Resources(graph, strategy, shared)
         self._functions: dict[_Key, HostFunction] = {}
-        self._reads: dict[_Key, list[str] | None] = {}  # what is only variables' values
-        self._drawn: dict[_Key, frozenset[int]] = {}  # the parts of the input that are drawn
-        self._draws: dict[str, int] = {}  # by random operation, how often a run of this computed it
-        self._in_steps: set[str] = set()  # random operations that steps compute, too
+        self._reads: dict[_Key, list[str] | None] = {}  # variables of fetches that only read them
+        self._drawn: dict[_Key, frozenset[int]] = {}  # the parts of the input that fetches draw
+        self._draws: dict[str, int] = {}  # by random operation, how often this computed it
+        self._in_steps: set[str] = set()  # random operations that steps compute too
         self.steps_run = 0
         self.random_runs = 0
         self._contexts: list[tuple[Any, Any]] = []
         self.known: Mapping[str, Any] = {}
-        self._lock = threading.Lock()  # queue runners call from threads of their own
+        self._lock = threading.Lock()  # queue runners call from their own threads
         self.queues = QueueThreads()
 
     @property
@@ -96,22 +96,22 @@ class LiftedSession(SessionInterface):
 
         Args:
           fetches: any nesting of tensors, operations, variables, names and composite tensors.
-          feed_dict: values by tensor (or name, or SparseTensor), instead of computing them.
-          options: RunOptions. A trace level fills run_metadata; the rest has no TF2 counterpart
-            and is not used.
-          run_metadata: a RunMetadata that takes the trace.
+          feed_dict: values by tensor (or name, or SparseTensor), used instead of computing them.
+          options: RunOptions. A trace level fills run_metadata; the other options have no TF2
+            counterpart and are ignored.
+          run_metadata: a RunMetadata that receives the trace.
 
         Returns:
           The same structure with numpy values; None for operations.
 
         Raises:
-          TypeError: a fetch is of a wrong type, or a fed value cannot be converted.
+          TypeError: a fetch has a wrong type, or a fed value cannot be converted.
           ValueError: a fetch is not of this graph, or a fed value has a wrong shape.
           RuntimeError: the session is closed.
         """
         self._check_open()
         if self.known and isinstance(fetches, tf.Tensor) and fetches.graph is self._graph:
-            known = self.known.get(fetches.name)  # the step, for which each hook asks
+            known = self.known.get(fetches.name)  # the global step, which every hook fetches
             if known is not None and not feed_dict:
                 return known
         is_traced = asks_for_trace(options) and run_metadata is not None
@@ -124,7 +124,7 @@ class LiftedSession(SessionInterface):
         feeds: dict[str, np.ndarray] | None = None,
         added: Sequence[tf.compat.v1.NodeDef] = (),
     ) -> list[Any]:
-        """Computes references; returns the eager tensors of those that are no operations.
+        """Computes references and returns the eager tensors of those that are not operations.
 
         Args:
           refs: tensor references ('a:0') and operations ('^a').
@@ -133,7 +133,7 @@ class LiftedSession(SessionInterface):
 
         Raises:
           OutOfRangeError: the references need the next batch of the input, which has ended.
-          FailedPreconditionError: they need it, and it cannot be drawn here.
+          FailedPreconditionError: they need the next batch, and it cannot be drawn here.
         """
         self._check_open()
         feeds = feeds or {}
@@ -156,7 +156,7 @@ class LiftedSession(SessionInterface):
                 key = (key[0], tuple(sorted(feeds)), key[2])
         with self._lock:  # not while the function runs: an enqueue waits for a dequeue
             function = self._function(key, refs, feeds, added)
-            # Operations that run together are at one position, no less than that of any of them.
+            # Operations that run together share one position, at least that of each of them.
             draw = max(map(self._times_drawn, function.random_names), default=0)
             if function.random_names:
                 self.random_runs += 1
@@ -169,11 +169,11 @@ class LiftedSession(SessionInterface):
             raise with_user_line(error, self._graph) from None
 
     def function(self, refs: Sequence[str], feeds: Iterable[str]) -> HostFunction:
-        """What computes references from fed values: for a thread that shares nothing with steps.
+        """Returns the function that computes references, for threads that share nothing with steps.
 
         Args:
           refs: see `evaluate`.
-          feeds: tensor references. All variables that the references read are behind them.
+          feeds: tensor references. They cut off all variables that the references read.
         """
         self._check_open()
         key = (tuple(refs), tuple(sorted(feeds)), ())
@@ -195,10 +195,10 @@ class LiftedSession(SessionInterface):
         return function
 
     def drawn_beside(self, names: Iterable[str]) -> int:
-        """How often runs of the session, beside the steps, computed random operations of a step.
+        """Returns how often session runs outside the steps computed a step's random operations.
 
         Args:
-          names: of the operations. From now on the session's runs go on behind the steps.
+          names: names of the operations. From now on the session's runs draw after the steps.
         """
         self._in_steps.update(names)
         return max((self._draws.get(name, 0) for name in names), default=0)
@@ -209,7 +209,7 @@ class LiftedSession(SessionInterface):
     def _parts_drawn(
         self, program_input: SessionInput, refs: Sequence[str], feeds: Collection[str]
     ) -> frozenset[int]:
-        """The parts of the input that a run draws, which is open then."""
+        """Returns the parts of the input that a run draws, and opens the input if there are any."""
         drawn = program_input.drawn_by(Snapshot.of(self._graph), refs, feeds)
         if drawn:
             program_input.check(drawn, refs)
@@ -217,20 +217,20 @@ class LiftedSession(SessionInterface):
         return drawn
 
     def as_default(self) -> contextlib.AbstractContextManager[Any]:
-        """A context in which this is the default session (and its graph the default graph)."""
+        """Returns a context in which this session and its graph are the defaults."""
         return tf.compat.v1.Session.as_default(self)
 
     def make_callable(
         self, fetches: Any, feed_list: Sequence[Any] | None = None, accept_options: bool = False
     ) -> Callable[..., Any]:
-        """A function of the values of ``feed_list`` that returns ``run``'s result."""
+        """Returns a function of the values of ``feed_list`` that returns ``run``'s result."""
         del accept_options
         self._check_open()
         feed_list, parsed = feed_list or [], Fetches(self._graph, fetches)
         return lambda *values, **_: self._computed(parsed, dict(zip(feed_list, values)))
 
     def list_devices(self) -> list[Any]:
-        """The devices of this process."""
+        """Returns the devices of this process."""
         return tf.config.list_logical_devices()
 
     def partial_run_setup(self, fetches: Any, feeds: Any = None) -> NoReturn:
@@ -242,7 +242,7 @@ class LiftedSession(SessionInterface):
         raise NotImplementedError("partial_run is not available; call run() with all feeds.")
 
     def end_input(self) -> None:
-        """Stops the threads that fill queues, and lets iterators be initialised anew."""
+        """Stops the threads that fill queues, and lets iterators be initialized again."""
         if self._graph is not None:
             self.queues.stop(self.resources)
             self.resources.iterators_read.clear()
@@ -256,7 +256,7 @@ class LiftedSession(SessionInterface):
             self._graph = None
 
     def should_stop(self) -> bool:
-        """Whether the session is closed."""
+        """Returns whether the session is closed."""
         return self._graph is None
 
     def __enter__(self) -> LiftedSession:
@@ -274,7 +274,7 @@ class LiftedSession(SessionInterface):
 
     def _computed(self, parsed: Fetches, feed_dict: Mapping[Any, Any]) -> Any:
         self._check_open()
-        self.known = {}  # what is computed may change it
+        self.known = {}  # the computation may change these values
         tensors = iter(self.evaluate(parsed.refs, self.feeds(feed_dict)))
         values = [None if r.startswith("^") else _to_numpy(next(tensors)) for r in parsed.refs]
         return parsed.build(values)
@@ -284,10 +284,10 @@ class LiftedSession(SessionInterface):
             raise RuntimeError("Attempted to use a closed Session.")
 
     def feeds(self, feed_dict: Mapping[Any, Any]) -> dict[str, np.ndarray]:
-        """The values of a feed_dict by tensor reference, checked.
+        """Returns the checked values of a feed_dict by tensor reference.
 
         Raises:
-          TypeError: a key is no tensor of the graph, or a value cannot be converted.
+          TypeError: a key is not a tensor of the graph, or a value cannot be converted.
           ValueError: a value has a wrong shape.
         """
         feeds = {}

@@ -1,8 +1,8 @@
 """The input of a program's steps, as the program's session draws from it.
 
-In TF1 each ``Session.run`` that needed the batch drew the next one, whoever called it. So a run of
-a session asks which parts of the input its fetches reach, and takes an element of each from the
-very iterators that the steps draw from.
+In TF1 each ``Session.run`` that needed the batch drew the next one, whoever called it. So a session
+run finds out which parts of the input its fetches reach, and draws an element of each from the same
+iterators as the steps.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ __all__ = ["DividedIterators", "InputPart", "SessionInput"]
 
 @dataclasses.dataclass(frozen=True)
 class InputPart:
-    """What is drawn together: the tensors that come from the same iterators and queues.
+    """Tensors that are drawn together, as they come from the same iterators and queues.
 
     Attributes:
-      nodes: the graph's nodes that draw it: a run that reaches one of them draws an element.
-      refs: the tensors that an element's flat components stand for; one with a blank in it stands
-        for none: a value that the model was given as it is.
+      nodes: the graph's nodes that draw the part: a run that reaches one of them draws an element.
+      refs: the tensors that an element's flat components stand for. One with a blank in it stands
+        for none: a value that was passed to the model directly.
     """
 
     nodes: frozenset[str]
@@ -34,15 +34,15 @@ class InputPart:
 
 
 class DividedIterators(tf.Module):
-    """One iterator for each part of an input; what a step takes in the place of one for all.
+    """One iterator for each part of an input, used by a step like a single iterator.
 
-    An element is a flat tuple of the components of all parts. Those of a part that is not drawn are
-    empty.
+    An element is a flat tuple of the components of all parts. The components of a part that is not
+    drawn are empty.
 
     Args:
-      iterators: of the parts, each of flat components; None for a part that is not drawn.
-      specs: of all components.
-      counts: how many of them each part has.
+      iterators: the iterators of the parts, with flat components; None for a part not drawn.
+      specs: the specs of all components.
+      counts: the number of components of each part.
     """
 
     def __init__(
@@ -52,24 +52,24 @@ class DividedIterators(tf.Module):
         counts: Sequence[int],
     ):
         super().__init__()
-        if not specs:  # hooks feed all, and an optional has one component at least
+        if not specs:  # hooks feed everything, but an optional has at least one component
             iterators, specs, counts = [None], [tf.TensorSpec([], tf.int64)], [1]
         self._all, self._specs, self._counts = tuple(iterators), list(specs), tuple(counts)
 
     @classmethod
     def of(cls, iterator: Any) -> DividedIterators:
-        """The only part's iterator."""
+        """Returns the iterator of an input with a single part."""
         specs = tf.nest.flatten(iterator.element_spec, expand_composites=True)
         return cls([iterator], specs, [len(specs)])
 
     @property
     def element_spec(self) -> tuple[tf.TensorSpec, ...]:
-        """Of an element."""
+        """The specs of an element."""
         return tuple(self._specs)
 
     @property
     def drawn(self) -> tuple[int, ...]:
-        """The numbers of the parts that are drawn."""
+        """The indices of the parts that are drawn."""
         return tuple(i for i, iterator in enumerate(self._all) if iterator is not None)
 
     @property
@@ -78,19 +78,19 @@ class DividedIterators(tf.Module):
         return [self._all[number] for number in self.drawn]
 
     def only(self, parts: Collection[int]) -> DividedIterators:
-        """The same iterators, of which only these parts' are drawn from."""
+        """Returns the same iterators, drawing only from these parts."""
         kept = [it if i in parts else None for i, it in enumerate(self._all)]
         return DividedIterators(kept, self._specs, self._counts)
 
     def with_iterators(self, iterators: Iterable[Any]) -> DividedIterators:
-        """The like, with other iterators in the place of those that are drawn from."""
+        """Returns a copy in which other iterators replace those that are drawn from."""
         given = iter(iterators)
         return DividedIterators(
             [None if it is None else next(given) for it in self._all], self._specs, self._counts
         )
 
     def get_next_as_optional(self) -> Any:
-        """An element, in the graph that is being built; none where one of the parts has ended."""
+        """Returns an element in the graph under construction; none if one of its parts ended."""
         optionals = [iterator.get_next_as_optional() for iterator in self.iterators]
         if not optionals:
             return tf.experimental.Optional.from_value(self._element([]))
@@ -106,7 +106,7 @@ class DividedIterators(tf.Module):
         return self
 
     def __next__(self) -> tuple[tf.Tensor, ...]:
-        """An element; eager.
+        """Returns an element; eager.
 
         Raises:
           StopIteration: one of the parts has ended.
@@ -114,10 +114,10 @@ class DividedIterators(tf.Module):
         return self._element([next(iterator) for iterator in self.iterators])
 
     def take(self, number: int) -> list[tf.Tensor]:
-        """The flat components of the next element of one part; eager.
+        """Returns the flat components of the next element of one part; eager.
 
         Raises:
-          StopIteration: it has ended.
+          StopIteration: the part has ended.
         """
         return tf.nest.flatten(next(self._all[number]), expand_composites=True)
 
@@ -136,14 +136,14 @@ class DividedIterators(tf.Module):
 
 
 class SessionInput:
-    """What a session knows of its program's input.
+    """A session's view of its program's input.
 
     Args:
-      parts: as far as they are known before the input is opened.
+      parts: the parts, as far as they are known before the input is opened.
       open_input: makes the iterator; returns it, and the parts with all of their ``refs``. The
-        iterator is a ``DividedIterators`` unless there is one part.
-      refusal: why a run of the session cannot draw; None where it can.
-      divides: whether a step leaves the parts alone that it does not need.
+        iterator is a ``DividedIterators`` unless there is only one part.
+      refusal: why a run of the session cannot draw; None if it can.
+      divides: whether a step leaves parts undrawn that it does not need.
     """
 
     def __init__(
@@ -159,7 +159,7 @@ class SessionInput:
 
     @property
     def iterator(self) -> Any:
-        """The run's one iterator, made when it is first asked for."""
+        """The only iterator of the training, made on first access."""
         if self._iterator is None:
             self._iterator, parts = self._open_input()
             self._parts = list(parts)
@@ -167,16 +167,16 @@ class SessionInput:
 
     @property
     def refs(self) -> list[str]:
-        """The tensors that an element's flat components stand for; all, once it is open."""
+        """The tensors that an element's flat components stand for; complete once it is open."""
         return [ref for part in self._parts for ref in part.refs]
 
     @property
     def endless(self) -> frozenset[int]:
-        """Parts that nothing has to be drawn for: they are the same in all elements."""
+        """The parts that need no draw: they are the same in all elements."""
         return frozenset(i for i, part in enumerate(self._parts) if not part.nodes)
 
     def refs_given(self, parts: Collection[int]) -> list[str]:
-        """``refs``, of which those of other parts name nothing."""
+        """Returns ``refs``, with names of no tensor for the parts not given."""
         _ = self.iterator
         return [
             ref if i in parts else f"not drawn {ref}"
@@ -187,10 +187,10 @@ class SessionInput:
     def drawn_by(
         self, snapshot: Snapshot, fetches: Iterable[str], fed: Collection[str]
     ) -> frozenset[int]:
-        """The parts of which a run of these fetches drew an element, by their numbers.
+        """Returns the indices of the parts of which a run of these fetches draws an element.
 
         Args:
-          snapshot: the program's graph.
+          snapshot: the snapshot of the program's graph.
           fetches: references.
           fed: references whose values are given: nothing behind them runs.
         """
@@ -209,7 +209,7 @@ class SessionInput:
         )
 
     def refs_of(self, parts: Collection[int]) -> list[str]:
-        """The tensors that these parts' components stand for."""
+        """Returns the tensors that these parts' components stand for."""
         return [ref for i in sorted(parts) for ref in self._parts[i].refs]
 
     def check(self, parts: Collection[int], fetches: Sequence[str]) -> None:
@@ -224,14 +224,14 @@ class SessionInput:
                 None,
                 None,
                 f"session.run() was asked for {list(fetches)}, which needs the next batch of the "
-                f"training's input ({needed}), and cannot draw it: {self._refusal}",
+                f"training input ({needed}), but cannot draw it: {self._refusal}",
             )
 
     def draw(self, parts: Collection[int], fetches: Sequence[str]) -> dict[str, tf.Tensor]:
-        """The next element of each of these parts, by reference.
+        """Returns the next element of each of these parts, by reference.
 
         Raises:
-          OutOfRangeError: one of them has ended.
+          OutOfRangeError: one of the parts has ended.
         """
         iterator = self.iterator
         values: dict[str, tf.Tensor] = {}
@@ -247,7 +247,7 @@ class SessionInput:
                         None,
                         None,
                         f"End of sequence: session.run() was asked for {list(fetches)}, which "
-                        "needs the next batch, and the input has ended.",
+                        "needs the next batch, but the input has ended.",
                     ) from None
                 values.update(zip(self._parts[number].refs, flat))
         return {ref: value for ref, value in values.items() if " " not in ref}

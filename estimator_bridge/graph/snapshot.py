@@ -19,22 +19,22 @@ from estimator_bridge.tensorflow_private import op_def
 
 __all__ = ["Snapshot", "is_stateful", "node_name", "tensor_ref"]
 
-# A graph grows after its trace (hooks and savers add ops), so a snapshot is kept per version.
+# A graph grows after its trace (hooks and savers add ops), so snapshots are cached per version.
 _taken: weakref.WeakKeyDictionary[tf.Graph, tuple[int, Snapshot]] = weakref.WeakKeyDictionary()
 
 
 def node_name(ref: str) -> str:
-    """The node of an input reference: 'a:1', '^a' and 'a' all name the node 'a'."""
+    """Returns the node of an input reference: 'a:1', '^a' and 'a' all name the node 'a'."""
     return ref.lstrip("^").split(":")[0]
 
 
 def tensor_ref(ref: str) -> str:
-    """An input reference in its full form: 'a' is 'a:0'; '^a' stays."""
+    """Returns an input reference in its full form: 'a' becomes 'a:0'; '^a' stays."""
     return ref if ref.startswith("^") or ":" in ref else ref + ":0"
 
 
 def is_stateful(op: str) -> bool:
-    """Whether an op of this type has side effects (unknown types count as such)."""
+    """Returns whether an op of this type has side effects; unknown types count as stateful."""
     definition = op_def(op)
     return definition is None or definition.is_stateful
 
@@ -47,11 +47,11 @@ class Snapshot:
       library: the FunctionDefLibrary.
       versions: the GraphDef's versions.
       global_steps: the nodes that own the graph's global step.
-      constants: the values of large constants, eager, by reference; their nodes have none.
-      step_branches: the nodes in whose place ``plain_step_read`` put others.
-      references: the nodes that stand for reference variables.
-      end_reads: the nodes that read them when everything else of a run is done.
-      stands_for: by tensor that ``with_reference_reads`` added, the graph's of the same type.
+      constants: the eager values of large constants, by reference; their nodes have none.
+      step_branches: the original nodes that ``plain_step_read`` replaced.
+      references: the nodes that represent reference variables.
+      end_reads: the nodes that read them at the end of a run.
+      stands_for: by tensor that ``with_reference_reads`` added, the graph's tensor it replaces.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class Snapshot:
 
     @classmethod
     def of(cls, graph: tf.Graph) -> Snapshot:
-        """The snapshot of a graph as it stands now; the same object until the graph grows."""
+        """Returns the snapshot of a graph; the same object until the graph grows."""
         version, snapshot = _taken.get(graph, (None, None))
         if snapshot is None or version != graph.version:
             graph_def, constants = take_large_constants(graph, graph.as_graph_def())
@@ -100,9 +100,9 @@ class Snapshot:
         return snapshot
 
     def with_nodes(self, added: Iterable[tf.compat.v1.NodeDef]) -> Snapshot:
-        """A snapshot in which these nodes are added, or stand in the place of their namesakes."""
+        """Returns a snapshot in which these nodes are added, or replace nodes of the same name."""
         added = list(added)
-        if not added:  # what is known of this one need not be found again
+        if not added:  # keeps what is cached for this snapshot
             return self
         nodes = {**self.nodes, **{node.name: node for node in added}}
         return Snapshot(

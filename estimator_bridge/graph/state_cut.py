@@ -1,9 +1,9 @@
-"""The part of a step that keeps count of what it sees, cut off from what computes it.
+"""Cuts the metric state of a step off from the computation that feeds it.
 
-Streaming metrics read and write variables of their own. On several replicas each copy would hold a
-part of the count, and only sums could be put together again. So the cut leaves on the replicas what
-knows nothing of those variables. The rest runs on the host, once for each replica's values, one
-after the other: exactly what one replica does that sees the parts as batches.
+Streaming metrics read and write their own variables. On several replicas each copy would hold a
+part of the state, and only sums could be combined again. So the replicas keep only what does not
+depend on those variables. The rest runs on the host, once for each replica's values, in turn: the
+same as a single replica that sees the parts as batches.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _PLACEHOLDERS = frozenset({"Placeholder", "PlaceholderV2", "PlaceholderWithDefau
 
 @dataclasses.dataclass(frozen=True)
 class StateCut:
-    """Where the operations of a step are cut.
+    """The place where the operations of a step are cut.
 
     Attributes:
-      operations: what the host runs, '^name' each.
-      inputs: tensors of a replica that the host's part reads, by reference.
-      checks: operations of a replica that the host's part waits for, such as assertions, '^name'
-        each. They stay on the replicas.
+      operations: operations that the host runs, each as '^name'.
+      inputs: references of a replica's tensors that the host's part reads.
+      checks: operations of a replica that the host's part waits for, such as assertions, each as
+        '^name'. They stay on the replicas.
       nodes: names of the host's nodes that see the state, which no replica may compute.
     """
 
@@ -52,17 +52,18 @@ def cut_before_state(
 ) -> StateCut:
     """Finds the part of some operations that must run in one place.
 
-    That is all that writes, or follows from, a resource that the operations change; and what a
-    device cannot hand over: tensors of unknown shape, strings, and constants, which need not be.
+    It includes everything that writes, or follows from, a resource that the operations change. It
+    also includes tensors that a device cannot hand over (of unknown shape, or strings), and
+    constants, which need not be handed over.
 
     Args:
       graph: the traced graph.
-      operations: '^name' each.
+      operations: the operations, each as '^name'.
       elsewhere: references that the replicas compute in any case; a Python function that they
         need stays with them.
 
     Returns:
-      The cut. Where nothing changes, all of it is on the replicas, as `checks`.
+      The cut. If nothing changes state, everything stays on the replicas, as `checks`.
 
     Raises:
       NotImplementedError: the part that sees the state has v1 control flow or a sum over replicas.
@@ -112,7 +113,7 @@ def _seeing_state(
     owners: set[str],
     elsewhere: set[str],
 ) -> set[str]:
-    """The nodes that touch a resource which one of them changes, and all that follows."""
+    """Returns the nodes that touch a resource that one of them changes, and all that follow."""
     touched = touched_resources(snapshot, order, inputs, owners)
     effects, nodes = Effects.of(snapshot), snapshot.nodes
     changed = {
@@ -131,7 +132,7 @@ def _seeing_state(
 
 
 def _fixed(snapshot: Snapshot, inputs: dict[str, list[str]], order: list[str]) -> set[str]:
-    """The nodes whose value is the same in each step: constants, and what is made of them."""
+    """Returns the nodes whose value is the same in each step: constants, and what follows."""
     effects = Effects.of(snapshot)
     found: set[str] = set()
     for name in order:
@@ -146,13 +147,13 @@ def _fixed(snapshot: Snapshot, inputs: dict[str, list[str]], order: list[str]) -
 
 
 def _must_move(graph: tf.Graph, snapshot: Snapshot, ref: str) -> bool:
-    """Whether a tensor has to be computed where it is used."""
+    """Returns whether a tensor must be computed where it is used."""
     node = snapshot.nodes[node_name(ref)]
     if node.op in _PLACEHOLDERS or is_seeded(node):
         return False  # given to the replica, or drawn by it
     try:
         tensor = graph.get_tensor_by_name(ref)
-    except (KeyError, ValueError):  # a node that the snapshot has added
+    except (KeyError, ValueError):  # a node that the snapshot added
         return False
     kinds = (tf.string, tf.variant, tf.resource)
     return tensor.dtype in kinds or not tensor.shape.is_fully_defined()

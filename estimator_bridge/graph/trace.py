@@ -1,4 +1,4 @@
-"""The conditions under which an old program's function is called to make its graph."""
+"""Contexts in which an old program's function is called to make its graph."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ __all__ = ["continue_trace", "for_tpu", "is_on_tpu", "shards_are", "trace_graph"
 
 @contextlib.contextmanager
 def trace_graph(seed: int | None = None, shards: int | None = None) -> Iterator[tf.Graph]:
-    """A new tf.Graph as the default one, with everything on that tracing relies on.
+    """Makes a new tf.Graph the default, with the settings that tracing relies on.
 
     Args:
-      seed: the graph's random seed, for Keras layers too; None draws anew in every trace.
-      shards: the number of replicas, for CrossShardOptimizer and cross_replica_sum; None outside
-        of TPU mode.
+      seed: the graph's random seed, for Keras layers too; None draws a new one in every trace.
+      shards: number of replicas, for CrossShardOptimizer and cross_replica_sum; None outside
+        TPU mode.
 
     Yields:
       The graph.
@@ -59,16 +59,16 @@ def continue_trace(graph: tf.Graph, shards: int | None = None) -> Iterator[tf.Gr
 
 
 def for_tpu(strategy: tf.distribute.Strategy) -> contextlib.AbstractContextManager[None]:
-    """A context for what each replica of a TPU computes; emulated cores compute the same.
+    """Returns a context for the computation of a TPU replica; emulated cores behave the same.
 
     Args:
-      strategy: a TPU's, or that of emulated cores or GPUs.
+      strategy: the strategy of a TPU, or of emulated cores or GPUs.
     """
     return xla_context() if is_on_tpu(strategy) else xla_context_of_cpus()
 
 
 def is_on_tpu(strategy: tf.distribute.Strategy) -> bool:
-    """Whether the replicas are a TPU's."""
+    """Returns whether the replicas are a TPU's."""
     return isinstance(strategy, _ON_TPU)
 
 
@@ -86,7 +86,7 @@ class _Seeds(random.Random):
 
 @contextlib.contextmanager
 def _keras_seeds(seed: int | None) -> Iterator[None]:
-    # Layers and initializers of Keras 2 take their seeds from Python, and know no graph's seed.
+    # Layers and initializers of Keras 2 take their seeds from Python and ignore the graph's seed.
     if seed is None:
         yield
         return
@@ -101,8 +101,8 @@ def _keras_seeds(seed: int | None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def shards_are(number: int | None) -> Iterator[None]:
-    """Tells CrossShardOptimizer and cross_replica_sum of so many replicas; None of none."""
-    # TensorFlow's own tpu_shard_context refuses to be nested; a trace may start inside another.
+    """Sets the replica count for CrossShardOptimizer and cross_replica_sum; None for none."""
+    # TensorFlow's tpu_shard_context cannot be nested, but a trace may start inside another.
     context = get_tpu_context()
     before = context.number_of_shards
     context.set_number_of_shards(number)
@@ -120,7 +120,7 @@ def _control_flow_v2() -> Iterator[None]:
         return
     tf.compat.v1.enable_control_flow_v2()
     try:
-        with branches_in_name_scopes():  # a variable that v1's branch makes has its name from it
+        with branches_in_name_scopes():  # v1's branches prefix the names of their variables
             yield
     finally:
         tf.compat.v1.disable_control_flow_v2()
@@ -131,14 +131,14 @@ def _resource_variable(next_creator: Callable[..., tf.Variable], **kwargs: Any) 
     is_reference = would_be_reference(kwargs)
     kwargs["use_resource"] = True
     if is_reference and kwargs.get("validate_shape") is False:
-        kwargs["shape"] = tf.TensorShape(None)  # so that it takes values of other shapes
+        kwargs["shape"] = tf.TensorShape(None)  # accepts values of other shapes
     variable = next_creator(**kwargs)
-    is_of_graph = not tf.executing_eagerly()  # else one of a step's own, and of no graph
+    is_of_graph = not tf.executing_eagerly()  # otherwise it belongs to a step and to no graph
     if is_of_graph and (is_reference or is_beside_reference(variable)):
         add_reference(variable)
 
     def initialized_value() -> tf.Tensor:
-        # Reference variables had it, resource variables raise NotImplementedError.
+        # Reference variables had this method; for resource variables it raises NotImplementedError.
         with tf.init_scope():
             return tf.cond(
                 tf.compat.v1.is_variable_initialized(variable),

@@ -1,7 +1,7 @@
-"""Traces of a run: what ran when, for RunMetadata and for TensorBoard's profiler.
+"""Profiles of a run, for RunMetadata and for TensorBoard's profiler.
 
-TF1's sessions measured each operation where RunOptions asked for it. TF2 has a profiler of the
-whole process, whose events of operations are turned into the RunMetadata of old.
+TF1's sessions measured each operation if RunOptions requested it. TF2 has a profiler of the whole
+process; its operation events are converted to RunMetadata.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ _RUNS = os.path.join("plugins", "profile")
 
 
 def asks_for_trace(options: Any) -> bool:
-    """Whether RunOptions ask for a trace."""
+    """Returns whether RunOptions request a trace."""
     return options is not None and options.trace_level != _v1.RunOptions.NO_TRACE
 
 
 @contextlib.contextmanager
 def traced(metadata: Any, directory: str | None = None) -> Iterator[None]:
-    """Traces what runs within.
+    """Traces the code that runs inside.
 
     Args:
-      metadata: a RunMetadata, whose step_stats are filled in the end.
-      directory: where TensorBoard's profiler is to find the trace too; None: nowhere.
+      metadata: a RunMetadata, whose step_stats are filled at the end.
+      directory: a directory in which TensorBoard's profiler finds the trace too, or None.
     """
     with tempfile.TemporaryDirectory() as folder:
         try:
             tf.profiler.experimental.start(folder)
         except tf.errors.AlreadyExistsError:
-            logging.warning("A run is not traced, as another trace is being taken.")
+            logging.warning("A run is not traced, because another trace is in progress.")
             yield
             return
         try:
@@ -56,7 +56,7 @@ def traced(metadata: Any, directory: str | None = None) -> Iterator[None]:
 
 
 def _keep(path: str, directory: str) -> None:
-    """Copies a profile to where TensorBoard looks; the profiler names runs by the second alone."""
+    """Copies a profile to TensorBoard's directory; the profiler names runs by the second only."""
     run = os.path.basename(os.path.dirname(path))
     places = (
         os.path.join(directory, _RUNS, run + end)
@@ -71,7 +71,7 @@ def _add_step_stats(stats: Any, profile: Any) -> None:
     for plane in profile.planes:
         device = stats.dev_stats.add(device=_device(plane.name))
         for number, line in enumerate(plane.lines):
-            for event in line.events:  # those of operations are called 'name:Type'
+            for event in line.events:  # operation events are named 'name:Type'
                 name, colon, kind = plane.event_metadata[event.metadata_id].name.partition(":")
                 if not colon or not kind.isidentifier():
                     continue
@@ -87,5 +87,5 @@ def _add_step_stats(stats: Any, profile: Any) -> None:
 
 
 def _device(plane: str) -> str:
-    # A plane is called '/host:CPU' or '/device:GPU:0'.
+    # A plane's name is '/host:CPU' or '/device:GPU:0'.
     return _HOST + ("/device:CPU:0" if plane.startswith("/host:") else plane)

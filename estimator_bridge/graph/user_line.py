@@ -1,4 +1,4 @@
-"""Which line of the user's program something comes from."""
+"""Finds the line of the user's program behind a node or an error."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["line_of_error", "line_of_forward", "line_of_node", "shown_path"]
 
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _PYTHON = sysconfig.get_path("stdlib") + os.sep
-# 'gradients/dense/MatMul_grad/MatMul_1', and what GradientTape names 'gradient_tape/dense/MatMul'.
+# 'gradients/dense/MatMul_grad/MatMul_1', and GradientTape's 'gradient_tape/dense/MatMul'.
 _GRADIENT = re.compile(
     r"(?:.*/)?(?:gradients(?:_\d+)?/(?P<of>.+)_grad/|gradient_tape/(?P<tape>.+)/)"
 )
@@ -26,14 +26,14 @@ _LIBRARIES = re.compile(
 
 
 def line_of_node(graph: tf.Graph, name: str) -> str | None:
-    """Where the user's program made an operation.
+    """Returns the user's line that made an operation.
 
     Args:
       graph: the traced graph.
-      name: of an operation, or of a node that was made of one and is named below it.
+      name: name of an operation, or of a node that was made from one and is named below it.
 
     Returns:
-      'file:line: code'; None where no frame is the user's.
+      'file:line: code'; None if no frame is the user's.
     """
     while name:
         try:
@@ -44,9 +44,9 @@ def line_of_node(graph: tf.Graph, name: str) -> str | None:
 
 
 def line_of_forward(graph: tf.Graph, name: str) -> str | None:
-    """``line_of_node``, but of an operation of the gradients that of what it is a gradient of.
+    """Returns ``line_of_node``, but for a gradient operation the line of the forward operation.
 
-    All gradients are made in the line that calls the optimizer, which tells a user nothing.
+    The line of all gradients is the one that calls the optimizer, which does not help a user.
     """
     forward = _GRADIENT.match(name)
     if forward:
@@ -61,7 +61,7 @@ def line_of_forward(graph: tf.Graph, name: str) -> str | None:
 
 
 def line_of_error(error: BaseException) -> str | None:
-    """The innermost line of the user's program that an error passed, as ``line_of_node``'s."""
+    """Returns the innermost user line in an error's traceback, formatted as ``line_of_node``."""
     return _last_user_line(traceback.extract_tb(error.__traceback__))
 
 
@@ -79,6 +79,6 @@ def _is_library(path: str) -> bool:
 
 
 def shown_path(path: str) -> str:
-    """A file's path, as short as an editor needs it."""
+    """Returns a path relative to the working directory if it is below it."""
     here = os.getcwd() + os.sep
     return path[len(here) :] if path.startswith(here) else path

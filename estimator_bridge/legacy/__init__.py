@@ -1,4 +1,4 @@
-"""Old names in old places: what lets a program of tf.estimator's time find this library."""
+"""Provides this library under the names and paths of tf.estimator."""
 
 from estimator_bridge.legacy.install import install
 

@@ -1,4 +1,4 @@
-"""Puts this library where programs look for tf.estimator."""
+"""Installs this library under the names and paths of tf.estimator."""
 
 from __future__ import annotations
 
@@ -20,26 +20,30 @@ from estimator_bridge.legacy.tpu_functions import lead_tpu_functions_here
 
 __all__ = ["install"]
 
-# TensorFlow's namespaces; there are several copies of each, as they lie within each other.
+# TensorFlow's namespaces; each exists several times, because they contain each other.
 _NAMESPACE = re.compile(r"tensorflow(\._api\.v2)?(\.(v2|compat\.v[12]))*")
 _SUBMODULES = ("experimental", "export", "inputs", "tpu")
 
 
 def install() -> None:
-    """Makes ``tf.estimator`` and its other old places lead to this library.
+    """Makes ``tf.estimator`` and its old paths refer to this library.
 
-    These are ``tf.estimator``, ``tf.compat.v1.estimator`` and ``tf.compat.v2.estimator``, as
-    attributes and for ``from tensorflow.compat.v1 import estimator`` and the like; the package
-    ``tensorflow_estimator`` with the paths of its modules; and ``tensorflow.python.estimator``.
-    What libraries import there, private names too, is in docs/library_names.md.
-    And ``tf.distribute.cluster_resolver.TPUClusterResolver`` is the one of `estimator_bridge.tpu`,
-    ``tf.compat.v1.tpu.experimental`` has AdagradParameters and its like again, the functions of
-    ``tf.compat.v1.tpu`` that need a TPU are those of `estimator_bridge.tpu`, and ``from
-    tensorflow.contrib import layers`` and its like find what is there of it.
-    Call it before the imports of the program that look there. To call it again changes nothing.
+    It provides:
+
+    - ``tf.estimator``, ``tf.compat.v1.estimator`` and ``tf.compat.v2.estimator``, as attributes
+      and for imports such as ``from tensorflow.compat.v1 import estimator``.
+    - The package ``tensorflow_estimator`` with its modules, and ``tensorflow.python.estimator``.
+      docs/library_names.md lists the names that libraries import there, private ones included.
+    - ``tf.distribute.cluster_resolver.TPUClusterResolver`` as in `estimator_bridge.tpu`.
+    - The parameter classes of ``tf.compat.v1.tpu.experimental``, such as AdagradParameters.
+    - The functions of ``tf.compat.v1.tpu`` that need a TPU, as in `estimator_bridge.tpu`.
+    - The supported parts of ``tensorflow.contrib``, for imports such as ``from
+      tensorflow.contrib import layers``.
+
+    Call it before the program imports any of these. Another call changes nothing.
 
     Raises:
-      RuntimeError: this TensorFlow still has Estimator itself.
+      RuntimeError: this TensorFlow still includes Estimator.
     """
     import tensorflow as tf
     import tensorflow.compat.v1
@@ -48,9 +52,9 @@ def install() -> None:
     v1, v2 = face_v1(), face_v2()
     if getattr(tf, "estimator", v2) is not v2:
         raise RuntimeError(
-            f"TensorFlow {tf.__version__} has tf.estimator itself, and estimator_bridge.install() "
-            "does not take its place. Use that one (do not import estimator_bridge), or install "
-            "TensorFlow 2.16 or newer."
+            f"TensorFlow {tf.__version__} has tf.estimator itself, and "
+            "estimator_bridge.install() does not replace it. Use that one (do not import "
+            "estimator_bridge), or install TensorFlow 2.16 or newer."
         )
     from estimator_bridge import embedding_parameters
     from estimator_bridge.legacy.resolver import TPUClusterResolver
@@ -84,12 +88,12 @@ def _namespaces() -> Iterator[tuple[str, ModuleType]]:
 
 
 def _forget_the_original() -> None:
-    """Drops a tensorflow_estimator of TensorFlow 2.15 that was left behind, and is loaded."""
+    """Drops a loaded tensorflow_estimator that was left behind by TensorFlow 2.15."""
     loaded = [name for name in sys.modules if name.partition(".")[0] == "tensorflow_estimator"]
     if loaded:
         warnings.warn(
             "The package tensorflow_estimator, of an older TensorFlow, was imported before "
-            "estimator_bridge.install(), which takes its place from here on. What the program took "
+            "estimator_bridge.install(), which replaces it from here on. What the program imported "
             "from it will not work. Run: pip uninstall tensorflow-estimator",
             stacklevel=3,
         )
@@ -103,7 +107,7 @@ class _OldPaths(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(
         self, fullname: str, path: Any = None, target: Any = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """The spec of a stand-in; None for a module that is none of the original's."""
+        """Returns the spec of a stand-in; None for a module that the original did not have."""
         del path, target
         known = fullname in OLD_MODULES or _submodule(fullname) or _of_contrib(fullname)
         if not known:
@@ -117,7 +121,7 @@ class _OldPaths(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return None
 
     def exec_module(self, module: ModuleType) -> None:
-        """Sets what `import tensorflow.estimator.export` gives; a stand-in has nothing to run."""
+        """Binds modules such as `tensorflow.estimator.export`; a stand-in runs no code."""
         submodule = _submodule(module.__name__)
         if submodule:
             face = sys.modules[module.__name__.rpartition(".")[0]]
@@ -128,7 +132,7 @@ class _OldPaths(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def _submodule(name: str) -> str | None:
-    """Which of the face's namespaces a module's full name means; None for another module."""
+    """Returns the namespace of the face that a module's full name means; None for other modules."""
     place, _, last = name.rpartition(".")
     face = sys.modules.get(place)
     is_there = last in _SUBMODULES and last in getattr(face, "__all__", ())
@@ -136,7 +140,7 @@ def _submodule(name: str) -> str | None:
 
 
 def _of_contrib(name: str) -> ModuleType | None:
-    """The module of tf.contrib that tensorflow_estimator had too; None for another name."""
+    """Returns a module of tf.contrib that tensorflow_estimator had too; None for other names."""
     top, _, below_top = name.partition(".")
     if top != "tensorflow_estimator" or below_top.split(".")[0] != "contrib":
         return None

@@ -1,4 +1,4 @@
-"""Modules whose names are this library's objects, found when they are first used."""
+"""Modules whose names refer to this library's objects and are loaded on first use."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ __all__ = ["LazyModule"]
 
 
 class LazyModule(ModuleType):
-    """A module that stands in for one of the original.
+    """A module that stands in for one of the original's.
 
     Args:
       name: its full name.
-      targets: by name in it, what that is, as "package.module.object" or "package.module".
-      missing: names that it lacks, and what there is to say of each.
-      shown: how users call it; by default by its full name.
+      targets: by name in it, the object's path: "package.module.object" or "package.module".
+      missing: by name that it lacks, the advice for users.
+      shown: the name that messages use; by default its full name.
       submodules: modules below it, which are its attributes too.
     """
 
@@ -33,7 +33,7 @@ class LazyModule(ModuleType):
     ):
         super().__init__(name, f"Stands in for a module of tf.estimator: {', '.join(targets)}.")
         self.__all__ = [target for target in targets if not target.startswith("_")]
-        self.__path__: list[str] = []  # a package, so that what it lacks is looked for by finders
+        self.__path__: list[str] = []  # a package, so that finders look for its missing names
         self._targets = dict(targets)
         self._submodules = frozenset(submodules)
         self._fail = missing_getattr(name, missing, shown)

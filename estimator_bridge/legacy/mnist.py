@@ -20,27 +20,28 @@ _FILES = {
     "train": ("train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz"),
     "test": ("t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"),
 }
-# What a file of each kind begins with.
+# The magic numbers at the start of the files.
 _IMAGES, _LABELS = 2051, 2049
 _N_CLASSES = 10
 _TIMEOUT_SECS = 60
 
 
 class DataSet:
-    """Images and labels, and a place among them.
+    """Images and labels, with a position among them.
 
     Args:
       images: uint8 [examples, rows, columns, 1].
       labels: [examples], or [examples, 10].
-      fake_data: whether all images are made up.
-      one_hot: whether made-up labels are.
-      dtype: uint8 leaves the images as they are, float32 divides them by 255.
-      reshape: whether images become rows of pixels.
-      seed: of the shuffling, with the graph's. As in the original, it sets NumPy's own generator.
+      fake_data: whether to generate all images.
+      one_hot: whether generated labels are one-hot.
+      dtype: uint8 keeps the images unchanged, float32 divides them by 255.
+      reshape: whether to flatten images to rows of pixels.
+      seed: the seed of the shuffling, combined with the graph's. As in the original, it seeds
+        NumPy's global generator.
 
     Raises:
-      TypeError: dtype is another.
-      ValueError: there are not as many labels as images.
+      TypeError: dtype is neither.
+      ValueError: the numbers of labels and images differ.
     """
 
     def __init__(
@@ -78,26 +79,26 @@ class DataSet:
 
     @property
     def labels(self) -> Any:
-        """Their labels."""
+        """The labels, in the same order."""
         return self._labels
 
     @property
     def num_examples(self) -> int:
-        """How many there are."""
+        """The number of examples."""
         return self._num_examples
 
     @property
     def epochs_completed(self) -> int:
-        """How often all have been given out."""
+        """The number of completed epochs."""
         return self._epochs_completed
 
     def next_batch(self, batch_size: int, fake_data: bool = False, shuffle: bool = True) -> Any:
-        """The next images and labels; a batch may reach into the next epoch.
+        """Returns the next images and labels; a batch may reach into the next epoch.
 
         Args:
-          batch_size: how many.
-          fake_data: whether to make them up.
-          shuffle: whether each epoch has an order of its own.
+          batch_size: the number of examples.
+          fake_data: whether to generate them.
+          shuffle: whether to shuffle each epoch.
 
         Returns:
           The images and the labels.
@@ -125,7 +126,7 @@ class DataSet:
 
 
 class DataSets(NamedTuple):
-    """What there is to train, to choose by, and to test with."""
+    """The training, validation and test sets."""
 
     train: DataSet
     validation: DataSet
@@ -145,21 +146,21 @@ def read_data_sets(
     """Reads the four files of MNIST.
 
     Args:
-      train_dir: their folder; what is missing is downloaded to it.
-      fake_data: whether to read nothing, and make images up.
+      train_dir: the folder of the files; missing files are downloaded to it.
+      fake_data: whether to read nothing and generate images.
       one_hot: whether labels are [examples, 10].
       dtype: see `DataSet`.
       reshape: see `DataSet`.
-      validation_size: how many of the training images are set apart.
+      validation_size: the number of training images to hold out for validation.
       seed: see `DataSet`.
-      source_url: where to download from, with a slash at the end.
+      source_url: the URL to download from, with a slash at the end.
 
     Returns:
       The three sets.
 
     Raises:
       ValueError: validation_size is out of range, or a file is not one of MNIST's.
-      FileNotFoundError: a file is neither there nor to be had.
+      FileNotFoundError: a file is missing and cannot be downloaded.
     """
     if fake_data:
         made_up = (DataSet([], [], True, one_hot, dtype, seed=seed) for _ in DataSets._fields)
@@ -195,7 +196,7 @@ def _local(name: str, folder: str, source: str) -> str:
             content = answer.read()
     except (urllib.error.URLError, OSError) as error:
         raise FileNotFoundError(
-            f"{path} is not there, and {source + name} cannot be downloaded ({error}). Put MNIST's "
+            f"{path} is missing, and {source + name} cannot be downloaded ({error}). Put MNIST's "
             f"four files ({', '.join(sum(_FILES.values(), ()))}) in {folder!r}."
         ) from error
     with tf.io.gfile.GFile(path + ".part", "wb") as file:

@@ -1,4 +1,4 @@
-"""Where the original kept its names: modules that programs import by their full paths."""
+"""The original's modules that programs import by their full paths, with their names."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _here(place: str, *names: str) -> dict[str, str]:
 
 
 def _canned(module: str) -> dict[str, str]:
-    """Canned estimators where the original kept them: V1's under the plain name."""
+    """Returns canned estimators under the original's names: V1 classes have the plain names."""
     start = _CANNED[module]
     longer = tuple(each for each in _CANNED.values() if each != start and each.startswith(start))
     names = [name for name in CANNED if name.startswith(start) and not name.startswith(longer)]
@@ -61,7 +61,7 @@ _EARLY_STOPPING = _here(
 _SESSION_RUN = [name for name in HOOKS if name.startswith("SessionRun")]
 _INPUTS = _here("inputs", "numpy_input_fn", "pandas_input_fn")
 
-# By the path below tensorflow_estimator.python.estimator: what a module has, and what it lacks.
+# By path below tensorflow_estimator.python.estimator: the names of a module, and those it lacks.
 _BELOW: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
     "canned.kmeans": ({"KMeansClustering": f"{_FACE}.experimental.KMeans"}, {}),
     "canned.metric_keys": (_here("heads", "MetricKeys"), {}),
@@ -148,12 +148,12 @@ for _name in _CANNED:
 for _name, _library in LIBRARY_NAMES.items():
     _public, _missing = _BELOW.get(_name, ({}, {}))
     _BELOW[_name] = ({**_public, **_library}, {**_missing, **GONE_NAMES.get(_name, {})})
-_BELOW["keras"] = _BELOW["keras_lib"]  # as it was called until TensorFlow 2.5
+_BELOW["keras"] = _BELOW["keras_lib"]  # its name until TensorFlow 2.5
 
 
 def _all_modules() -> dict[str, tuple[Mapping[str, str], Mapping[str, str]]]:
     top = "tensorflow_estimator"
-    # TensorFlow had the estimators within itself before they were a package of their own.
+    # TensorFlow contained the estimators before they became a separate package.
     places = (f"{top}.python.estimator", "tensorflow.python.estimator")
     found: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
         top: ({"estimator": "estimator_bridge.legacy.v1"}, {}),
@@ -182,12 +182,12 @@ def _all_modules() -> dict[str, tuple[Mapping[str, str], Mapping[str, str]]]:
 
 
 class _Lacking(dict[str, str]):
-    """What there is to say of each name that a module lacks; Python's own names are none.
+    """Advice by name that a module lacks; Python's dunder names are not among them.
 
     Args:
       module: its full name.
-      names: what it has.
-      gone: what there is to say of names that libraries import.
+      names: the names that it has.
+      gone: advice for missing names that libraries import.
     """
 
     def __init__(self, module: str, names: Mapping[str, str], gone: Mapping[str, str]):
@@ -201,13 +201,13 @@ class _Lacking(dict[str, str]):
         there = [*self._names, *below(self._module)]
         near = difflib.get_close_matches(name, there, n=1)
         return (
-            "is not supported: it is a private name of TensorFlow's Estimator, or there never was "
-            "one." + (f" The name most like it is {near[0]}." if near else "") + " "
-            "docs/library_names.md lists what estimator_bridge has of Estimator's modules."
+            "is not supported: it is a private name of TensorFlow's Estimator, or never existed."
+            + (f" The closest name is {near[0]}." if near else "")
+            + " docs/library_names.md lists estimator_bridge's names of Estimator's modules."
         )
 
 
-# By full name: what a module has, and what it lacks.
+# By full name: the names of a module, and advice for those it lacks.
 OLD_MODULES = _all_modules()
 _SUBMODULES: dict[str, list[str]] = {}
 for _name in OLD_MODULES:
@@ -215,5 +215,5 @@ for _name in OLD_MODULES:
 
 
 def below(module: str) -> list[str]:
-    """The names of the modules right below one of OLD_MODULES."""
+    """Returns the names of the modules directly below one of OLD_MODULES."""
     return _SUBMODULES.get(module, [])

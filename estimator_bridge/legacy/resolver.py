@@ -1,4 +1,4 @@
-"""tf.distribute.cluster_resolver.TPUClusterResolver, as programs of TF1 mean it."""
+"""tf.distribute.cluster_resolver.TPUClusterResolver with TF1's behavior."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ class _Kind(type(_TensorFlows)):  # type: ignore[misc]
 
 
 class TPUClusterResolver(_TensorFlows, metaclass=_Kind):
-    """Makes what `estimator_bridge.tpu.TPUClusterResolver` makes, where TensorFlow has its own.
+    """Makes an `estimator_bridge.tpu.TPUClusterResolver` in place of TensorFlow's.
 
-    TensorFlow's raises for an empty name, by which programs say that there is no TPU, and knows
-    nothing of emulated cores.
+    TensorFlow's class raises an error for an empty name, which programs use to say that there is no
+    TPU, and does not know emulated cores.
     """
 
     of_tensorflow = _TensorFlows
 
     def __new__(cls, tpu: Any = None, zone: Any = None, project: Any = None, **more: Any) -> Any:
-        """Returns no object of this class, but for one that is derived from it."""
+        """Returns an instance of this class only for subclasses."""
         if cls is not TPUClusterResolver:
             return super().__new__(cls)
         from estimator_bridge import runtime

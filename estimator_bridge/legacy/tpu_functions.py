@@ -1,4 +1,4 @@
-"""tf.compat.v1.tpu's functions, which need a TPU, led to this library's, which do not."""
+"""Redirects the functions of tf.compat.v1.tpu, which need a TPU, to this library's."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _NAMES = (
 
 
 def lead_tpu_functions_here(namespace: Any) -> None:
-    """Sets them on a namespace ``tf.compat.v1``; TensorFlow's own modules keep theirs.
+    """Replaces the functions in a ``tf.compat.v1`` namespace; TensorFlow's modules keep theirs.
 
     Args:
-      namespace: the module. To set them again changes nothing.
+      namespace: the module. Repeated calls change nothing.
     """
     for name in _NAMES:
         own = getattr(namespace.tpu, name)
@@ -34,7 +34,7 @@ def lead_tpu_functions_here(namespace: Any) -> None:
 def _leading_here(name: str, own: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(own)
     def function(*args: Any, **kwargs: Any) -> Any:
-        from estimator_bridge import tpu  # loaded only where a program calls it
+        from estimator_bridge import tpu  # loaded only when a program calls it
 
         return getattr(tpu, name)(*args, **kwargs)
 

@@ -1,4 +1,4 @@
-"""What `estimator-bridge run` sets up around a program, for a program that plain Python runs."""
+"""Sets up `estimator-bridge run`'s compatibility for a program that plain Python runs."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ __all__ = ["bridge_v1_behavior"]
 
 
 def bridge_v1_behavior() -> None:
-    """Lets TensorFlow take what TensorFlow 1 took, for the rest of this process.
+    """Makes TensorFlow accept what TensorFlow 1 accepted, for the rest of this process.
 
-    `estimator-bridge rewrite` writes the call behind the import of TensorFlow, where a program
-    needs it. It changes no number. Afterwards:
+    `estimator-bridge rewrite` inserts the call after the import of TensorFlow, if a program needs
+    it. It changes no number. Afterwards:
 
-    - ``tf.compat.v1.Session(master)`` runs on this machine where `master` names emulated cores, and
+    - ``tf.compat.v1.Session(master)`` runs on this machine if `master` names emulated cores, and
       infeed and outfeed are queues of this process.
     - ``tf.summary.scalar``, ``histogram``, ``image`` and ``text`` write their events without the
       package tensorboard.
     - A subclass of batch normalization may override ``_moments`` without today's argument `mask`.
     - A dimension may be a whole float, as from a division: ``x.shape[1].value / 2``.
     - In a graph, a variable is true, as in ``average if average else variable``.
-    - Where ESTIMATOR_BRIDGE_CORES is set, the CPU is split into that many emulated cores at once,
-      before the first operation, which would be too late.
+    - If ESTIMATOR_BRIDGE_CORES is set, the CPU is split into that many emulated cores
+      immediately, because after the first operation it is too late.
 
-    To call it again changes nothing.
+    Repeated calls change nothing.
     """
     from estimator_bridge.legacy.running.bridges.batch_norm import let_moments_take_no_mask
     from estimator_bridge.legacy.running.bridges.dimensions import let_dimensions_be_whole_floats

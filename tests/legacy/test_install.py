@@ -95,8 +95,8 @@ def test_errors_of_the_old_places():
         """
     )
     beginnings = [
-        "MissingNameError tf.estimator.tpu is in tf.compat.v1.estimator alone, as ever",
-        "MissingImportError tf.estimator.inputs is in tf.compat.v1.estimator alone, as ever",
+        "MissingNameError tf.estimator.tpu is only in tf.compat.v1.estimator",
+        "MissingImportError tf.estimator.inputs is only in tf.compat.v1.estimator",
         "MissingImportError tensorflow_estimator.python.estimator.no_such_module is not supported",
         "AttributeError module 'tf.estimator' has no attribute 'no_such_name'",
     ]

@@ -106,7 +106,7 @@ def test_names_that_are_missing():
         f"MissingImportError {root}.tpu.tpu_estimator.inference_on_tpu is not supported: an",
     ]
     assert [line[: len(start)] for line, start in zip(told, beginnings)] == beginnings
-    assert "The name most like it is _accuracy_baseline." in told[1]
+    assert "The closest name is _accuracy_baseline." in told[1]
 
 
 def test_other_places():

@@ -71,7 +71,7 @@ def test_what_only_a_notebook_runs_is_passed_over_and_named(tmp_path):
     done = run(tmp_path, content)
     assert done.stdout == "\n2 items\n!\n 4 5 1\nTrue\n", done.stderr
     assert done.stderr.splitlines() == [
-        "estimator-bridge: nb.ipynb: passed over, as a notebook alone runs them:",
+        "estimator-bridge: nb.ipynb: skipped, because only a notebook can run these lines:",
         "  cell 1: %matplotlib inline",
         "  cell 1: !pip install \\",
         "  cell 1: %autoreload 2",
@@ -94,7 +94,7 @@ def test_what_only_a_notebook_runs_is_passed_over_and_named(tmp_path):
         ),
         ("def f():\n    return 1 / 0\nf()", 1, '", line 2, in f\n    return 1 / 0'),
         ("x = (", 1, 'File "nb.ipynb, cell 2", line 1'),
-        ("print 'x'", 1, "nb.ipynb, cell 2, is Python 2 source: write it as Python 3 has it."),
+        ("print 'x'", 1, "nb.ipynb, cell 2, is Python 2 source: convert it to Python 3."),
     ],
 )
 def test_how_it_ends(tmp_path, cell, code, told):
@@ -119,28 +119,26 @@ def test_the_cells_tell_the_dialect_and_guard_imports(tmp_path):
     )
     done = run(tmp_path, content, options=["-v"])
     assert done.stdout == "ok\n1.15.5 [2.0, 4.0]\n", done.stderr
-    assert (
-        "a program of TF1 (nb.ipynb: tf.contrib.nothing_there in line 4 of cell 3)" in done.stderr
-    )
+    assert "a TF1 program (nb.ipynb: tf.contrib.nothing_there in line 4 of cell 3)" in done.stderr
     assert 'File "nb.ipynb, cell 3", line 4, in <module>' in done.stderr
     doubt = notebook("%tensorflow_version 1.x", "import tensorflow as tf\nprint(tf.__version__)")
     done = run(tmp_path, doubt, options=["-v"])
     assert done.stdout == "1.15.5\n"
-    assert "a program of TF1 (%tensorflow_version 1.x)" in done.stderr
+    assert "a TF1 program (%tensorflow_version 1.x)" in done.stderr
 
 
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("", "'nb.ipynb' is no notebook: its JSON is broken (Expecting value: line 1"),
+        ("", "'nb.ipynb' is not a notebook: its JSON is broken (Expecting value: line 1"),
         ('{"cells": [', "its JSON is broken"),
         ("[1]", "wanted a JSON object with a list of `cells`, got list"),
         ('{"nbformat": 4}', "got ['nbformat']"),
-        ('{"cells": [3]}', "item 1 of its cells is no cell"),
+        ('{"cells": [3]}', "item 1 of its cells is not a cell"),
         ('{"cells": [{"cell_type": "code", "source": 3}]}', "item 1 of its cells has no source"),
         (notebook(), "has no code cells: there is nothing to run"),
         (notebook("  \n"), "has no code cells: there is nothing to run"),
-        (notebook("x <- 1", kernelspec={"language": "R"}), "is a notebook of r; only Python's"),
+        (notebook("x <- 1", kernelspec={"language": "R"}), "is a notebook in r; only Python"),
     ],
 )
 def test_what_is_no_notebook_is_one_clear_error(tmp_path, content, told):
@@ -154,7 +152,7 @@ def test_what_is_no_notebook_is_one_clear_error(tmp_path, content, told):
 def test_a_broken_notebook_from_the_command(tmp_path):
     done = run(tmp_path, "{")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("estimator-bridge run: 'nb.ipynb' is no notebook: ")
+    assert done.stderr.startswith("estimator-bridge run: 'nb.ipynb' is not a notebook: ")
     assert len(done.stderr.splitlines()) == 1
 
 

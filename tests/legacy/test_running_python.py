@@ -174,7 +174,7 @@ def test_a_traceback_shows_the_program_alone_and_on_demand_all(tmp_path):
     )
     whole = run(tmp_path, "-v", "program.py").stderr
     assert "running/program.py" in whole
-    assert "a program of TF2 (no module of it uses a name that tells)" in whole
+    assert "a TF2 program (no module uses a name that decides)" in whole
 
 
 def test_spawned_and_forked_processes_run_the_program_again(tmp_path):

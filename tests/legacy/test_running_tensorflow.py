@@ -225,7 +225,7 @@ def test_a_program_of_compat_v1_that_opens_sessions_has_a_graph_for_them(tmp_pat
     assert code == 0, said
     assert said[:2] == [
         "estimator-bridge: a program of TF2 (old_test.py: tensorflow.compat in line 2)",
-        "estimator-bridge: with TF1's behaviour (old_test.py: a session of the default "
+        "estimator-bridge: with TF1's behavior (old_test.py: a session of the default "
         "graph in line 6)",
     ]
 

@@ -152,7 +152,7 @@ def test_each_script_that_a_launcher_runs_is_judged_by_its_own_source(tmp_path):
         "False", old, old, "2. False", "1.15.5 False", old, old, old,
     ]  # fmt: skip
     assert done.stdout.splitlines()[8] == "2. False"
-    assert "old.py is of TF1 (old.py: tf.placeholder in line 3)" in done.stderr
+    assert "old.py is written for TF1 (old.py: tf.placeholder in line 3)" in done.stderr
 
 
 def test_a_script_of_tf1_gets_graphs_where_its_launcher_has_loaded_tensorflow(tmp_path):
@@ -212,8 +212,8 @@ def test_graphs_and_eager_operations_in_one_process_are_named(tmp_path):
         test_a=eager, test_b=TF1,
     )  # fmt: skip
     assert "test_a.py runs operations eagerly" in done.stderr
-    assert "run them in processes of their own" in done.stderr
-    assert "test_b.py counts on TensorFlow 1's graphs" in done.stderr
+    assert "run them in separate processes" in done.stderr
+    assert "test_b.py relies on TensorFlow 1's graphs" in done.stderr
 
 
 def test_a_spawned_process_runs_the_script_that_a_launcher_has_made_the_main_module(tmp_path):

@@ -208,7 +208,7 @@ def test_in_a_branch_below_a_function_it_is_refused():
     with trace_graph(shards=2) as graph:
         x = v1.placeholder(tf.float32, [1])
         y = outer(x)
-    with pytest.raises(NotImplementedError, match="cross-replica sum stands inside the function"):
+    with pytest.raises(NotImplementedError, match="cross-replica sum is inside the function"):
         Replicas(graph, 2, [y], [], [x])
 
 

@@ -130,7 +130,7 @@ def looping(x, weight):
 NOT_FOR_TPU = {
     unique: ("Unique (Unique)", "in input_fn, and pad it"),
     masked: ("Where (boolean_mask/Where)", "tf.where(condition, x, y), or multiply by the mask"),
-    text: ("AsString (AsString)", "Texts and files are the host's"),
+    text: ("AsString (AsString)", "Accelerators have no strings or files"),
     python: ("PyFunc (PyFunc)", "Python cannot run on an accelerator"),
     in_a_branch: ("PyFunc (PyFunc in cond)", "Python cannot run on an accelerator"),
     summary: ("HistogramSummary (x_1)", "host_call=(function, tensors)"),

@@ -1,4 +1,4 @@
-"""The best tags of a sequence, by Viterbi's algorithm."""
+"""Finds the best tags of a sequence by Viterbi's algorithm."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ def crf_decode(
       sequence_length: [batch].
 
     Returns:
-      int32 [batch, length], the tags, 0 behind a sequence's end; and [batch], their scores.
+      int32 [batch, length], the tags, 0 after a sequence's end; and [batch], their scores.
     """
     known = potentials.shape.as_list()
     length = tf.shape(potentials)[1] if known[1] is None else known[1]
     transitions = tf.expand_dims(transition_params, 0)
     sequence_length = tf.cast(sequence_length, tf.int32)
     most = None if known[1] is None else known[1] - 1
-    # Row t says from which tag of place t - 1 the best way to each tag of place t comes. Behind
-    # the end it comes from the same tag, so that the last tag is carried back to the last place.
+    # Row t holds, for each tag at t, the previous tag of the best path to it. After the end it is
+    # the same tag, so that the last tag is carried back to the last position.
     stay = tf.broadcast_to(tf.range(tf.shape(potentials)[2]), tf.shape(potentials[:, 0]))
     origins = tf.TensorArray(tf.int32, length, element_shape=stay.shape).write(0, stay)
 

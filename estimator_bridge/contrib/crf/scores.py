@@ -30,13 +30,13 @@ def crf_log_likelihood(
     sequence_lengths: tf.Tensor,
     transition_params: Any = None,
 ) -> tuple[tf.Tensor, Any]:
-    """The log-likelihood of the tags of each sequence.
+    """Returns the log-likelihood of the tags of each sequence.
 
     Args:
       inputs: [batch, length, tags], potentials.
-      tag_indices: [batch, length], the tags. Behind a sequence's end they do not count.
-      sequence_lengths: [batch], how many places of each sequence count.
-      transition_params: [tags, tags]; made as the variable ``transitions`` where none are given.
+      tag_indices: [batch, length], the tags. Those after a sequence's end are ignored.
+      sequence_lengths: [batch], the sequence lengths.
+      transition_params: [tags, tags]; by default created as the variable ``transitions``.
 
     Returns:
       [batch], the log-likelihoods; and the transitions.
@@ -54,7 +54,7 @@ def crf_sequence_score(
     sequence_lengths: tf.Tensor,
     transition_params: Any,
 ) -> tf.Tensor:
-    """The score of the tags of each sequence; the arguments are those of ``crf_log_likelihood``.
+    """Returns the score of the tags of each sequence; arguments as in ``crf_log_likelihood``.
 
     Returns:
       [batch]; 0 for an empty sequence.
@@ -66,7 +66,7 @@ def crf_sequence_score(
 def crf_unary_score(
     tag_indices: tf.Tensor, sequence_lengths: tf.Tensor, inputs: tf.Tensor
 ) -> tf.Tensor:
-    """The part of the score that the potentials make.
+    """Returns the potentials' part of the score.
 
     Args:
       tag_indices: [batch, length].
@@ -85,7 +85,7 @@ def crf_unary_score(
 def crf_binary_score(
     tag_indices: tf.Tensor, sequence_lengths: tf.Tensor, transition_params: Any
 ) -> tf.Tensor:
-    """The part of the score that the transitions make.
+    """Returns the transitions' part of the score.
 
     Args:
       tag_indices: [batch, length].
@@ -108,7 +108,7 @@ def crf_multitag_sequence_score(
     sequence_lengths: tf.Tensor,
     transition_params: Any,
 ) -> tf.Tensor:
-    """The score of all sequences of allowed tags together: the logarithm of the sum of exp(score).
+    """Returns the logarithm of the sum of exp(score) over all sequences of allowed tags.
 
     Args:
       inputs: [batch, length, tags].
@@ -127,7 +127,7 @@ def crf_multitag_sequence_score(
 def crf_log_norm(
     inputs: tf.Tensor, sequence_lengths: tf.Tensor, transition_params: Any
 ) -> tf.Tensor:
-    """The logarithm of the sum of exp(score) over all sequences of tags.
+    """Returns the logarithm of the sum of exp(score) over all sequences of tags.
 
     Args:
       inputs: [batch, length, tags].
@@ -157,6 +157,6 @@ def crf_log_norm(
 
 
 def _known(tag_indices: tf.Tensor, counts: tf.Tensor) -> tf.Tensor:
-    """Tags that can be looked up: behind a sequence's end stands anything, -1 for example."""
+    """Replaces tags after a sequence's end, which may be anything such as -1, by valid ones."""
     tag_indices = tf.convert_to_tensor(tag_indices)
     return tf.where(counts, tag_indices, tf.zeros_like(tag_indices))

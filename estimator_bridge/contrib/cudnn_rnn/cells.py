@@ -1,4 +1,4 @@
-"""Cells that compute what cuDNN's layers do, with the same variables in checkpoints."""
+"""Cells equivalent to cuDNN's layers, with the same variables in checkpoints."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _CANDIDATE = ("candidate/input_projection", "candidate/hidden_projection")
 
 
 class CudnnCompatibleLSTMCell(LSTMBlockCell):
-    """The LSTM cell of ``CudnnLSTM``: one without a forget bias.
+    """The LSTM cell of ``CudnnLSTM``, without a forget bias.
 
     Args:
       num_units: the state's size.
-      reuse: whether the variables are there already.
+      reuse: whether to reuse existing variables.
     """
 
     def __init__(self, num_units: int, reuse: bool | None = None):
@@ -27,12 +27,12 @@ class CudnnCompatibleLSTMCell(LSTMBlockCell):
 
 
 class CudnnCompatibleGRUCell(LayerRNNCell):
-    """The GRU cell of ``CudnnGRU``, which resets behind the product with the state.
+    """The GRU cell of ``CudnnGRU``, which applies the reset gate after the product with the state.
 
     Args:
       num_units: the state's size.
-      reuse: whether the variables are there already.
-      kernel_initializer: what makes the kernels; the scope's by default.
+      reuse: whether to reuse existing variables.
+      kernel_initializer: initializer of the kernels; the scope's by default.
     """
 
     def __init__(self, num_units: int, reuse: bool | None = None, kernel_initializer: Any = None):
@@ -67,20 +67,20 @@ class CudnnCompatibleGRUCell(LayerRNNCell):
         self.built = True
 
     def call(self, inputs: Any, state: Any) -> Any:
-        """One step: the output, and the same as new state."""
+        """Returns the step's output, which is also the new state."""
         return gru_step(self._weights, inputs, state)
 
 
 def gru_variables(make: Any, input_size: int, units: int) -> dict[str, Any]:
-    """The variables of a GRU.
+    """Makes the variables of a GRU.
 
     Args:
-      make: a function of a name and a shape.
+      make: a function of a name and a shape, which makes a variable.
       input_size: the inputs' size.
       units: the state's size.
 
     Returns:
-      By name, what it made.
+      The variables by name.
     """
     shapes = {"gates/kernel": [input_size + units, 2 * units], "gates/bias": [2 * units]}
     for name, size in zip(_CANDIDATE, (input_size, units)):
@@ -91,7 +91,7 @@ def gru_variables(make: Any, input_size: int, units: int) -> dict[str, Any]:
 
 
 def gru_step(weights: dict[str, Any], inputs: Any, state: Any) -> Any:
-    """One step of a GRU: the output, and the same as new state.
+    """Runs one step of a GRU; returns the output, which is also the new state.
 
     Args:
       weights: the variables of ``gru_variables``.

@@ -1,8 +1,8 @@
-"""cuDNN's recurrent layers, in plain operations that run on every device.
+"""cuDNN's recurrent layers in plain operations, which run on every device.
 
-On a GPU, TF1 kept all weights of a layer in one variable, in an order of cuDNN's own, and turned
-it into the variables of equal cells where it wrote a checkpoint. Here the layers have these
-variables from the start, so checkpoints are the same.
+On a GPU, TF1 kept all weights of a layer in one variable in cuDNN's own order, and converted it to
+the variables of equivalent cells when it wrote a checkpoint. Here the layers have these variables
+from the start, so checkpoints are the same.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ v1 = tf.compat.v1
 
 
 class _CudnnRNN(Layer):
-    """Recurrent layers one above the other.
+    """A stack of recurrent layers.
 
     Args:
-      num_layers: how many there are.
+      num_layers: the number of layers.
       num_units: the size of the states.
-      input_mode: 'linear_input', or 'auto_select' where the inputs' size is not num_units.
+      input_mode: 'linear_input', or 'auto_select' if the inputs' size is not num_units.
       direction: 'unidirectional' or 'bidirectional'.
       dropout: the probability that a value between two layers is dropped.
       seed: the seed of initial values and dropout.
@@ -38,7 +38,7 @@ class _CudnnRNN(Layer):
       name: the layer's scope.
 
     Raises:
-      ValueError: an argument has another value.
+      ValueError: an argument has an unsupported value.
     """
 
     _cell_name = ""
@@ -65,7 +65,7 @@ class _CudnnRNN(Layer):
         if input_mode not in ("linear_input", "auto_select"):
             raise ValueError(
                 f"Invalid input_mode: {input_mode}. Only linear_input is supported, and "
-                "auto_select where it comes to the same."
+                "auto_select if it is equivalent."
             )
         self.num_layers = num_layers
         self.num_units = num_units
@@ -79,7 +79,7 @@ class _CudnnRNN(Layer):
         self._sets: list[Any] = []
 
     def state_shape(self, batch_size: Any) -> tuple[Any, ...]:
-        """The shapes of the parts of the state, [layers * directions, batch, units] each."""
+        """Returns the shapes of the state's parts, each [layers * directions, batch, units]."""
         return ([self.num_layers * self.num_dirs, batch_size, self.num_units],)
 
     def build(self, inputs_shape: Any) -> None:
@@ -93,7 +93,7 @@ class _CudnnRNN(Layer):
             )
         if self.input_mode == "auto_select" and size == self.num_units:
             raise ValueError(
-                "input_mode='auto_select' with inputs of the size num_units comes to "
+                "input_mode='auto_select' with inputs of the size num_units means "
                 f"'skip_input', which is not supported: {size}. Use 'linear_input'."
             )
         for layer in range(self.num_layers):
@@ -129,10 +129,11 @@ class _CudnnRNN(Layer):
           training: whether to drop values.
 
         Returns:
-          The outputs, [time, batch, units * directions], and the final state, as the first one.
+          The outputs, [time, batch, units * directions], and the final state, structured as
+          initial_state.
 
         Raises:
-          TypeError: the state is no tuple.
+          TypeError: the state is not a tuple.
         """
         if initial_state is not None and not isinstance(initial_state, tuple):
             raise TypeError(f"Invalid initial_state type: {initial_state}, expecting tuple.")
@@ -168,7 +169,7 @@ class _CudnnRNN(Layer):
         return [f"{stack}/fw", f"{stack}/bw"]
 
     def _initializer(self, input_size: int) -> Any:
-        """Joins what cuDNN keeps apart: a matrix for each gate, for inputs and for states."""
+        """Returns an initializer that joins cuDNN's matrices for each gate, input and state."""
 
         def initialize(shape: Any, dtype: Any = tf.float32, partition_info: Any = None) -> Any:
             del partition_info
@@ -214,7 +215,7 @@ class CudnnLSTM(_CudnnRNN):
     _gates = 4
 
     def state_shape(self, batch_size: Any) -> tuple[Any, ...]:
-        """The shapes of outputs and cells' states, [layers * directions, batch, units] each."""
+        """Returns the shapes of outputs and states, each [layers * directions, batch, units]."""
         return super().state_shape(batch_size) * 2
 
     def _cell(self, number: int) -> StepCell:

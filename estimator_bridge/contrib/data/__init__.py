@@ -1,4 +1,4 @@
-"""tf.contrib.data: what became tf.data.experimental, under its older names."""
+"""tf.contrib.data: the predecessor of tf.data.experimental, with its own names."""
 
 from estimator_bridge.contrib.namespaces import NAMESPACES
 

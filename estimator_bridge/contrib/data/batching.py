@@ -1,4 +1,4 @@
-"""Batches of datasets, as functions for ``dataset.apply``."""
+"""Batching functions for ``dataset.apply``."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _Transformation = Callable[[tf.data.Dataset], tf.data.Dataset]
 
 
 def batch_and_drop_remainder(batch_size: Any) -> _Transformation:
-    """Batches of one static size; what is left over at the end is dropped."""
+    """Returns a function that makes batches of one static size and drops the remainder."""
     return lambda dataset: dataset.batch(batch_size, drop_remainder=True)
 
 
 def padded_batch_and_drop_remainder(
     batch_size: Any, padded_shapes: Any, padding_values: Any = None
 ) -> _Transformation:
-    """As ``batch_and_drop_remainder``, with elements padded to one shape.
+    """Like ``batch_and_drop_remainder``, with elements padded to one shape.
 
     Args:
       batch_size: of each batch.
@@ -43,16 +43,16 @@ def sliding_window_batch(
     window_shift: Any = None,
     window_stride: Any = 1,
 ) -> _Transformation:
-    """Batches that overlap: of each ``window_size`` elements that follow each other.
+    """Returns a function that makes overlapping batches of ``window_size`` elements.
 
     Args:
-      window_size: how many elements are in a batch.
+      window_size: the number of elements in a batch.
       stride: the older name of ``window_shift``.
-      window_shift: from the first element of one batch to that of the next; 1 by default.
-      window_stride: from one element of a batch to the next.
+      window_shift: the distance between the first elements of consecutive batches; 1 by default.
+      window_stride: the distance between consecutive elements of a batch.
 
     Returns:
-      A function for ``dataset.apply``. Batches that cannot be filled are dropped.
+      A function for ``dataset.apply``. Incomplete batches are dropped.
 
     Raises:
       ValueError: both ``stride`` and ``window_shift`` are given.
@@ -65,7 +65,7 @@ def sliding_window_batch(
     shift = next((given for given in (stride, window_shift) if given is not None), 1)
 
     def batched(*window: Any) -> tf.data.Dataset:
-        # A window is a structure of datasets, one a component.
+        # A window is a structure of datasets, one per component.
         parts = [part.batch(window_size, drop_remainder=True) for part in tf.nest.flatten(window)]
         structure = window if len(window) > 1 else window[0]
         return tf.data.Dataset.zip(tf.nest.pack_sequence_as(structure, parts))
@@ -76,13 +76,13 @@ def sliding_window_batch(
 
 
 def assert_element_shape(expected_shapes: Any) -> _Transformation:
-    """Checks the shapes of elements as they come, and makes them static.
+    """Returns a function that checks the shapes of elements, and makes them static.
 
     Args:
       expected_shapes: TensorShapes, in the structure of an element. Unknown dimensions match any.
 
     Returns:
-      A function for ``dataset.apply``. An element of another shape is an InvalidArgumentError.
+      A function for ``dataset.apply``. Other shapes raise an InvalidArgumentError.
     """
     shapes = tf.nest.flatten(expected_shapes)
 

@@ -1,4 +1,4 @@
-"""Examples from files, and what is put together of several datasets."""
+"""Reads examples from files, and combines datasets."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ def read_batch_features(
     num_epochs: int | None = None,
     capacity: int = 10000,
 ) -> dict[str, Any]:
-    """Batches of parsed Examples from files, as tensors.
+    """Reads batches of parsed Examples from files, as tensors.
 
     Args:
-      file_pattern: of the files, or a list of patterns.
-      batch_size: of the batches; the last one may be smaller.
-      features: how each feature is parsed: FixedLenFeature, VarLenFeature.
+      file_pattern: a file pattern, or a list of patterns.
+      batch_size: the batch size; the last batch may be smaller.
+      features: the parsing of each feature: FixedLenFeature, VarLenFeature.
       reader: the class of a dataset of serialized Examples.
-      reader_args: further arguments of it.
-      randomize_input: whether examples are shuffled.
-      num_epochs: how often all files are read; None: without end.
-      capacity: how many examples shuffling looks at.
+      reader_args: further arguments of the reader.
+      randomize_input: whether to shuffle the examples.
+      num_epochs: the number of passes over the files; None for no end.
+      capacity: the size of the shuffle buffer, in examples.
 
     Returns:
       Tensors by feature name, of an iterator of the default graph.
@@ -51,11 +51,11 @@ def read_batch_features(
 
 
 def reduce_dataset(dataset: tf.data.Dataset, reducer: Any) -> Any:
-    """Reads a dataset to its end, and joins its elements.
+    """Reduces a dataset to a single result.
 
     Args:
-      dataset: which ends.
-      reducer: a ``Reducer``: its first state, how an element changes it, and the result.
+      dataset: a finite dataset.
+      reducer: a ``Reducer``: its initial state, its reduction and its result.
 
     Returns:
       The result.
@@ -67,5 +67,5 @@ def reduce_dataset(dataset: tf.data.Dataset, reducer: Any) -> Any:
 def sloppy_interleave(
     map_func: Callable[..., tf.data.Dataset], cycle_length: int, block_length: int = 1
 ) -> Callable[[tf.data.Dataset], tf.data.Dataset]:
-    """``parallel_interleave`` that waits for no slow file: the order is not the same each time."""
+    """Like ``parallel_interleave`` without waiting for slow files: the order may vary."""
     return _experimental.parallel_interleave(map_func, cycle_length, block_length, sloppy=True)

@@ -1,4 +1,4 @@
-"""Giving variables values: arrays, or those of a checkpoint."""
+"""Assigns values to variables: arrays, or values of a checkpoint."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _Variables = Union[Sequence[Any], Mapping[str, Any]]
 
 
 def assign_from_values(var_names_to_values: Mapping[str, Any]) -> tuple[Any, dict[Any, Any]]:
-    """Makes an operation that assigns values, which are fed: they take no room in the graph.
+    """Makes an operation that assigns values by feeds, which take no space in the graph.
 
     Args:
       var_names_to_values: arrays by the variables' op names.
@@ -36,7 +36,7 @@ def assign_from_values(var_names_to_values: Mapping[str, Any]) -> tuple[Any, dic
       The operation, and the feed_dict for its run.
 
     Raises:
-      ValueError: there is no such variable, or it has another number of elements.
+      ValueError: there is no such variable, or it has a different number of elements.
     """
     pairs = []
     for name, given in var_names_to_values.items():
@@ -48,7 +48,7 @@ def assign_from_values(var_names_to_values: Mapping[str, Any]) -> tuple[Any, dic
 
 
 def assign_from_values_fn(var_names_to_values: Mapping[str, Any]) -> Callable[[Any], Any]:
-    """``assign_from_values`` as a function of a session."""
+    """Returns ``assign_from_values`` as a function of a session."""
     operation, feed_dict = assign_from_values(var_names_to_values)
     return lambda session: session.run(operation, feed_dict)
 
@@ -56,19 +56,19 @@ def assign_from_values_fn(var_names_to_values: Mapping[str, Any]) -> Callable[[A
 def assign_from_checkpoint(
     model_path: str, var_list: _Variables, ignore_missing_vars: bool = False
 ) -> tuple[Any, dict[Any, Any]]:
-    """Makes an operation that assigns values of a checkpoint.
+    """Makes an operation that assigns values from a checkpoint.
 
     Args:
       model_path: the checkpoint.
       var_list: variables, or variables by their names in the checkpoint. A name may have a list
         of them; the parts of a partitioned variable each get theirs.
-      ignore_missing_vars: whether what the checkpoint lacks is left, with a warning.
+      ignore_missing_vars: whether to skip variables missing in the checkpoint, with a warning.
 
     Returns:
       The operation, and the feed_dict for its run.
 
     Raises:
-      ValueError: the checkpoint lacks a variable, or has it in another shape.
+      ValueError: a variable is missing in the checkpoint, or has a different shape there.
     """
     by_name: dict[str, list[Any]] = {}
     if isinstance(var_list, Mapping):
@@ -104,9 +104,9 @@ def assign_from_checkpoint_fn(
     Args:
       model_path: the checkpoint.
       var_list: variables, or variables by their names in the checkpoint.
-      ignore_missing_vars: whether what the checkpoint lacks is left, with a warning.
-      reshape_variables: whether a value of another shape, and the same number of elements, is
-        reshaped.
+      ignore_missing_vars: whether to skip variables missing in the checkpoint, with a warning.
+      reshape_variables: whether to reshape values of a different shape with the same number of
+        elements.
 
     Returns:
       The function; None if the checkpoint has none of the variables.

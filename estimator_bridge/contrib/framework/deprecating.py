@@ -1,4 +1,4 @@
-"""A program's own functions and arguments, marked as on their way out."""
+"""Marks a program's own functions and arguments as deprecated."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def deprecated(date: str | None, instructions: str, warn_once: bool = True) -> C
     """Makes a decorator of functions that logs a warning when they are called.
 
     Args:
-      date: when the function goes, as "2018-05-01"; None: some day.
+      date: the date of the function's removal, as "2018-05-01"; None if it is not set.
       instructions: what to use instead.
-      warn_once: whether the first call alone warns.
+      warn_once: whether to warn on the first call only.
 
     Returns:
       The decorator.
@@ -47,8 +47,8 @@ def deprecated_args(
     Args:
       date: see ``deprecated``.
       instructions: see ``deprecated``.
-      *names: of the arguments, or pairs of a name and the value with which it does not warn.
-      warn_once: whether the first call with such an argument alone warns.
+      *names: the names of arguments, or pairs of a name and a value that causes no warning.
+      warn_once: whether to warn on the first such call only.
 
     Returns:
       The decorator, which raises a ValueError for a function that has no such argument.
@@ -69,8 +69,8 @@ def deprecated_arg_values(
     Args:
       date: see ``deprecated``.
       instructions: see ``deprecated``.
-      warn_once: whether the first call with such a value alone warns.
-      **values: by the argument's name.
+      warn_once: whether to warn on the first such call only.
+      **values: the values by argument name.
 
     Returns:
       The decorator, which raises a ValueError for a function that has no such argument.
@@ -105,7 +105,7 @@ def _of_arguments(
         def wrapped(*args: Any, **kwargs: Any) -> Any:
             try:
                 given = signature.bind_partial(*args, **kwargs).arguments
-            except TypeError:  # the call itself tells it better
+            except TypeError:  # the call itself raises a clearer error
                 given = {}
             for name, value in {**given, **kwargs}.items():
                 if is_told(name, value):
@@ -118,7 +118,7 @@ def _of_arguments(
 
 
 class _Warning:
-    """What one decorated function says, and whether it has been said."""
+    """The warning of one decorated function, and whether it has been logged."""
 
     def __init__(self, date: str | None, instructions: str, once: bool):
         if not instructions:
@@ -134,7 +134,7 @@ class _Warning:
 
 
 def _is(value: Any, other: Any) -> bool:
-    """Whether they are the same; tensors and arrays are when they are one object."""
+    """Returns whether two values are the same; tensors and arrays are compared by identity."""
     if value is other:
         return True
     return isinstance(value, (bool, int, float, str)) and value == other

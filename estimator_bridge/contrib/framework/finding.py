@@ -1,4 +1,4 @@
-"""Finding variables of the default graph by scope, name or pattern."""
+"""Finds variables of the default graph by scope, name or pattern."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ _Keys = _v1.GraphKeys
 def get_variables(
     scope: Any = None, suffix: str | None = None, collection: str = _Keys.GLOBAL_VARIABLES
 ) -> list[Any]:
-    """The variables of a collection.
+    """Returns the variables of a collection.
 
     Args:
-      scope: a regular expression that their names begin with, or a variable scope.
-      suffix: an expression that the op names end with, after a "/" or by themselves.
+      scope: a regular expression that matches the start of their names, or a variable scope.
+      suffix: an expression that matches the end of their op names, after a "/" or as a whole.
       collection: a graph collection; all global variables by default.
 
     Returns:
-      Those that fit, in the order in which they were made.
+      The matching variables, in the order of their creation.
     """
     if isinstance(scope, _v1.VariableScope):
         scope = scope.name
@@ -51,32 +51,32 @@ def get_variables(
 
 
 def get_model_variables(scope: Any = None, suffix: str | None = None) -> list[Any]:
-    """As ``get_variables``, of those that layers of tf.contrib made."""
+    """Like ``get_variables``, for variables that layers of tf.contrib made."""
     return get_variables(scope, suffix, _Keys.MODEL_VARIABLES)
 
 
 def get_local_variables(scope: Any = None, suffix: str | None = None) -> list[Any]:
-    """As ``get_variables``, of local variables: metrics' and the like."""
+    """Like ``get_variables``, for local variables, such as those of metrics."""
     return get_variables(scope, suffix, _Keys.LOCAL_VARIABLES)
 
 
 def get_trainable_variables(scope: Any = None, suffix: str | None = None) -> list[Any]:
-    """As ``get_variables``, of trainable variables."""
+    """Like ``get_variables``, for trainable variables."""
     return get_variables(scope, suffix, _Keys.TRAINABLE_VARIABLES)
 
 
 def get_variables_by_suffix(suffix: str, scope: Any = None) -> list[Any]:
-    """The global variables whose op names end so."""
+    """Returns the global variables whose op names have this suffix."""
     return get_variables(scope=scope, suffix=suffix)
 
 
 def get_variables_by_name(given_name: str, scope: Any = None) -> list[Any]:
-    """The global variables of this name, in whatever scopes."""
+    """Returns the global variables of this name, in any scope."""
     return get_variables(scope=scope, suffix=f"/{given_name}:|^{given_name}:")
 
 
 def get_unique_variable(var_op_name: str) -> Any:
-    """The global variable of this op name, with its scopes.
+    """Returns the global variable of this op name, with its scopes.
 
     Raises:
       ValueError: there is none.
@@ -96,14 +96,14 @@ def get_unique_variable(var_op_name: str) -> Any:
 def get_variables_to_restore(
     include: Sequence[str] | None = None, exclude: Sequence[str] | None = None
 ) -> list[Any]:
-    """The global variables to take from a checkpoint.
+    """Returns the global variables to restore from a checkpoint.
 
     Args:
-      include: scopes of those to take; None: all.
-      exclude: scopes of those to leave.
+      include: scopes of variables to include; None for all.
+      exclude: scopes of variables to exclude.
 
     Raises:
-      TypeError: an argument is no list.
+      TypeError: an argument is not a list.
     """
     for name, scopes in (("include", include), ("exclude", exclude)):
         if scopes is not None and not isinstance(scopes, (list, tuple)):
@@ -119,16 +119,16 @@ def filter_variables(
     exclude_patterns: Iterable[str] | None = None,
     reg_search: bool = True,
 ) -> list[Any]:
-    """Chooses among variables by regular expressions.
+    """Filters variables by regular expressions.
 
     Args:
       var_list: variables.
-      include_patterns: one of these has to match the name; None: no condition.
-      exclude_patterns: none of these may match.
-      reg_search: whether an expression may match anywhere in the name, rather than at its begin.
+      include_patterns: patterns of which one must match the name; None for no condition.
+      exclude_patterns: patterns of which none may match the name.
+      reg_search: whether a pattern may match anywhere in the name, not only at its start.
 
     Returns:
-      The chosen ones.
+      The matching variables.
     """
     matches = re.search if reg_search else re.match
     included, excluded = include_patterns, list(exclude_patterns or ())
@@ -142,12 +142,12 @@ def filter_variables(
 
 
 def get_variable_full_name(var: Any) -> str:
-    """A variable's name in checkpoints, which the parts of a partitioned one share."""
+    """Returns a variable's name in checkpoints, which the parts of a partitioned one share."""
     part = saved_slice(var)
     return part.full_name if part else var.op.name
 
 
 def add_model_variable(var: Any) -> None:
-    """Adds a variable to the collection MODEL_VARIABLES, if it is not there."""
+    """Adds a variable to the collection MODEL_VARIABLES, if it is not a member."""
     if not any(var is known for known in _v1.get_collection(_Keys.MODEL_VARIABLES)):
         _v1.add_to_collection(_Keys.MODEL_VARIABLES, var)

@@ -1,4 +1,4 @@
-"""The global step, and variables outside of any scope's settings."""
+"""The global step, and variables that ignore the settings of scopes."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def assert_or_get_global_step(graph: tf.Graph | None = None, global_step_tensor:
     """Checks a global step, or finds the graph's.
 
     Args:
-      graph: where to look; the default graph by default.
-      global_step_tensor: what is to be checked; None: nothing, the graph's is returned.
+      graph: the graph; the default graph by default.
+      global_step_tensor: the tensor to check; None to return the graph's step.
 
     Returns:
-      The global step; None where the graph has none.
+      The global step; None if the graph has none.
 
     Raises:
-      TypeError: it is no integer scalar.
+      TypeError: it is not an integer scalar.
     """
     if global_step_tensor is None:
         return get_global_step(graph)
@@ -51,7 +51,7 @@ def local_variable(
     name: str | None = None,
     use_resource: bool | None = None,
 ) -> Any:
-    """A variable that is not trained and not saved; the arguments are those of tf.Variable."""
+    """Makes a variable that is not trained and not saved; arguments as for tf.Variable."""
     return _variable(
         initial_value, _v1.GraphKeys.LOCAL_VARIABLES, validate_shape, name, use_resource
     )
@@ -63,7 +63,7 @@ def global_variable(
     name: str | None = None,
     use_resource: bool | None = None,
 ) -> Any:
-    """A variable that is not trained, and is saved; the arguments are those of tf.Variable."""
+    """Makes a variable that is not trained, but saved; arguments as for tf.Variable."""
     return _variable(
         initial_value, _v1.GraphKeys.GLOBAL_VARIABLES, validate_shape, name, use_resource
     )
@@ -87,7 +87,7 @@ def zero_initializer(ref: Any, use_locking: bool = True, name: str = "zero_initi
 
     Args:
       ref: the variable.
-      use_locking: whether other writes wait.
+      use_locking: whether to block other writes.
       name: a name scope.
 
     Returns:
@@ -98,14 +98,14 @@ def zero_initializer(ref: Any, use_locking: bool = True, name: str = "zero_initi
 
 
 class VariableDeviceChooser:
-    """Names a device for each variable: of parameter servers in turn, or one of this machine.
+    """Chooses a device for each variable: parameter servers in turn, or a device of this machine.
 
     Args:
-      num_tasks: how many parameter servers there are; 0: this machine.
-      job_name: the job of parameter servers.
+      num_tasks: the number of parameter servers; 0 for this machine.
+      job_name: the job of the parameter servers.
       device_type: "CPU" or "GPU".
-      device_index: of the device.
-      replica: of the job.
+      device_index: the index of the device.
+      replica: the replica of the job.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class VariableDeviceChooser:
         }  # fmt: skip
 
     def __call__(self, op: Any) -> str:
-        """The device of the next variable."""
+        """Returns the device of the next variable."""
         del op
         where: dict[str, Any] = dict(self._device)
         if self._tasks:

@@ -1,4 +1,4 @@
-"""Checks of tensors, and conditions that are known while the graph is built."""
+"""Checks of tensors, and conditions that are evaluated statically if possible."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def assert_scalar_int(tensor: Any, name: str | None = None) -> tf.Tensor:
       The tensor.
 
     Raises:
-      ValueError: it is none.
+      ValueError: it is not.
     """
     tensor = tf.convert_to_tensor(tensor)
     if not tensor.dtype.base_dtype.is_integer:
@@ -44,15 +44,15 @@ def assert_scalar_int(tensor: Any, name: str | None = None) -> tf.Tensor:
 
 
 def with_shape(expected_shape: Any, tensor: tf.Tensor) -> tf.Tensor:
-    """Checks a tensor's shape, while the graph is built where it is known, else when it runs.
+    """Checks a tensor's shape, statically if it is known, otherwise at run time.
 
     Args:
-      expected_shape: sizes, or a tensor of them; unknown sizes (None) match any. An empty one
-        takes a tensor of one element too, and makes it a scalar.
-      tensor: what is checked.
+      expected_shape: sizes, or a tensor of them; unknown sizes (None) match any. An empty shape
+        also accepts a tensor of one element, which becomes a scalar.
+      tensor: the tensor to check.
 
     Returns:
-      The tensor, of the expected static shape.
+      The tensor, with the expected static shape.
 
     Raises:
       ValueError: the shapes do not match.
@@ -81,16 +81,16 @@ def with_shape(expected_shape: Any, tensor: tf.Tensor) -> tf.Tensor:
 
 
 def with_same_shape(expected_tensor: tf.Tensor, tensor: tf.Tensor) -> tf.Tensor:
-    """As ``with_shape``, with the shape of another tensor."""
+    """Like ``with_shape``, with the shape of another tensor."""
     shape = expected_tensor.shape
     return with_shape(shape if shape.is_fully_defined() else tf.shape(expected_tensor), tensor)
 
 
 def reduce_sum_n(tensors: Sequence[tf.Tensor], name: str | None = None) -> tf.Tensor:
-    """The sum of all elements of all tensors.
+    """Returns the sum of all elements of all tensors.
 
     Raises:
-      ValueError: there are none.
+      ValueError: the list is empty.
     """
     if not tensors:
         raise ValueError("No tensors provided.")
@@ -101,7 +101,7 @@ def reduce_sum_n(tensors: Sequence[tf.Tensor], name: str | None = None) -> tf.Te
 def remove_squeezable_dimensions(
     predictions: Any, labels: Any, name: str | None = None
 ) -> tuple[tf.Tensor, tf.Tensor]:
-    """Takes a last dimension of 1 off the tensor that has one dimension more than the other.
+    """Removes a last dimension of 1 from the tensor that has one more dimension than the other.
 
     Args:
       predictions: a tensor.
@@ -109,7 +109,7 @@ def remove_squeezable_dimensions(
       name: a name scope.
 
     Returns:
-      Both tensors. Those of unknown rank are left as they are.
+      Both tensors. Tensors of unknown rank are unchanged.
     """
     with tf.name_scope(name or "remove_squeezable_dimensions"):
         predictions, labels = tf.convert_to_tensor(predictions), tf.convert_to_tensor(labels)
@@ -124,10 +124,10 @@ def remove_squeezable_dimensions(
 
 
 def smart_constant_value(pred: Any) -> bool | None:
-    """The value of a condition, where it is known while the graph is built; else None.
+    """Returns the static value of a condition; None if it is not known statically.
 
     Raises:
-      TypeError: it is no bool, 0, 1 or tensor.
+      TypeError: it is not a bool, 0, 1 or a tensor.
     """
     if isinstance(pred, tf.Variable):
         return None
@@ -147,16 +147,16 @@ def smart_cond(
     false_fn: Callable[[], Any],
     name: str | None = None,
 ) -> Any:
-    """Calls one function where the condition is known, else builds a tf.cond of both.
+    """Calls one function if the condition is static, otherwise builds a tf.cond of both.
 
     Args:
       pred: a bool, 0, 1, or a scalar tensor.
-      true_fn: makes the result where it is true.
-      false_fn: makes it otherwise.
-      name: of the tf.cond.
+      true_fn: a function for the result if it is true.
+      false_fn: a function for the result otherwise.
+      name: the name of the tf.cond.
 
     Returns:
-      What the function returned, or the tf.cond.
+      The function's result, or the tf.cond.
     """
     known = smart_constant_value(pred)
     if known is None:
@@ -170,16 +170,16 @@ def smart_case(
     exclusive: bool = False,
     name: str = "smart_case",
 ) -> Any:
-    """As tf.case; conditions that are known while the graph is built leave no trace in it.
+    """Like tf.case, but static conditions add nothing to the graph.
 
     Args:
       pred_fn_pairs: pairs of a condition and a function, or a dict of them.
-      default: the function where no condition holds.
-      exclusive: whether it is an error that several hold.
-      name: of the tf.case.
+      default: the function if no condition holds.
+      exclusive: whether it is an error if several hold.
+      name: the name of the tf.case.
 
     Returns:
-      What the chosen function returned, or the tf.case.
+      The chosen function's result, or the tf.case.
     """
     pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
     known = [smart_constant_value(pred) for pred, _ in pairs]
@@ -194,28 +194,28 @@ def smart_case(
 
 
 def get_name_scope() -> str:
-    """The name scope that operations are made in now."""
+    """Returns the current name scope."""
     return _v1.get_default_graph().get_name_scope()
 
 
 def get_placeholders(graph: tf.Graph) -> list[tf.Tensor]:
-    """The placeholders of a graph."""
+    """Returns the placeholders of a graph."""
     return [op.outputs[0] for op in graph.get_operations() if op.type == "Placeholder"]
 
 
 def prepend_name_scope(name: str, import_scope: str | None) -> str:
-    """A name within a scope."""
+    """Returns a name with a scope in front."""
     if not import_scope:
         return name
     scope = import_scope.rstrip("/")
-    for mark in ("loc:@", "^"):  # of colocations and control inputs, which stay in front
+    for mark in ("loc:@", "^"):  # marks of colocations and control inputs stay in front
         if name.startswith(mark):
             return f"{mark}{scope}/{name[len(mark) :]}"
     return f"{scope}/{name}"
 
 
 def strip_name_scope(name: str, export_scope: str | None) -> str:
-    """A name without the scope in front."""
+    """Returns a name without the scope in front."""
     if not export_scope:
         return name
     scope = export_scope.rstrip("/") + "/"

@@ -1,4 +1,4 @@
-"""What the nets of a GAN minimize."""
+"""Loss functions of GANs."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def _mean(values: Any, weights: Any = 1.0) -> tf.Tensor:
 
 
 def wasserstein_generator_loss(model: GANModel, weights: Any = 1.0, **_: Any) -> tf.Tensor:
-    """Minus the mean score of generated data (arXiv 1701.07875)."""
+    """Returns the negative mean score of generated data (arXiv 1701.07875)."""
     return _mean(-model.discriminator_gen_outputs, weights)
 
 
 def wasserstein_discriminator_loss(
     model: GANModel, real_weights: Any = 1.0, generated_weights: Any = 1.0, **_: Any
 ) -> tf.Tensor:
-    """The mean score of generated data minus that of real data (arXiv 1701.07875)."""
+    """Returns the mean score of generated data minus that of real data (arXiv 1701.07875)."""
     of_generated = _mean(model.discriminator_gen_outputs, generated_weights)
     return of_generated - _mean(model.discriminator_real_outputs, real_weights)
 
@@ -55,7 +55,7 @@ def minimax_discriminator_loss(
     generated_weights: Any = 1.0,
     **_: Any,
 ) -> tf.Tensor:
-    """Cross entropy of "real" for real data, and of "generated" for generated ones."""
+    """Returns the cross entropy of "real" for real data and "generated" for generated data."""
     of_real = _entropy(model.discriminator_real_outputs, 1.0, real_weights, label_smoothing)
     return of_real + _entropy(model.discriminator_gen_outputs, 0.0, generated_weights)
 
@@ -63,7 +63,7 @@ def minimax_discriminator_loss(
 def minimax_generator_loss(
     model: GANModel, label_smoothing: float = 0.0, weights: Any = 1.0, **_: Any
 ) -> tf.Tensor:
-    """Minus what the discriminator would minimize (arXiv 1406.2661)."""
+    """Returns the negative of the discriminator's minimax loss (arXiv 1406.2661)."""
     ones = tf.ones_like(model.discriminator_gen_outputs)
     return -minimax_discriminator_loss(
         model._replace(discriminator_real_outputs=ones), label_smoothing, weights, weights
@@ -76,14 +76,14 @@ modified_discriminator_loss = minimax_discriminator_loss
 def modified_generator_loss(
     model: GANModel, label_smoothing: float = 0.0, weights: Any = 1.0, **_: Any
 ) -> tf.Tensor:
-    """Cross entropy of "real" for generated data (arXiv 1406.2661, section 3)."""
+    """Returns the cross entropy of "real" for generated data (arXiv 1406.2661, section 3)."""
     return _entropy(model.discriminator_gen_outputs, 1.0, weights, label_smoothing)
 
 
 def least_squares_generator_loss(
     model: GANModel, real_label: float = 1, weights: Any = 1.0, **_: Any
 ) -> tf.Tensor:
-    """Half the squared distance of generated data's scores from a label (arXiv 1611.04076)."""
+    """Returns half the squared distance of generated scores from a label (arXiv 1611.04076)."""
     return _mean(tf.square(model.discriminator_gen_outputs - real_label) / 2, weights)
 
 
@@ -95,7 +95,7 @@ def least_squares_discriminator_loss(
     generated_weights: Any = 1.0,
     **_: Any,
 ) -> tf.Tensor:
-    """Half the squared distances of the scores from a label each (arXiv 1611.04076)."""
+    """Returns half the squared distances of the scores from a label each (arXiv 1611.04076)."""
     of_real = _mean(tf.square(model.discriminator_real_outputs - real_label) / 2, real_weights)
     generated = tf.square(model.discriminator_gen_outputs - fake_label) / 2
     return of_real + _mean(generated, generated_weights)
@@ -104,7 +104,7 @@ def least_squares_discriminator_loss(
 def wasserstein_gradient_penalty(
     model: GANModel, epsilon: float = 1e-10, target: float = 1.0, one_sided: bool = False, **_: Any
 ) -> tf.Tensor:
-    """How far the score's slope is from `target` between real and generated data.
+    """Returns the penalty on score slopes other than `target` between real and generated data.
 
     Formula 3 of arXiv 1704.00028, without its weight.
     """
@@ -136,24 +136,24 @@ def gan_loss(
     tensor_pool_fn: Callable | None = None,
     add_summaries: bool = True,
 ) -> GANLoss:
-    """Computes the losses of both nets, their regularization included.
+    """Computes the losses of both nets, including their regularization.
 
     Args:
-      model: of `gan_model`.
-      generator_loss_fn: computes the generator's, given (model, add_summaries=).
-      discriminator_loss_fn: computes the discriminator's, likewise.
-      gradient_penalty_weight: of `wasserstein_gradient_penalty` in the discriminator's loss.
-      gradient_penalty_epsilon: for that penalty.
-      gradient_penalty_target: for that penalty.
-      gradient_penalty_one_sided: for that penalty.
-      mutual_information_penalty_weight: of InfoGAN; only None is supported.
-      aux_cond_generator_weight: of ACGAN; only None is supported.
-      aux_cond_discriminator_weight: of ACGAN; only None is supported.
-      tensor_pool_fn: of generated data of earlier steps; only None is supported.
-      add_summaries: whether both losses are summarized.
+      model: the result of `gan_model`.
+      generator_loss_fn: a function of (model, add_summaries=) that returns the generator's loss.
+      discriminator_loss_fn: a function of the same that returns the discriminator's loss.
+      gradient_penalty_weight: weight of `wasserstein_gradient_penalty` in the discriminator's loss.
+      gradient_penalty_epsilon: see `wasserstein_gradient_penalty`.
+      gradient_penalty_target: see `wasserstein_gradient_penalty`.
+      gradient_penalty_one_sided: see `wasserstein_gradient_penalty`.
+      mutual_information_penalty_weight: InfoGAN's weight; only None is supported.
+      aux_cond_generator_weight: ACGAN's weight; only None is supported.
+      aux_cond_discriminator_weight: ACGAN's weight; only None is supported.
+      tensor_pool_fn: a pool of earlier generated data; only None is supported.
+      add_summaries: whether to add summaries of both losses.
 
     Raises:
-      ValueError: an argument is given that is not supported.
+      ValueError: an unsupported argument is given.
     """
     refused = {
         "mutual_information_penalty_weight": mutual_information_penalty_weight,

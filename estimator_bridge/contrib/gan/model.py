@@ -1,4 +1,4 @@
-"""The two nets of a GAN, and what the rest of tf.contrib.gan knows of them."""
+"""The two nets of a GAN, as the other functions of tf.contrib.gan use them."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ _v1 = tf.compat.v1
 
 
 class GANModel(NamedTuple):
-    """Two nets, and what they made of one batch.
+    """Two nets, and their outputs for one batch.
 
     Attributes:
-      generator_inputs: what the generator was given.
-      generated_data: what it made of it.
-      generator_variables: its trainable variables.
-      generator_scope: its variable scope.
-      generator_fn: the function that built it.
-      real_data: what the discriminator is to tell from generated data.
-      discriminator_real_outputs: what it said of the real data.
-      discriminator_gen_outputs: what it said of the generated data.
-      discriminator_variables: its trainable variables.
-      discriminator_scope: its variable scope.
-      discriminator_fn: the function that built it.
+      generator_inputs: the generator's inputs.
+      generated_data: the generator's outputs.
+      generator_variables: the generator's trainable variables.
+      generator_scope: the generator's variable scope.
+      generator_fn: the function that built the generator.
+      real_data: the real data.
+      discriminator_real_outputs: the discriminator's outputs for the real data.
+      discriminator_gen_outputs: the discriminator's outputs for the generated data.
+      discriminator_variables: the discriminator's trainable variables.
+      discriminator_scope: the discriminator's variable scope.
+      discriminator_fn: the function that built the discriminator.
     """
 
     generator_inputs: Any
@@ -61,16 +61,16 @@ def gan_model(
     """Builds a generator, and a discriminator twice: for generated and for real data.
 
     Args:
-      generator_fn: makes data of `generator_inputs`.
-      discriminator_fn: judges data, given (data, generator_inputs).
+      generator_fn: a function of `generator_inputs` that returns data.
+      discriminator_fn: a function of (data, generator_inputs) that returns scores.
       real_data: a tensor, or a structure of tensors.
       generator_inputs: a tensor, or a structure of tensors.
-      generator_scope: name of the generator's variable scope, or the scope.
-      discriminator_scope: that of the discriminator.
-      check_shapes: whether generated data have to have the shape of real data.
+      generator_scope: the generator's variable scope, or its name.
+      discriminator_scope: the discriminator's variable scope, or its name.
+      check_shapes: whether generated data must have the shape of real data.
 
     Raises:
-      ValueError: they have another shape.
+      ValueError: the shapes differ.
     """
     with _v1.variable_scope(generator_scope) as generator:
         generator_inputs = tf.nest.map_structure(tf.convert_to_tensor, generator_inputs)
@@ -83,7 +83,7 @@ def gan_model(
     if check_shapes and not generated.shape.is_compatible_with(real_data.shape):
         raise ValueError(
             f"Generator output shape ({generated.shape}) must be the same shape as real data "
-            f"({real_data.shape}). Change what generator_fn returns, or pass check_shapes=False."
+            f"({real_data.shape}). Change generator_fn, or pass check_shapes=False."
         )
     return GANModel(
         generator_inputs,

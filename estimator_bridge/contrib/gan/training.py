@@ -15,13 +15,13 @@ _v1 = tf.compat.v1
 
 
 class GANTrainOps(NamedTuple):
-    """What trains a GAN.
+    """The operations that train a GAN.
 
     Attributes:
       generator_train_op: a step of the generator; its value is the loss.
       discriminator_train_op: a step of the discriminator.
-      global_step_inc_op: counts a step. The other two do not.
-      train_hooks: none here.
+      global_step_inc_op: increments the global step, which the other two do not.
+      train_hooks: always empty.
     """
 
     generator_train_op: tf.Tensor
@@ -39,17 +39,17 @@ def gan_train_ops(
     is_chief: bool = True,
     **kwargs: Any,
 ) -> GANTrainOps:
-    """Makes a training op for each net, which changes that net's variables alone.
+    """Makes a training op for each net, which changes only that net's variables.
 
     Args:
-      model: of `gan_model`.
-      loss: of `gan_loss`.
+      model: the result of `gan_model`.
+      loss: the result of `gan_loss`.
       generator_optimizer: a v1 optimizer.
       discriminator_optimizer: a v1 optimizer.
       check_for_unused_update_ops: whether an update op of neither net is an error.
-      is_chief: of no effect: synchronization is the strategy's affair.
-      **kwargs: for tf.contrib.training.create_train_op; `update_ops` are by default those of
-        the collection UPDATE_OPS.
+      is_chief: has no effect: the strategy synchronizes.
+      **kwargs: arguments of tf.contrib.training.create_train_op; by default `update_ops` is the
+        collection UPDATE_OPS.
 
     Raises:
       ValueError: an update op belongs to neither net.

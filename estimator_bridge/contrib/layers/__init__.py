@@ -1,4 +1,4 @@
-"""``tf.contrib.layers``: layers that make their variables in the current variable scope."""
+"""``tf.contrib.layers``: layers that create their variables in the current variable scope."""
 
 from estimator_bridge.contrib.namespaces import NAMESPACES
 

@@ -1,4 +1,4 @@
-"""Layers without weights, or with biases alone."""
+"""Layers without weights, or with biases only."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ def bias_add(
 
     Args:
       inputs: a tensor [batch, ..., channels], or images [batch, channels, height, width].
-      activation_fn: called with the outputs; None for none.
-      initializer: what makes the biases.
-      regularizer: a function of the biases, whose result joins REGULARIZATION_LOSSES.
-      reuse: whether the variable is there already, in a scope that is given.
+      activation_fn: a function of the outputs, or None.
+      initializer: initializer of the biases.
+      regularizer: a function of the biases, whose result is added to REGULARIZATION_LOSSES.
+      reuse: whether to reuse the variable of the given scope.
       variables_collections: collections for it, or a dict with those for 'biases'.
-      outputs_collections: collections for the outputs.
-      trainable: whether the biases join TRAINABLE_VARIABLES.
-      data_format: 'NHWC', for channels in the last dimension, or 'NCHW', in the second.
+      outputs_collections: collections to add the outputs to.
+      trainable: whether to add the biases to TRAINABLE_VARIABLES.
+      data_format: 'NHWC' (channels last) or 'NCHW' (channels second).
       scope: the variable scope; ``BiasAdd`` with a number by default.
 
     Raises:
@@ -93,10 +93,10 @@ def dropout(
 
     Args:
       inputs: a tensor.
-      keep_prob: the probability with which a value is kept; a float or a tensor.
-      noise_shape: the shape of the random choice, which is broadcast.
-      is_training: whether to do it; a bool or a tensor.
-      outputs_collections: collections for the outputs.
+      keep_prob: the probability of keeping a value; a float or a tensor.
+      noise_shape: the shape of the random mask, which is broadcast.
+      is_training: whether to apply dropout; a bool or a tensor.
+      outputs_collections: collections to add the outputs to.
       scope: the variable scope.
       seed: the op's seed.
 
@@ -138,18 +138,18 @@ def spatial_softmax(
     trainable: bool = True,
     data_format: str = "NHWC",
 ) -> tf.Tensor:
-    """The expected position of each channel's values (https://arxiv.org/abs/1504.00702).
+    """Returns the expected position of each channel's values (https://arxiv.org/abs/1504.00702).
 
     Args:
-      features: images [batch, height, width, channels], or with the channels second.
+      features: images [batch, height, width, channels], or with channels second.
       temperature: the first value of the variable ``temperature``; 1 by default.
       name: the variable scope; ``spatial_softmax`` by default.
       variables_collections: collections for the variable, or a dict with those for 'temperature'.
-      trainable: whether it joins TRAINABLE_VARIABLES.
+      trainable: whether to add it to TRAINABLE_VARIABLES.
       data_format: 'NHWC' or 'NCHW'.
 
     Returns:
-      [batch, 2 * channels]: of each channel two coordinates from -1 to 1, the first along the
+      [batch, 2 * channels]: two coordinates from -1 to 1 for each channel, the first along the
       height.
     """
     first = channels_first(data_format, ("NCHW", "NHWC"))
@@ -196,7 +196,7 @@ def unit_norm(inputs: Any, dim: int, epsilon: float = 1e-7, scope: Any = None) -
       scope: the variable scope.
 
     Raises:
-      ValueError: the inputs have no such dimension, or an unknown rank.
+      ValueError: the inputs lack this dimension, or have an unknown rank.
     """
     with v1.variable_scope(scope, "UnitNorm", [inputs]):
         inputs = tf.convert_to_tensor(inputs)
@@ -212,7 +212,7 @@ def unit_norm(inputs: Any, dim: int, epsilon: float = 1e-7, scope: Any = None) -
 
 @add_arg_scope
 def maxout(inputs: Any, num_units: int, axis: int = -1, scope: Any = None) -> tf.Tensor:
-    """The maximum of each group of features (https://arxiv.org/abs/1302.4389).
+    """Returns the maximum of each group of features (https://arxiv.org/abs/1302.4389).
 
     Args:
       inputs: a tensor.
@@ -242,7 +242,7 @@ def maxout(inputs: Any, num_units: int, axis: int = -1, scope: Any = None) -> tf
 def poincare_normalize(
     x: Any, axis: int = 1, epsilon: float = 1e-5, name: str | None = None
 ) -> tf.Tensor:
-    """Brings vectors into the unit ball: those longer than ``1 - epsilon`` are cut to that.
+    """Scales vectors longer than ``1 - epsilon`` down to that length, into the unit ball.
 
     Args:
       x: a tensor.

@@ -60,50 +60,50 @@ def batch_norm(
 ) -> tf.Tensor:
     """Normalizes each channel: ``gamma * (x - mean) / sqrt(variance + epsilon) + beta``.
 
-    In training, mean and variance are those of this replica's batch, and moving averages of them
-    are kept, in ``moving_mean`` and ``moving_variance``; elsewhere these are used. Their updates
-    have to be made to run: by default they join the collection UPDATE_OPS, and ::
+    In training, mean and variance are those of this replica's batch, and their moving averages are
+    kept in ``moving_mean`` and ``moving_variance``, which are used otherwise. The program must run
+    the averages' updates: by default they are added to the collection UPDATE_OPS, and ::
 
         with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
             train_op = optimizer.minimize(loss, global_step)
 
-    runs them. The fused kernel, used for inputs of 2 or 4 dimensions, keeps the variance of a
-    sample (``n / (n - 1)`` of the batch's) in the average; the others the batch's.
+    runs them. The fused kernel, used for inputs of 2 or 4 dimensions, averages the sample variance
+    (``n / (n - 1)`` times the batch's); the others average the batch's.
 
     Args:
-      inputs: a tensor [batch, ..., channels], or [batch, channels, ...]; the number of channels is
-        known.
-      decay: how much of the moving averages stays in each step.
+      inputs: a tensor [batch, ..., channels], or [batch, channels, ...], with a known number of
+        channels.
+      decay: the decay of the moving averages.
       center: whether to add ``beta``.
-      scale: whether to multiply by ``gamma``. Not needed where a linear layer follows.
+      scale: whether to multiply by ``gamma``. Not needed if a linear layer follows.
       epsilon: added to the variance.
-      activation_fn: called with the outputs; None for none.
+      activation_fn: a function of the outputs, or None.
       param_initializers: initializers of 'beta', 'gamma', 'moving_mean', 'moving_variance'.
       param_regularizers: regularizers of 'beta' and 'gamma'.
       updates_collections: collections for the updates of the moving averages; None to run them
         whenever the outputs are computed.
       is_training: whether to use the batch's own moments; a bool or a tensor.
-      reuse: whether the variables are there already, in a scope that is given.
+      reuse: whether to reuse the variables of the given scope.
       variables_collections: collections for all variables, or a dict by variable.
-      outputs_collections: collections for the outputs.
-      trainable: whether ``beta`` and ``gamma`` join TRAINABLE_VARIABLES.
+      outputs_collections: collections to add the outputs to.
+      trainable: whether to add ``beta`` and ``gamma`` to TRAINABLE_VARIABLES.
       batch_weights: [batch], the weights of the examples in the batch's moments.
-      fused: whether to use the fused kernel where it can be; by default, yes.
-      data_format: 'NHWC', for channels in the last dimension, or 'NCHW', in the second.
-      zero_debias_moving_mean: whether the moving mean forgets its start at zero.
+      fused: whether to use the fused kernel if possible; True by default.
+      data_format: 'NHWC' (channels last) or 'NCHW' (channels second).
+      zero_debias_moving_mean: whether to correct the moving mean's bias towards its start at zero.
       scope: the variable scope; ``BatchNorm`` with a number by default.
       renorm: whether to use batch renormalization (https://arxiv.org/abs/1702.03275).
-      renorm_clipping: 'rmax', 'rmin' and 'dmax' of that.
-      renorm_decay: the decay of its moving averages.
-      adjustment: a function of the inputs' dynamic shape, which returns a scale and a bias that
-        are applied to the normalized values in training.
+      renorm_clipping: 'rmax', 'rmin' and 'dmax' of batch renormalization.
+      renorm_decay: the decay of batch renormalization's moving averages.
+      adjustment: a function of the inputs' dynamic shape, which returns a scale and a bias for
+        the normalized values in training.
 
     Returns:
       A tensor of the inputs' shape.
 
     Raises:
-      ValueError: an unknown rank or number of channels, a format that is neither, or renorm
-        together with batch_weights, updates_collections or zero_debias_moving_mean.
+      ValueError: an unknown rank or number of channels, an unknown format, or renorm together with
+        batch_weights, updates_collections or zero_debias_moving_mean.
     """
     first = channels_first(data_format, ("NCHW", "NHWC"))
     in_update_ops = updates_collections == _UPDATE_OPS
@@ -158,7 +158,7 @@ def batch_norm(
                 name, [channels], dtype, starts[name], penalties.get(name), trainable, kept
             )
 
-        # In the plain case the original went through tf.layers, which makes gamma first.
+        # Without these options the original used tf.layers, which makes gamma first.
         through_layer = plain and (kernel is _unfused or inputs.shape.rank == 4)
         in_order = ("gamma", "beta") if through_layer else ("beta", "gamma")
         wanted = {"beta": center, "gamma": scale}
@@ -193,7 +193,7 @@ def _fused(
     first: bool,
     batch_weights: Any,
 ) -> tuple[Any, tuple[Any, Any]]:
-    del batch_weights  # the kernel has none
+    del batch_weights  # not supported by the kernel
     size = moving[0].shape
     images = inputs
     if inputs.shape.rank == 2:

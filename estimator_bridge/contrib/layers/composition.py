@@ -1,4 +1,4 @@
-"""The same layer several times, one behind the other."""
+"""Applies a layer several times in a row."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ def repeat(
 
     Args:
       inputs: a tensor.
-      repetitions: how many times.
+      repetitions: the number of applications.
       layer: a function of inputs, with an argument ``scope``.
-      *args: its arguments behind the inputs.
-      **kwargs: more arguments. ``scope`` names the scope around all, and with ``_1``, ``_2``, ...
-        at the end each layer's; by default these have the layer's name.
+      *args: its arguments after the inputs.
+      **kwargs: more arguments. ``scope`` names the outer scope, and with the suffixes ``_1``,
+        ``_2``, ... each layer's; by default the layer's name is used.
 
     Returns:
-      The last outputs.
+        The last layer's outputs.
     """
     return _chain(inputs, layer, [args] * repetitions, "Repeat", kwargs)
 
 
 def stack(inputs: Any, layer: Callable[..., Any], stack_args: Sequence[Any], **kwargs: Any) -> Any:
-    """Applies a layer with one argument after the other: ``stack(x, fully_connected, [32, 16])``.
+    """Applies a layer once for each argument: ``stack(x, fully_connected, [32, 16])``.
 
     Args:
       inputs: a tensor.
       layer: a function of inputs, with an argument ``scope``.
-      stack_args: of each layer, the argument behind the inputs, or a list of them.
-      **kwargs: arguments of all; ``scope`` as in ``repeat``.
+      stack_args: for each layer, the argument after the inputs, or a list of arguments.
+      **kwargs: arguments of all layers; ``scope`` as in ``repeat``.
 
     Returns:
-      The last outputs.
+      The last layer's outputs.
 
     Raises:
-      ValueError: stack_args is no list.
+      ValueError: stack_args is not a list.
     """
     if not isinstance(stack_args, (list, tuple)):
         raise ValueError(f"stack_args need to be a list or tuple, got {stack_args!r}")
@@ -62,7 +62,7 @@ def _chain(
     scope = kwargs.pop("scope", None)
     with v1.variable_scope(scope, default_name, [inputs]):
         outputs = tf.convert_to_tensor(inputs)
-        inner = getattr(layer, "func", layer)  # a partial has its function's name
+        inner = getattr(layer, "func", layer)  # the function of a partial has the name
         name = scope or getattr(layer, "__name__", None) or getattr(inner, "__name__", None)
         name = name or default_name.lower()
         for number, args in enumerate(arguments, start=1):

@@ -66,28 +66,28 @@ def _convolution(
     [num_outputs].
 
     Args:
-      inputs: a tensor [batch, *positions, channels] of one to three dimensions of positions, or
-        with the channels second; the number of channels is known.
+      inputs: a tensor [batch, *positions, channels] with one to three dimensions of positions, or
+        with channels second; the number of channels is known.
       num_outputs: the number of filters.
-      kernel_size: the filters' size; an int, or one a dimension.
-      stride: the step between positions; an int, or one a dimension.
+      kernel_size: the filters' size; an int, or one per dimension.
+      stride: the step between positions; an int, or one per dimension.
       padding: 'SAME' or 'VALID'.
       data_format: such as 'NHWC', the default for images, or 'NCHW'.
-      rate: the step within the filter, for an atrous convolution; an int, or one a dimension.
-      activation_fn: called with the outputs; None for a linear layer.
-      normalizer_fn: called with the outputs in place of adding biases, such as ``batch_norm``.
-      normalizer_params: its arguments.
-      weights_initializer: what makes the weights.
-      weights_regularizer: a function of the weights, whose result joins REGULARIZATION_LOSSES.
-      biases_initializer: what makes the biases; None for no biases.
+      rate: the step within the filter, for an atrous convolution; an int, or one per dimension.
+      activation_fn: a function of the outputs; None for a linear layer.
+      normalizer_fn: a function of the outputs, used instead of biases, such as ``batch_norm``.
+      normalizer_params: arguments of normalizer_fn.
+      weights_initializer: initializer of the weights.
+      weights_regularizer: a function of the weights; its result is added to REGULARIZATION_LOSSES.
+      biases_initializer: initializer of the biases; None for no biases.
       biases_regularizer: a function of the biases.
-      reuse: whether the variables are there already, in a scope that is given.
-      variables_collections: collections for all variables, or a dict of those for 'weights' and
+      reuse: whether to reuse the variables of the given scope.
+      variables_collections: collections for all variables, or a dict by variable: 'weights' and
         'biases'.
-      outputs_collections: collections for the outputs.
-      trainable: whether the variables join TRAINABLE_VARIABLES.
+      outputs_collections: collections to add the outputs to.
+      trainable: whether to add the variables to TRAINABLE_VARIABLES.
       scope: the variable scope; ``Conv`` with a number by default.
-      conv_dims: how many dimensions of positions there must be; any number by default.
+      conv_dims: the required number of dimensions of positions; any number by default.
 
     Returns:
       A tensor [batch, *new positions, num_outputs], in the same format.
@@ -155,7 +155,7 @@ def _with_dims(name: str, dims: int) -> Callable[..., tf.Tensor]:
     def convolve(*args: Any, **kwargs: Any) -> tf.Tensor:
         return _convolution(*args, **{**kwargs, "conv_dims": dims})
 
-    # The names of scopes that repeat and stack make start with the layer's.
+    # repeat and stack derive scope names from the layer's name.
     convolve.__name__ = convolve.__qualname__ = name
     return add_arg_scope(convolve)
 

@@ -50,25 +50,25 @@ def fully_connected(
     Args:
       inputs: a tensor of at least two dimensions, the last of which is known.
       num_outputs: the size of the outputs' last dimension.
-      activation_fn: called with the outputs; None for a linear layer.
-      normalizer_fn: called with the outputs in place of adding biases, such as ``batch_norm``.
-      normalizer_params: its arguments.
-      weights_initializer: what makes the weights.
-      weights_regularizer: a function of the weights, whose result joins REGULARIZATION_LOSSES.
-      biases_initializer: what makes the biases; None for no biases.
+      activation_fn: a function of the outputs; None for a linear layer.
+      normalizer_fn: a function of the outputs, used instead of biases, such as ``batch_norm``.
+      normalizer_params: arguments of normalizer_fn.
+      weights_initializer: initializer of the weights.
+      weights_regularizer: a function of the weights; its result is added to REGULARIZATION_LOSSES.
+      biases_initializer: initializer of the biases; None for no biases.
       biases_regularizer: a function of the biases.
-      reuse: whether the variables are there already, in a scope that is given.
-      variables_collections: collections for all variables, or a dict of those for 'weights' and
+      reuse: whether to reuse the variables of the given scope.
+      variables_collections: collections for all variables, or a dict by variable: 'weights' and
         'biases'.
-      outputs_collections: collections for the outputs.
-      trainable: whether the variables join TRAINABLE_VARIABLES.
+      outputs_collections: collections to add the outputs to.
+      trainable: whether to add the variables to TRAINABLE_VARIABLES.
       scope: the variable scope; ``fully_connected`` with a number by default.
 
     Returns:
-      A tensor of the inputs' shape but for the last dimension.
+      A tensor of the inputs' shape, except for the last dimension.
 
     Raises:
-      ValueError: the inputs' last dimension is unknown, or num_outputs is no int.
+      ValueError: the inputs' last dimension is unknown, or num_outputs is not an int.
     """
     if not isinstance(num_outputs, numbers.Integral):
         raise ValueError(

@@ -37,22 +37,22 @@ def legacy_fully_connected(
     Args:
       x: a tensor of at least two dimensions, the last of which is known.
       num_output_units: the size of the outputs' last dimension.
-      activation_fn: called with the outputs; None for a linear layer.
-      weight_init: what makes the weights.
-      bias_init: what makes the bias; None for none.
+      activation_fn: a function of the outputs; None for a linear layer.
+      weight_init: initializer of the weights.
+      bias_init: initializer of the bias; None for none.
       name: the variable scope; ``fully_connected`` with a number by default.
-      weight_collections: collections that the weights join.
-      bias_collections: collections that the bias joins.
-      output_collections: collections that the outputs join, beside ACTIVATIONS.
-      trainable: whether the variables join TRAINABLE_VARIABLES.
-      weight_regularizer: a function of the weights, whose result joins REGULARIZATION_LOSSES.
+      weight_collections: collections to add the weights to.
+      bias_collections: collections to add the bias to.
+      output_collections: collections to add the outputs to, besides ACTIVATIONS.
+      trainable: whether to add the variables to TRAINABLE_VARIABLES.
+      weight_regularizer: a function of the weights, whose result is added to REGULARIZATION_LOSSES.
       bias_regularizer: a function of the bias.
 
     Returns:
-      A tensor of the inputs' shape but for the last dimension.
+      A tensor of the inputs' shape, except for the last dimension.
 
     Raises:
-      ValueError: the inputs' last dimension is unknown, or they have less than two.
+      ValueError: the inputs' last dimension is unknown, or they have fewer than two dimensions.
     """
     with v1.variable_scope(name, "fully_connected", [x]):
         x = tf.convert_to_tensor(x)

@@ -1,4 +1,4 @@
-"""Convolutions of each channel by itself: separable ones, and those with one filter for all."""
+"""Depthwise convolutions: separable ones, and those with one filter for all channels."""
 
 from __future__ import annotations
 
@@ -62,36 +62,36 @@ def separable_convolution2d(
     trainable: bool = True,
     scope: Any = None,
 ) -> tf.Tensor:
-    """Convolves each channel by itself, then mixes the channels at each position.
+    """Convolves each channel separately, then mixes the channels at each position.
 
     The variables are ``depthwise_weights``, [height, width, channels, depth_multiplier];
     ``pointwise_weights``, [1, 1, channels * depth_multiplier, num_outputs]; and ``biases``.
 
     Args:
-      inputs: images [batch, height, width, channels], or with the channels second.
-      num_outputs: the number of filters; None to leave the second step out.
+      inputs: images [batch, height, width, channels], or with channels second.
+      num_outputs: the number of filters; None to skip the second step.
       kernel_size: the size of the first step's filters; an int or two.
       depth_multiplier: the number of first-step filters for each channel.
       stride: the step between positions; an int or two.
       padding: 'SAME' or 'VALID'.
       data_format: 'NHWC' or 'NCHW'.
       rate: the step within the filter; an int or two.
-      activation_fn: called with the outputs; None for a linear layer.
-      normalizer_fn: called with the outputs in place of adding biases, such as ``batch_norm``.
-      normalizer_params: its arguments.
-      weights_initializer: what makes the weights.
-      pointwise_initializer: what makes the second step's weights, if something else.
-      weights_regularizer: a function of the weights, whose result joins REGULARIZATION_LOSSES.
-      biases_initializer: what makes the biases; None for no biases.
+      activation_fn: a function of the outputs; None for a linear layer.
+      normalizer_fn: a function of the outputs, used instead of biases, such as ``batch_norm``.
+      normalizer_params: arguments of normalizer_fn.
+      weights_initializer: initializer of the weights.
+      pointwise_initializer: initializer of the second step's weights, if it differs.
+      weights_regularizer: a function of the weights; its result is added to REGULARIZATION_LOSSES.
+      biases_initializer: initializer of the biases; None for no biases.
       biases_regularizer: a function of the biases.
-      reuse: whether the variables are there already, in a scope that is given.
+      reuse: whether to reuse the variables of the given scope.
       variables_collections: as for ``convolution``.
-      outputs_collections: collections for the outputs.
-      trainable: whether the variables join TRAINABLE_VARIABLES.
+      outputs_collections: collections to add the outputs to.
+      trainable: whether to add the variables to TRAINABLE_VARIABLES.
       scope: the variable scope; ``SeparableConv2d`` with a number by default.
 
     Returns:
-      Images with num_outputs channels, or channels * depth_multiplier where that is None.
+      Images with num_outputs channels, or channels * depth_multiplier if that is None.
     """
     first = channels_first(data_format, ("NCHW", "NHWC"))
     with layer_scope(scope, "SeparableConv2d", inputs, reuse, _RENAMED) as sc:
@@ -162,7 +162,7 @@ def convolution2d_in_plane(
     trainable: bool = True,
     scope: Any = None,
 ) -> tf.Tensor:
-    """Convolves each channel with the same filter: to blur, or to take differences.
+    """Convolves each channel with the same filter, for example to blur or to take differences.
 
     The variables are ``weights``, [height, width, 1, 1], and ``biases``, [channels]. The arguments
     are those of ``separable_conv2d``.
@@ -172,21 +172,21 @@ def convolution2d_in_plane(
       kernel_size: the filter's size; an int or two.
       stride: the step between positions; an int or two.
       padding: 'SAME' or 'VALID'.
-      activation_fn: called with the outputs; None for a linear layer.
-      normalizer_fn: called with the outputs in place of adding biases.
-      normalizer_params: its arguments.
-      weights_initializer: what makes the weights.
+      activation_fn: a function of the outputs; None for a linear layer.
+      normalizer_fn: a function of the outputs, used instead of biases.
+      normalizer_params: arguments of normalizer_fn.
+      weights_initializer: initializer of the weights.
       weights_regularizer: a function of the weights.
-      biases_initializer: what makes the biases; None for no biases.
+      biases_initializer: initializer of the biases; None for no biases.
       biases_regularizer: a function of the biases.
-      reuse: whether the variables are there already, in a scope that is given.
+      reuse: whether to reuse the variables of the given scope.
       variables_collections: as for ``convolution``.
-      outputs_collections: collections for the outputs.
-      trainable: whether the variables join TRAINABLE_VARIABLES.
+      outputs_collections: collections to add the outputs to.
+      trainable: whether to add the variables to TRAINABLE_VARIABLES.
       scope: the variable scope; ``ConvInPlane`` with a number by default.
 
     Returns:
-      Images with as many channels.
+      Images with the same number of channels.
     """
     with layer_scope(scope, "ConvInPlane", inputs, reuse, RENAMED) as sc:
         inputs = tf.convert_to_tensor(inputs)

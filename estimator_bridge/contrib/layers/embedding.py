@@ -31,18 +31,18 @@ def embed_sequence(
     scope: Any = None,
     reuse: bool | None = None,
 ) -> tf.Tensor:
-    """Looks sequences of ids up in the variable ``embeddings``, [vocab_size, embed_dim].
+    """Looks up sequences of ids in the variable ``embeddings``, [vocab_size, embed_dim].
 
     Args:
       ids: integers [batch, length].
       vocab_size: the number of rows; not needed with ``reuse``.
       embed_dim: a row's length; not needed with ``reuse``.
-      unique: whether to look each id up once only.
-      initializer: what makes the table; the scope's by default.
-      regularizer: a function of the table, whose result joins REGULARIZATION_LOSSES.
-      trainable: whether the table joins TRAINABLE_VARIABLES.
+      unique: whether to look up each id only once.
+      initializer: initializer of the table; the scope's by default.
+      regularizer: a function of the table, whose result is added to REGULARIZATION_LOSSES.
+      trainable: whether to add the table to TRAINABLE_VARIABLES.
       scope: the variable scope; ``EmbedSequence`` with a number by default.
-      reuse: whether the table is there already, in a scope that is given.
+      reuse: whether to reuse the table of the given scope.
 
     Returns:
       A tensor [batch, length, embed_dim].
@@ -80,7 +80,7 @@ def bow_encoder(
     scope: Any = None,
     reuse: bool | None = None,
 ) -> tf.Tensor:
-    """The mean of the embeddings of a sequence's ids (a bag of words).
+    """Returns the mean of the embeddings of a sequence's ids (a bag of words).
 
     Args:
       ids: integers [batch, length], or a SparseTensor of them. With sparse_lookup, 0 in a dense
@@ -88,11 +88,11 @@ def bow_encoder(
       vocab_size: the number of rows of the table ``embeddings``.
       embed_dim: a row's length.
       sparse_lookup: whether to make dense ids sparse.
-      initializer: what makes the table; the scope's by default.
-      regularizer: a function of the table, whose result joins REGULARIZATION_LOSSES.
-      trainable: whether the table joins TRAINABLE_VARIABLES.
+      initializer: initializer of the table; the scope's by default.
+      regularizer: a function of the table, whose result is added to REGULARIZATION_LOSSES.
+      trainable: whether to add the table to TRAINABLE_VARIABLES.
       scope: the variable scope; ``bow_encoder`` with a number by default.
-      reuse: whether the table is there already, in a scope that is given.
+      reuse: whether to reuse the table of the given scope.
 
     Returns:
       A tensor [batch, embed_dim].
@@ -132,17 +132,17 @@ def safe_embedding_lookup_sparse(
     partition_strategy: str = "div",
     max_norm: float | None = None,
 ) -> tf.Tensor:
-    """Combines the embeddings of each row's ids; invalid ids and empty rows are no error.
+    """Combines the embeddings of each row's ids; ignores invalid ids and empty rows.
 
     Args:
       embedding_weights: a table [rows, size], or a list of its parts.
-      sparse_ids: a SparseTensor of ids, [..., length]. Negative ids are left out.
-      sparse_weights: their weights. Ids with weights of 0 or less are left out, unless summed.
+      sparse_ids: a SparseTensor of ids, [..., length]. Negative ids are ignored.
+      sparse_weights: their weights. Ids with weights of 0 or less are ignored, unless summed.
       combiner: 'mean', 'sqrtn' or 'sum'; 'mean' by default.
-      default_id: the id to use for an empty row; by default its result is zeros.
+      default_id: the id for an empty row; by default its result is zeros.
       name: the operations' name.
-      partition_strategy: how ids belong to parts, 'div' or 'mod'.
-      max_norm: longer embeddings are cut to this length.
+      partition_strategy: the assignment of ids to parts, 'div' or 'mod'.
+      max_norm: the maximal length; longer embeddings are scaled down.
 
     Returns:
       A tensor [..., size].
@@ -162,12 +162,12 @@ def safe_embedding_lookup_sparse(
 def embedding_lookup_unique(
     params: Any, ids: Any, partition_strategy: str = "mod", name: str | None = None
 ) -> tf.Tensor:
-    """Looks ids up in a table, each only once, however often it occurs.
+    """Looks up ids in a table, each distinct id only once.
 
     Args:
       params: a table [rows, ...], or a list of its parts.
       ids: integers of any shape.
-      partition_strategy: how ids belong to parts, 'div' or 'mod'.
+      partition_strategy: the assignment of ids to parts, 'div' or 'mod'.
       name: the operations' name.
 
     Returns:

@@ -1,8 +1,8 @@
 """``tf.contrib.layers``' feature columns, as columns of ``tf.feature_column``.
 
-They go wherever those go: ``tf.compat.v1.feature_column.input_layer`` and ``linear_model``,
-``make_parse_example_spec``. An argument ``combiner`` was for linear models of contrib alone, and
-is taken by those (``linear_model(sparse_combiner=...)``) now.
+They work with the same functions: ``tf.compat.v1.feature_column.input_layer``, ``linear_model``
+and ``make_parse_example_spec``. The argument ``combiner`` was only for linear models of contrib;
+now these take it themselves (``linear_model(sparse_combiner=...)``).
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ def real_valued_column(
     dtype: Any = tf.float32,
     normalizer: Callable[[Any], Any] | None = None,
 ) -> Any:
-    """A column of numbers.
+    """Makes a column of numbers.
 
     Args:
       column_name: the feature's key.
-      dimension: how many numbers an example has.
-      default_value: for examples without the feature; None makes that an error.
-      dtype: their type in files.
+      dimension: the number of values per example.
+      default_value: the value for examples without the feature; None makes that an error.
+      dtype: the values' type in files.
       normalizer: a function of the numbers.
 
     Raises:
@@ -50,7 +50,7 @@ def real_valued_column(
     if dimension is None:
         raise ValueError(
             f"The column {column_name!r} has dimension=None, lists of any length, which "
-            "tf.feature_column has not. Pad them in input_fn, and give the dimension."
+            "tf.feature_column does not support. Pad them in input_fn, and set the dimension."
         )
     return tf.feature_column.numeric_column(
         column_name, (dimension,), default_value, tf.as_dtype(dtype), normalizer
@@ -58,11 +58,11 @@ def real_valued_column(
 
 
 def bucketized_column(source_column: Any, boundaries: Sequence[float]) -> Any:
-    """A column of the ranges that numbers lie in.
+    """Makes a column of the ranges that contain numbers.
 
     Args:
-      source_column: what ``real_valued_column`` returned.
-      boundaries: where a range ends and the next starts, rising.
+      source_column: the result of ``real_valued_column``.
+      boundaries: the boundaries between the ranges, ascending.
     """
     return tf.feature_column.bucketized_column(source_column, sorted(set(boundaries)))
 
@@ -70,11 +70,11 @@ def bucketized_column(source_column: Any, boundaries: Sequence[float]) -> Any:
 def sparse_column_with_hash_bucket(
     column_name: str, hash_bucket_size: int, combiner: str = "sum", dtype: Any = tf.string
 ) -> Any:
-    """A column of strings or integers, numbered by a hash.
+    """Makes a column of strings or integers, identified by a hash.
 
     Args:
       column_name: the feature's key.
-      hash_bucket_size: how many numbers there are.
+      hash_bucket_size: the number of ids.
       combiner: see the module.
       dtype: tf.string or an integer type.
     """
@@ -87,13 +87,13 @@ def sparse_column_with_hash_bucket(
 def sparse_column_with_integerized_feature(
     column_name: str, bucket_size: int, combiner: str = "sum", dtype: Any = tf.int64
 ) -> Any:
-    """A column of integers from 0 up to ``bucket_size``.
+    """Makes a column of integers from 0 up to ``bucket_size``.
 
     Args:
       column_name: the feature's key.
-      bucket_size: how many there are.
+      bucket_size: the number of ids.
       combiner: see the module.
-      dtype: their type in files; tf.int64 is what files have.
+      dtype: the values' type in files; files contain tf.int64.
     """
     del combiner, dtype
     return tf.feature_column.categorical_column_with_identity(column_name, bucket_size)
@@ -106,12 +106,12 @@ def sparse_column_with_keys(
     combiner: str = "sum",
     dtype: Any = tf.string,
 ) -> Any:
-    """A column of words from a list, numbered by their place in it.
+    """Makes a column of words from a list, identified by their position in it.
 
     Args:
       column_name: the feature's key.
       keys: the words.
-      default_value: the number of all others; -1 leaves them out.
+      default_value: the id of all other words; -1 ignores them.
       combiner: see the module.
       dtype: tf.string or an integer type.
     """
@@ -130,14 +130,14 @@ def sparse_column_with_vocabulary_file(
     combiner: str = "sum",
     dtype: Any = tf.string,
 ) -> Any:
-    """A column of words from a file, numbered by line.
+    """Makes a column of words from a file, identified by line number.
 
     Args:
       column_name: the feature's key.
       vocabulary_file: the file's path.
-      num_oov_buckets: how many numbers there are for other words, behind those of the file.
-      vocab_size: how many lines to use; all by default.
-      default_value: the number of other words where there are no buckets for them.
+      num_oov_buckets: the number of additional ids for other words, after those of the file.
+      vocab_size: the number of lines to use; all by default.
+      default_value: the id of other words if there are no buckets for them.
       combiner: see the module.
       dtype: tf.string or an integer type.
     """
@@ -155,7 +155,7 @@ def sparse_column_with_vocabulary_file(
 def weighted_sparse_column(
     sparse_id_column: Any, weight_column_name: str, dtype: Any = tf.float32
 ) -> Any:
-    """A sparse column whose values have weights.
+    """Adds weights to the values of a sparse column.
 
     Args:
       sparse_id_column: the column.
@@ -175,14 +175,14 @@ def crossed_column(
     tensor_name_in_ckpt: str | None = None,
     hash_key: int | None = None,
 ) -> Any:
-    """A column of combinations of other columns' values, numbered by a hash.
+    """Makes a column of combinations of other columns' values, identified by a hash.
 
-    The hash is that of ``tf.feature_column``. Without a hash_key, contrib had another, so its
-    checkpoints number combinations otherwise.
+    The hash is that of ``tf.feature_column``. Without a hash_key, contrib used another one, so its
+    checkpoints identify combinations differently.
 
     Args:
       columns: sparse or bucketized columns.
-      hash_bucket_size: how many numbers there are.
+      hash_bucket_size: the number of ids.
       combiner: see the module.
       ckpt_to_load_from: must be None.
       tensor_name_in_ckpt: must be None.
@@ -201,7 +201,7 @@ def crossed_column(
 
 
 def one_hot_column(sparse_id_column: Any) -> Any:
-    """The values of a sparse column as vectors with entries set.
+    """Makes a column of one-hot or multi-hot vectors of a sparse column's values.
 
     Args:
       sparse_id_column: the column.
@@ -219,17 +219,17 @@ def embedding_column(
     max_norm: float | None = None,
     trainable: bool = True,
 ) -> Any:
-    """The values of a sparse column as rows of a table.
+    """Makes a column of table rows for a sparse column's values.
 
     Args:
       sparse_id_column: the column.
       dimension: a row's length.
-      combiner: how the rows of several values are combined: 'mean', 'sqrtn' or 'sum'.
-      initializer: what makes the table; by default truncated normal, with the deviation
+      combiner: the combination of the rows of several values: 'mean', 'sqrtn' or 'sum'.
+      initializer: initializer of the table; by default truncated normal, with the deviation
         ``1 / sqrt(number of rows)``.
-      ckpt_to_load_from: a checkpoint with the table's first values.
-      tensor_name_in_ckpt: its name there.
-      max_norm: longer rows are cut to this length.
+      ckpt_to_load_from: a checkpoint with the table's initial values.
+      tensor_name_in_ckpt: the table's name there.
+      max_norm: the maximal length; longer rows are scaled down.
       trainable: whether the table is trained.
     """
     if initializer is None:
@@ -248,7 +248,7 @@ def embedding_column(
 
 
 def create_feature_spec_for_parsing(feature_columns: Sequence[Any]) -> dict[str, Any]:
-    """What ``tf.io.parse_example`` is to read for some columns.
+    """Returns the argument of ``tf.io.parse_example`` for some columns.
 
     Args:
       feature_columns: the columns.

@@ -1,4 +1,4 @@
-"""What ``optimize_loss`` can do to gradients before they are applied."""
+"""Gradient transformations of ``optimize_loss``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GradientsAndVariables = Sequence[tuple[Any, Any]]
 
 
 def clip_by_global_norm(pairs: GradientsAndVariables, norm: float) -> list[tuple[Any, Any]]:
-    """Scales all gradients down so that their common norm is at most a value."""
+    """Scales all gradients down so that their global norm is at most a value."""
     gradients, variables = zip(*pairs)
     return list(zip(tf.clip_by_global_norm(gradients, norm)[0], variables))
 
@@ -33,7 +33,7 @@ def add_noise(pairs: GradientsAndVariables, scale: float) -> list[tuple[Any, Any
 
 
 def multiply(pairs: GradientsAndVariables, multipliers: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
-    """Multiplies the gradients of some variables, which are named by the variable or its name."""
+    """Multiplies the gradients of some variables, given by variable or by name."""
     by_name = {getattr(key, "name", key): value for key, value in multipliers.items()}
     return [
         (gradient, variable)
@@ -52,19 +52,19 @@ def adaptive_clipping_fn(
     epsilon: float = 1e-8,
     name: str | None = None,
 ) -> Callable[[GradientsAndVariables], list[tuple[Any, Any]]]:
-    """Clips gradients whose norm is out of the ordinary: for ``optimize_loss(clip_gradients=...)``.
+    """Clips gradients whose norm is unusually large, for ``optimize_loss(clip_gradients=...)``.
 
     Moving averages of the mean and variance of the norm's logarithm are kept, in the variables
     ``mean`` and ``sq_mean``. A norm above ``exp(mean + std_factor * deviation)`` is scaled to
     ``exp(mean)``.
 
     Args:
-      std_factor: how many deviations are ordinary.
-      decay: how much of the averages stays in each step.
-      static_max_norm: an upper bound of the norm beside.
-      global_step: if given, the decay is at most ``step / (step + 1)``, for a quick start.
+      std_factor: the number of deviations that is still usual.
+      decay: the decay of the averages.
+      static_max_norm: an additional upper bound of the norm.
+      global_step: if given, the decay is at most ``step / (step + 1)``, for a faster start.
       report_summary: whether to write the limit to ``global_norm/adaptive_max_gradient_norm``.
-      epsilon: added to the norm, and the least variance.
+      epsilon: added to the norm, and the minimal variance.
       name: the variable scope; ``AdaptiveMaxNorm`` by default.
 
     Returns:

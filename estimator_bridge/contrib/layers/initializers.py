@@ -1,4 +1,4 @@
-"""Initial values that keep the variance of a signal from layer to layer."""
+"""Initializers that preserve the variance of a signal from layer to layer."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Initializer = Callable[..., tf.Tensor]
 def xavier_initializer(
     uniform: bool = True, seed: int | None = None, dtype: Any = tf.float32
 ) -> Initializer:
-    """Glorot's initializer: a variance of 2 / (fan_in + fan_out).
+    """Makes Glorot's initializer: a variance of 2 / (fan_in + fan_out).
 
     Args:
-      uniform: whether the distribution is uniform, or normal.
+      uniform: whether the distribution is uniform instead of normal.
       seed: the op's seed.
-      dtype: the type where the variable does not say it.
+      dtype: the default type.
 
     Returns:
       An initializer.
@@ -45,17 +45,17 @@ def variance_scaling_initializer(
     seed: int | None = None,
     dtype: Any = tf.float32,
 ) -> Initializer:
-    """An initializer with the variance ``factor / n``.
+    """Makes an initializer with the variance ``factor / n``.
 
     Args:
       factor: 2.0, with FAN_IN, is He's initializer; 1.0, with FAN_AVG, Glorot's.
       mode: n is the number of inputs of a unit (FAN_IN), of outputs (FAN_OUT), or their mean
         (FAN_AVG).
-      uniform: uniform within ``sqrt(3 factor / n)``; or else normal, with the deviation
-        ``sqrt(1.3 factor / n)``, cut off at two deviations, which takes it back to nearly
-        ``sqrt(factor / n)``.
+      uniform: whether to draw uniformly within ``sqrt(3 factor / n)``; otherwise from a normal
+        distribution with the deviation ``sqrt(1.3 factor / n)``, truncated at two deviations, which
+        reduces the deviation to about ``sqrt(factor / n)``.
       seed: the op's seed.
-      dtype: the type where the variable does not say it.
+      dtype: the default type.
 
     Returns:
       An initializer.

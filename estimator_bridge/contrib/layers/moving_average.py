@@ -1,4 +1,4 @@
-"""Moving averages as batch normalization keeps them."""
+"""Moving averages for batch normalization."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ v1 = tf.compat.v1
 def moving_variable(
     name: str, shape: Any, dtype: Any, initializer: Any, collections: tuple[Any, str]
 ) -> Any:
-    """Gets or makes the variable of a moving average, in one piece in any scope.
+    """Gets or makes the unpartitioned variable of a moving average.
 
-    Each replica keeps its own; what is saved is their mean where a strategy trains, and that of
-    the first replica on a TPU.
+    Each replica keeps its own value. A checkpoint contains their mean if a strategy trains, and
+    the first replica's value on a TPU.
 
     Args:
       name: its name.
@@ -52,14 +52,14 @@ def assign_moving_average(
     Args:
       variable: the average.
       value: the value.
-      decay: how much of the old average stays.
-      is_training: whether to do it; a bool or a tensor.
-      zero_debias: whether to divide by the sum of the values' weights so far, since the average
-        starts at zero. It is kept in two more variables, ``biased`` and ``local_step``, in a scope
-        of the average's name.
+      decay: the weight of the old average.
+      is_training: whether to update the average; a bool or a tensor.
+      zero_debias: whether to divide by the sum of the values' weights so far, because the average
+        starts at zero. The state is kept in two more variables, ``biased`` and ``local_step``, in
+        a scope of the average's name.
 
     Returns:
-      The new value of the average, whose computation assigns it.
+      The new value of the average; computing it assigns it.
     """
     rate = tf.cast(1.0 - decay, variable.dtype.base_dtype)
     value = tf.cast(value, variable.dtype.base_dtype)

@@ -1,4 +1,4 @@
-"""Normalization of each example by itself: over layers, groups of channels, and channels."""
+"""Normalization within each example: over layers, groups of channels, and channels."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def layer_norm(
     begin_params_axis: int = -1,
     scope: Any = None,
 ) -> tf.Tensor:
-    """Layer normalization (https://arxiv.org/abs/1607.06450): each example by its own moments.
+    """Normalizes each example by its own moments (https://arxiv.org/abs/1607.06450).
 
     ``gamma * (x - mean) / sqrt(variance + 1e-12) + beta``; for float16 the constant is 1e-3.
 
@@ -39,14 +39,14 @@ def layer_norm(
       inputs: a tensor [batch, ...] of known rank.
       center: whether to add ``beta``.
       scale: whether to multiply by ``gamma``.
-      activation_fn: called with the outputs; None for none.
-      reuse: whether the variables are there already, in a scope that is given.
-      variables_collections: collections for both variables, or a dict of those for 'beta' and
+      activation_fn: a function of the outputs, or None.
+      reuse: whether to reuse the variables of the given scope.
+      variables_collections: collections for both variables, or a dict by variable: 'beta' and
         'gamma'.
-      outputs_collections: collections for the outputs.
-      trainable: whether the variables join TRAINABLE_VARIABLES.
-      begin_norm_axis: the moments are taken over this dimension and all behind it; -1 for the last.
-      begin_params_axis: the variables have the shape of this dimension and all behind it.
+      outputs_collections: collections to add the outputs to.
+      trainable: whether to add the variables to TRAINABLE_VARIABLES.
+      begin_norm_axis: the first of the dimensions over which moments are computed; -1 for the last.
+      begin_params_axis: the first of the dimensions that define the variables' shape.
       scope: the variable scope; ``LayerNorm`` with a number by default.
 
     Returns:
@@ -54,7 +54,7 @@ def layer_norm(
 
     Raises:
       ValueError: an axis that the inputs do not have, an unknown rank, or unknown dimensions
-        behind begin_params_axis.
+        from begin_params_axis on.
     """
     with layer_scope(scope, "LayerNorm", inputs, reuse) as sc:
         inputs = tf.convert_to_tensor(inputs)
@@ -96,20 +96,20 @@ def instance_norm(
     data_format: str = "NHWC",
     scope: Any = None,
 ) -> tf.Tensor:
-    """Instance normalization (https://arxiv.org/abs/1607.08022): each channel of each example.
+    """Normalizes each channel of each example (https://arxiv.org/abs/1607.08022).
 
     Args:
       inputs: a tensor [batch, ..., channels], or [batch, channels, ...].
       center: whether to add ``beta``.
       scale: whether to multiply by ``gamma``.
       epsilon: added to the variance.
-      activation_fn: called with the outputs; None for none.
+      activation_fn: a function of the outputs, or None.
       param_initializers: initializers of 'beta' and 'gamma'.
-      reuse: whether the variables are there already, in a scope that is given.
+      reuse: whether to reuse the variables of the given scope.
       variables_collections: as for ``layer_norm``.
-      outputs_collections: collections for the outputs.
-      trainable: whether the variables join TRAINABLE_VARIABLES.
-      data_format: 'NHWC', for channels in the last dimension, or 'NCHW', in the second.
+      outputs_collections: collections to add the outputs to.
+      trainable: whether to add the variables to TRAINABLE_VARIABLES.
+      data_format: 'NHWC' (channels last) or 'NCHW' (channels second).
       scope: the variable scope; ``InstanceNorm`` with a number by default.
 
     Returns:
@@ -159,25 +159,25 @@ def group_norm(
     scope: Any = None,
     mean_close_to_zero: bool = False,
 ) -> tf.Tensor:
-    """Group normalization (https://arxiv.org/abs/1803.08494): groups of each example's channels.
+    """Normalizes groups of each example's channels (https://arxiv.org/abs/1803.08494).
 
     Args:
       inputs: a tensor of known rank.
       groups: the number of groups, which divides the number of channels.
       channels_axis: the dimension of the channels.
-      reduction_axes: the dimensions over which moments are taken, beside a group's channels; they
-        are known.
+      reduction_axes: the dimensions over which moments are computed, besides a group's channels;
+        they are known.
       center: whether to add ``beta``.
       scale: whether to multiply by ``gamma``.
       epsilon: added to the variance.
-      activation_fn: called with the outputs; None for none.
+      activation_fn: a function of the outputs, or None.
       param_initializers: initializers of 'beta' and 'gamma'.
-      reuse: whether the variables are there already, in a scope that is given.
+      reuse: whether to reuse the variables of the given scope.
       variables_collections: as for ``layer_norm``.
-      outputs_collections: collections for the outputs.
-      trainable: whether the variables join TRAINABLE_VARIABLES.
+      outputs_collections: collections to add the outputs to.
+      trainable: whether to add the variables to TRAINABLE_VARIABLES.
       scope: the variable scope; ``GroupNorm`` with a number by default.
-      mean_close_to_zero: whether the variance is computed in one pass, which suits a mean near 0.
+      mean_close_to_zero: whether to compute the variance in one pass, which suits a mean near 0.
 
     Returns:
       A tensor of the inputs' shape.
@@ -226,7 +226,7 @@ def _variables(
     trainable: bool,
     variables_collections: Any,
 ) -> list[Any]:
-    """Beta and gamma, made in this order, each None where it is not wanted."""
+    """Makes beta and gamma, in this order; None for each that is not wanted."""
     made = []
     for name, wanted in (("beta", center), ("gamma", scale)):
         kept = (variables_collections, name)

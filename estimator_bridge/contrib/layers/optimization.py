@@ -1,4 +1,4 @@
-"""A training op from a loss, with decay, clipping, noise and summaries."""
+"""A training op from a loss, with learning rate decay, clipping, noise and summaries."""
 
 from __future__ import annotations
 
@@ -52,33 +52,33 @@ def optimize_loss(
 ) -> tf.Tensor:
     """Makes the train_op of a loss.
 
-    A learning rate that is a number becomes the variable ``OptimizeLoss/learning_rate``, and so is
-    part of checkpoints.
+    A learning rate given as a number becomes the variable ``OptimizeLoss/learning_rate``, so
+    checkpoints contain it.
 
     Args:
       loss: a scalar.
-      global_step: the step; None for the graph's, if it has one.
-      learning_rate: a float, a scalar tensor, or None where the optimizer has its own.
-      optimizer: one of OPTIMIZER_CLS_NAMES; a class of optimizers; an optimizer; or a function of
-        the learning rate (of nothing, if that is None) that returns one.
+      global_step: the global step; None for the graph's, if it has one.
+      learning_rate: a float, a scalar tensor, or None if the optimizer has its own.
+      optimizer: one of OPTIMIZER_CLS_NAMES; an optimizer class; an optimizer; or a function that
+        returns one, of the learning rate unless that is None.
       gradient_noise_scale: the scale of noise to add to gradients.
       gradient_multipliers: factors of gradients, by variable or by a variable's name.
-      clip_gradients: a float, the largest norm of all gradients together; or a function of
+      clip_gradients: a float, the largest global norm of all gradients; or a function of
         (gradient, variable) pairs that returns such pairs.
       learning_rate_decay_fn: a function of the learning rate and the step.
-      update_ops: what to run before each step; by default the collection UPDATE_OPS.
-      variables: what to train; by default the trainable variables.
+      update_ops: operations to run before each step; by default the collection UPDATE_OPS.
+      variables: the variables to train; by default the trainable variables.
       name: the variable scope; ``OptimizeLoss`` by default.
-      summaries: which of OPTIMIZER_SUMMARIES to write; loss, learning_rate and
+      summaries: the members of OPTIMIZER_SUMMARIES to write; loss, learning_rate and
         global_gradient_norm by default.
       colocate_gradients_with_ops: as for ``Optimizer.compute_gradients``.
-      increment_global_step: whether a step counts.
+      increment_global_step: whether to increment the global step.
 
     Returns:
-      The loss, whose computation includes the step.
+      The loss; computing it runs the step.
 
     Raises:
-      ValueError: an argument is of none of these forms.
+      ValueError: an argument has none of these forms.
     """
     loss = tf.convert_to_tensor(loss)
     if loss.shape.rank != 0:

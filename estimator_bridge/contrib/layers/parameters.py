@@ -1,9 +1,9 @@
-"""A layer's scope, its variables, and what follows its own computation.
+"""A layer's scope and variables, and the operations applied to its outputs.
 
-The layers name their weights as TF1's contrib.layers did, 'weights' and 'biases', since
+The layers name their weights 'weights' and 'biases', as TF1's contrib.layers did, because
 checkpoints are read by name. There, each layer wrapped one of tf.layers, whose names are 'kernel'
-and 'bias', and renamed its variables in the scope's getter. So do these: a normalizer that is
-called within the scope, and makes a 'kernel' of its own, gets 'weights', too.
+and 'bias', and renamed its variables in the scope's getter. These layers do the same, so the
+'kernel' of a normalizer that is called within the scope is renamed 'weights' too.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ RENAMED = {"kernel": "weights", "bias": "biases"}
 
 
 def model_variable_getter(rename: Mapping[str, str] | None = None) -> Callable[..., Any]:
-    """A custom getter whose variables join MODEL_VARIABLES.
+    """Makes a custom getter that adds variables to MODEL_VARIABLES.
 
     Args:
       rename: new names of variables, by the last part of the old ones.
@@ -56,11 +56,11 @@ def layer_scope(
     reuse: bool | None = None,
     rename: Mapping[str, str] | None = None,
 ) -> Iterator[Any]:
-    """The variable scope of a layer, in which all variables are model variables.
+    """Returns a layer's variable scope, in which all variables are model variables.
 
     Args:
       scope: its name, or a scope to enter again; None for a new name.
-      default_name: what a new name starts with.
+      default_name: the prefix of a new name.
       inputs: the layer's inputs.
       reuse: as in ``tf.compat.v1.variable_scope``.
       rename: as in ``model_variable_getter``.
@@ -86,8 +86,9 @@ def weight(
       name: its name before renaming.
       shape: its shape.
       dtype: its type.
-      initializer: what makes its value; None for the scope's.
-      regularizer: called once, when the variable is made; its result joins REGULARIZATION_LOSSES.
+      initializer: initializer of the value; None for the scope's.
+      regularizer: called once, when the variable is made; its result is added to
+        REGULARIZATION_LOSSES.
       trainable: whether an optimizer may change it.
       collections: the layer's ``variables_collections``, and the variable's name in it.
       **kwargs: more arguments of ``tf.compat.v1.get_variable``.
@@ -96,7 +97,7 @@ def weight(
     made = v1.get_variable(
         name, shape=shape, dtype=dtype, initializer=initializer, trainable=trainable, **kwargs
     )
-    # A partitioner makes several, which come as one object without a public name.
+    # A partitioner makes several variables, wrapped in one object without a public name.
     parts = [made] if isinstance(made, (tf.Variable, tf.Tensor)) else list(made)
     if regularizer is not None:
         for part in parts:
@@ -128,12 +129,12 @@ def add_bias(
     """Adds a bias to each channel.
 
     Args:
-      outputs: what the layer has computed.
-      initializer: what makes the bias' first value.
+      outputs: the layer's outputs.
+      initializer: initializer of the bias.
       regularizer: as for ``weight``.
       trainable: as for ``weight``.
       variables_collections: the layer's.
-      channels_first: whether the channels are the second dimension; the last, otherwise.
+      channels_first: whether the channels are the second dimension instead of the last.
     """
     size = outputs.shape.as_list()[1 if channels_first else -1]
     bias = weight(
@@ -159,14 +160,14 @@ def apply_after(
     activation_fn: Callable[[Any], Any] | None,
     outputs_collections: Any,
 ) -> Any:
-    """Normalizes, activates and collects what a layer has computed.
+    """Normalizes, activates and collects a layer's outputs.
 
     Args:
       outputs: a tensor.
       scope: the layer's variable scope, whose name is the alias in the collections.
-      normalizer_fn: called with the outputs and ``normalizer_params``; None for none.
+      normalizer_fn: a function of the outputs and ``normalizer_params``, or None.
       normalizer_params: arguments by name.
-      activation_fn: called with the outputs; None for none.
+      activation_fn: a function of the outputs, or None.
       outputs_collections: as in ``collect_named_outputs``.
     """
     if normalizer_fn is not None:

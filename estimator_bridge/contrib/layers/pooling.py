@@ -1,4 +1,4 @@
-"""Pooling: the maximum or mean of neighbouring positions."""
+"""Pooling: the maximum or mean of neighboring positions."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ def _pool(
 _DOC = """Takes the {} of each window of positions.
 
     Args:
-      inputs: a tensor [batch, *positions, channels], or with the channels second.
-      kernel_size: the window's size; an int, or one a dimension.
-      stride: the step between windows; an int, or one a dimension.
+      inputs: a tensor [batch, *positions, channels], or with channels second.
+      kernel_size: the window's size; an int, or one per dimension.
+      stride: the step between windows; an int, or one per dimension.
       padding: 'VALID' or 'SAME'.
       data_format: '{}' or '{}'.
-      outputs_collections: collections for the outputs.
+      outputs_collections: collections to add the outputs to.
       scope: the name scope.
 
     Returns:
@@ -92,14 +92,14 @@ def pool(
     """Pools in one to three dimensions.
 
     Args:
-      inputs: a tensor [batch, *positions, channels], or with the channels second.
-      kernel_size: the window's size; an int, or one a dimension.
+      inputs: a tensor [batch, *positions, channels], or with channels second.
+      kernel_size: the window's size; an int, or one per dimension.
       pooling_type: 'AVG' or 'MAX'.
       padding: 'VALID' or 'SAME'.
       data_format: such as 'NHWC', the default for images, or 'NCHW'.
-      dilation_rate: the step within a window; an int, or one a dimension.
-      stride: the step between windows; an int, or one a dimension.
-      outputs_collections: collections for the outputs.
+      dilation_rate: the step within a window; an int, or one per dimension.
+      stride: the step between windows; an int, or one per dimension.
+      outputs_collections: collections to add the outputs to.
       scope: the name scope; ``avg_pool`` or ``max_pool`` by default.
 
     Returns:

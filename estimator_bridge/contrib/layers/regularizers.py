@@ -1,4 +1,4 @@
-"""Functions of a weight whose results are added to the loss."""
+"""Regularizers: functions of a weight whose results are added to the loss."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Regularizer = Callable[[Any], Optional[tf.Tensor]]
 
 
 def l1_regularizer(scale: Any, scope: str | None = None) -> Regularizer:
-    """A regularizer with the value ``scale * sum(|w|)``.
+    """Makes a regularizer with the value ``scale * sum(|w|)``.
 
     Args:
       scale: a float, 0.0 for no regularization, or a scalar tensor.
@@ -35,7 +35,7 @@ def l1_regularizer(scale: Any, scope: str | None = None) -> Regularizer:
 
 
 def l2_regularizer(scale: Any, scope: str | None = None) -> Regularizer:
-    """A regularizer with the value ``scale * sum(w ** 2) / 2``.
+    """Makes a regularizer with the value ``scale * sum(w ** 2) / 2``.
 
     Args:
       scale: a float, 0.0 for no regularization, or a scalar tensor.
@@ -50,7 +50,7 @@ def l2_regularizer(scale: Any, scope: str | None = None) -> Regularizer:
 def l1_l2_regularizer(
     scale_l1: Any = 1.0, scale_l2: Any = 1.0, scope: str | None = None
 ) -> Regularizer | None:
-    """A regularizer that is the sum of an L1 and an L2 regularizer.
+    """Makes a regularizer that is the sum of an L1 and an L2 regularizer.
 
     Args:
       scale_l1: the scale of the first.
@@ -73,14 +73,14 @@ def l1_l2_regularizer(
 def sum_regularizer(
     regularizer_list: Iterable[Regularizer | None], scope: str | None = None
 ) -> Regularizer | None:
-    """A regularizer that is the sum of several.
+    """Makes a regularizer that is the sum of several.
 
     Args:
       regularizer_list: the regularizers; None counts as none.
       scope: the name scope of their operations.
 
     Returns:
-      The regularizer; None if there are none to add.
+      The regularizer; None if there are none to sum.
     """
     regularizers = [each for each in regularizer_list if each is not None]
     if not regularizers:
@@ -102,13 +102,13 @@ def apply_regularization(
 
     Args:
       regularizer: called with each weight.
-      weights_list: the weights; those of the collection WEIGHTS by default.
+      weights_list: the weights; the collection WEIGHTS by default.
 
     Returns:
       The sum, a scalar.
 
     Raises:
-      ValueError: there are no weights, or the regularizer returns something else than a scalar.
+      ValueError: there are no weights, or the regularizer does not return a scalar.
     """
     weights_list = weights_list or v1.get_collection(v1.GraphKeys.WEIGHTS)
     if not weights_list:

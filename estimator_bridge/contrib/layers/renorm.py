@@ -1,4 +1,4 @@
-"""Batch renormalization and adjusted batch normalization, through ``tf.layers``."""
+"""Batch renormalization and adjusted batch normalization by ``tf.layers``."""
 
 from __future__ import annotations
 

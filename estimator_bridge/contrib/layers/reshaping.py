@@ -1,4 +1,4 @@
-"""Layers that give their inputs another form."""
+"""Layers that change the form of their inputs."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ v1 = tf.compat.v1
 
 @add_arg_scope
 def flatten(inputs: Any, outputs_collections: Any = None, scope: str | None = None) -> tf.Tensor:
-    """Joins all dimensions but the first.
+    """Flattens all dimensions but the first.
 
     Args:
       inputs: a tensor [batch, ...].
-      outputs_collections: collections for the outputs.
+      outputs_collections: collections to add the outputs to.
       scope: the name scope.
 
     Returns:
@@ -55,14 +55,14 @@ def one_hot_encoding(
     outputs_collections: Any = None,
     scope: str | None = None,
 ) -> tf.Tensor:
-    """Turns class numbers into vectors with one entry set.
+    """Converts class indices to one-hot vectors.
 
     Args:
       labels: integers [batch].
       num_classes: the vectors' length.
-      on_value: the value of the class' entry.
+      on_value: the value of the class's entry.
       off_value: the value of the others.
-      outputs_collections: collections for the outputs.
+      outputs_collections: collections to add the outputs to.
       scope: the name scope.
 
     Returns:
@@ -80,12 +80,12 @@ def one_hot_encoding(
 def dense_to_sparse(
     tensor: Any, eos_token: Any = 0, outputs_collections: Any = None, scope: Any = None
 ) -> tf.SparseTensor:
-    """The entries of a tensor that differ from a value.
+    """Returns the entries of a tensor that differ from a value, as a SparseTensor.
 
     Args:
       tensor: a tensor, such as padded sequences of ids [batch, length].
       eos_token: the value to leave out.
-      outputs_collections: collections for the outputs.
+      outputs_collections: collections to add the outputs to.
       scope: the variable scope.
     """
     with v1.variable_scope(scope, "dense_to_sparse", [tensor]) as sc:
@@ -104,12 +104,12 @@ def images_to_sequence(
     outputs_collections: Any = None,
     scope: str | None = None,
 ) -> tf.Tensor:
-    """Reads images as sequences of columns, one for each row: what recurrent layers take.
+    """Converts images to sequences of columns, one sequence per row, for recurrent layers.
 
     Args:
-      inputs: images [batch, height, width, channels], or with the channels second.
+      inputs: images [batch, height, width, channels], or with channels second.
       data_format: 'NHWC' or 'NCHW'.
-      outputs_collections: collections for the outputs.
+      outputs_collections: collections to add the outputs to.
       scope: the name scope.
 
     Returns:
@@ -139,11 +139,11 @@ def sequence_to_images(
       inputs: a tensor [width, batch * height, channels].
       height: the images' height.
       output_data_format: 'channels_last' or 'channels_first'.
-      outputs_collections: collections for the outputs.
+      outputs_collections: collections to add the outputs to.
       scope: the name scope.
 
     Returns:
-      Images [batch, height, width, channels], or with the channels second.
+      Images [batch, height, width, channels], or with channels second.
     """
     with v1.name_scope(scope, "SequenceToImages", [inputs]) as sc:
         inputs = tf.convert_to_tensor(inputs)

@@ -1,4 +1,4 @@
-"""Summaries of whole collections of tensors, named by their operations."""
+"""Summaries of collections of tensors, named by their operations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ v1 = tf.compat.v1
 
 
 def summarize_tensor(tensor: Any, tag: str | None = None) -> tf.Tensor | None:
-    """A scalar's summary, or a histogram of a larger tensor.
+    """Summarizes a scalar, or a larger tensor as a histogram.
 
     Args:
       tensor: a tensor or a variable.
@@ -42,10 +42,10 @@ def summarize_tensor(tensor: Any, tag: str | None = None) -> tf.Tensor | None:
 
 
 def summarize_activation(op: Any) -> tf.Tensor:
-    """A histogram of a layer's outputs, and how many of them are cut off.
+    """Summarizes a layer's outputs as a histogram, with the share of clipped values.
 
-    That is the share of inputs below zero of Relu, Relu6 and Softplus (``NAME/zeros``), and above
-    six of Relu6 (``NAME/sixes``).
+    That is the share of inputs below zero for Relu, Relu6 and Softplus (``NAME/zeros``), and above
+    six for Relu6 (``NAME/sixes``).
 
     Args:
       op: the outputs.
@@ -65,7 +65,7 @@ def summarize_activation(op: Any) -> tf.Tensor:
 def summarize_tensors(
     tensors: Iterable[Any], summarizer: Callable[[Any], Any] = summarize_tensor
 ) -> list[Any]:
-    """Summaries of several tensors."""
+    """Summarizes several tensors."""
     return [summarizer(tensor) for tensor in tensors]
 
 
@@ -74,12 +74,12 @@ def summarize_collection(
     name_filter: str | None = None,
     summarizer: Callable[[Any], Any] = summarize_tensor,
 ) -> list[Any]:
-    """Summaries of a collection's tensors.
+    """Summarizes a collection's tensors.
 
     Args:
       collection: its name.
-      name_filter: a pattern that the start of an operation's name has to match.
-      summarizer: makes the summary of a tensor.
+      name_filter: a pattern that must match the start of an operation's name.
+      summarizer: a function that summarizes a tensor.
     """
     return [
         summarizer(tensor)
@@ -91,7 +91,7 @@ def summarize_collection(
 def summarize_activations(
     name_filter: str | None = None, summarizer: Callable[[Any], Any] = summarize_activation
 ) -> list[Any]:
-    """Summaries of the collection ACTIVATIONS; arguments as in ``summarize_collection``."""
+    """Summarizes the collection ACTIVATIONS; arguments as in ``summarize_collection``."""
     return summarize_collection(v1.GraphKeys.ACTIVATIONS, name_filter, summarizer)
 
 

@@ -1,4 +1,4 @@
-"""Transposed convolutions, which make images larger."""
+"""Transposed convolutions, which enlarge images."""
 
 from __future__ import annotations
 
@@ -64,25 +64,25 @@ def _transposed(
     ``convolution``.
 
     Args:
-      inputs: a tensor [batch, *positions, channels], or with the channels second.
+      inputs: a tensor [batch, *positions, channels], or with channels second.
       num_outputs: the number of filters.
-      kernel_size: the filters' size; an int, or one a dimension.
-      stride: how many times larger the outputs are; an int, or one a dimension.
+      kernel_size: the filters' size; an int, or one per dimension.
+      stride: the factor by which the outputs are larger; an int, or one per dimension.
       padding: 'SAME' or 'VALID'.
-      data_format: 'NHWC' (for three dimensions 'NDHWC'), the default, or with the channels second.
-      activation_fn: called with the outputs; None for a linear layer.
-      normalizer_fn: called with the outputs in place of adding biases, such as ``batch_norm``.
-      normalizer_params: its arguments.
-      weights_initializer: what makes the weights.
-      weights_regularizer: a function of the weights, whose result joins REGULARIZATION_LOSSES.
-      biases_initializer: what makes the biases; None for no biases.
+      data_format: 'NHWC' (for three dimensions 'NDHWC'), the default, or with channels second.
+      activation_fn: a function of the outputs; None for a linear layer.
+      normalizer_fn: a function of the outputs, used instead of biases, such as ``batch_norm``.
+      normalizer_params: arguments of normalizer_fn.
+      weights_initializer: initializer of the weights.
+      weights_regularizer: a function of the weights; its result is added to REGULARIZATION_LOSSES.
+      biases_initializer: initializer of the biases; None for no biases.
       biases_regularizer: a function of the biases.
-      reuse: whether the variables are there already, in a scope that is given.
+      reuse: whether to reuse the variables of the given scope.
       variables_collections: as for ``convolution``.
-      outputs_collections: collections for the outputs.
-      trainable: whether the variables join TRAINABLE_VARIABLES.
+      outputs_collections: collections to add the outputs to.
+      trainable: whether to add the variables to TRAINABLE_VARIABLES.
       scope: the variable scope; ``Conv2d_transpose`` with a number by default.
-      dims: how many dimensions of positions there are, 2 or 3.
+      dims: the number of dimensions of positions, 2 or 3.
 
     Returns:
       A tensor [batch, *larger positions, num_outputs], in the same format.

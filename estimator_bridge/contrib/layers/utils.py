@@ -1,4 +1,4 @@
-"""What layers share: collections of outputs, static conditions, shapes and sizes."""
+"""Helpers for layers: collections of outputs, static conditions, shapes and sizes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def collect_named_outputs(collections: Any, alias: str, outputs: Any) -> Any:
 
     Args:
       collections: a collection's name, or several; None for none.
-      alias: the name, as ``convert_collection_to_dict`` will show it.
+      alias: the name that ``convert_collection_to_dict`` uses.
       outputs: a tensor.
 
     Returns:
@@ -49,27 +49,27 @@ def collect_named_outputs(collections: Any, alias: str, outputs: Any) -> Any:
 
 
 def append_tensor_alias(tensor: Any, alias: str) -> Any:
-    """Gives a tensor one more name; a slash at the end is dropped."""
+    """Adds an alias to a tensor, without a slash at the end."""
     tensor.aliases = [*getattr(tensor, "aliases", []), alias.removesuffix("/")]
     return tensor
 
 
 def get_tensor_aliases(tensor: Any) -> list[str]:
-    """The names that a tensor was given; without one, that of its operation."""
+    """Returns a tensor's aliases; without any, the name of its operation."""
     if hasattr(tensor, "aliases"):
         return tensor.aliases
     return [tensor.op.name if tensor.name.endswith(":0") else tensor.name]
 
 
 def gather_tensors_aliases(tensors: Iterable[Any]) -> list[str]:
-    """The aliases of several tensors, in one list."""
+    """Returns the aliases of several tensors, in one list."""
     return [alias for tensor in tensors for alias in get_tensor_aliases(tensor)]
 
 
 def convert_collection_to_dict(
     collection: str, clear_collection: bool = False
 ) -> OrderedDict[str, Any]:
-    """The tensors of a collection by alias, in the order in which they were added.
+    """Returns the tensors of a collection by alias, in the order in which they were added.
 
     Args:
       collection: its name.
@@ -86,17 +86,17 @@ def convert_collection_to_dict(
 
 
 def constant_value(value_or_tensor_or_var: Any, dtype: Any = None) -> Any:
-    """What is known of a value while the graph is built.
+    """Returns a value that is known while the graph is built.
 
     Args:
       value_or_tensor_or_var: a Python value, a tensor or a variable.
-      dtype: the type that a tensor or variable must have.
+      dtype: the required type of a tensor or variable.
 
     Returns:
       The value; None if it is known only when the graph runs.
 
     Raises:
-      ValueError: it is None, or of another type.
+      ValueError: it is None, or has another type.
     """
     value = value_or_tensor_or_var
     if value is None:
@@ -109,10 +109,10 @@ def constant_value(value_or_tensor_or_var: Any, dtype: Any = None) -> Any:
 
 
 def static_cond(pred: Any, fn1: Callable[[], Any], fn2: Callable[[], Any]) -> Any:
-    """Calls one of two functions, by a value that is known now.
+    """Calls one of two functions, by a Python value.
 
     Raises:
-      TypeError: one of them is no function.
+      TypeError: one of them is not a function.
     """
     for name, function in (("fn1", fn1), ("fn2", fn2)):
         if not callable(function):
@@ -123,12 +123,12 @@ def static_cond(pred: Any, fn1: Callable[[], Any], fn2: Callable[[], Any]) -> An
 def smart_cond(
     pred: Any, fn1: Callable[[], Any], fn2: Callable[[], Any], name: str | None = None
 ) -> Any:
-    """Calls one of two functions, or builds a condition of both where ``pred`` is not known yet.
+    """Calls one of two functions, or builds a condition of both if ``pred`` is not static.
 
     Args:
-      pred: a bool, or a tensor of one.
-      fn1: what to do where it is true.
-      fn2: what to do where it is false.
+      pred: a bool, or a bool tensor.
+      fn1: the function to call if it is true.
+      fn2: the function to call if it is false.
       name: the condition's name.
     """
     value = constant_value(pred)
@@ -138,10 +138,10 @@ def smart_cond(
 
 
 def get_variable_collections(variables_collections: Any, name: str) -> Any:
-    """The collections for one variable of a layer.
+    """Returns the collections for one variable of a layer.
 
     Args:
-      variables_collections: for all variables, or a dict by variable.
+      variables_collections: collections for all variables, or a dict by variable.
       name: the variable, such as 'weights'.
     """
     if isinstance(variables_collections, dict):
@@ -150,14 +150,14 @@ def get_variable_collections(variables_collections: Any, name: str) -> Any:
 
 
 def channels_first(data_format: str | None, known: Iterable[str | None]) -> bool:
-    """Whether a data format has its channels before the positions, as in NCHW.
+    """Returns whether a data format has its channels before the positions, as in NCHW.
 
     Args:
       data_format: the format.
-      known: the formats that the layer knows.
+      known: the formats that the layer supports.
 
     Raises:
-      ValueError: it is none of them.
+      ValueError: the format is not supported.
     """
     known = tuple(known)
     if data_format not in known:
@@ -167,12 +167,12 @@ def channels_first(data_format: str | None, known: Iterable[str | None]) -> bool
 
 
 def channel_dimension(shape: tf.TensorShape, data_format: str, min_rank: int = 1) -> int:
-    """The number of channels of a shape, in a format named 'channels_first' or 'channels_last'."""
+    """Returns the number of channels of a shape in 'channels_first' or 'channels_last' format."""
     return _dimension(shape, 1 if data_format == "channels_first" else -1, min_rank)
 
 
 def last_dimension(shape: tf.TensorShape, min_rank: int = 1) -> int:
-    """The size of a shape's last dimension."""
+    """Returns the size of a shape's last dimension."""
     return _dimension(shape, -1, min_rank)
 
 
@@ -188,7 +188,7 @@ def _dimension(shape: tf.TensorShape, axis: int, min_rank: int) -> int:
 
 
 def two_element_tuple(int_or_tuple: Any) -> tuple[int, int]:
-    """A size for two dimensions, from one for both or one for each.
+    """Returns a size for two dimensions, from one for both or one for each.
 
     Raises:
       ValueError: it is neither.
@@ -203,14 +203,14 @@ def two_element_tuple(int_or_tuple: Any) -> tuple[int, int]:
 
 
 def n_positive_integers(n: int, value: Any) -> tuple[int, ...]:
-    """A size for n dimensions, from one for all or one for each.
+    """Returns a size for n dimensions, from one for all or one for each.
 
     Args:
       n: the number of dimensions.
       value: a positive int, or n of them.
 
     Raises:
-      ValueError: they are not n, or not positive.
+      ValueError: there are not n of them, or one is not positive.
     """
     if int(n) != n or n < 1:
         raise ValueError(f"n must be a positive integer, got {n!r}")

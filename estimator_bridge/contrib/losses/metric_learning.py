@@ -96,7 +96,7 @@ def npairs_loss(
       embeddings_anchor: [batch, size].
       embeddings_positive: [batch, size], the i-th of the class of the i-th anchor.
       reg_lambda: of the embeddings' squared norms.
-      print_losses: of no effect: add summaries.
+      print_losses: has no effect: add summaries.
 
     Returns:
       The cross entropy of anchors' products with positives, plus the regularization.

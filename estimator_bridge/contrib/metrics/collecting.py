@@ -30,7 +30,7 @@ def aggregate_metrics(*value_update_tuples: Metric) -> tuple[list[Any], list[Any
     """Parts metrics into a list of values and a list of updates.
 
     Raises:
-      ValueError: there are none.
+      ValueError: the list is empty.
     """
     if not value_update_tuples:
         raise ValueError("Expected at least one value_tensor/update_op pair")
@@ -54,8 +54,8 @@ def accuracy(
     Args:
       predictions: integers, bools or strings.
       labels: of the same type.
-      weights: how much each counts.
-      name: of the name scope.
+      weights: the weight of each example.
+      name: the name scope's name.
 
     Returns:
       A scalar.
@@ -93,9 +93,9 @@ def count(
     Args:
       values: of any shape; each element counts.
       weights: what each counts; 1 by default.
-      metrics_collections: that the value joins.
-      updates_collections: that the update joins.
-      name: of the variable scope.
+      metrics_collections: collections to add the value to.
+      updates_collections: collections to add the update to.
+      name: the variable scope's name.
 
     Returns:
       A float, and its update.
@@ -130,10 +130,10 @@ def cohen_kappa(
       labels: [batch] or [batch, 1], classes.
       predictions_idx: likewise.
       num_classes: how many classes there are.
-      weights: how much each example counts.
-      metrics_collections: that the value joins.
-      updates_collections: that the update joins.
-      name: of the variable scope.
+      weights: the weight of each example.
+      metrics_collections: collections to add the value to.
+      updates_collections: collections to add the update to.
+      name: the variable scope's name.
 
     Returns:
       The kappa, 0 where it is not defined; and its update.
@@ -176,9 +176,9 @@ def streaming_concat(
       values: of static shape but for ``axis``.
       axis: along which they are put together.
       max_size: how many are kept, the first ones; None: all.
-      metrics_collections: that the value joins.
-      updates_collections: that the update joins.
-      name: of the variable scope.
+      metrics_collections: collections to add the value to.
+      updates_collections: collections to add the update to.
+      name: the variable scope's name.
 
     Returns:
       The values, and an update, whose value is how many there are.

@@ -35,10 +35,10 @@ def streaming_covariance(
     Args:
       predictions: floats.
       labels: floats, of the same shape.
-      weights: how often each pair counts; broadcast.
-      metrics_collections: that the value joins.
-      updates_collections: that the update joins.
-      name: of the variable scope.
+      weights: the weight of each pair; broadcast.
+      metrics_collections: collections to add the value to.
+      updates_collections: collections to add the update to.
+      name: the variable scope's name.
 
     Returns:
       The covariance, NaN below two pairs; and its update.
@@ -84,10 +84,10 @@ def streaming_pearson_correlation(
     Args:
       predictions: floats.
       labels: floats, of the same shape.
-      weights: how often each pair counts; broadcast.
-      metrics_collections: that the value joins.
-      updates_collections: that the update joins.
-      name: of the variable scope.
+      weights: the weight of each pair; broadcast.
+      metrics_collections: collections to add the value to.
+      updates_collections: collections to add the update to.
+      name: the variable scope's name.
 
     Returns:
       The covariance divided by both standard deviations, from -1 to 1; and its update.

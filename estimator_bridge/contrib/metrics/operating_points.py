@@ -28,11 +28,11 @@ def f1_score(
     Args:
       labels: cast to bool.
       predictions: floats from 0 to 1.
-      weights: how often each example counts.
-      num_thresholds: how many thresholds are tried.
-      metrics_collections: that the value joins.
-      updates_collections: that the update joins.
-      name: of the variable scope.
+      weights: the weight of each example.
+      num_thresholds: the number of thresholds to try.
+      metrics_collections: collections to add the value to.
+      updates_collections: collections to add the update to.
+      name: the variable scope's name.
 
     Returns:
       The score, and its update.
@@ -71,11 +71,11 @@ def recall_at_precision(
       labels: cast to bool.
       predictions: floats from 0 to 1.
       precision: the wanted precision.
-      weights: how often each example counts.
-      num_thresholds: how many thresholds are tried.
-      metrics_collections: that the value joins.
-      updates_collections: that the update joins.
-      name: of the variable scope.
+      weights: the weight of each example.
+      num_thresholds: the number of thresholds to try.
+      metrics_collections: collections to add the value to.
+      updates_collections: collections to add the update to.
+      name: the variable scope's name.
       strict_mode: whether the precision has to be reached; the recall is 0 where none does.
 
     Returns:
@@ -165,12 +165,12 @@ def streaming_curve_points(
     Args:
       labels: cast to bool.
       predictions: floats from 0 to 1.
-      weights: how often each example counts.
+      weights: the weight of each example.
       num_thresholds: how many points there are.
-      metrics_collections: that the points join.
-      updates_collections: that the update joins.
+      metrics_collections: collections to add the points to.
+      updates_collections: collections to add the update to.
       curve: "ROC", of (false positive rate, recall); or "PR", of (recall, precision).
-      name: of the variable scope.
+      name: the variable scope's name.
 
     Returns:
       [num_thresholds, 2], and an update.

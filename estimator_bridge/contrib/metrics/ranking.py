@@ -32,10 +32,10 @@ def streaming_recall_at_k(
       predictions: [batch, classes], scores.
       labels: [batch], classes.
       k: how many of the best classes count.
-      weights: how often each example counts.
-      metrics_collections: that the value joins.
-      updates_collections: that the update joins.
-      name: of the variable scope.
+      weights: the weight of each example.
+      metrics_collections: collections to add the value to.
+      updates_collections: collections to add the update to.
+      name: the variable scope's name.
 
     Returns:
       The share, and its update.

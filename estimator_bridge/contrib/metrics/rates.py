@@ -33,10 +33,10 @@ def streaming_false_positive_rate(
     Args:
       predictions: cast to bool.
       labels: cast to bool.
-      weights: how often each example counts.
-      metrics_collections: that the value joins.
-      updates_collections: that the update joins.
-      name: of the variable scope.
+      weights: the weight of each example.
+      metrics_collections: collections to add the value to.
+      updates_collections: collections to add the update to.
+      name: the variable scope's name.
 
     Returns:
       The share, 0 where there is no negative example; and its update.

@@ -20,7 +20,7 @@ def metric_variable(shape: Sequence[int | None], dtype: tf.DType, name: str) -> 
 
     Args:
       shape: where a dimension is None, its first size is 0, and it may change.
-      dtype: of the values.
+      dtype: the values' type.
       name: within the current scope.
     """
     return _v1.Variable(

@@ -37,7 +37,7 @@ class MovingAverageOptimizer(tf.compat.v1.train.Optimizer):
         self._swapped: dict[str, Any] | None = None
 
     def compute_gradients(self, *args: Any, **kwargs: Any) -> list[tuple[Any, Any]]:
-        """As the other optimizer's."""
+        """Delegates to the other optimizer."""
         return self._optimizer.compute_gradients(*args, **kwargs)
 
     def apply_gradients(
@@ -57,15 +57,15 @@ class MovingAverageOptimizer(tf.compat.v1.train.Optimizer):
         return tf.group(update, averaging, name="train_with_avg")
 
     def get_slot(self, *args: Any, **kwargs: Any) -> Any:
-        """As the other optimizer's."""
+        """Delegates to the other optimizer."""
         return self._optimizer.get_slot(*args, **kwargs)
 
     def get_slot_names(self) -> list[str]:
-        """As the other optimizer's."""
+        """Delegates to the other optimizer."""
         return self._optimizer.get_slot_names()
 
     def variables(self) -> list[Any]:
-        """As the other optimizer's."""
+        """Delegates to the other optimizer."""
         return self._optimizer.variables()
 
     def swapping_saver(

@@ -27,7 +27,7 @@ class LARSOptimizer(EitherVariables, tf.compat.v1.train.Optimizer):
       weight_decay: added to gradients, times the weights.
       eeta: the trust in the ratio of norms.
       epsilon: added to the ratio's denominator.
-      name: of the operations.
+      name: the operations' name.
       skip_list: parts of names of variables that are trained by plain momentum, without decay:
         biases, batch norm.
       use_nesterov: whether the momentum is Nesterov's.

@@ -71,8 +71,8 @@ class PowerSignOptimizer(_SignOptimizer):
       base: of the power.
       beta: the decay of the average.
       sign_decay_fn: of the global step, how much the signs still count; always 1 by default.
-      use_locking: whether other writes wait.
-      name: of the operations.
+      use_locking: whether to block other writes.
+      name: the operations' name.
     """
 
     def __init__(
@@ -99,8 +99,8 @@ class AddSignOptimizer(_SignOptimizer):
       alpha: what the signs are added to.
       beta: the decay of the average.
       sign_decay_fn: of the global step, how much the signs still count; always 1 by default.
-      use_locking: whether other writes wait.
-      name: of the operations.
+      use_locking: whether to block other writes.
+      name: the operations' name.
     """
 
     def __init__(

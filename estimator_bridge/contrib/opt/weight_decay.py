@@ -62,7 +62,7 @@ class DecoupledWeightDecayExtension:
         Args:
           grads_and_vars: pairs of gradient and variable.
           global_step: what to increment.
-          name: of the operation.
+          name: the operations' name.
           decay_var_list: the variables that decay.
 
         Returns:

@@ -25,9 +25,9 @@ class VariableClippingOptimizer(tf.compat.v1.train.Optimizer):
       vars_to_clip_dims: by variable (or its ref() or op name), the dimensions over which its
         norm is taken: [1] for the rows of a matrix.
       max_norm: the largest L2 norm.
-      use_locking: whether other writes wait.
-      colocate_clip_ops_with_vars: of no effect: a strategy places operations.
-      name: of the operations.
+      use_locking: whether to block other writes.
+      colocate_clip_ops_with_vars: has no effect: a strategy places operations.
+      name: the operations' name.
     """
 
     def __init__(
@@ -45,19 +45,19 @@ class VariableClippingOptimizer(tf.compat.v1.train.Optimizer):
         self._dims = {_name_of(key): list(dims) for key, dims in vars_to_clip_dims.items()}
 
     def compute_gradients(self, *args: Any, **kwargs: Any) -> list[tuple[Any, Any]]:
-        """As the other optimizer's."""
+        """Delegates to the other optimizer."""
         return self._opt.compute_gradients(*args, **kwargs)
 
     def get_slot(self, *args: Any, **kwargs: Any) -> Any:
-        """As the other optimizer's."""
+        """Delegates to the other optimizer."""
         return self._opt.get_slot(*args, **kwargs)
 
     def get_slot_names(self, *args: Any, **kwargs: Any) -> list[str]:
-        """As the other optimizer's."""
+        """Delegates to the other optimizer."""
         return self._opt.get_slot_names(*args, **kwargs)
 
     def variables(self) -> list[Any]:
-        """As the other optimizer's."""
+        """Delegates to the other optimizer."""
         return self._opt.variables()
 
     def apply_gradients(

@@ -36,8 +36,8 @@ def linear(
       args: a tensor [batch, size], or several.
       output_size: the size of the result.
       bias: whether to add one.
-      bias_initializer: what makes the bias; zeros by default.
-      kernel_initializer: what makes the kernel; the scope's by default.
+      bias_initializer: initializer of the bias; zeros by default.
+      kernel_initializer: initializer of the kernel; the scope's by default.
 
     Returns:
       A tensor [batch, output_size].

@@ -44,7 +44,7 @@ def stack_bidirectional_rnn(
       by layer.
 
     Raises:
-      ValueError: the arguments are no lists of equal length.
+      ValueError: the arguments are not lists of equal length.
     """
 
     def layer(forward: Any, backward: Any, below: Any, states: Any, scope: Any) -> Any:
@@ -95,7 +95,7 @@ def stack_bidirectional_dynamic_rnn(
       layer.
 
     Raises:
-      ValueError: the arguments are no lists of equal length.
+      ValueError: the arguments are not lists of equal length.
     """
 
     def layer(forward: Any, backward: Any, below: Any, states: Any, scope: Any) -> Any:

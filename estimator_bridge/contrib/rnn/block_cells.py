@@ -75,10 +75,10 @@ class LSTMBlockCell(LayerRNNCell):
     Args:
       num_units: the state's size.
       forget_bias: added to the forget gate.
-      cell_clip: the cell's state is cut to this size; None for no limit.
+      cell_clip: the limit of the cell's state; None for no limit.
       use_peephole: whether gates see the cell's state.
       dtype: the variables' type; that of the inputs by default.
-      reuse: whether the variables are there already.
+      reuse: whether to reuse existing variables.
       name: the cell's scope.
     """
 
@@ -116,7 +116,7 @@ class LSTMBlockCell(LayerRNNCell):
         self.built = True
 
     def call(self, inputs: Any, state: Any) -> Any:
-        """One step: the output and the new state."""
+        """Returns the step's output and the new state."""
         if len(state) != 2:
             raise ValueError(f"Expecting state to be a tuple with length 2, got {state}.")
         return lstm_step(self, inputs, state, self._forget_bias, self._cell_clip)
@@ -130,7 +130,7 @@ class GRUBlockCell(LayerRNNCell):
     Args:
       num_units: the state's size.
       cell_size: the old name of num_units.
-      reuse: whether the variables are there already.
+      reuse: whether to reuse existing variables.
       name: the cell's scope.
 
     Raises:
@@ -178,7 +178,7 @@ class GRUBlockCell(LayerRNNCell):
         self.built = True
 
     def call(self, inputs: Any, state: Any) -> Any:
-        """One step: the output, and the same as new state."""
+        """Returns the step's output, which is also the new state."""
         gates = tf.sigmoid(_affine([inputs, state], self._gate_kernel, self._gate_bias))
         reset, update = tf.split(gates, 2, axis=1)
         new = tf.tanh(_affine([inputs, reset * state], self._kernel, self._bias))

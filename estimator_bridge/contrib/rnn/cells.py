@@ -37,7 +37,7 @@ class LayerNormBasicLSTMCell(RNNCell):
       dropout_keep_prob: the probability with which a new value of the state is kept
         (https://arxiv.org/abs/1603.05118); a float or a tensor.
       dropout_prob_seed: the seed of that.
-      reuse: whether the variables are there already.
+      reuse: whether to reuse existing variables.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class LayerNormBasicLSTMCell(RNNCell):
         return self._num_units
 
     def call(self, inputs: Any, state: Any) -> Any:
-        """One step: the output and the new state."""
+        """Returns the step's output and the new state."""
         old, hidden = state
         args = tf.concat([inputs, hidden], 1)
         kernel = v1.get_variable(
@@ -120,10 +120,10 @@ class UGRNNCell(RNNCell):
 
     Args:
       num_units: the state's size.
-      initializer: what makes the kernel; the scope's by default.
+      initializer: initializer of the kernel; the scope's by default.
       forget_bias: added to the gate.
       activation: of the new state.
-      reuse: whether the variables are there already.
+      reuse: whether to reuse existing variables.
     """
 
     def __init__(
@@ -151,7 +151,7 @@ class UGRNNCell(RNNCell):
         return self._num_units
 
     def call(self, inputs: Any, state: Any) -> Any:
-        """One step: the output, and the same as new state."""
+        """Returns the step's output, which is also the new state."""
         with v1.variable_scope(v1.get_variable_scope(), initializer=self._initializer):
             both = linear(tf.concat([inputs, state], 1), 2 * self._num_units)
         gate, new = tf.split(both, 2, axis=1)
@@ -167,7 +167,7 @@ class NASCell(LayerRNNCell):
       num_units: the state's size.
       num_proj: the size of a projection of the output; None for none.
       use_bias: whether to add biases.
-      reuse: whether the variables are there already.
+      reuse: whether to reuse existing variables.
       **kwargs: arguments of a layer, such as name.
     """
 
@@ -208,7 +208,7 @@ class NASCell(LayerRNNCell):
         self.built = True
 
     def call(self, inputs: Any, state: Any) -> Any:
-        """One step: the output and the new state."""
+        """Returns the step's output and the new state."""
         old, hidden = state
         recurrent = tf.matmul(hidden, tf.convert_to_tensor(self.recurrent_kernel))
         if self._use_bias:

@@ -21,7 +21,7 @@ class ConvLSTMCell(RNNCell):
       conv_ndims: how many dimensions of positions there are, 1 to 3.
       input_shape: the shape of an example, [*positions, channels].
       output_channels: the channels of the state.
-      kernel_shape: the filters' size, one number a dimension.
+      kernel_shape: the filters' size, one number per dimension.
       use_bias: whether to add biases.
       skip_connection: whether the output holds the inputs' channels, too.
       forget_bias: added to the forget gate.
@@ -70,7 +70,7 @@ class ConvLSTMCell(RNNCell):
         return tf.TensorShape([*self._positions, self._channels + self._skipped])
 
     def call(self, inputs: Any, state: Any) -> Any:
-        """One step: the output and the new state."""
+        """Returns the step's output and the new state."""
         old, hidden = state
         args = tf.concat([inputs, hidden], -1)
         size = [*self._kernel_shape, args.shape.as_list()[-1], 4 * self._channels]

@@ -135,7 +135,7 @@ class LSTMBlockWrapper(Layer):
         raise NotImplementedError
 
     def step(self, inputs: Any, state: Any) -> Any:
-        """One step: the output and the new state."""
+        """Returns the step's output and the new state."""
         raise NotImplementedError
 
     def call(
@@ -176,9 +176,9 @@ class LSTMBlockFusedCell(LSTMBlockWrapper):
     Args:
       num_units: the state's size.
       forget_bias: added to the forget gate.
-      cell_clip: the cell's state is cut to this size; None for no limit.
+      cell_clip: the limit of the cell's state; None for no limit.
       use_peephole: whether gates see the cell's state.
-      reuse: whether the variables are there already.
+      reuse: whether to reuse existing variables.
       dtype: the variables' type; that of the inputs by default.
       name: the layer's scope.
     """
@@ -218,7 +218,7 @@ class LSTMBlockFusedCell(LSTMBlockWrapper):
         self.built = True
 
     def step(self, inputs: Any, state: Any) -> Any:
-        """One step: the output and the new state."""
+        """Returns the step's output and the new state."""
         return lstm_step(self, inputs, state, self._forget_bias, self._cell_clip)
 
 
@@ -237,12 +237,12 @@ class StepCell:
         self.state_size: Any = LSTMStateTuple(units, units) if lstm else units
 
     def zero_state(self, batch_size: Any, dtype: Any) -> Any:
-        """A state of zeros."""
+        """Returns a state of zeros."""
         return tf.nest.map_structure(
             lambda size: tf.zeros([batch_size, size], dtype), self.state_size
         )
 
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
-        """One step: the output and the new state."""
+        """Returns the step's output and the new state."""
         del scope  # the variables are there already
         return self._step(inputs, state)

@@ -46,7 +46,7 @@ class CoupledInputForgetGateLSTMCell(_Cell):
       forget_bias: added to the forget gate.
       state_is_tuple: only True.
       activation: of the new values and of the state.
-      reuse: whether the variables are there already.
+      reuse: whether to reuse existing variables.
       layer_norm: whether to normalize gates and state.
       norm_gain: the first value of ``gamma``.
       norm_shift: the first value of ``beta``.
@@ -86,7 +86,7 @@ class CoupledInputForgetGateLSTMCell(_Cell):
         self._starts = {"gamma": norm_gain, "beta": norm_shift}
 
     def call(self, inputs: Any, state: Any) -> Any:
-        """One step: the output and the new state."""
+        """Returns the step's output and the new state."""
         old, hidden = state
         args, units = tf.concat([inputs, hidden], 1), self._num_units
         gates = tf.matmul(args, _variable("W_0", [args.shape.as_list()[1], 3 * units], args.dtype))
@@ -127,12 +127,12 @@ class GLSTMCell(_Cell):
 
     Args:
       num_units: the state's size.
-      initializer: what makes the kernels; the scope's by default.
+      initializer: initializer of the kernels; the scope's by default.
       num_proj: the size of a projection of the output; None for none.
       number_of_groups: which divides the sizes of inputs, state and projection.
       forget_bias: added to the forget gate.
       activation: of the state.
-      reuse: whether the variables are there already.
+      reuse: whether to reuse existing variables.
 
     Raises:
       ValueError: a size is not divisible by the number of groups.
@@ -155,7 +155,7 @@ class GLSTMCell(_Cell):
             self._check(name, size)
 
     def call(self, inputs: Any, state: Any) -> Any:
-        """One step: the output and the new state."""
+        """Returns the step's output and the new state."""
         old, hidden = state
         size, units = inputs.shape.as_list()[1], self._num_units
         if size is None:
@@ -192,10 +192,10 @@ class IntersectionRNNCell(RNNCell):
     Args:
       num_units: the sizes of state and output.
       num_in_proj: num_units, for inputs of another size; None where they have it.
-      initializer: what makes the kernels; the scope's by default.
+      initializer: initializer of the kernels; the scope's by default.
       forget_bias: added to the gates.
       y_activation: of the output.
-      reuse: whether the variables are there already.
+      reuse: whether to reuse existing variables.
     """
 
     def __init__(
@@ -223,7 +223,7 @@ class IntersectionRNNCell(RNNCell):
         return self._num_units
 
     def call(self, inputs: Any, state: Any) -> Any:
-        """One step: the output and the new state."""
+        """Returns the step's output and the new state."""
         with v1.variable_scope(v1.get_variable_scope(), initializer=self._initializer):
             size = inputs.shape.as_list()[1]
             if size != self._num_units:
@@ -256,7 +256,7 @@ class PhasedLSTMCell(_Cell):
       trainable_ratio_on: whether that is trained.
       period_init_min: the least first value of a period.
       period_init_max: the greatest; their logarithms are drawn uniformly.
-      reuse: whether the variables are there already.
+      reuse: whether to reuse existing variables.
     """
 
     def __init__(
@@ -276,7 +276,7 @@ class PhasedLSTMCell(_Cell):
         self._period = period_init_min, period_init_max
 
     def call(self, inputs: Any, state: Any) -> Any:
-        """One step: the output and the new state."""
+        """Returns the step's output and the new state."""
         (time, x), (old, hidden), units = inputs, state, self._num_units
         seen = [x, hidden]
         with v1.variable_scope("mask_gates"):

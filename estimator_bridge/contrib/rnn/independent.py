@@ -53,9 +53,9 @@ class IndRNNCell(_Cell):
     Args:
       num_units: the state's size.
       activation: tanh by default.
-      reuse: whether the variables are there already.
-      name: of the layer.
-      dtype: of the variables.
+      reuse: whether to reuse existing variables.
+      name: the layer's name.
+      dtype: the variables' type.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class IndRNNCell(_Cell):
         self.built = True
 
     def call(self, inputs: Any, state: Any) -> Any:
-        """One step: the output, and the same as new state."""
+        """Returns the step's output, which is also the new state."""
         output = self._activation(
             tf.matmul(inputs, tf.convert_to_tensor(self.kernel_w))
             + state * self.kernel_u
@@ -91,11 +91,11 @@ class IndyGRUCell(_Cell):
     Args:
       num_units: the state's size.
       activation: of the candidate; tanh by default.
-      reuse: whether the variables are there already.
-      kernel_initializer: what makes the matrices for the inputs.
-      bias_initializer: what makes the biases; by default 1 for the gates, 0 for the candidate.
-      name: of the layer.
-      dtype: of the variables.
+      reuse: whether to reuse existing variables.
+      kernel_initializer: initializer of the matrices for the inputs.
+      bias_initializer: initializer of the biases; by default 1 for the gates, 0 for the candidate.
+      name: the layer's name.
+      dtype: the variables' type.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class IndyGRUCell(_Cell):
         self.built = True
 
     def call(self, inputs: Any, state: Any) -> Any:
-        """One step: the output, and the same as new state."""
+        """Returns the step's output, which is also the new state."""
         gates = tf.matmul(inputs, tf.convert_to_tensor(self.gate_w))
         gates += tf.tile(state, [1, 2]) * self.gate_u + self.gate_bias
         reset, update = tf.split(tf.sigmoid(gates), 2, axis=1)
@@ -143,11 +143,11 @@ class IndyLSTMCell(_Cell):
       num_units: the state's size.
       forget_bias: added to the forget gate.
       activation: of the new values and of the state; tanh by default.
-      reuse: whether the variables are there already.
-      kernel_initializer: what makes the matrix for the inputs.
-      bias_initializer: what makes the bias; zeros by default.
-      name: of the layer.
-      dtype: of the variables.
+      reuse: whether to reuse existing variables.
+      kernel_initializer: initializer of the matrix for the inputs.
+      bias_initializer: initializer of the bias; zeros by default.
+      name: the layer's name.
+      dtype: the variables' type.
     """
 
     def __init__(
@@ -182,7 +182,7 @@ class IndyLSTMCell(_Cell):
         self.built = True
 
     def call(self, inputs: Any, state: Any) -> Any:
-        """One step: the output and the new state."""
+        """Returns the step's output and the new state."""
         old, hidden = state
         gates = tf.matmul(inputs, tf.convert_to_tensor(self.kernel_w))
         gates += tf.tile(hidden, [1, 4]) * self.kernel_u + self.bias
@@ -198,8 +198,8 @@ class SRUCell(_Cell):
     Args:
       num_units: the state's size.
       activation: of the state; tanh by default.
-      reuse: whether the variables are there already.
-      name: of the layer.
+      reuse: whether to reuse existing variables.
+      name: the layer's name.
       **kwargs: further arguments of a layer.
     """
 
@@ -220,7 +220,7 @@ class SRUCell(_Cell):
         self.built = True
 
     def call(self, inputs: Any, state: Any) -> Any:
-        """One step: the output and the new state."""
+        """Returns the step's output and the new state."""
         parts = tf.matmul(inputs, tf.convert_to_tensor(self.kernel))
         new, forget, reset, through = tf.split(parts, 4, axis=1)
         gates = tf.sigmoid(tf.concat([forget, reset], 1) + self.bias)

@@ -50,7 +50,7 @@ class InputProjectionWrapper(_Wrapper):
       num_proj: the size of its inputs.
       activation: of its inputs; None for none.
       input_size: not used.
-      reuse: whether the variables are there already.
+      reuse: whether to reuse existing variables.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class InputProjectionWrapper(_Wrapper):
         self._activation = activation
 
     def call(self, inputs: Any, state: Any) -> Any:
-        """One step: the output and the new state."""
+        """Returns the step's output and the new state."""
         projected = linear(inputs, self._num_proj)
         if self._activation is not None:
             projected = self._activation(projected)
@@ -81,7 +81,7 @@ class OutputProjectionWrapper(_Wrapper):
       cell: the cell.
       output_size: the size of the result.
       activation: of the result; None for none.
-      reuse: whether the variables are there already.
+      reuse: whether to reuse existing variables.
 
     Raises:
       ValueError: output_size is less than 1.
@@ -106,7 +106,7 @@ class OutputProjectionWrapper(_Wrapper):
         return self._size
 
     def call(self, inputs: Any, state: Any) -> Any:
-        """One step: the output and the new state."""
+        """Returns the step's output and the new state."""
         output, new_state = self._cell(inputs, state)
         projected = linear(output, self._size)
         if self._activation is not None:
@@ -121,8 +121,8 @@ class EmbeddingWrapper(_Wrapper):
       cell: the cell.
       embedding_classes: how many ids there are.
       embedding_size: a row's length.
-      initializer: what makes the table; the scope's, or uniform with a variance of 1, by default.
-      reuse: whether the variable is there already.
+      initializer: initializer of the table; the scope's, or uniform with a variance of 1, by default.
+      reuse: whether to reuse the existing variable.
 
     Raises:
       ValueError: a size is not positive.
@@ -146,7 +146,7 @@ class EmbeddingWrapper(_Wrapper):
         self._initializer = initializer
 
     def call(self, inputs: Any, state: Any) -> Any:
-        """One step: the output and the new state."""
+        """Returns the step's output and the new state."""
         uniform = v1.random_uniform_initializer(-math.sqrt(3), math.sqrt(3))
         initializer = self._initializer or v1.get_variable_scope().initializer or uniform
         dtype = tf.nest.flatten(state)[0].dtype
@@ -171,7 +171,7 @@ class HighwayWrapper(_Wrapper):
         self._bias = carry_bias_init
 
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
-        """One step: the output and the new state."""
+        """Returns the step's output and the new state."""
         outputs, new_state = self._cell(inputs, state, scope=scope)
         tf.nest.assert_same_structure(inputs, outputs)
         return tf.nest.map_structure(self._mixed, inputs, outputs), new_state
@@ -201,7 +201,7 @@ class AttentionCellWrapper(_Wrapper):
       attn_vec_size: the size of the attention's hidden layer; attn_size by default.
       input_size: the size of the cell's inputs; that of the inputs by default.
       state_is_tuple: whether states are tuples, or all side by side in one tensor.
-      reuse: whether the variables are there already.
+      reuse: whether to reuse existing variables.
 
     Raises:
       ValueError: attn_length is not positive, or the cell's state is a tuple and this one's not.
@@ -243,11 +243,11 @@ class AttentionCellWrapper(_Wrapper):
         return self._attn_size
 
     def zero_state(self, batch_size: Any, dtype: Any) -> Any:
-        """A state of zeros."""
+        """Returns a state of zeros."""
         return RNNCell.zero_state(self, batch_size, dtype)
 
     def call(self, inputs: Any, state: Any) -> Any:
-        """One step: the output and the new state."""
+        """Returns the step's output and the new state."""
         if not self._state_is_tuple:
             sizes = [self._cell.state_size, self._attn_size, self._attn_size * self._length]
             state = tf.split(state, sizes, axis=1)

@@ -20,12 +20,12 @@ class LuongAttention(Memory):
     """Scores by the product of query and key (https://arxiv.org/abs/1508.04025).
 
     Args:
-      num_units: the keys' size, which has to be the queries'.
+      num_units: the keys' size, which must be the queries'.
       memory: [batch, time, size].
-      memory_sequence_length: [batch], the lengths; entries behind have no weight.
+      memory_sequence_length: [batch], the lengths; entries beyond have no weight.
       scale: whether to multiply scores by the variable ``attention_g``.
       probability_fn: a function of scores, which returns weights; softmax by default.
-      score_mask_value: the score of entries behind the length; minus infinity by default.
+      score_mask_value: the score of entries beyond the length; minus infinity by default.
       dtype: the type of the layers' variables; float32 by default.
       custom_key_value_fn: a function of keys and values, which returns others.
       name: the operations' name.
@@ -56,7 +56,7 @@ class LuongAttention(Memory):
         self._scale = scale
 
     def __call__(self, query: Any, state: Any) -> Any:
-        """The weights, and the same as next state."""
+        """Returns the weights, which are also the next state."""
         with v1.variable_scope(None, "luong_attention", [query]):
             scores = luong_scores(query, self._keys, self._scale)
         return self.weigh(scores, state)
@@ -68,10 +68,10 @@ class BahdanauAttention(Memory):
     Args:
       num_units: the hidden layer's size.
       memory: [batch, time, size].
-      memory_sequence_length: [batch], the lengths; entries behind have no weight.
+      memory_sequence_length: [batch], the lengths; entries beyond have no weight.
       normalize: whether to normalize the output's weights (https://arxiv.org/abs/1602.07868).
       probability_fn: a function of scores, which returns weights; softmax by default.
-      score_mask_value: the score of entries behind the length; minus infinity by default.
+      score_mask_value: the score of entries beyond the length; minus infinity by default.
       dtype: the type of the layers' variables; float32 by default.
       custom_key_value_fn: a function of keys and values, which returns others.
       name: the operations' name.
@@ -103,7 +103,7 @@ class BahdanauAttention(Memory):
         self._normalize = normalize
 
     def __call__(self, query: Any, state: Any) -> Any:
-        """The weights, and the same as next state."""
+        """Returns the weights, which are also the next state."""
         with v1.variable_scope(None, "bahdanau_attention", [query]):
             hidden = self.query_layer(query)
             scores = bahdanau_scores(hidden, self._keys, self._num_units, self._normalize)

@@ -79,9 +79,9 @@ class AttentionWrapper(RNNCell):
       output_attention: whether the output is the attention (Luong), or the cell's (Bahdanau).
       initial_cell_state: the cell's first state; zeros by default.
       name: the cell's scope; ``attention_wrapper`` by default.
-      attention_layer: layers to use in place of those of attention_layer_size.
+      attention_layer: layers to use instead of those of attention_layer_size.
       attention_fn: a function of (mechanism, cell output, mechanism's state, layer) that returns
-        (attention, weights, next state of the mechanism), in place of the usual one.
+        (attention, weights, next state of the mechanism), instead of the usual one.
       dtype: the type of the cell.
 
     Raises:
@@ -186,7 +186,7 @@ class AttentionWrapper(RNNCell):
             )
 
     def call(self, inputs: Any, state: Any) -> Any:
-        """One step: the output and the new state."""
+        """Returns the step's output and the new state."""
         if not isinstance(state, AttentionWrapperState):
             raise TypeError(
                 "Expected state to be instance of AttentionWrapperState. Received type "

@@ -50,7 +50,7 @@ class BeamSearchDecoder(Decoder):
 
     Raises:
       TypeError: the cell or the output layer is none.
-      ValueError: start_tokens is no vector, or end_token no scalar.
+      ValueError: start_tokens is not a vector, or end_token not a scalar.
     """
 
     def __init__(

@@ -94,7 +94,7 @@ def dynamic_decode(
 
     Raises:
       TypeError: it is no Decoder.
-      ValueError: maximum_iterations is no scalar.
+      ValueError: maximum_iterations is not a scalar.
     """
     if not isinstance(decoder, Decoder):
         raise TypeError(f"Expected decoder to be type Decoder, but saw: {type(decoder)}")

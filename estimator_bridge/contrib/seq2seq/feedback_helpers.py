@@ -27,7 +27,7 @@ class GreedyEmbeddingHelper(TokenHelper):
       end_token: the token that ends a sequence.
 
     Raises:
-      ValueError: start_tokens is no vector, or end_token no scalar.
+      ValueError: start_tokens is not a vector, or end_token not a scalar.
     """
 
     def __init__(self, embedding: Any, start_tokens: Any, end_token: Any):

@@ -71,7 +71,7 @@ def start_and_end(start_tokens: Any, end_token: Any) -> tuple[tf.Tensor, tf.Tens
     """The tokens as tensors.
 
     Raises:
-      ValueError: start_tokens is no vector, or end_token no scalar.
+      ValueError: start_tokens is not a vector, or end_token not a scalar.
     """
     start = tf.convert_to_tensor(start_tokens, tf.int32, name="start_tokens")
     if start.shape.rank != 1:

@@ -36,7 +36,7 @@ def sequence_loss(
       average_across_batch: whether to average over the batch.
       sum_over_timesteps: whether to sum over time.
       sum_over_batch: whether to sum over the batch.
-      softmax_loss_function: a function of (labels, logits) by name to use in place of the cross
+      softmax_loss_function: a function of (labels, logits) by name to use instead of the cross
         entropy, such as a sampled softmax.
       name: the operations' name.
 

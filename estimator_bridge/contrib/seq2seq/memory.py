@@ -41,7 +41,7 @@ class Memory(AttentionMechanism):
       memory_layer: makes the keys.
       query_layer: is applied to queries, if there is one.
       probability_fn: a function of scores [batch, time] and the state, which returns weights.
-      memory_sequence_length: [batch], the lengths; entries behind have no weight.
+      memory_sequence_length: [batch], the lengths; entries beyond have no weight.
       score_mask_value: the score of those; minus infinity by default.
       check_inner_dims_defined: whether the entries' size has to be known.
       custom_key_value_fn: a function of keys and values, which returns others.

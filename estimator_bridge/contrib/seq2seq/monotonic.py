@@ -108,7 +108,7 @@ class _Monotonic(Memory):
         return tf.one_hot(first, self._alignments_size, dtype=dtype)
 
     def __call__(self, query: Any, state: Any) -> Any:
-        """The weights, and the same as next state."""
+        """Returns the weights, which are also the next state."""
         with v1.variable_scope(None, self._scope, [query]):
             scores = self._scores(query)
             start = v1.constant_initializer(self._score_bias)
@@ -125,9 +125,9 @@ class BahdanauMonotonicAttention(_Monotonic):
     Args:
       num_units: the hidden layer's size.
       memory: [batch, time, size].
-      memory_sequence_length: [batch], the lengths; entries behind have no weight.
+      memory_sequence_length: [batch], the lengths; entries beyond have no weight.
       normalize: as for ``BahdanauAttention``.
-      score_mask_value: the score of entries behind the length; minus infinity by default.
+      score_mask_value: the score of entries beyond the length; minus infinity by default.
       sigmoid_noise: the deviation of noise added to scores, which makes choices sharp.
       sigmoid_noise_seed: its seed.
       score_bias_init: the first value of the scores' bias; negative for long memories.
@@ -176,11 +176,11 @@ class LuongMonotonicAttention(_Monotonic):
     """Monotonic attention with the scores of ``LuongAttention``.
 
     Args:
-      num_units: the keys' size, which has to be the queries'.
+      num_units: the keys' size, which must be the queries'.
       memory: [batch, time, size].
-      memory_sequence_length: [batch], the lengths; entries behind have no weight.
+      memory_sequence_length: [batch], the lengths; entries beyond have no weight.
       scale: as for ``LuongAttention``.
-      score_mask_value: the score of entries behind the length; minus infinity by default.
+      score_mask_value: the score of entries beyond the length; minus infinity by default.
       sigmoid_noise: the deviation of noise added to scores, which makes choices sharp.
       sigmoid_noise_seed: its seed.
       score_bias_init: the first value of the scores' bias; negative for long memories.

@@ -24,7 +24,7 @@ class TrainingHelper(TokenHelper):
       name: the operations' name.
 
     Raises:
-      ValueError: sequence_length is no vector.
+      ValueError: sequence_length is not a vector.
     """
 
     def __init__(

@@ -47,7 +47,7 @@ def bucket(
       allow_smaller_final_batch: whether the last examples make smaller batches, or none.
       keep_input: a bool scalar, whether the example is taken.
       shared_name: accepted, without effect: a session's queues are its own.
-      name: of the operations.
+      name: the operations' name.
 
     Returns:
       The bucket of a batch, an int32 scalar, and the batch, structured as ``tensors``.

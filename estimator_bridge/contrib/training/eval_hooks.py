@@ -76,7 +76,7 @@ class SummaryAtEndHook(tf.compat.v1.train.SessionRunHook):
 
     Args:
       log_dir: where the event file goes.
-      summary_writer: a FileWriter, in the place of ``log_dir``.
+      summary_writer: a FileWriter, instead of ``log_dir``.
       summary_op: what to write; by default all summaries of the graph.
       feed_dict: feeds of the summaries' run.
 

@@ -34,7 +34,7 @@ def evaluate_once(
 
     Args:
       checkpoint_path: the checkpoint.
-      master: of the session.
+      master: the session's master.
       scaffold: how variables are initialized and restored.
       eval_ops: a tensor or operation, or a list or dict of them, run until a hook
         (``StopAfterNEvalsHook``) or the input's end stops it; None: nothing is run.

@@ -26,8 +26,8 @@ def resample_at_rate(
       rates: [batch], how often each example is to come on average; the number is drawn from a
         Poisson distribution.
       scope: a name scope.
-      seed: of the draw.
-      back_prop: of no effect: gradients flow into ``inputs``, never into the draw.
+      seed: the seed of the draw.
+      back_prop: has no effect: gradients flow into ``inputs``, never into the draw.
 
     Returns:
       Tensors [chosen, ...]; repeated examples stand side by side.
@@ -59,7 +59,7 @@ def weighted_resample(
       overall_rate: how many examples come out for one that goes in, on average.
       scope: a scope of names and variables.
       mean_decay: of the estimate, per batch.
-      seed: of the draw.
+      seed: the seed of the draw.
 
     Returns:
       Tensors [chosen, ...], and the rate of each chosen example.

@@ -127,7 +127,7 @@ def train(
     Args:
       train_op: what ``create_train_op`` returned.
       logdir: where checkpoints and events go.
-      master: of the session.
+      master: the session's master.
       is_chief: whether this process is the one that saves.
       scaffold: how variables are initialized, restored and saved.
       hooks: SessionRunHooks; StopAtStepHook ends the training.

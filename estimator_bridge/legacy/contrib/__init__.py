@@ -1,8 +1,8 @@
-"""tf.contrib, as far as programs that are run here use it: each namespace is a module here.
+"""The parts of tf.contrib that programs use, one module per namespace.
 
-`estimator_bridge.contrib` has most of them. Those that face estimators, TPUs and strategies are
-files here. A namespace is loaded when it is first used. One that is not there fails where it is
-used, and says what to use instead.
+`estimator_bridge.contrib` has most of them. Those for estimators, TPUs and strategies are files
+here. A namespace is loaded on first use. An unsupported one raises an error on use that says what
+to use instead.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class _OfContrib(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(
         self, fullname: str, path: Any = None, target: Any = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """The spec of a namespace, or of a module of one, that lies there; else None."""
+        """Returns the spec of a namespace, or of a module of one, found there; otherwise None."""
         del path, target
         namespace = fullname[len(__name__) + 1 :].partition(".")[0]
         is_below = fullname.startswith(f"{__name__}.") and namespace in NAMESPACES
@@ -53,7 +53,7 @@ class _OfContrib(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return importlib.machinery.ModuleSpec(fullname, self) if there else None
 
     def exec_module(self, module: ModuleType) -> None:
-        """Has the import give the module itself, and not a second one of its file."""
+        """Makes the import return the module itself, not a second one from its file."""
         sys.modules[module.__name__] = importlib.import_module(_there(module.__name__))
 
 
@@ -61,4 +61,4 @@ def _there(name: str) -> str:
     return f"estimator_bridge.contrib{name[len(__name__) :]}"
 
 
-sys.meta_path.insert(0, _OfContrib())  # before the finder of what is missing
+sys.meta_path.insert(0, _OfContrib())  # before the finder of missing names

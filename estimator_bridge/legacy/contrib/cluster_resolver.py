@@ -1,4 +1,4 @@
-"""tf.contrib.cluster_resolver: how a program names its TPU, or says that it has none."""
+"""tf.contrib.cluster_resolver: the TPU of a program, or none."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ def TPUClusterResolver(
     service: Any = None,
     discovery_url: str | None = None,
 ) -> Any:
-    """Finds a TPU, with TensorFlow 1's meaning of a name that is empty.
+    """Finds a TPU; an empty name has TensorFlow 1's meaning.
 
     Args:
-      tpu: the TPU's name or address, 'emulated:N' for CPU cores in its place, or a list of one.
-        '' and None: the TPU that the environment names, and where there is none this process
-        alone, as ``use_tpu=False`` has it; 'local' on a machine without TPU is the same.
+      tpu: the TPU's name or address, 'emulated:N' for CPU cores instead, or a list of one.
+        '' and None mean the TPU that the environment names. If it names none, or for 'local' on a
+        machine without a TPU, the program runs in this process as with ``use_tpu=False``.
       zone: the zone of the named TPU.
       project: the project of the named TPU.
-      job_name: of the TPU's workers.
-      coordinator_name: of the job that ``coordinator_address`` joins.
-      coordinator_address: of a process beside the TPU.
-      credentials: of the cloud's API.
+      job_name: the job of the TPU's workers.
+      coordinator_name: the job that ``coordinator_address`` joins.
+      coordinator_address: the address of a process next to the TPU.
+      credentials: credentials of the cloud's API.
       service: a client of that API.
-      discovery_url: where that API describes itself.
+      discovery_url: the discovery URL of that API.
 
     Returns:
       TensorFlow's TPUClusterResolver, or one for emulated cores, or one
       whose master is ''.
 
     Raises:
-      AcceleratorNotFoundError: a TPU was named that cannot be found.
+      AcceleratorNotFoundError: the named TPU cannot be found.
     """
     if isinstance(tpu, (list, tuple)):
         tpu = tpu[0] if tpu else None
@@ -63,6 +63,6 @@ def TPUClusterResolver(
     resolver = runtime.TPUClusterResolver(tpu, zone, project, **more)
     if resolver is None:
         return NoTPUClusterResolver()
-    if not hasattr(resolver, "get_master"):  # TensorFlow 2 calls it master alone
+    if not hasattr(resolver, "get_master"):  # TensorFlow 2 only has master
         resolver.get_master = resolver.master
     return resolver

@@ -1,4 +1,4 @@
-"""tf.contrib.data: `estimator_bridge.contrib.data`, and a hook for estimators."""
+"""tf.contrib.data: `estimator_bridge.contrib.data` and a hook for estimators."""
 
 from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
 

@@ -1,4 +1,4 @@
-"""tf.contrib.distribute: what became tf.distribute, with the arguments that it had."""
+"""tf.contrib.distribute: the predecessor of tf.distribute, with its own arguments."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class DistributeConfig(
         defaults=(None, None, None),
     )
 ):
-    """What RunConfig(experimental_distribute=) takes.
+    """Values for RunConfig(experimental_distribute=).
 
     Args:
-      train_distribute: the strategy to train under.
-      eval_distribute: the strategy to evaluate under.
+      train_distribute: the strategy for training.
+      eval_distribute: the strategy for evaluation.
       remote_cluster: not supported.
     """
 
@@ -42,21 +42,21 @@ def MirroredStrategy(
     auto_shard_dataset: bool = False,
     cross_tower_ops: Any = None,
 ) -> tf.distribute.Strategy:
-    """A replica of the model on each of several GPUs, which step together.
+    """Makes a strategy with a replica of the model on each of several GPUs, in lockstep.
 
     Args:
-      devices: by name; by default all GPUs, or the CPU where there is none.
-      num_gpus: how many GPUs, in the place of ``devices``; 0 is the CPU.
-      num_gpus_per_worker: the same, by its later name.
-      cross_device_ops: how gradients are added up.
-      auto_shard_dataset: of no effect: the input_fn of each worker may ask its input_context.
+      devices: device names; by default all GPUs, or the CPU if there is none.
+      num_gpus: number of GPUs, instead of ``devices``; 0 is the CPU.
+      num_gpus_per_worker: the same, under its later name.
+      cross_device_ops: the method of summing gradients.
+      auto_shard_dataset: has no effect: the input_fn of each worker may use its input_context.
       cross_tower_ops: the older name of ``cross_device_ops``.
 
     Returns:
       TensorFlow's MirroredStrategy.
 
     Raises:
-      ValueError: two of ``devices``, ``num_gpus`` and ``num_gpus_per_worker`` are given.
+      ValueError: more than one of ``devices``, ``num_gpus`` and ``num_gpus_per_worker`` is given.
       AcceleratorNotFoundError: there are fewer GPUs.
     """
     del auto_shard_dataset
@@ -81,7 +81,7 @@ def _gpus(count: int) -> list[str]:
         raise AcceleratorNotFoundError(
             f"MirroredStrategy was asked for {count} GPU(s), but TensorFlow sees {len(found)}. "
             "Check nvidia-smi and CUDA_VISIBLE_DEVICES. To run on the CPU, pass num_gpus=0; or "
-            "leave it out, and the strategy takes what is there."
+            "omit it to use the available devices."
         )
     return [f"/device:GPU:{i}" for i in range(count)]
 
@@ -89,10 +89,10 @@ def _gpus(count: int) -> list[str]:
 def CollectiveAllReduceStrategy(
     num_gpus_per_worker: int | None = None, communication: Any = None
 ) -> tf.distribute.Strategy:
-    """A replica on each GPU of each worker that TF_CONFIG names, which step together.
+    """Makes a strategy with a replica on each GPU of TF_CONFIG's workers, in lockstep.
 
     Args:
-      num_gpus_per_worker: of no effect: each worker takes the GPUs that it sees.
+      num_gpus_per_worker: has no effect: each worker uses the GPUs that it sees.
       communication: a ``tf.distribute.experimental.CommunicationImplementation``.
 
     Returns:
@@ -111,26 +111,26 @@ def TPUStrategy(
     device_assignment: Any = None,
     **kwargs: Any,
 ) -> tf.distribute.Strategy:
-    """The strategy that TPUEstimator uses, for ``RunConfig(train_distribute=)``.
+    """Returns the strategy of TPUEstimator, for ``RunConfig(train_distribute=)``.
 
     Args:
-      tpu_cluster_resolver: of the TPU, or of emulated cores.
-      steps_per_run: of no effect: how long a loop runs follows from the hooks.
+      tpu_cluster_resolver: the resolver of the TPU, or of emulated cores.
+      steps_per_run: has no effect: the hooks determine the length of a loop.
       device_assignment: not supported.
-      **kwargs: of no effect.
+      **kwargs: have no effect.
 
     Returns:
       The strategy.
 
     Raises:
-      NotImplementedError: a device_assignment was given.
+      NotImplementedError: a device_assignment is given.
       AcceleratorNotFoundError: there is no such TPU.
     """
     del steps_per_run, kwargs
     if device_assignment is not None:
         raise NotImplementedError(
             "TPUStrategy(device_assignment=...) is not supported. Leave it out, or use "
-            "tf.distribute.TPUStrategy in a loop of your own."
+            "tf.distribute.TPUStrategy in your own loop."
         )
     return tpu_strategy(tpu_cluster_resolver)
 
@@ -141,19 +141,19 @@ def AllReduceCrossDeviceOps(
     agg_small_grads_max_bytes: int = 0,
     agg_small_grads_max_group: int = 10,
 ) -> Any:
-    """How gradients are added up over GPUs.
+    """Makes the method of summing gradients over GPUs.
 
     Args:
       all_reduce_alg: "nccl", or "hierarchical_copy".
-      num_packs: into how many pieces they are put together; 0: none.
-      agg_small_grads_max_bytes: of no effect: small gradients are packed with the others.
-      agg_small_grads_max_group: likewise.
+      num_packs: number of pieces that gradients are packed into; 0 for none.
+      agg_small_grads_max_bytes: has no effect: small gradients are packed with the others.
+      agg_small_grads_max_group: has no effect either.
 
     Returns:
       TensorFlow's NcclAllReduce or HierarchicalCopyAllReduce.
 
     Raises:
-      ValueError: another algorithm was asked for.
+      ValueError: the algorithm is another one.
     """
     del agg_small_grads_max_bytes, agg_small_grads_max_group
     known = {
@@ -172,5 +172,5 @@ def AllReduceCrossDeviceOps(
 
 
 def get_cross_replica_context() -> tf.distribute.Strategy | None:
-    """The strategy whose scope this is, where no replica's part is run; else None."""
+    """Returns the strategy in scope outside its replicas; otherwise None."""
     return _v1.get_strategy() if _v1.in_cross_replica_context() else None

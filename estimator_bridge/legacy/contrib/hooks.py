@@ -1,4 +1,4 @@
-"""tf.contrib.hooks: one hook, which moved to tf.train."""
+"""tf.contrib.hooks: a hook that moved to tf.train."""
 
 from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
 

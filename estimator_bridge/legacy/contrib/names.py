@@ -1,6 +1,6 @@
-"""The names of tf.contrib that face estimators, TPUs and strategies, and where each of them is.
+"""The names of tf.contrib for estimators, TPUs and strategies, and the path of each.
 
-`estimator_bridge.contrib.names` has all others, and says how to read this.
+`estimator_bridge.contrib.names` has all others, and explains the format.
 """
 
 from __future__ import annotations
@@ -93,47 +93,47 @@ NAMES: dict[str, dict[str, str]] = {
 }
 
 _LOOP = (
-    "is not there: a loop of tf.distribute's own, beside Estimator. Use tf.estimator with "
+    "is not supported: it is a training loop of tf.distribute. Use tf.estimator with "
     "RunConfig(train_distribute=strategy), or strategy.run in a tf.function."
 )
 _PARAMETER_SERVERS = (
-    "is not there: {} on variables of shared servers. Use "
+    "is not supported: {} on variables of shared servers. Use "
     "CollectiveAllReduceStrategy (tf.distribute.MultiWorkerMirroredStrategy) and leave the 'ps' "
     "tasks out of TF_CONFIG; on one machine, MirroredStrategy."
 )
 _USE_HOOK = "is not supported. Use tf.train.{}."
 _FETCHES = "SessionRunHook, which fetches {} in before_run"
 
-# By namespace: what there is to say, and the names of which it is said.
+# By namespace: advice, and the names that it is for.
 UNSUPPORTED: dict[str, dict[str, str]] = {
     "data": GROUND_UNSUPPORTED["data"],
     "distribute": {
         _LOOP: "Monitor StandardInputStep StandardSingleLossStep Step",
-        "is not there. Use CollectiveAllReduceStrategy.": "MultiWorkerAllReduce",
-        _PARAMETER_SERVERS.format("workers that step each by itself"): "ParameterServerStrategy",
-        "is not there. Use strategy.extended.update(variable, fn).": "UpdateContext",
-        "is not there. Use tf.distribute.get_replica_context().": "require_replica_context",
-        _PARAMETER_SERVERS.format("it served workers that step each by itself"): (
+        "is not supported. Use CollectiveAllReduceStrategy.": "MultiWorkerAllReduce",
+        _PARAMETER_SERVERS.format("its workers step independently"): "ParameterServerStrategy",
+        "is not supported. Use strategy.extended.update(variable, fn).": "UpdateContext",
+        "is not supported. Use tf.distribute.get_replica_context().": "require_replica_context",
+        _PARAMETER_SERVERS.format("it served workers that step independently"): (
             "run_standard_tensorflow_server"
         ),
     },
     "estimator": {
-        "is not there. Write the model as a model_fn for Estimator: tf.compat.v1.losses for its "
-        "loss, tf.compat.v1.metrics for its metrics.": """
+        "is not supported. Write the model as a model_fn for Estimator: tf.compat.v1.losses for "
+        "its loss, tf.compat.v1.metrics for its metrics.": """
             DNNClassifierWithLayerAnnotations DNNRegressorWithLayerAnnotations
         """,
-        "is not there. Use the one of tf.estimator.experimental, which is made of Keras layers "
+        "is not supported. Use tf.estimator.experimental's, which is made of Keras layers "
         "(its num_units are units), or write the model as a model_fn for Estimator.": """
             RNNClassifier RNNEstimator
         """,
-        "is not there. Use the package tensorflow-decision-forests.": """
+        "is not supported. Use the package tensorflow-decision-forests.": """
             boosted_trees_classifier_train_in_memory boosted_trees_regressor_train_in_memory
         """,
-        "is not there. Call tf.compat.v1.saved_model.load in a model_fn, or "
+        "is not supported. Call tf.compat.v1.saved_model.load in a model_fn, or "
         "tf.contrib.predictor.from_saved_model to predict.": "SavedModelEstimator",
     },
     "learn": {
-        "is not supported. Use tf.estimator, which took its place in TensorFlow 1.3.": """
+        "is not supported. Use tf.estimator, which replaced it in TensorFlow 1.3.": """
             BaseEstimator DNNClassifier DNNEstimator DNNLinearCombinedClassifier
             DNNLinearCombinedEstimator DNNLinearCombinedRegressor DNNRegressor DynamicRnnEstimator
             Estimator Evaluable KMeansClustering LinearClassifier LinearEstimator LinearRegressor
@@ -158,7 +158,7 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         "is not supported. Catch ValueError: tf.estimator's finds no checkpoint.": (
             "NotFittedError"
         ),
-        "is not supported but for RunConfig, ModeKeys and monitors of tf.contrib.learn.": "python",
+        "is not supported, except RunConfig, ModeKeys and monitors of tf.contrib.learn.": "python",
     },
     "learn.monitors": {
         _USE_HOOK.format(_FETCHES.format("it")): "CaptureVariable",
@@ -176,11 +176,11 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         "or tf.estimator.experimental.InMemoryEvaluatorHook.": "ValidationMonitor",
     },
     "predictor": {
-        "took an estimator of tf.contrib.learn, and is not there. Make it a "
+        "took an estimator of tf.contrib.learn, and is not supported. Make it a "
         "tf.estimator.Estimator, and use from_estimator.": "from_contrib_estimator",
     },
     "tpu": {
-        "is not there. Use tf.profiler.experimental.start(logdir) and stop(), or "
+        "is not supported. Use tf.profiler.experimental.start(logdir) and stop(), or "
         "tf.estimator.ProfilerHook.": "profiler",
     },
 }

@@ -1,4 +1,4 @@
-"""All namespaces of tf.contrib: those of `estimator_bridge.contrib`, and those that are here."""
+"""All namespaces of tf.contrib: those of `estimator_bridge.contrib`, and those of this package."""
 
 from __future__ import annotations
 

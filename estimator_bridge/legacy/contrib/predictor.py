@@ -1,4 +1,4 @@
-"""tf.contrib.predictor: a model in a session of its own, called with arrays."""
+"""tf.contrib.predictor: a model in its own session, called with arrays."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ __all__, __getattr__, __dir__ = NAMESPACES["predictor"].opened()
 
 _v1 = tf.compat.v1
 _DEFAULT_KEY = _v1.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY
-_ALTERNATIVE = "default_input_alternative:{}"  # how tf.contrib.learn named its signatures
+_ALTERNATIVE = "default_input_alternative:{}"  # tf.contrib.learn's names of signatures
 
 
 class Predictor:
-    """A function from arrays to arrays. Close it by ``predictor.session.close()``.
+    """A function from arrays to arrays. Close it with ``predictor.session.close()``.
 
     Args:
-      session: in which the model's variables have their values.
+      session: a session in which the model's variables are initialized.
       graph: the model.
-      inputs: names of tensors, by the keys that callers use.
-      outputs: likewise.
+      inputs: names of input tensors, by the keys that callers use.
+      outputs: names of output tensors, by key.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Predictor:
 
     @property
     def session(self) -> Any:
-        """What runs it."""
+        """The session that runs the model."""
         return self._session
 
     @property
@@ -59,13 +59,13 @@ class Predictor:
         """Runs the model once.
 
         Args:
-          input_dict: arrays by key. What is None or left out is not fed.
+          input_dict: arrays by key. Keys that are omitted or None are not fed.
 
         Returns:
           Arrays by key.
 
         Raises:
-          ValueError: a key is none of the model's.
+          ValueError: a key is not one of the model's.
         """
         unexpected = set(input_dict) - set(self._feed)
         if unexpected:
@@ -89,24 +89,24 @@ def from_saved_model(
     graph: tf.Graph | None = None,
     config: Any = None,
 ) -> Predictor:
-    """Loads a SavedModel, such as ``estimator.export_saved_model`` writes.
+    """Loads a SavedModel, such as one that ``estimator.export_saved_model`` writes.
 
     Args:
       export_dir: its folder.
-      signature_def_key: which of its signatures; 'serving_default' by default.
-      signature_def: a signature, in the place of ``signature_def_key``.
-      input_names: names of the tensors to feed, by any keys, in the place of a signature.
-      output_names: likewise of those to fetch.
-      tags: of the model to load, with commas between; 'serve' by default.
-      graph: where to load it; by default a new graph.
+      signature_def_key: the key of a signature; 'serving_default' by default.
+      signature_def: a signature, instead of ``signature_def_key``.
+      input_names: names of the tensors to feed, by any keys, instead of a signature.
+      output_names: names of the tensors to fetch, likewise.
+      tags: tags of the model to load, separated by commas; 'serve' by default.
+      graph: the graph to load it into; by default a new one.
       config: the session's ConfigProto.
 
     Returns:
       A function from a dict of arrays to a dict of arrays.
 
     Raises:
-      ValueError: the model has no such signature, or inputs and outputs are named in two ways, or
-        in half of one.
+      ValueError: the model has no such signature, or inputs and outputs are specified twice or
+        incompletely.
     """
     if (input_names is None) != (output_names is None):
         raise ValueError(
@@ -138,13 +138,13 @@ def from_estimator(
     graph: tf.Graph | None = None,
     config: Any = None,
 ) -> Predictor:
-    """Makes a predictor of an estimator's latest checkpoint.
+    """Makes a predictor from an estimator's latest checkpoint.
 
     Args:
-      estimator: whose ``model_fn`` gives ``export_outputs`` in mode PREDICT.
-      serving_input_receiver_fn: makes the placeholders that are fed, and the features.
-      output_key: which of the ``export_outputs``; 'serving_default' by default.
-      graph: where to build the model; by default a new graph.
+      estimator: an estimator whose ``model_fn`` returns ``export_outputs`` in mode PREDICT.
+      serving_input_receiver_fn: a function that makes the placeholders and the features.
+      output_key: the key in ``export_outputs``; 'serving_default' by default.
+      graph: the graph to build the model in; by default a new one.
       config: the session's ConfigProto.
 
     Returns:

@@ -1,4 +1,4 @@
-"""tf.contrib.tpu: TPUEstimator and what TPU programs use beside it."""
+"""tf.contrib.tpu: TPUEstimator and the other names that TPU programs use."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ __all__, __getattr__, __dir__ = NAMESPACES["tpu"].opened()
 
 _tpu = tf.compat.v1.tpu
 
-get_tpu_context = _get_tpu_context  # of tf.contrib.tpu.python.tpu.tpu_function
+get_tpu_context = _get_tpu_context  # a name of tf.contrib.tpu.python.tpu.tpu_function
 
 
 class ExportSavedModelApiVersion(enum.Enum):
-    """What TPUEstimator's export_saved_model_api_version may be; one format is written."""
+    """Values of TPUEstimator's export_saved_model_api_version; both write the same format."""
 
     V1 = 1
     V2 = 2
@@ -34,15 +34,15 @@ class TPUInMemoryEvalHook(InMemoryEvaluatorHook):
     """Evaluates a TPUEstimator while it trains, without a checkpoint.
 
     Args:
-      estimator: that is trained, a TPUEstimator.
+      estimator: the TPUEstimator that trains.
       input_fn: see ``TPUEstimator.evaluate``.
-      steps: how many batches; None: all.
-      hooks: SessionRunHooks, during evaluations.
-      name: of the evaluation; its event files go to 'eval_NAME'.
-      every_n_iter: training steps between evaluations, where the original counted loops.
+      steps: number of batches; None for all.
+      hooks: SessionRunHooks for the evaluations.
+      name: the name of the evaluation; its event files go to 'eval_NAME'.
+      every_n_iter: training steps between evaluations; the original counted loops.
 
     Raises:
-      ValueError: the estimator is none of a TPU, or see ``InMemoryEvaluatorHook``.
+      ValueError: the estimator is not a TPUEstimator, or see ``InMemoryEvaluatorHook``.
     """
 
     def __init__(
@@ -68,13 +68,13 @@ def device_assignment(
     computation_stride: Sequence[int] | None = None,
     num_replicas: int = 1,
 ) -> Any:
-    """Which cores make up which replica.
+    """Assigns TPU cores to replicas.
 
     Args:
-      topology: of the TPU, as ``initialize_system`` returned it.
-      computation_shape: how many cores a replica has in each dimension; one core by default.
-      computation_stride: from one core of a replica to the next.
-      num_replicas: how many replicas.
+      topology: the TPU's topology, as returned by ``initialize_system``.
+      computation_shape: number of a replica's cores in each dimension; one core by default.
+      computation_stride: stride between the cores of a replica.
+      num_replicas: number of replicas.
 
     Returns:
       A DeviceAssignment.
@@ -96,13 +96,13 @@ def export_estimator_savedmodel(
     """Exports an Estimator's model as TPUEstimator exports.
 
     Args:
-      estimator: whose model_fn and checkpoints are taken; an Estimator or a TPUEstimator.
-      export_dir_base: each export is a new folder in it.
-      serving_input_receiver_fn: makes the inputs.
+      estimator: an Estimator or a TPUEstimator, which supplies the model_fn and checkpoints.
+      export_dir_base: the parent folder; each export is a new folder in it.
+      serving_input_receiver_fn: a function that makes the inputs.
       assets_extra: further files to copy, by their new names.
-      as_text: whether the model is written as text.
-      checkpoint_path: by default the latest of the estimator's.
-      strip_default_attrs: whether attributes that have their default value are left out.
+      as_text: whether to write the model as text.
+      checkpoint_path: the checkpoint; by default the estimator's latest.
+      strip_default_attrs: whether to leave out attributes that have their default value.
 
     Returns:
       The new folder's path, as bytes.
@@ -124,19 +124,19 @@ def export_estimator_savedmodel(
 
 
 def keras_to_tpu_model(model: Any, strategy: Any = None) -> Any:
-    """Puts a Keras model on the cores of a TPU.
+    """Places a Keras model on the cores of a TPU.
 
     Args:
-      model: functional or sequential, with inputs of known shapes; compiled or not yet.
+      model: functional or sequential, with inputs of known shapes; compiled or not.
       strategy: a TPUDistributionStrategy; by default that of this machine's TPU.
 
     Returns:
-      A model of the same layers and weights, whose ``fit``, ``evaluate`` and ``predict`` run on
+      A model with the same layers and weights, whose ``fit``, ``evaluate`` and ``predict`` run on
       the cores: see `estimator_bridge.keras.tpu_model`.
     """
-    from estimator_bridge.keras.tpu_model import tpu_model  # it loads Keras, which takes a second
+    from estimator_bridge.keras.tpu_model import tpu_model  # loading Keras takes a second
 
     return tpu_model(model, strategy)
 
 
-tpu_model = keras_to_tpu_model  # of tf.contrib.tpu.python.tpu.keras_support
+tpu_model = keras_to_tpu_model  # its name in tf.contrib.tpu.python.tpu.keras_support

@@ -1,5 +1,5 @@
-"""Private names of Estimator's modules that published libraries import, each with its behaviour.
+"""Private names of Estimator's modules that published libraries import, with their behavior.
 
-A module here is called like the original's module whose names it has. `old_paths` says which path
-leads to which of them, and `docs/library_names.md` who imports what.
+A module here has the name of the original's module. `old_paths` maps import paths to these modules,
+and `docs/library_names.md` lists the libraries and their imports.
 """

@@ -10,12 +10,12 @@ __all__ = ["OriginalStopOnPredicateHook"]
 
 
 class OriginalStopOnPredicateHook(StopOnPredicateHook):
-    """Stops training, and tells workers to, when a function says so.
+    """Stops training, and signals workers to stop, when a function returns True.
 
     Args:
-      should_stop_fn: takes nothing, returns whether to stop.
-      run_every_secs: how often it is called.
-      run_every_steps: how often it is called, instead.
+      should_stop_fn: a function without arguments that returns whether to stop.
+      run_every_secs: the seconds between its calls.
+      run_every_steps: the steps between its calls, instead.
     """
 
     def __init__(

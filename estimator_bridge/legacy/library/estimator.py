@@ -1,4 +1,4 @@
-"""Functions of ``estimator``: what an Estimator does with its arguments."""
+"""Functions of ``estimator`` that handle an Estimator's arguments."""
 
 from __future__ import annotations
 
@@ -31,35 +31,34 @@ VALID_MODEL_FN_ARGS = {"features", "labels", "mode", "params", "self", "config"}
 
 
 def maybe_overwrite_model_dir_and_session_config(config: Any, model_dir: Any) -> Any:
-    """A configuration with a folder and a session_config; see `config_with_folder`."""
+    """Returns a configuration with a folder and a session_config; see `config_with_folder`."""
     return config_with_folder(config, model_dir)
 
 
 def check_hooks_type(hooks: Any) -> list[Any]:
-    """The hooks as a list; see `check_hooks`."""
+    """Returns the hooks as a list; see `check_hooks`."""
     return check_hooks(hooks)
 
 
 def check_listeners_type(saving_listeners: Any) -> list[Any]:
-    """The listeners as a list; see `check_listeners`."""
+    """Returns the listeners as a list; see `check_listeners`."""
     return check_listeners(saving_listeners)
 
 
 def verify_model_fn_args(model_fn: Callable[..., Any], params: Any) -> None:
-    """Checks what a model_fn can be called with.
+    """Checks the arguments of a model_fn.
 
     Raises:
-      ValueError: it takes no features, has unknown arguments, or there are params that it does
-        not take.
+      ValueError: it takes no features, has unknown arguments, or does not take the given params.
     """
     check_model_fn(model_fn, params)
 
 
 def assert_members_are_not_overridden(cls: type, obj: Any) -> None:
-    """Checks that an estimator's class leaves the members of another as they are.
+    """Checks that an estimator's class does not override the members of another.
 
     Raises:
-      ValueError: it replaces one.
+      ValueError: it overrides one.
     """
     check_members(cls, obj)
 
@@ -73,19 +72,19 @@ def check_checkpoint_available(model_dir: str) -> None:
     if not tf.train.latest_checkpoint(model_dir):
         raise ValueError(
             f"Could not find trained model in model_dir: {model_dir}. It has no checkpoint: call "
-            "train() first, or name the folder that train() wrote to."
+            "train() first, or use the folder that train() wrote to."
         )
 
 
 def load_global_step_from_checkpoint_dir(checkpoint_dir: str) -> Any:
-    """The global step of a folder's latest checkpoint; 0 for none. TPU programs go on from it."""
+    """Returns the step of a folder's latest checkpoint, or 0; TPU programs resume from it."""
     return global_step_of_folder(checkpoint_dir)
 
 
 def extract_metric_update_ops(
     eval_dict: Mapping[str, tuple[Any, Any]], distribution: Any = None
 ) -> tuple[tf.Operation | None, dict[str, Any]]:
-    """Divides metrics into one operation that updates all, and their values by name."""
+    """Groups the metrics' updates into one operation, and returns it with their values by name."""
     pairs = sorted(eval_dict.items())
     group = distribution.group if distribution else lambda update: update
     updates = [group(update) for _, (_, update) in pairs]
@@ -94,18 +93,18 @@ def extract_metric_update_ops(
 
 
 class UsageGauge:
-    """Counts which estimators a program makes, where the original did; nobody reads it."""
+    """Counts the estimators that a program makes, like the original; nothing reads the counts."""
 
     def __init__(self) -> None:
         self._cells: dict[tuple[str, ...], UsageCell] = {}
 
     def get_cell(self, *labels: str) -> UsageCell:
-        """The cell of some labels."""
+        """Returns the cell for some labels."""
         return self._cells.setdefault(labels, UsageCell())
 
 
 class UsageCell:
-    """A value."""
+    """A value of the gauge."""
 
     def __init__(self) -> None:
         self._value: Any = None
@@ -115,7 +114,7 @@ class UsageCell:
         self._value = value
 
     def value(self) -> Any:
-        """The value that was set."""
+        """Returns the value that was set."""
         return self._value
 
 

@@ -1,4 +1,4 @@
-"""Functions of ``export.export_lib``: a SavedModel's signatures, tags and folders."""
+"""Functions of ``export.export_lib``: signatures, tags and folders of SavedModels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = [
     "get_timestamped_export_dir",
 ]
 
-# TensorFlow has them still, and they are those that the original had.
+# TensorFlow still has them, the same as the original's.
 EXPORT_TAG_MAP = saved_model_utils.EXPORT_TAG_MAP
 SIGNATURE_KEY_MAP = saved_model_utils.SIGNATURE_KEY_MAP
 build_all_signature_defs = saved_model_utils.build_all_signature_defs

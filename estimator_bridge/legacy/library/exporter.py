@@ -11,5 +11,5 @@ __all__ = ["verify_compare_fn_args"]
 
 
 def verify_compare_fn_args(compare_fn: Callable[..., Any]) -> None:
-    """Checks what a BestExporter's compare_fn can be called with; see `check_compare_fn`."""
+    """Checks the arguments of a BestExporter's compare_fn; see `check_compare_fn`."""
     check_compare_fn(compare_fn)

@@ -1,4 +1,4 @@
-"""The module ``gc``: which exports of a folder to keep, as filters of lists of paths."""
+"""The module ``gc``: filters of path lists that choose the exports to keep."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = [
 
 
 class Path(NamedTuple):
-    """A path, and the number of the version that it holds; None for none."""
+    """A path and the version that it contains, or None."""
 
     path: str
     export_version: Any
@@ -31,11 +31,11 @@ _Filter = Callable[[Sequence[Path]], list[Path]]
 
 
 def largest_export_versions(n: int) -> _Filter:
-    """A filter that keeps the n largest versions."""
+    """Returns a filter that keeps the n largest versions."""
 
     def keep(paths: Sequence[Path]) -> list[Path]:
         numbered = [path for path in paths if path.export_version is not None]
-        # Of equal versions, those that come last.
+        # Of equal versions, the last ones.
         places = range(len(numbered))
         best = heapq.nlargest(n, places, key=lambda place: (numbered[place].export_version, place))
         return sorted(numbered[place] for place in best)
@@ -44,7 +44,7 @@ def largest_export_versions(n: int) -> _Filter:
 
 
 def one_of_every_n_export_versions(n: int) -> _Filter:
-    """A filter that keeps the largest version of each interval [0, n], (n, 2n], (2n, 3n]..."""
+    """Returns a filter that keeps the largest version of each interval [0, n], (n, 2n], ..."""
 
     def keep(paths: Sequence[Path]) -> list[Path]:
         largest: dict[int, Path] = {}
@@ -61,32 +61,32 @@ def one_of_every_n_export_versions(n: int) -> _Filter:
 
 
 def mod_export_version(n: int) -> _Filter:
-    """A filter that keeps each version that n divides."""
+    """Returns a filter that keeps each version that n divides."""
     return lambda paths: sorted(path for path in paths if path.export_version % n == 0)
 
 
 def union(lf: _Filter, rf: _Filter) -> _Filter:
-    """A filter that keeps what one of two filters keeps."""
+    """Returns a filter that keeps what either of two filters keeps."""
     return lambda paths: sorted({*lf(paths), *rf(paths)})
 
 
 def negation(f: _Filter) -> _Filter:
-    """A filter that keeps what another does not."""
+    """Returns a filter that keeps what another one drops."""
     return lambda paths: sorted(set(paths) - set(f(paths)))
 
 
 def get_paths(base_dir: str | bytes, parser: Callable[[Path], Path | None]) -> list[Path]:
-    """The contents of a folder.
+    """Lists the contents of a folder.
 
     Args:
       base_dir: the folder.
-      parser: gives a path its version, or leaves it out by returning None.
+      parser: a function that adds a version to a path, or returns None to leave it out.
 
     Returns:
       The paths, sorted.
     """
     base = tf.compat.as_str_any(base_dir)
-    # Some file systems list folders with a slash at the end.
+    # Some file systems list folders with a trailing slash.
     names: Iterable[str] = (name.rstrip("/") for name in tf.io.gfile.listdir(base))
     parsed = (parser(Path(os.path.join(base, name), None)) for name in names)
     return sorted(path for path in parsed if path)

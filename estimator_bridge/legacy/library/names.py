@@ -1,16 +1,16 @@
-"""Which names libraries import of Estimator's modules, beside the public ones, and what they are.
+"""Names of Estimator's modules that libraries import besides the public ones, and their paths.
 
-`docs/library_names.md` says who imports them. A name that is not here raises a MissingNameError
-that lists what its module has.
+`docs/library_names.md` lists the libraries. Any other name raises a MissingNameError that suggests
+a similar name.
 """
 
 from __future__ import annotations
 
 __all__ = ["GONE_MODULES", "GONE_NAMES", "LIBRARY_NAMES"]
 
-# By module below tensorflow_estimator.python.estimator: places below estimator_bridge, each with
-# the original's names that are there. "library." begins a module of this folder, where names have
-# no underscore. What is called otherwise stands behind "=".
+# By module below tensorflow_estimator.python.estimator: paths below estimator_bridge, each with the
+# original's names found there. "library." starts a module of this folder, where names have no
+# underscore. A name that differs follows "=".
 _TABLE = {
     "canned.baseline": """
         library.canned: _baseline_model_fn _baseline_model_fn_v2
@@ -157,7 +157,7 @@ _QUEUES = (
     "is not supported: rows in memory need no queue. Use tf.compat.v1.estimator.inputs."
     "numpy_input_fn or pandas_input_fn, or tf.data.Dataset.from_generator."
 )
-# Modules of the original that are not there, and what to do.
+# Modules of the original that are missing, with advice.
 GONE_MODULES = {
     "canned.boosted_trees": _TREES,
     "canned.boosted_trees_utils": _TREES,
@@ -168,7 +168,7 @@ GONE_MODULES = {
         "is not supported: convert checkpoints with TensorFlow 2.15, where the original runs."
     ),
 }
-# By module: names of it that libraries import and that are not there, and what to do.
+# By module: missing names of it that libraries import, with advice.
 GONE_NAMES = {
     "tpu.tpu_estimator": dict.fromkeys(("inference_on_tpu", "model_fn_inference_on_tpu"), _ON_TPU),
 }

@@ -1,4 +1,4 @@
-"""Functions of ``canned.optimizers``: an optimizer from what an estimator is given."""
+"""Functions of ``canned.optimizers``: make an optimizer from an estimator's argument."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ __all__ = ["get_optimizer_instance", "get_optimizer_instance_v2"]
 
 
 def get_optimizer_instance(opt: Any, learning_rate: float | None = None) -> Any:
-    """A v1 optimizer.
+    """Makes a v1 optimizer.
 
     Args:
       opt: a name, an optimizer, or a function without arguments that makes one.
-      learning_rate: of an optimizer by name.
+      learning_rate: the learning rate of an optimizer given by name.
 
     Raises:
-      ValueError: the name is not known or comes without learning_rate, or it is no v1 optimizer.
+      ValueError: the name is unknown or has no learning_rate, or opt is not a v1 optimizer.
     """
-    made = optimizer_v1(opt, learning_rate or 1.0)  # says first if there is no such name
+    made = optimizer_v1(opt, learning_rate or 1.0)  # checks the name first
     if isinstance(opt, str) and not learning_rate:
         raise ValueError(
             f"learning_rate must be specified when opt is string. Got opt={opt!r}, "
@@ -29,13 +29,13 @@ def get_optimizer_instance(opt: Any, learning_rate: float | None = None) -> Any:
 
 
 def get_optimizer_instance_v2(opt: Any, learning_rate: float | None = None) -> Any:
-    """A tf_keras optimizer.
+    """Makes a tf_keras optimizer.
 
     Args:
       opt: a name, an optimizer, or a function without arguments that makes one.
-      learning_rate: of an optimizer by name; by default the optimizer's own.
+      learning_rate: the learning rate of an optimizer given by name; by default its own.
 
     Raises:
-      ValueError: the name is not known, or it is no tf_keras optimizer.
+      ValueError: the name is unknown, or opt is not a tf_keras optimizer.
     """
     return optimizer_v2(opt, learning_rate)

@@ -13,10 +13,10 @@ __all__ = ["get_default_session_config", "path_to_str"]
 
 
 def get_default_session_config() -> tf.compat.v1.ConfigProto:
-    """The ConfigProto of a program that gives none."""
+    """Returns the ConfigProto for a program that gives none."""
     return default_session_config()
 
 
 def path_to_str(path: Any) -> Any:
-    """The path of a path object; anything else as it is."""
+    """Returns the path of a path object; anything else unchanged."""
     return os.fspath(path) if isinstance(path, os.PathLike) else path

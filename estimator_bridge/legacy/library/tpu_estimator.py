@@ -10,21 +10,21 @@ __all__ = ["BatchConfig", "ExportSavedModelApiVersion", "export_estimator_savedm
 
 
 class ExportSavedModelApiVersion(enum.Enum):
-    """How a model was exported for a TPU. One format is written for both."""
+    """The format of a model exported for a TPU. Both write the same format."""
 
     V1 = 1
     V2 = 2
 
 
 class BatchConfig(NamedTuple):
-    """How a served model on a TPU joined requests to batches.
+    """The batching of requests to a served model on a TPU.
 
     Attributes:
-      num_batch_threads: how many batches are processed at a time.
-      max_batch_size: of a batch.
+      num_batch_threads: number of batches processed at the same time.
+      max_batch_size: the largest batch size.
       batch_timeout_micros: how long a batch that is not full waits.
-      allowed_batch_sizes: to which batches are padded, in ascending order.
-      max_enqueued_batches: how many wait.
+      allowed_batch_sizes: sizes that batches are padded to, in ascending order.
+      max_enqueued_batches: number of batches that may wait.
     """
 
     num_batch_threads: int
@@ -44,7 +44,7 @@ def export_estimator_savedmodel(
 ) -> bytes:
     """Exports an Estimator's model; see ``Estimator.export_saved_model``.
 
-    The original made it a TPUEstimator before. Here an export runs anywhere.
+    The original converted it to a TPUEstimator first. Here an export runs anywhere.
     """
     return estimator.export_saved_model(
         export_dir_base, serving_input_receiver_fn, assets_extra, as_text, checkpoint_path

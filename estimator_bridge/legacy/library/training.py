@@ -1,4 +1,4 @@
-"""Classes and functions of ``training``, which libraries derive their own loops from."""
+"""Classes and functions of ``training`` from which libraries derive their own loops."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ __all__ = [
     "validate_saving_listeners",
 ]
 
-# How long a worker of the original waited before it began, and the most. Programs set them to 0 in
-# tests. They change nothing: workers train step by step together, and start at once.
+# The delay of the original's workers before they began, and its maximum. Tests of programs set them
+# to 0. They have no effect: workers train in lockstep, and start immediately.
 DELAY_SECS_PER_WORKER = 5
 MAX_DELAY_SECS = 60
 
@@ -64,22 +64,22 @@ def validate_input_fn(input_fn: Any) -> None:
 
 
 def validate_hooks(hooks: Any) -> tuple[Any, ...]:
-    """The hooks as a tuple; see `check_hooks`."""
+    """Returns the hooks as a tuple; see `check_hooks`."""
     return check_hooks(hooks)
 
 
 def validate_saving_listeners(saving_listeners: Any) -> tuple[Any, ...]:
-    """The listeners as a tuple; see `check_listeners`."""
+    """Returns the listeners as a tuple; see `check_listeners`."""
     return check_listeners(saving_listeners)
 
 
 def validate_exporters(exporters: Any) -> tuple[Any, ...]:
-    """The exporters as a tuple; see `check_exporters`."""
+    """Returns the exporters as a tuple; see `check_exporters`."""
     return check_exporters(exporters)
 
 
 def is_google_env() -> bool:
-    """Whether TF_CONFIG's 'environment' is 'google'."""
+    """Returns whether TF_CONFIG's 'environment' is 'google'."""
     tf_config = json.loads(os.environ.get("TF_CONFIG") or "{}")
     if not tf_config:
         logging.warning("TF_CONFIG should not be empty in distributed environment.")
@@ -87,10 +87,10 @@ def is_google_env() -> bool:
 
 
 class StopAtSecsHook(_SessionRunHook):
-    """Stops after so many seconds.
+    """Stops training after a number of seconds.
 
     Args:
-      stop_after_secs: from the start of the session.
+      stop_after_secs: the seconds from the start of the session.
     """
 
     def __init__(self, stop_after_secs: float):
@@ -112,9 +112,9 @@ class NewCheckpointListenerForEvaluate(EvaluateAfterSaving):
     """Evaluates each checkpoint that training writes; see `EvaluateAfterSaving`.
 
     Args:
-      evaluator: has a method evaluate_and_export.
-      eval_throttle_secs: the least time between the starts of two evaluations.
-      continuous_eval_listener: told of evaluations.
+      evaluator: an object with a method evaluate_and_export.
+      eval_throttle_secs: the minimum time between the starts of two evaluations.
+      continuous_eval_listener: a listener that is notified of evaluations.
     """
 
     def __init__(
@@ -127,14 +127,14 @@ class NewCheckpointListenerForEvaluate(EvaluateAfterSaving):
 
 
 class OriginalExecutor(TrainingExecutor):
-    """A `TrainingExecutor` with the attributes and methods that subclasses use or replace.
+    """A `TrainingExecutor` with the attributes and methods that subclasses use or override.
 
     Args:
       estimator: the Estimator.
-      train_spec: what to train on.
-      eval_spec: what to evaluate on; None for a role that only trains.
-      train_hooks: added to those of train_spec.
-      continuous_eval_listener: told of evaluations.
+      train_spec: the training specification.
+      eval_spec: the evaluation specification; None for a role that only trains.
+      train_hooks: hooks in addition to those of train_spec.
+      continuous_eval_listener: a listener that is notified of evaluations.
     """
 
     _Evaluator = Evaluator
@@ -159,7 +159,7 @@ class OriginalExecutor(TrainingExecutor):
         self._start_distributed_training()
 
     def run_evaluator(self) -> Any:
-        """Evaluates the checkpoints that the chief writes, until training is over."""
+        """Evaluates the checkpoints that the chief writes, until training ends."""
         return self._start_continuous_evaluation()
 
     def _start_distributed_training(self, saving_listeners: Any = None) -> None:

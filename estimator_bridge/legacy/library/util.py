@@ -1,4 +1,4 @@
-"""Names of ``util`` that are other packages'."""
+"""Names of ``util`` that belong to other packages."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What `estimator-bridge run` does: an old program, run as Python itself would run it."""
+"""Implements `estimator-bridge run`: runs an old program as Python itself would."""

@@ -1,4 +1,4 @@
-"""What the errors mean that old programs end with for reasons outside of Estimator."""
+"""Advice on errors that end old programs for reasons unrelated to Estimator."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _REPLACED = {
     "itervalues": "d.values()",
 }
 
-# The error's type, what its text has, and what to say.
+# The error's type, a pattern of its text, and the advice.
 _ADVICE: list[tuple[type[BaseException], str, str]] = [
     (SyntaxError, r"Missing parentheses in call to '(print|exec)'", _CONVERT),
     (SyntaxError, r"multiple exception types must be parenthesized", _CONVERT),
@@ -31,13 +31,13 @@ _ADVICE: list[tuple[type[BaseException], str, str]] = [
     (
         AttributeError,
         r"'str' object has no attribute 'decode'",
-        "In Python 3 a str is text already: leave .decode() out, or open the file as bytes ('rb').",
+        "In Python 3 a str is text already: remove .decode(), or open the file as bytes ('rb').",
     ),
     (
         AttributeError,
         r"'numpy.ndarray' object has no attribute 'tostring'",
-        "NumPy 2.3 has removed it: write .tobytes(), which gives the same bytes, or install an "
-        'older one: `pip install "numpy<2.3"`.',
+        "NumPy 2.3 has removed it: write .tobytes(), which returns the same bytes, or install an "
+        'older NumPy: `pip install "numpy<2.3"`.',
     ),
     (
         AttributeError,
@@ -48,7 +48,7 @@ _ADVICE: list[tuple[type[BaseException], str, str]] = [
         TypeError,
         r"'(map|filter|zip|dict_keys|dict_values|dict_items)' object is not subscriptable|"
         r"object of type '(map|filter|zip)' has no len\(\)",
-        "Python 3 makes an iterator where Python 2 made a list: write list(...) around it.",
+        "Python 3 returns an iterator where Python 2 returned a list: wrap it in list(...).",
     ),
     (
         TypeError,
@@ -71,7 +71,7 @@ _ADVICE: list[tuple[type[BaseException], str, str]] = [
     (
         ImportError,
         r"No module named 'official'",
-        "The program is part of a tree of TensorFlow's models: set PYTHONPATH to that tree's root.",
+        "The program is part of a TensorFlow models tree: set PYTHONPATH to that tree's root.",
     ),
     (
         ValueError,
@@ -82,13 +82,13 @@ _ADVICE: list[tuple[type[BaseException], str, str]] = [
 
 
 def advice_on(error: BaseException) -> str | None:
-    """What to do about an error.
+    """Returns advice on an error.
 
     Args:
-      error: what ended the program.
+      error: the error that ended the program.
 
     Returns:
-      A sentence or two; None for an error that is none of the well-known ones.
+      A sentence or two; None if the error is not a well-known one.
     """
     text = str(error)
     for kind, pattern, advice in _ADVICE:
@@ -97,7 +97,7 @@ def advice_on(error: BaseException) -> str | None:
             name = next(filter(None, match.groups()), "")
             file = getattr(error, "filename", None) or "This"
             if advice is _CONVERT and ".ipynb, cell" in file:
-                return f"{file}, is Python 2 source: write it as Python 3 has it."
+                return f"{file}, is Python 2 source: convert it to Python 3."
             filled = advice.replace("FILE", file) if file != "This" else advice
             return filled.format(name, _REPLACED.get(name, ""), file=file)
     return None

@@ -1,4 +1,4 @@
-"""`estimator-bridge run`: its arguments, and what it does with them."""
+"""Defines the arguments of `estimator-bridge run`, and runs it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["add_arguments", "run"]
 
 _OF_COMPILE_FOR = ("compile_only", "find_batch_size", "report")
 _EPILOG = """\
-Options of the command come before SCRIPT. What comes after it is passed to the program:
+Options of the command come before SCRIPT. Arguments after it are passed to the program:
   estimator-bridge run --cores 2 run_classifier.py --task_name=MRPC --use_tpu=true
   estimator-bridge run -m pytest tests/
   estimator-bridge run --tf1 notebook.ipynb
@@ -41,32 +41,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--check-tpu",
         action="store_true",
-        help="with --cores: before a step runs, have XLA compile it as for a TPU; an operation "
-        "that it cannot compile is an error that names the program's line",
+        help="with --cores: have XLA compile each step as for a TPU before it runs; an operation "
+        "that it cannot compile raises an error that names the program's line",
     )
     parser.add_argument(
         "--compile-for",
         metavar="SLICE",
-        help="run as with --cores, and before a step runs, have the TPU's own compiler (libtpu, "
-        "which needs no TPU) compile it for this slice, such as v5e-8; needs "
+        help="run as with --cores, and have the TPU's own compiler (libtpu, which needs no TPU) "
+        "compile each step for this slice, such as v5e-8, before it runs; needs "
         "estimator-bridge[tpu-compile]",
     )
     parser.add_argument(
         "--compile-only",
         action="store_true",
-        help="with --compile-for: run no step; the program ends where it asks for a result of one",
+        help="with --compile-for: run no step; the program ends when it needs the result of one",
     )
     parser.add_argument(
         "--find-batch-size",
         action="store_true",
-        help="with --compile-only: look for the largest global batch of each mode whose step fits "
-        "the chip's memory, which compiles the step some ten times",
+        help="with --compile-only: find the largest global batch of each mode whose step fits "
+        "the chip's memory; compiles the step about ten times",
     )
     parser.add_argument(
         "--report",
         metavar="FILE",
-        help="with --compile-for: write what the compiler said to FILE: FILE.json, or FILE.html "
-        "for a page to look at",
+        help="with --compile-for: write the compiler's results to FILE: FILE.json, or FILE.html "
+        "for a readable page",
     )
     parser.add_argument(
         "--tpu", metavar="NAME", help="the TPU for a program that asks for one without naming it"
@@ -94,7 +94,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "-v", "--verbose", action="store_true",
-        help="say which TensorFlow the program was written for and why, and keep this library's "
+        help="report which TensorFlow the program was written for and why, and keep this library's "
         "frames in tracebacks",
     )  # fmt: skip
     parser.add_argument(
@@ -121,7 +121,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Runs the program that the arguments name.
 
     Returns:
-      0 where the program came to its end, 2 for wrong usage. What the program raises is raised.
+      0 if the program ran to its end, 2 for wrong usage. The program's exceptions propagate.
     """
     program = arguments.program[1:] if arguments.program[:1] == ["--"] else arguments.program
     if arguments.list_supported:
@@ -184,18 +184,18 @@ def run(arguments: argparse.Namespace) -> int:
         # Before the first step nothing can be missing that a step leaves.
         if job and job.request.only and job.report.steps:
             job.say(
-                f"--compile-only: the program ended by {type(error).__name__}. No step ran, so "
-                "what a run leaves, such as checkpoints, is missing; that may be why."
+                f"--compile-only: the program ended with {type(error).__name__}. No step ran, so "
+                "the files of a run, such as checkpoints, are missing; that may be why."
             )
         raise
     return job.finish() if job else 0
 
 
 def _compile_job(arguments: argparse.Namespace) -> CompileJob:
-    """The job that the options ask for; from here on this process's environment asks for it.
+    """Starts the compile job that the options request, for this process and its children.
 
     Raises:
-      ValueError: the options do not fit each other, or name no slice.
+      ValueError: the options conflict, or name no slice.
     """
     if not arguments.compile_for:
         given = next(name for name in _OF_COMPILE_FOR if getattr(arguments, name))
@@ -203,7 +203,7 @@ def _compile_job(arguments: argparse.Namespace) -> CompileJob:
         raise ValueError(f"{option} needs a slice to compile for: give --compile-for v5e-8 too")
     if arguments.cores:
         raise ValueError(
-            "--cores and --compile-for both say how many cores there are: leave --cores out"
+            "--cores and --compile-for both set the number of cores: leave --cores out"
         )
     return start_job(
         arguments.compile_for, arguments.compile_only, arguments.report, arguments.find_batch_size
@@ -211,8 +211,8 @@ def _compile_job(arguments: argparse.Namespace) -> CompileJob:
 
 
 def _put_first(folder: str) -> None:
-    """Puts a folder where Python puts a script's: in the place of the command's own."""
-    if getattr(sys.flags, "safe_path", False):  # then Python has put none
+    """Puts a folder where Python puts a script's, replacing the folder of this command."""
+    if getattr(sys.flags, "safe_path", False):  # then Python has added none
         sys.path.insert(0, folder)
     else:
         sys.path[0] = folder

@@ -1,10 +1,10 @@
-"""Whether a source that says tensorflow.compat.v1 counts on TensorFlow 1's ways.
+"""Detects sources that import tensorflow.compat.v1 and rely on TensorFlow 1's behavior.
 
 In TensorFlow 1.14 and 1.15, ``import tensorflow.compat.v1 as tf`` was TensorFlow 1, with a graph at
-the top level. Such a program says nowhere that it wants one. But it opens sessions on that graph,
-which would be an empty one in TensorFlow 2; or it takes the ``.value`` of a shape's dimensions,
-which are plain numbers in TensorFlow 2. A session is of a graph of the program's own where it is
-opened within ``with tf.Graph().as_default():``, or in a function that is called from there alone.
+the top level. Such a program does not say that it needs one. But it opens sessions on that graph,
+which would be empty in TensorFlow 2, or it reads the ``.value`` of a shape's dimensions, which are
+plain numbers in TensorFlow 2. A session has a graph of its own if it is opened inside ``with
+tf.Graph().as_default():``, or in a function that is called only from there.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["Signs", "signs_of"]
 _SESSIONS = {"Session", "InteractiveSession"}
 _TEST_SESSIONS = {"cached_session", "session", "test_session"}
 _V2 = "tensorflow.compat.v2."
-# A program that says one of these knows of TensorFlow 2, and has chosen for itself.
+# A program that uses one of these names knows TensorFlow 2, and has made its own choice.
 _CHOICES = {
     "GradientTape",
     "disable_eager_execution",
@@ -29,12 +29,12 @@ _CHOICES = {
 
 
 class Signs:
-    """What a source shows.
+    """Signs that a source shows.
 
     Attributes:
-      line: the line of the first sign of TensorFlow 1's ways; 0 where there is none.
-      what: what stands there.
-      chosen: whether the source says itself whether it wants graphs, or runs operations eagerly.
+      line: the line of the first sign of TensorFlow 1's behavior; 0 if there is none.
+      what: the construct on that line.
+      chosen: whether the source itself chooses graphs or eager execution.
     """
 
     def __init__(self) -> None:
@@ -48,13 +48,13 @@ class Signs:
 
 
 def signs_of(source: bytes) -> Signs:
-    """Looks at a source.
+    """Looks for signs in a source.
 
     Args:
-      source: a module's.
+      source: the source of a module.
 
     Returns:
-      What it shows; nothing where the source is not Python 3, or does not say compat.v1.
+      The signs; none if the source is not Python 3, or does not import compat.v1.
     """
     signs = Signs()
     if b"compat" not in source or b"tensorflow" not in source:
@@ -72,10 +72,10 @@ def signs_of(source: bytes) -> Signs:
 
 
 class _Visitor(ast.NodeVisitor):
-    """Finds signs, sessions, and what is called within graphs of the program's own.
+    """Finds signs, sessions, and functions called inside the program's own graphs.
 
     Attributes:
-      sessions: the function and line of each session that no graph of its own is around.
+      sessions: the function and line of each session that is not inside such a graph.
     """
 
     def __init__(self, signs: Signs):
@@ -84,10 +84,10 @@ class _Visitor(ast.NodeVisitor):
         self._function = ""
         self.sessions: list[tuple[str, int]] = []
         self._called_in_own_graphs: set[str] = set()
-        self._callers: dict[str, set[str]] = {}  # by a function's name: which call it elsewhere
+        self._callers: dict[str, set[str]] = {}  # by function name: its callers outside such graphs
 
     def runs_in_own_graphs(self, function: str, seen: frozenset[str] = frozenset()) -> bool:
-        """Whether the source calls a function, and within graphs of its own alone."""
+        """Returns whether the source calls a function, and only inside its own graphs."""
         others = self._callers.get(function, set()) - seen - {function}
         if "" in others or not (others or function in self._called_in_own_graphs):
             return False
@@ -133,7 +133,7 @@ class _Visitor(ast.NodeVisitor):
 
 
 def _is_dimension(node: ast.expr) -> bool:
-    """Whether an expression is like `x.shape[0]` or `x.get_shape()[0]`."""
+    """Returns whether an expression looks like `x.shape[0]` or `x.get_shape()[0]`."""
     if not isinstance(node, ast.Subscript):
         return False
     shape = node.value
@@ -143,7 +143,7 @@ def _is_dimension(node: ast.expr) -> bool:
 
 
 def _called(function: ast.expr) -> str:
-    """The name of what is called: of a function, or of a method."""
+    """Returns the name of a called function or method."""
     if isinstance(function, ast.Attribute):
         return function.attr
     return function.id if isinstance(function, ast.Name) else ""
@@ -159,7 +159,7 @@ def _is_own_graph(node: ast.expr) -> bool:
 
 
 def _opens(node: ast.Call) -> bool:
-    """Whether a call of an attribute opens a session, with no graph of its own."""
+    """Returns whether a call of an attribute opens a session without its own graph."""
     assert isinstance(node.func, ast.Attribute)
     if any(keyword.arg == "graph" for keyword in node.keywords):
         return False

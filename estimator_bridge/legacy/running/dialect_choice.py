@@ -1,8 +1,8 @@
-"""Which dialect each file of a program has, and whether the program's top level has graphs.
+"""Chooses the dialect of each file of a program, and whether its top level has graphs.
 
-A program is judged before it starts, by its main file and what that imports. Nothing can be read
-off a tool that runs other files (pytest, cProfile, a launcher). There each file is judged when it
-is run, and the first one that tells decides for modules in doubt.
+A program is judged before it starts, by its main file and the imports of that file. A tool that
+runs other files (pytest, cProfile, a launcher) says nothing about them. Each file is then judged
+when it runs, and the first conclusive one decides for modules in doubt.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _OWN_GRAPHS = (b"disable_v2_behavior", b"disable_eager_execution")
 
 
 class DialectChoice:
-    """Decides for one process.
+    """Makes the choices for one process.
 
     Args:
-      main: the dialect of modules in doubt; None while no file has told.
-      forced: the dialect of all of the program's modules, whatever they look like.
-      graphs: whether the program's top level gets graphs and sessions; those of TF1 always do.
-      verbose: say on stderr what a file that is run has decided.
+      main: the dialect of modules in doubt; None until a file decides it.
+      forced: the dialect of all of the program's modules, whatever their source.
+      graphs: whether the program's top level has graphs and sessions; TF1 programs always do.
+      verbose: whether to report the decisions on stderr.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class DialectChoice:
         self._eager_file = ""
 
     def dialect_of(self, path: str) -> Dialect:
-        """The dialect of one of the program's files."""
+        """Returns the dialect of one of the program's files."""
         if self.forced:
             return self.forced
         if self._judges_each_file:
@@ -60,7 +60,7 @@ class DialectChoice:
         return dialect or self._in_doubt()
 
     def _in_doubt(self) -> Dialect:
-        """What a module means whose program does not tell: what its importer means."""
+        """Returns the dialect of a module whose program is in doubt: that of its importer."""
         frame = sys._getframe() if self._judges_each_file else None
         while frame is not None:
             if are_of_program(frame.f_builtins):
@@ -71,24 +71,24 @@ class DialectChoice:
         return self.main or Dialect.TF2
 
     def enter(self, path: str, as_main: bool = False) -> Dialect:
-        """The dialect of a file that is about to run.
+        """Returns the dialect of a file that is about to run.
 
         Args:
           path: the file.
-          as_main: it runs as a ``__main__`` that something else than the command has started.
+          as_main: whether it runs as a ``__main__`` that this command did not start.
         """
         if not self.forced and (as_main or (self._judges_each_file and mentions_tensorflow(path))):
             return self._judge(path, as_main)
         return self.dialect_of(path)
 
     def enter_text(self, text: bytes) -> Dialect | None:
-        """The dialect of source that is executed as text; None where it does not tell."""
+        """Returns the dialect of source that is executed as text; None if it is in doubt."""
         verdict = judge(text)
         if self.forced or verdict.dialect is None:
             return self.forced
         signs = signs_of(text)
         reason = "" if signs.chosen or not signs.line else f"{signs.what} in line {signs.line}"
-        self._heed(verdict, reason, "a text that is executed", text, as_main=False)
+        self._heed(verdict, reason, "an executed text", text, as_main=False)
         return verdict.dialect
 
     def _judge(self, path: str, as_main: bool) -> Dialect:
@@ -101,21 +101,22 @@ class DialectChoice:
     def _heed(
         self, verdict: Verdict, graph_reason: str, path: str, source: bytes, as_main: bool
     ) -> None:
-        """Lets what is about to run decide for modules in doubt and for the top level."""
+        """Lets a file that is about to run decide for modules in doubt and for the top level."""
         if verdict.dialect and (as_main or self.main is None):
             self.main = verdict.dialect
-            self._tell(f"{os.path.basename(path)} is of {self.main.value} ({verdict.reason})")
+            name = os.path.basename(path)
+            self._tell(f"{name} is written for {self.main.value} ({verdict.reason})")
         if (verdict.dialect or self.main) is Dialect.TF1:
-            self._want_graphs(path, "as in every program of TF1")
+            self._want_graphs(path, "as in every TF1 program")
         elif graph_reason:
             self._want_graphs(path, graph_reason)
         elif signs_of(source).chosen and not any(name in source for name in _OWN_GRAPHS):
             if self.graphs and not self._eager_file:
-                _tell_of_both(path, "a file that ran before it")
+                _tell_of_both(path, "an earlier file")
             self._eager_file = self._eager_file or path
 
     def _want_graphs(self, path: str, reason: str) -> None:
-        """Gives the top level graphs, from now on where TensorFlow is loaded already."""
+        """Gives the top level graphs, immediately if TensorFlow is loaded already."""
         if self.graphs:
             return
         if self._eager_file:
@@ -135,14 +136,14 @@ class DialectChoice:
 
 def _tell_of_both(eager: str, graphs: str) -> None:
     print(
-        f"estimator-bridge: {eager} runs operations eagerly, {graphs} counts on TensorFlow 1's "
-        "graphs, and a process has one of the two: run them in processes of their own.",
+        f"estimator-bridge: {eager} runs operations eagerly, {graphs} relies on TensorFlow 1's "
+        "graphs, and a process can only do one: run them in separate processes.",
         file=sys.stderr,
     )
 
 
 def _folders(path: str) -> tuple[str, ...]:
-    """Where the imports of a file that a tool runs are looked for."""
+    """Returns the folders to search for imports of a file that a tool runs."""
     searched = [os.path.abspath(folder) for folder in sys.path]
     return (
         os.path.dirname(os.path.abspath(path)),

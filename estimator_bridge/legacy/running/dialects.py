@@ -1,4 +1,4 @@
-"""Which TensorFlow a module was written for, seen from its source."""
+"""Determines from a module's source which TensorFlow it was written for."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ __all__ = ["Dialect", "Verdict", "judge", "judge_nodes", "speaks_tensorflow"]
 
 
 class Dialect(enum.Enum):
-    """What a module means by `tensorflow`."""
+    """The meaning of `import tensorflow` in a module."""
 
     TF1 = "TF1"
     TF2 = "TF2"
 
 
 class Verdict(NamedTuple):
-    """A module's dialect, and what in its source says so.
+    """A module's dialect, and the evidence in its source.
 
     Attributes:
-      dialect: what it was written for; None where its source fits both.
-      reason: the name that decided, with its line; "" where none did.
+      dialect: the dialect it was written for; None if its source fits both.
+      reason: the name that decided, with its line; "" if there is none.
     """
 
     dialect: Dialect | None
@@ -37,21 +37,21 @@ _OF_COMPAT = ("compat.v1", "compat.v2")
 
 
 def speaks_tensorflow(source: bytes) -> bool:
-    """Whether a module may import TensorFlow at all: a quick look before `judge`."""
+    """Returns whether a module may import TensorFlow: a quick check before `judge`."""
     return b"tensorflow" in source
 
 
 def judge(source: bytes) -> Verdict:
-    """Finds out which TensorFlow a module was written for.
+    """Determines which TensorFlow a module was written for.
 
-    A name of tf that only TF1 had decides for TF1. It does not where tf is set to tf.compat.v1, in
-    some branch at least: such a module knows where TF1's names are today, and means TF2.
+    A name of tf that only TF1 had decides for TF1, unless some branch binds tf to tf.compat.v1:
+    such a module knows where TF2 has TF1's names, and means TF2.
 
     Args:
       source: the module's source.
 
     Returns:
-      The verdict; without a dialect for a source that Python cannot read, too.
+      The verdict; without a dialect if Python cannot parse the source.
     """
     if not speaks_tensorflow(source):
         return _DOUBT
@@ -63,10 +63,10 @@ def judge(source: bytes) -> Verdict:
 
 
 def judge_nodes(nodes: Sequence[ast.AST]) -> Verdict:
-    """Does what `judge` does, for a source that is parsed.
+    """Judges a parsed source as `judge` does.
 
     Args:
-      nodes: all nodes of the module's syntax tree, as `ast.walk` gives them.
+      nodes: all nodes of the module's syntax tree, as `ast.walk` returns them.
     """
     of_compat = _compat_variables(nodes)
     uses = list(_uses(nodes, _variables(nodes, "tensorflow") - of_compat.keys()))
@@ -89,7 +89,7 @@ def judge_nodes(nodes: Sequence[ast.AST]) -> Verdict:
 
 
 def _only_tf1(name: str) -> bool:
-    """Whether a dotted name leads to, or through, a name that only TF1 had."""
+    """Returns whether a dotted name is, or passes through, a name that only TF1 had."""
     parts = name.split(".")
     if parts[0] != "tensorflow":
         return False
@@ -97,7 +97,7 @@ def _only_tf1(name: str) -> bool:
 
 
 def _imports(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, int]]:
-    """The full names below tensorflow that a module imports, with their lines."""
+    """Yields the full names below tensorflow that a module imports, with their lines."""
     for node in nodes:
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -109,7 +109,7 @@ def _imports(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, int]]:
 
 
 def _variables(nodes: Sequence[ast.AST], module: str) -> set[str]:
-    """The variables that stand for a module."""
+    """Returns the variables that refer to a module."""
     found = set()
     for node in nodes:
         if isinstance(node, ast.Import):
@@ -121,7 +121,7 @@ def _variables(nodes: Sequence[ast.AST], module: str) -> set[str]:
 
 
 def _compat_variables(nodes: Sequence[ast.AST]) -> dict[str, int]:
-    """The variables that stand for tf.compat.v1 or v2, at least in some branch, with a line."""
+    """Returns the variables that refer to tf.compat.v1 or v2 in any branch, with a line."""
     found = {}
     for node in nodes:
         if isinstance(node, ast.Import):
@@ -137,7 +137,7 @@ def _compat_variables(nodes: Sequence[ast.AST]) -> dict[str, int]:
 
 
 def _uses(nodes: Sequence[ast.AST], variables: set[str]) -> Iterator[tuple[str, int]]:
-    """The names below tf that a module uses, dotted, with their lines."""
+    """Yields the dotted names below tf that a module uses, with their lines."""
     for node in nodes:
         if isinstance(node, ast.Attribute):
             name = _below(node, variables)

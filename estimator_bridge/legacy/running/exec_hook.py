@@ -1,7 +1,7 @@
-"""`exec` while a program runs: a file that is executed as a module gets imports of its dialect.
+"""Replaces `exec` while a program runs, so that executed modules get imports of their dialect.
 
-All that runs a file by hand does it by compiling and executing it: runpy, cProfile, pdb, coverage,
-launchers, and pytest, which first rewrites the assertions. Only `import` goes by the finder.
+Every tool that runs a file by hand compiles and executes it: runpy, cProfile, pdb, coverage,
+launchers, and pytest, which first rewrites the assertions. Only `import` uses the finder.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Callable
 
 __all__ = ["python_exec", "watch_exec"]
 
-# Give the builtins for a namespace that is about to run a file, or a text; None leaves what it has.
+# These return the builtins for a namespace about to run a file or a text; None changes nothing.
 OfFile = Callable[[str, str, bool, "str | None"], "dict[str, Any] | None"]
 OfText = Callable[[bytes, "str | None"], "dict[str, Any] | None"]
 
@@ -22,23 +22,23 @@ python_exec = builtins.exec
 
 
 def watch_exec(of_file: OfFile, of_text: OfText) -> None:
-    """Puts the hook into Python's builtins.
+    """Installs the hook in Python's builtins.
 
     Args:
-      of_file: takes a file's path, the name of its module, whether it runs as ``__main__``, and
-        the file that the namespace belongs to, where that is another one.
-      of_text: takes source that is executed as text, and such a file.
+      of_file: called with a file's path, the name of its module, whether it runs as ``__main__``,
+        and the file that the namespace belongs to, if that is another file.
+      of_text: called with source that is executed as text, and the same kind of file.
     """
     _Watched.of_file, _Watched.of_text = staticmethod(of_file), staticmethod(of_text)
     builtins.exec = _Watched
 
 
 class _Watched:
-    """Stands for `exec`.
+    """Replaces `exec`.
 
-    A class, not a function, so that no frame of it is on the stack while the code runs: to call it
-    calls ``__new__``, which returns, and then ``__init__``, which is Python's own `exec`. So
-    tracebacks, debuggers, profilers and code that looks at its caller see what they always saw.
+    A class has no frame on the stack while the code runs, unlike a function: a call runs
+    ``__new__``, which returns, and then ``__init__``, which is Python's own `exec`. So tracebacks,
+    debuggers, profilers and code that inspects its caller see no difference.
     """
 
     of_file: OfFile
@@ -46,10 +46,10 @@ class _Watched:
 
     def __new__(cls, *args: Any, **kwargs: Any) -> _Watched:
         frame = sys._getframe(1)
-        if args and frame.f_globals.get("__name__") != "importlib._bootstrap":  # the finder's
+        if args and frame.f_globals.get("__name__") != "importlib._bootstrap":  # not by the finder
             given = args[1] if len(args) > 1 else kwargs.get("globals")
             debugger = sys.gettrace()
-            sys.settrace(None)  # what is done here is nothing that a user traces
+            sys.settrace(None)  # hides this work from the user's tracing
             try:
                 cls._prepare(args[0], given, frame)
             finally:
@@ -85,7 +85,7 @@ _Watched.__doc__ = python_exec.__doc__
 
 
 def _other_owner(path: str, namespace: dict[str, Any]) -> str | None:
-    """The file that a namespace belongs to; None where that is the file about to run."""
+    """Returns the file that a namespace belongs to; None if that is the file about to run."""
     file = namespace.get("__file__")
     if "__builtins__" not in namespace or file is None:
         return None

@@ -1,4 +1,4 @@
-"""Finds the program's modules as Python does, and gives them imports of their own."""
+"""Finds the program's modules as Python does, and sets the imports of their dialect."""
 
 from __future__ import annotations
 
@@ -25,31 +25,30 @@ from estimator_bridge.quiet_start import quietly
 
 __all__ = ["ProgramFinder"]
 
-# Packages that stand beside this library's in its repository, which an editable installation puts
-# on the path, and the folder that they are in. A folder of such a name that the program has is the
-# program's, though Python would put a folder without an __init__.py behind every package of that
-# name.
+# Packages next to this library's in its repository, which an editable installation adds to the
+# path, and their folder. If the program has a folder of the same name, it belongs to the program,
+# although Python would prefer any package of that name to a folder without an __init__.py.
 _BESIDE = frozenset({"flags", "models"})
 _PACKAGE = os.path.join(os.path.dirname(os.path.realpath(version.__file__)), "")
 _HERE = os.path.dirname(os.path.dirname(_PACKAGE))
 
 
 class ProgramFinder(importlib.abc.MetaPathFinder):
-    """Stands first among Python's finders while a program runs.
+    """The first of Python's finders while a program runs.
 
     Args:
-      choice: decides about the dialects of the program's files.
+      choice: chooses the dialects of the program's files.
     """
 
     def __init__(self, choice: DialectChoice):
         self._choice = choice
-        # Installed packages that are of the program.
+        # Installed packages that belong to the program.
         self.packages: set[str] = set()
 
     def find_spec(
         self, fullname: str, path: Any = None, target: Any = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """The spec of a module of the program, or of TensorFlow itself; else None."""
+        """Returns the spec of a module of the program, or of TensorFlow itself; otherwise None."""
         top = fullname.partition(".")[0]
         if fullname == "tensorflow":
             return self._tensorflow(path, target)
@@ -65,10 +64,10 @@ class ProgramFinder(importlib.abc.MetaPathFinder):
         return spec
 
     def is_of_program(self, top: str, file: str) -> bool:
-        """Whether a file is one of the program's, or of an installed package that is itself one.
+        """Returns whether a file belongs to the program or to an installed TF1 program.
 
         Args:
-          top: the name of the package, or module, at the top.
+          top: the name of the top-level package or module.
           file: the file.
         """
         if is_installed(file):
@@ -91,7 +90,7 @@ class ProgramFinder(importlib.abc.MetaPathFinder):
         return None
 
     def _speaks_tf1(self, top: str, file: str) -> bool:
-        """Whether an installed file is of a package that is itself a program of TF1."""
+        """Returns whether an installed file belongs to a package that is a TF1 program."""
         if top in self.packages:
             return True
         if mentions_tensorflow(file) and module_verdict(file).dialect is Dialect.TF1:
@@ -107,7 +106,7 @@ class ProgramFinder(importlib.abc.MetaPathFinder):
 
 
 class _ProgramLoader(importlib.machinery.SourceFileLoader):
-    """Loads a module of the program, with builtins of its dialect."""
+    """Loads a module of the program with the builtins of its dialect."""
 
     def __init__(self, fullname: str, path: str, choice: DialectChoice):
         super().__init__(fullname, path)
@@ -120,7 +119,7 @@ class _ProgramLoader(importlib.machinery.SourceFileLoader):
 
 
 class _TensorFlowLoader(importlib.abc.Loader):
-    """Loads TensorFlow as its own loader does, then gets it ready."""
+    """Loads TensorFlow with its own loader, then prepares it."""
 
     def __init__(self, loader: Any, choice: DialectChoice):
         self._loader, self._choice = loader, choice
@@ -129,11 +128,11 @@ class _TensorFlowLoader(importlib.abc.Loader):
         return getattr(self._loader, name)
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
-        """As TensorFlow's own loader."""
+        """Delegates to TensorFlow's own loader."""
         return self._loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Runs TensorFlow's own code, then installs what is missing in it."""
+        """Runs TensorFlow's own code, then installs the names that it lacks."""
         with quietly():
             self._loader.exec_module(module)
             module.__spec__.loader = module.__loader__ = self._loader  # type: ignore[union-attr]

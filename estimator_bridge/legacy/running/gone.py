@@ -1,4 +1,4 @@
-"""What there is to say of a name below tensorflow that is not there."""
+"""Messages for names below tensorflow that do not exist."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
 __all__ = ["what_is_said_of"]
 
 _CONTRIB = "tensorflow.contrib."
-_TABLE = "`estimator-bridge run --list-supported` shows what is there."
+_TABLE = "`estimator-bridge run --list-supported` lists the supported names."
 
-# By the beginning of a name.
+# By prefix of a name.
 _ADVICE = {
     "tensorflow.examples": (
-        "The examples are no part of TensorFlow any more, but for "
+        "The examples are no longer part of TensorFlow, except for "
         "tensorflow.examples.tutorials.mnist.input_data."
     ),
-    "tensorflow.models": "The models are no part of TensorFlow: put their folder on PYTHONPATH.",
-    "tensorflow.python.estimator": "See tf.estimator for a public name of it.",
-    "tensorflow.python": f"It is a private name, and has gone or moved. {_TABLE}",
+    "tensorflow.models": "The models are not part of TensorFlow: put their folder on PYTHONPATH.",
+    "tensorflow.python.estimator": "Look for a public name of it in tf.estimator.",
+    "tensorflow.python": f"It is a private name, and was removed or moved. {_TABLE}",
 }
 
 
 def what_is_said_of(name: str, error: Exception | None = None) -> str:
-    """A message for a name that is not there.
+    """Returns the message for a name that does not exist.
 
     Args:
-      name: the full name, from `tensorflow` on.
-      error: what was raised when it was looked for.
+      name: the full name, starting with `tensorflow`.
+      error: the error that its lookup raised.
     """
     if isinstance(error, (MissingImportError, MissingNameError)):
         return str(error)
     if name.startswith(_CONTRIB):
         return _of_contrib(name.replace("tensorflow", "tf", 1))
     fitting = (said for start, said in _ADVICE.items() if f"{name}.".startswith(f"{start}."))
-    said = next(fitting, f"TensorFlow has no such name any more. {_TABLE}")
+    said = next(fitting, f"TensorFlow no longer has this name. {_TABLE}")
     return f"{name} is not supported. {said}"
 
 

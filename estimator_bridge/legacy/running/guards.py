@@ -1,4 +1,4 @@
-"""Which imports of a module are tried out: those whose failure the module itself handles."""
+"""Detects imports whose failure the module handles itself."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _CATCHES = {"ImportError", "ModuleNotFoundError", "AttributeError", "Exception",
 
 
 def is_guarded(path: str, line: int) -> bool:
-    """Whether a line stands in a `try` that goes on after an ImportError.
+    """Returns whether a line is in a `try` that handles an ImportError.
 
     Args:
       path: the module's file.
@@ -24,7 +24,7 @@ def is_guarded(path: str, line: int) -> bool:
 @functools.lru_cache(maxsize=256)
 def _guarded_lines(path: str) -> tuple[tuple[int, int], ...]:
     try:
-        tree = ast.parse("".join(linecache.getlines(path)))  # a notebook's cell is no file
+        tree = ast.parse("".join(linecache.getlines(path)))  # a notebook's cell is not a file
     except (SyntaxError, ValueError):
         return ()
     return tuple(

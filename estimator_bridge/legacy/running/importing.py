@@ -1,7 +1,7 @@
-"""The `import` statement of a program's modules: it knows which TensorFlow they mean.
+"""The `import` statement of a program's modules, which depends on their TensorFlow dialect.
 
-A module's imports go through ``__builtins__["__import__"]`` of its own namespace. The program's
-modules get builtins with the function made here; all other modules keep Python's.
+A module's imports call ``__builtins__["__import__"]`` of its namespace. The program's modules get
+builtins with the function made here; all other modules keep Python's.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from estimator_bridge.legacy.tf1.privates import moved_module, with_old_names
 __all__ = ["are_of_program", "builtins_for"]
 
 _ROOT = "tensorflow"
-# What TF1's tf has no attributes for, or whose attributes are not all: files of TensorFlow.
+# Folders of TensorFlow, whose modules are not all attributes of TF1's tf.
 _FILES = ("python", "core", "compiler", "tools", "contrib", "lite.python", "examples")
 
 
 def builtins_for(dialect: Dialect) -> dict[str, Any]:
-    """The builtins of the program's modules that are written in a dialect."""
+    """Returns the builtins for the program's modules of a dialect."""
     if dialect not in _builtins:
         _builtins[dialect] = {
             **vars(builtins),
@@ -43,7 +43,7 @@ _builtins: dict[Dialect, dict[str, Any]] = {}
 
 
 def are_of_program(found: dict[str, Any]) -> bool:
-    """Whether builtins, as a frame has them, are those of a module of the program."""
+    """Returns whether a frame's builtins are those of a module of the program."""
     return any(found is given for given in _builtins.values())
 
 
@@ -68,15 +68,15 @@ def _import_function(dialect: Dialect) -> Callable[..., Any]:
 
 
 def _import_tensorflow(name: str, fromlist: tuple[str, ...], dialect: Dialect) -> Any:
-    importlib.import_module(_ROOT)  # the finder gets it ready
+    importlib.import_module(_ROOT)  # the finder prepares it
     top = _top(dialect)
     try:
         module = _resolve(name, dialect)
-        if isinstance(module, Placeholder):  # that an earlier import has left
+        if isinstance(module, Placeholder):  # left by an earlier import
             module = _missing(name, None)
     except (MissingImportError, ModuleNotFoundError) as error:
         if not (error.name or "").startswith(_ROOT):
-            raise  # what is missing is a package that TensorFlow needs
+            raise  # the missing package is one that TensorFlow needs
         module = _missing(name, error)
         if not fromlist:
             _hang(module)
@@ -104,7 +104,7 @@ def _top(dialect: Dialect) -> ModuleType:
 
 
 def _resolve(name: str, dialect: Dialect) -> Any:
-    """The module of a full name, as a module of the dialect means it."""
+    """Returns the module of a full name, as the dialect defines it."""
     if name == _ROOT:
         return _top(dialect)
     below = name[len(_ROOT) + 1 :]
@@ -116,7 +116,7 @@ def _resolve(name: str, dialect: Dialect) -> Any:
             module = getattr(module, part, None)
         if module is not None:
             return module
-        # tf.keras and others are packages whose attributes are not all of their modules.
+        # Some modules of packages such as tf.keras are not attributes of them.
         try:
             return importlib.import_module(f"{_ROOT}.compat.v1.{below}")
         except ModuleNotFoundError:
@@ -125,7 +125,7 @@ def _resolve(name: str, dialect: Dialect) -> Any:
 
 
 def _name_of(module: Any, full_name: str, dialect: Dialect) -> Any:
-    """What `from module import name` gives; a placeholder where there is nothing."""
+    """Returns the result of `from module import name`; a placeholder if it does not exist."""
     if isinstance(module, Placeholder):
         return _missing(full_name, None)
     moved = moved_module(full_name)
@@ -146,10 +146,10 @@ def _name_of(module: Any, full_name: str, dialect: Dialect) -> Any:
 
 
 def _missing(name: str, error: Exception | None) -> Placeholder:
-    """A placeholder for a name; raises where the program is ready for an ImportError."""
+    """Returns a placeholder for a name; raises if the program handles an ImportError."""
     frame = sys._getframe(1)
     while frame.f_globals.get("__name__", "").startswith("estimator_bridge.legacy.running"):
-        assert frame.f_back is not None  # a program's module has called
+        assert frame.f_back is not None  # the caller is a module of the program
         frame = frame.f_back
     message = what_is_said_of(name, error)
     if is_guarded(frame.f_code.co_filename, frame.f_lineno):
@@ -158,9 +158,10 @@ def _missing(name: str, error: Exception | None) -> Placeholder:
 
 
 def _hang(placeholder: Placeholder) -> None:
-    """Puts a placeholder where `import a.b.c as d` looks: it takes one attribute after the other.
+    """Registers a placeholder so that `import a.b.c as d` finds it.
 
-    Where there is none, it takes what sys.modules has by the parent's ``__name__``.
+    That statement looks up one attribute after the other; if one is missing, it uses sys.modules
+    with the parent's ``__name__``.
     """
     name, message = placeholder.__dict__["__name__"], placeholder.__dict__["_message"]
     while name != _ROOT and name not in sys.modules:
@@ -169,7 +170,7 @@ def _hang(placeholder: Placeholder) -> None:
 
 
 def _with(module: Any, given: dict[str, Any]) -> ModuleType:
-    """A module as the `from` of one import statement sees it."""
+    """Returns a module as the `from` of one import statement sees it."""
     seen = ModuleType(getattr(module, "__name__", _ROOT))
     seen.__getattr__ = lambda name: getattr(module, name)  # type: ignore[method-assign]
     vars(seen).update(given)

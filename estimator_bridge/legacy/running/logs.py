@@ -1,4 +1,4 @@
-"""What a program that is run as it stands does not need to be told by TensorFlow's log."""
+"""Filters irrelevant messages from TensorFlow's log while an unmodified program runs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import logging
 
 __all__ = ["leave_out_old_news"]
 
-# By a part of the message: that a name is deprecated, as the program will not be rewritten; and
-# how the cores' sums are taken.
+# By part of the message: deprecation warnings, as the program will not be rewritten, and details
+# of summing over the cores.
 _NO_NEWS = ("is deprecated and will be removed", " then broadcast to (")
 
 

@@ -1,4 +1,4 @@
-"""A notebook's lines that are not Python: magics, shell commands, calls for help."""
+"""Removes notebook lines that are not Python: magics, shell commands, help requests."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from typing import NamedTuple
 
 __all__ = ["PlainCell", "plain_python"]
 
-# Cell magics whose cell is Python that the notebook goes on with, and such line magics.
+# Cell magics that run their cell as Python in the notebook's namespace; likewise line magics.
 _AROUND_A_CELL = {"capture", "prun", "time"}
 _AROUND_A_STATEMENT = {"prun", "time"}
 _LINE = re.compile(r"[%!?]|[%\w.]+\?{1,2}\s*$")
 _ASSIGNED = re.compile(r"(?P<target>[\w.,\s\[\]]+?=\s*)(?P<line>[%!].+)$", re.S)
-_OPTIONS = re.compile(r"\s*(-[lsTD]\s*\S+\s+|-\w+\s+)*")  # %prun's -l 10, for one
+_OPTIONS = re.compile(r"\s*(-[lsTD]\s*\S+\s+|-\w+\s+)*")  # such as %prun's -l 10
 _TENSORFLOW = re.compile(r"%tensorflow_version\s+(\d)")
 
 
 class PlainCell(NamedTuple):
-    """A cell as Python has it.
+    """A cell converted to plain Python.
 
     Attributes:
-      source: the Python, each line where it stands in the cell.
-      passed_over: the lines that are not run, as they stand in the cell.
-      tensorflow: what `%tensorflow_version` asks for: "1", "2", or "" where it is not there.
+      source: the Python, with each line at its position in the cell.
+      passed_over: the lines that are not run, as written in the cell.
+      tensorflow: the version that `%tensorflow_version` asks for: "1", "2", or "" without it.
     """
 
     source: str
@@ -34,13 +34,13 @@ class PlainCell(NamedTuple):
 
 
 def plain_python(source: str) -> PlainCell:
-    """Takes what only a notebook runs out of a cell.
+    """Removes the lines of a cell that only a notebook can run.
 
     Args:
       source: the cell.
 
     Returns:
-      The rest of it. A statement behind `%time`, and a cell below `%%time`, stay.
+      The rest. The statement of a `%time` line, and the cell below `%%time`, are kept.
     """
     lines = source.split("\n")
     passed = []
@@ -74,7 +74,7 @@ def plain_python(source: str) -> PlainCell:
 
 
 def _statement_of(line: str) -> str | None:
-    """The Python behind a magic that runs a statement, with what it is assigned to."""
+    """Returns the Python statement of a magic that runs one, with its assignment target."""
     assigned = _ASSIGNED.match(line)
     target, line = (assigned["target"], assigned["line"]) if assigned else ("", line)
     name, _, rest = line[1:].partition(" ")
@@ -93,7 +93,7 @@ def _is_python(source: str) -> bool:
 
 
 def _goes_on(lines: list[str]) -> bool:
-    """Whether what stands in these lines goes on in the next: a bracket, a string, a backslash."""
+    """Returns whether the last line continues in the next: in a bracket, string or backslash."""
     if not lines:
         return False
     if lines[-1].endswith("\\"):

@@ -1,4 +1,4 @@
-"""Finds what is to run as ``__main__``: a script, a notebook, a folder, a module."""
+"""Finds the program to run as ``__main__``: a script, a notebook, a folder, a module."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["Main", "find_module", "find_script", "is_tool"]
 
 
 class Main(NamedTuple):
-    """What is to run as ``__main__``.
+    """The program to run as ``__main__``.
 
     Attributes:
-      name: how it was named: the first of sys.argv.
+      name: the name used on the command line: the first of sys.argv.
       path: its file, absolute.
-      folder: what the program's absolute imports start from.
-      spec: for `-m`, how it was found; None for a script.
-      notebook: what it is, where it is a notebook.
+      folder: the root of the program's absolute imports.
+      spec: the spec of a module run with `-m`; None for a script.
+      notebook: the parsed notebook; None for any other program.
     """
 
     name: str
@@ -38,7 +38,7 @@ def find_script(path: str) -> Main:
 
     Raises:
       FileNotFoundError: there is no such file.
-      NotebookError: it is named like a notebook, and cannot be run as one.
+      NotebookError: the file is named like a notebook, but cannot be run as one.
     """
     if os.path.isdir(path):
         inner = os.path.join(path, "__main__.py")
@@ -55,10 +55,9 @@ def find_script(path: str) -> Main:
 
 
 def find_module(name: str) -> Main:
-    """Finds a module for `-m`; that of a package is its ``__main__``.
+    """Finds a module for `-m`; for a package, its ``__main__``.
 
-    The packages around it are not imported, but looked for: they are to be imported as parts of
-    the program.
+    Its parent packages are located but not imported: they must be imported as parts of the program.
 
     Raises:
       ModuleNotFoundError: there is no such module, or it has no source.
@@ -80,10 +79,10 @@ def find_module(name: str) -> Main:
 
 
 def _spec(name: str) -> importlib.machinery.ModuleSpec | None:
-    """The spec of a module whose packages are not imported.
+    """Returns the spec of a module without importing its packages.
 
-    Each is looked for by the last part of its name: a folder without an ``__init__.py`` asks
-    sys.modules for its parent when it is looked for by the whole of it.
+    Each package is looked up by the last part of its name: with the full name, a folder without
+    an ``__init__.py`` would need its parent in sys.modules.
     """
     path: list[str] | None = None
     spec = None
@@ -100,7 +99,7 @@ def _spec(name: str) -> importlib.machinery.ModuleSpec | None:
 
 
 def is_tool(main: Main) -> bool:
-    """Whether a module is no program of TensorFlow itself, but runs one, as pytest and pdb do."""
+    """Returns whether a module is a tool that runs programs, such as pytest or pdb."""
     if main.spec is None or not is_installed(main.path):
         return False
     top = main.spec.name.partition(".")[0]

@@ -1,4 +1,4 @@
-"""A notebook file as a program: its code cells, one after the other, in one namespace."""
+"""Notebook files as programs: their code cells run in turn, in one namespace."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ __all__ = ["Cell", "Notebook", "NotebookError", "is_notebook", "read_notebook"]
 
 
 class NotebookError(ValueError):
-    """A file is not a notebook that can run; the message says why."""
+    """A file is not a notebook that can be run; the message says why."""
 
 
 class Cell(NamedTuple):
     """A code cell.
 
     Attributes:
-      number: counts the cells with code from 1, as Jupyter does when it runs all of a notebook.
-      source: its Python, without magics, each line where it stands in the cell.
+      number: the number among the cells with code, from 1, as Jupyter counts when it runs all.
+      source: its Python, without magics, with each line at its position in the cell.
       passed_over: the lines that are not run.
     """
 
@@ -36,9 +36,9 @@ class Notebook(NamedTuple):
     """A notebook.
 
     Attributes:
-      name: the file, as it is shown.
-      cells: those with code.
-      tensorflow: what `%tensorflow_version` asks for: "1", "2" or "".
+      name: the file name to show.
+      cells: the cells with code.
+      tensorflow: the version that `%tensorflow_version` asks for: "1", "2" or "".
     """
 
     name: str
@@ -51,7 +51,7 @@ class Notebook(NamedTuple):
         return "\n".join(cell.source for cell in self.cells)
 
     def place_of(self, line: int) -> str:
-        """Where a line of `source` stands."""
+        """Returns the cell, and the line in it, of a line of `source`."""
         for cell in self.cells:
             length = cell.source.count("\n") + 1
             if line <= length:
@@ -60,21 +60,21 @@ class Notebook(NamedTuple):
         raise IndexError(line)
 
     def placed(self, text: str) -> str:
-        """A sentence about `source`, with its "line N" as a line of a cell."""
+        """Rewrites "line N" of `source` in a sentence as a line of a cell."""
         return re.sub(r"line (\d+)", lambda found: self.place_of(int(found[1])), text)
 
     def passed_over(self) -> str:
-        """What is not run, a line each; "" where all is."""
+        """Lists the lines that are not run; "" if there are none."""
         lines = [f"  cell {c.number}: {line}" for c in self.cells for line in c.passed_over]
         if not lines:
             return ""
-        head = f"{self.name}: passed over, as a notebook alone runs them:"
+        head = f"{self.name}: skipped, because only a notebook can run these lines:"
         return "\n".join([head, *lines])
 
     def compiled(self) -> list[CodeType]:
-        """The code of each cell.
+        """Returns the code of each cell.
 
-        Tracebacks, debuggers and whatever else looks for a cell's source find it.
+        The cells' sources are registered for tracebacks, debuggers and other tools.
 
         Raises:
           SyntaxError: a cell is not Python; the error names the cell.
@@ -89,7 +89,7 @@ class Notebook(NamedTuple):
 
 
 def is_notebook(path: str) -> bool:
-    """Whether a file is a notebook by its name."""
+    """Returns whether a file is a notebook, by its name."""
     return path.endswith(".ipynb")
 
 
@@ -98,10 +98,10 @@ def read_notebook(path: str, name: str | None = None) -> Notebook:
 
     Args:
       path: the file.
-      name: how it is to be shown; by default as `path`.
+      name: the name to show; by default `path`.
 
     Raises:
-      NotebookError: it cannot be read, is no notebook, is none of Python, or has no code.
+      NotebookError: it cannot be read, is not a Python notebook, or has no code.
       OSError: the file cannot be opened.
     """
     name = name or path
@@ -109,10 +109,12 @@ def read_notebook(path: str, name: str | None = None) -> Notebook:
         try:
             content = json.load(file)
         except ValueError as error:
-            raise NotebookError(f"{name!r} is no notebook: its JSON is broken ({error})") from None
+            raise NotebookError(
+                f"{name!r} is not a notebook: its JSON is broken ({error})"
+            ) from None
     language = _language(content)
     if not language.startswith("python"):
-        raise NotebookError(f"{name!r} is a notebook of {language}; only Python's can be run")
+        raise NotebookError(f"{name!r} is a notebook in {language}; only Python can be run")
     cells: list[Cell] = []
     tensorflow = ""
     for source in _code_cells(content, name):
@@ -135,7 +137,7 @@ def _language(content: Any) -> str:
 
 
 def _code_cells(content: Any, name: str) -> Iterator[str]:
-    """The sources of the code cells, whichever format they stand in."""
+    """Yields the sources of the code cells, in any nbformat."""
     if isinstance(content, dict) and isinstance(content.get("cells"), list):
         cells = content["cells"]
     elif isinstance(content, dict) and isinstance(content.get("worksheets"), list):
@@ -143,14 +145,14 @@ def _code_cells(content: Any, name: str) -> Iterator[str]:
         cells = [c for s in sheets if isinstance(s, dict) for c in s.get("cells") or []]
     else:
         raise NotebookError(
-            f"{name!r} is no notebook: wanted a JSON object with a list of `cells`, got "
+            f"{name!r} is not a notebook: wanted a JSON object with a list of `cells`, got "
             f"{type(content).__name__ if not isinstance(content, dict) else sorted(content)[:8]}"
         )
     for number, cell in enumerate(cells, 1):
         kind = cell.get("cell_type") if isinstance(cell, dict) else None
         if kind != "code":
             if not isinstance(kind, str):
-                raise NotebookError(f"{name!r} is broken: item {number} of its cells is no cell")
+                raise NotebookError(f"{name!r} is broken: item {number} of its cells is not a cell")
             continue
         source = cell.get("source", cell.get("input"))
         parts = source if isinstance(source, list) else [source]

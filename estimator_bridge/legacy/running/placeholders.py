@@ -1,4 +1,4 @@
-"""Stand-ins for names that an import asked for and that are not there: they fail when used."""
+"""Placeholders for missing names that an import asked for; they fail when used."""
 
 from __future__ import annotations
 
@@ -18,21 +18,20 @@ _OPERATIONS = (
 
 
 class Placeholder:
-    """What `from tensorflow.contrib import name` gives where there is no such name.
+    """The result of `from tensorflow.contrib import name` if the name does not exist.
 
-    The import succeeds, as the program may never use the name on the way that it takes; whatever
-    is done with it raises.
+    The import succeeds, because the program may never use the name; any use of it raises.
 
     Args:
-      message: what is missing, and what to use instead.
-      name: the whole name.
+      message: the error message, with what to use instead.
+      name: the full name.
     """
 
     def __init__(self, message: str, name: str):
         self.__dict__.update(_message=message, __name__=name)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name.endswith("__"):  # Python's own questions
+        if name.startswith("__") and name.endswith("__"):  # lookups by Python itself
             raise AttributeError(name)
         self._fail()
 
@@ -53,7 +52,7 @@ for _operation in _OPERATIONS:
 
 
 def calling_line() -> str:
-    """Where the program is, as 'file:line': the first frame outside of this library."""
+    """Returns the program's position as 'file:line': the first frame outside this library."""
     frame = sys._getframe(1)
     while frame.f_back is not None and _is_ours(frame.f_code):
         frame = frame.f_back

@@ -1,4 +1,4 @@
-"""Runs a script or a module as Python itself would, with the imports of an old program."""
+"""Runs a script or a module as Python would, but with an old program's imports."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ __all__ = ["code_of", "prepare_main", "run_main"]
 def run_main(
     main: Main, arguments: Sequence[str], forced: Dialect | None = None, verbose: bool = False
 ) -> None:
-    """Runs a program to its end. What it raises, SystemExit too, is raised.
+    """Runs a program to its end. Its exceptions, SystemExit included, propagate.
 
     Args:
       main: the program.
-      arguments: its own arguments.
-      forced: the dialect of all its modules; by default, each module's source tells.
-      verbose: say which dialect that is, and why.
+      arguments: the program's arguments.
+      forced: the dialect of all its modules; by default, each module's source decides.
+      verbose: whether to report the dialect and the reason.
     """
     sys.argv = [main.name, *arguments]
     told: dict[str, Any] = {"path": main.path, "module": main.spec.name if main.spec else None}
@@ -50,7 +50,7 @@ def run_main(
     module = ModuleType("__main__")
     vars(module).update(values, __spec__=main.spec)
     if main.notebook:
-        del module.__file__, vars(module)["__cached__"]  # Jupyter's have none
+        del module.__file__, vars(module)["__cached__"]  # Jupyter has none
         vars(module).update(__loader__=None, display=_display)
         _say(main.notebook.passed_over())
     sys.modules["__main__"] = module
@@ -64,14 +64,14 @@ def _say(text: str) -> None:
 
 
 def _display(*shown: Any, **unused_options: Any) -> None:
-    """What a notebook's `display` comes to on a terminal."""
+    """Implements a notebook's `display` on a terminal."""
     for value in shown:
         print(value)
 
 
 def _judge(main: Main, forced: Dialect | None, verbose: bool) -> dict[str, Any]:
-    """What `prepare_main` is to know of a program's dialect."""
-    dialect, why, graphs = forced, "as was asked for", ""
+    """Returns the arguments of `prepare_main` that describe the program's dialect."""
+    dialect, why, graphs = forced, "as requested", ""
     runs_others = is_tool(main)
     if forced is None and not runs_others:
         dialect, why = program_verdict(main.path, main.folder)
@@ -84,11 +84,11 @@ def _judge(main: Main, forced: Dialect | None, verbose: bool) -> dict[str, Any]:
             why, graphs = (_placed(main, reason) for reason in (why, graphs))
     if verbose:
         if runs_others and forced is None:
-            said = "a tool, so each file that it runs is judged by itself"
+            said = "a tool, so each file that it runs is judged separately"
         else:
-            said = f"a program of {(dialect or Dialect.TF2).value} ({why})"
+            said = f"a {(dialect or Dialect.TF2).value} program ({why})"
         _say(said)
-        _say(f"with TF1's behaviour ({graphs})" if graphs else "")
+        _say(f"with TF1's behavior ({graphs})" if graphs else "")
     return {
         "dialect": dialect.value if dialect else None,
         "forced": forced.value if forced else None,
@@ -98,7 +98,7 @@ def _judge(main: Main, forced: Dialect | None, verbose: bool) -> dict[str, Any]:
 
 
 def _placed(main: Main, reason: str) -> str:
-    """A reason that names a line of the notebook's source, with the cell in its place."""
+    """Returns a reason with line numbers of the notebook's source replaced by cell and line."""
     is_of_it = reason.startswith(f"{os.path.basename(main.path)}: ")
     return main.notebook.placed(reason) if main.notebook and is_of_it else reason
 
@@ -112,19 +112,19 @@ def prepare_main(
     is_tool: bool,
     verbose: bool = False,
 ) -> dict[str, Any]:
-    """Gets this process ready for the program's modules.
+    """Prepares this process for the program's modules.
 
     Args:
       path: the main module's file.
-      module: its name, where it is run by `-m`.
-      dialect: that of modules in doubt; None where the program did not tell.
-      forced: that of all modules, or None.
-      graphs: whether a program of TF2 gets graphs and sessions at its top level.
+      module: its name if it is run with `-m`.
+      dialect: the dialect of modules in doubt; None if the program is in doubt too.
+      forced: the dialect of all modules, or None.
+      graphs: whether a TF2 program gets graphs and sessions at its top level.
       is_tool: whether the main module only runs the program; it gets Python's own builtins.
-      verbose: say what files that a tool runs are judged to be.
+      verbose: whether to report the dialects of files that a tool runs.
 
     Returns:
-      What the main module's namespace is to have.
+      The values for the main module's namespace.
     """
     choice = DialectChoice(
         Dialect(dialect) if dialect else None,
@@ -152,7 +152,7 @@ def prepare_main(
 
 
 def _watch_exec(finder: ProgramFinder, choice: DialectChoice) -> None:
-    """Gives files that a tool, a launcher or the program itself executes imports of their own."""
+    """Sets the imports of files that a tool, a launcher or the program itself executes."""
 
     def tells(owner: str) -> bool:
         return is_installed(owner) or module_verdict(owner).dialect is not None
@@ -161,7 +161,7 @@ def _watch_exec(finder: ProgramFinder, choice: DialectChoice) -> None:
         if not finder.is_of_program(name.partition(".")[0], path):
             return None
         if owner and (tells(owner) or not module_verdict(path).dialect):
-            return None  # it runs as a part of the module that executes it
+            return None  # it runs as part of the module that executes it
         return builtins_for(choice.enter(path, as_main=is_main))
 
     def of_text(text: bytes, owner: str | None) -> dict[str, Any] | None:

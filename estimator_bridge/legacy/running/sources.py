@@ -1,4 +1,4 @@
-"""Which modules belong to the program, and which TensorFlow each of them means."""
+"""Finds the modules of a program, and the TensorFlow that each of them means."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ STANDARD = frozenset(getattr(sys, "stdlib_module_names", sys.builtin_module_name
 
 _INSTALLED = ("site-packages", "dist-packages")
 _MOST_FILES = 60
-# So many are read before any TF2 program starts; the search above ends at the first that tells.
+# Limit before any TF2 program starts; the search above ends at the first conclusive file.
 _NEAREST_FILES = 20
 
 
@@ -59,7 +59,7 @@ _FOLDERS = _python_folders()
 
 
 def is_installed(path: str) -> bool:
-    """Whether a file is Python's or an installed package's, and not of the program's folders."""
+    """Returns whether a file belongs to Python or an installed package, not to the program."""
     path = os.path.realpath(path)
     return path.startswith(_FOLDERS) or any(part in path.split(os.sep) for part in _INSTALLED)
 
@@ -68,41 +68,41 @@ def module_verdict(path: str) -> Verdict:
     """Judges a file.
 
     Args:
-      path: of a module's source.
+      path: the path of a module's source.
 
     Returns:
-      As `judge` does; without a dialect for a file that cannot be read.
+      The verdict of `judge`; without a dialect if the file cannot be read.
     """
     return judge(source_of(path))
 
 
 def program_verdict(path: str, *folders: str) -> Verdict:
-    """Judges a program by its main file, then by what that imports from the program's folders.
+    """Judges a program by its main file, then by its imports from the program's folders.
 
     Args:
       path: the main file.
-      *folders: where its imports are looked for.
+      *folders: the folders in which its imports are looked for.
 
     Returns:
-      The verdict of the nearest file that is in no doubt; its reason names the file.
+      The verdict of the nearest conclusive file; its reason names the file.
     """
     for file, source in program_files(path, folders):
         verdict = judge(source)
         if verdict.dialect is not None:
             return Verdict(verdict.dialect, f"{os.path.basename(file)}: {verdict.reason}")
-    return Verdict(None, "no module of it uses a name that tells")
+    return Verdict(None, "no module uses a name that decides")
 
 
 def default_graph_reason(path: str, *folders: str) -> str:
-    """What says that a program of tensorflow.compat.v1 counts on TensorFlow 1's ways.
+    """Returns why a program of tensorflow.compat.v1 is taken to rely on TensorFlow 1's behavior.
 
     Args:
       path: the main file.
-      *folders: where its imports are looked for.
+      *folders: the folders in which its imports are looked for.
 
     Returns:
-      The nearest sign of it, with its file and line; "" where there is none, and where some module
-      of the program chooses for itself.
+      The nearest sign of it, with its file and line; "" if there is none, or if a module of the
+      program makes the choice itself.
     """
     reason = ""
     for file, source in program_files(path, folders, _NEAREST_FILES):
@@ -117,7 +117,7 @@ def default_graph_reason(path: str, *folders: str) -> str:
 def program_files(
     path: str, folders: Sequence[str], most: int = _MOST_FILES
 ) -> Iterator[tuple[str, bytes]]:
-    """A program's files and their sources, the main one first, then what each imports."""
+    """Yields a program's files with their sources: the main one, then what each imports."""
     waiting, seen = [path], {path}
     while waiting and len(seen) <= most:
         file = waiting.pop(0)
@@ -130,12 +130,12 @@ def program_files(
 
 
 def mentions_tensorflow(path: str) -> bool:
-    """Whether a file may import TensorFlow."""
+    """Returns whether a file may import TensorFlow."""
     return speaks_tensorflow(source_of(path))
 
 
 def source_of(path: str) -> bytes:
-    """The source of a file, of a notebook its cells'; none for one that cannot be read."""
+    """Returns the source of a file or of a notebook's cells; empty if it cannot be read."""
     try:
         if is_notebook(path):
             return read_notebook(path).source.encode()
@@ -146,7 +146,7 @@ def source_of(path: str) -> bytes:
 
 
 def _local_imports(source: bytes, folders: Sequence[str], package: str) -> Iterator[str]:
-    """The files in the program's folders that a source imports, as far as their paths tell."""
+    """Yields the files in the program's folders that a source imports, judging by their paths."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError):

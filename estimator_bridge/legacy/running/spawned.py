@@ -1,7 +1,7 @@
 """The main module of a process that the program started by multiprocessing's `spawn`.
 
-Such a process imports the program's main module anew, under the name ``__mp_main__``. It is told to
-run this module in its place, which runs the program's with the imports that it had.
+Such a process imports the program's main module again, under the name ``__mp_main__``. It is
+redirected to this module, which runs the program's main module with the same imports as before.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _MAIN = ("init_main_from_name", "init_main_from_path")
 
 
 def tell_spawned_processes(**program: Any) -> None:
-    """Makes processes that are started from here on run the program's main module as here.
+    """Makes processes that are spawned from now on run the program's main module as here.
 
     Args:
-      **program: what `run_again` needs to know of it.
+      **program: the arguments of `run_again`'s `prepare_main`.
     """
     from multiprocessing import spawn
 
@@ -39,7 +39,7 @@ def tell_spawned_processes(**program: Any) -> None:
 
 
 def _main_of(program: dict[str, Any], module: str | None, path: str | None) -> dict[str, Any]:
-    """What to run: a tool or a launcher may have put another ``__main__`` in its own place."""
+    """Returns the program to run: a tool or launcher may have replaced ``__main__``."""
     if module:
         path = sys.modules["__main__"].__spec__.origin  # type: ignore[union-attr]
     if path is None or os.path.realpath(path) == os.path.realpath(program["path"]):
@@ -49,7 +49,7 @@ def _main_of(program: dict[str, Any], module: str | None, path: str | None) -> d
 
 
 def run_again(namespace: dict[str, Any]) -> None:
-    """Runs the program's main module in the namespace of the one that stands for it."""
+    """Runs the program's main module in this module's namespace."""
     from estimator_bridge.legacy.running.program import code_of, prepare_main
 
     program = json.loads(os.environ[_PROGRAM])

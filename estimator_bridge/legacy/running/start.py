@@ -1,4 +1,4 @@
-"""Gets TensorFlow ready for the program, at the moment that it is first imported."""
+"""Prepares TensorFlow for the program when it is first imported."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = ["get_ready", "split_the_cpu", "start_graphs"]
 
 
 def get_ready(graphs: bool) -> None:
-    """Puts this library into TensorFlow, and makes it behave as the program expects.
+    """Installs this library in TensorFlow, and sets the behavior that the program expects.
 
     Args:
       graphs: whether the program's top level gets graphs, sessions, reference variables and
-        `Dimension`, as in TF1. What an Estimator traces is the library's affair.
+        `Dimension`, as in TF1. Graphs of an Estimator do not depend on it.
     """
     from estimator_bridge.legacy.install import install
     from estimator_bridge.legacy.running.bridges.batch_norm import let_moments_take_no_mask
@@ -43,12 +43,12 @@ def get_ready(graphs: bool) -> None:
     settle_devices()
     if os.environ.get(CORES):
         split_the_cpu(int(os.environ[CORES]))
-    # The program will not be rewritten, so there is no use in telling what is deprecated.
+    # The program will not be rewritten, so deprecation warnings are of no use.
     warnings.filterwarnings("ignore", message=r"`tf\.\S+` is deprecated")
 
 
 def start_graphs() -> None:
-    """Gives the program's top level TF1's behaviour, also where TensorFlow is loaded already."""
+    """Gives the program's top level TF1's behavior, also if TensorFlow is loaded already."""
     import tensorflow.compat.v1 as tf1
 
     from estimator_bridge.legacy.tf1.truth import let_variables_be_true
@@ -59,9 +59,9 @@ def start_graphs() -> None:
 
 
 def split_the_cpu(cores: int) -> None:
-    """Makes the emulated cores while that is possible: the program's first operation is too late.
+    """Creates the emulated cores, which must happen before the program's first operation.
 
-    To list the devices, as `estimator_bridge.runtime.emulate_cores` does, would be one, too.
+    It must not list the devices first, as `estimator_bridge.runtime.emulate_cores` does.
     """
     import tensorflow as tf
 

@@ -1,4 +1,4 @@
-"""The table of `estimator-bridge run --list-supported`, which docs/supported.md shows."""
+"""Writes the table of `estimator-bridge run --list-supported` and docs/supported.md."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from estimator_bridge.legacy.tf1.changes import MISSING
 __all__ = ["table"]
 
 _HEAD = """\
-# What of TensorFlow 1 is there
+# Supported TensorFlow 1 APIs
 
 Written by `estimator-bridge run --list-supported`.
 
-The public names of TensorFlow 1.15's `tf` are there, as `tf.compat.v1` has them; the exceptions
-stand below. Of `tf.contrib`, these are there. The paths of its files, such as
-`tensorflow.contrib.layers.python.layers.layers`, lead to the same names. [Names that libraries
-import](library_names.md) lists what there is of the modules of `tensorflow_estimator`.
+The public names of TensorFlow 1.15's `tf` are available, as in `tf.compat.v1`, apart from the
+exceptions below. The following names of `tf.contrib` are supported. The paths of its files, such as
+`tensorflow.contrib.layers.python.layers.layers`, have the same names. [Names that libraries
+import](library_names.md) lists the supported names of the modules of `tensorflow_estimator`.
 """
 
 
 def table() -> str:
-    """Writes the table, in Markdown."""
+    """Returns the table, in Markdown."""
     return "\n".join(_lines())
 
 
@@ -34,7 +34,7 @@ def _lines() -> Iterator[str]:
         if "." not in name:
             yield f"## tf.contrib.{name}\n"
             yield textwrap.fill(", ".join(f"`{each}`" for each in namespace.names), 100) + "\n"
-    yield "# What is not there, and what to use\n\n| name | |\n|---|---|"
+    yield "# Unsupported names and replacements\n\n| name | |\n|---|---|"
     advice = Namespaces()
     for name in sorted(set(advice) - set(NAMESPACES)):
         yield _row(f"tf.contrib.{name}", advice[name])

@@ -1,4 +1,4 @@
-"""Names that TensorFlow 1.15 had and TensorFlow 2 has not: what tells a TF1 program.
+"""Names that TensorFlow 1.15 has and TensorFlow 2 lacks, which identify TF1 programs.
 
 Taken from a comparison of the public names of TensorFlow 1.15.5 and 2.21.
 """

@@ -1,4 +1,4 @@
-"""Tracebacks of the program alone, and what its well-known errors mean."""
+"""Limits tracebacks to the program's frames, and adds advice on well-known errors."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def show_program_only(whole: bool = False, has_cells: bool = False) -> None:
     """Makes Python show an error that ends the program as if it had run the program itself.
 
     Args:
-      whole: keep this library's frames, too.
-      has_cells: the program is a notebook. Its cells' lines are in Python's line cache, which the
-        interpreter itself does not read before Python 3.13.
+      whole: whether to keep this library's frames too.
+      has_cells: whether the program is a notebook. Its cells' lines are in Python's line cache,
+        which the interpreter itself does not read before Python 3.13.
     """
     show = print_exception if has_cells else sys.excepthook
 
@@ -44,13 +44,13 @@ def _clean(error: BaseException | None, seen: set[int]) -> None:
         seen.add(id(error))
         error.__traceback__ = without_our_frames(error.__traceback__)
         if type(error).__module__ == errors.__name__:
-            error.__cause__ = error.__context__ = None  # how this library came to it
+            error.__cause__ = error.__context__ = None  # internals of this library
         _clean(error.__cause__, seen)
         error = error.__context__
 
 
 def without_our_frames(traceback: TracebackType | None) -> TracebackType | None:
-    """A traceback without the frames of this library and of Python's import machinery."""
+    """Returns a traceback without frames of this library and of Python's import machinery."""
     kept = []
     while traceback is not None:
         file = traceback.tb_frame.f_code.co_filename

@@ -1,1 +1,1 @@
-"""TensorFlow 1.15's face: the module that `import tensorflow as tf` gives to a TF1 program."""
+"""TensorFlow 1.15's API: the module that `import tensorflow as tf` returns to a TF1 program."""

@@ -1,4 +1,4 @@
-"""Where TF1's tf differs from tf.compat.v1, which is nearly all of it."""
+"""The differences between TF1's tf and tf.compat.v1."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from estimator_bridge.legacy.tf1.face import Changes, Face
 
 __all__ = ["MISSING", "VERSION", "tensorflow_1"]
 
-# Programs compare it with "1.11", and with "2". The last release of TF1 has all that they look for.
+# Programs compare it with "1.11" and "2". TF1's last release satisfies all such checks.
 VERSION = "1.15.5"
 
 _PLACES = "estimator_bridge.legacy"
@@ -70,7 +70,7 @@ _OWN: dict[str, str | Callable[[], Any]] = {
 }
 
 _REMOVED = "was removed from TensorFlow."
-# By full name: what there is to say of what TF1 had and no TensorFlow has today.
+# By full name: advice for names that TF1 had and TensorFlow no longer has.
 MISSING = {
     "tensorflow.lite.experimental.nn": (
         f"{_REMOVED} Use tf.lite.TFLiteConverter, which converts Keras' LSTM and RNN layers."
@@ -92,7 +92,7 @@ MISSING = {
 
 @functools.cache
 def tensorflow_1() -> Face:
-    """TF1's tf: one face for the whole process."""
+    """Returns TF1's tf, one instance for the whole process."""
     import tensorflow.compat.v1
 
     real = sys.modules["tensorflow.compat.v1"]
@@ -104,6 +104,6 @@ def tensorflow_1() -> Face:
 
 
 def _wraps(name: str, module: ModuleType) -> bool:
-    """Whether a module is a namespace of the public API; those of Keras are Keras' own."""
+    """Returns whether a module is a public API namespace; Keras' namespaces are not wrapped."""
     del name
     return module.__name__.startswith(("tensorflow._api.", "tensorflow.compat.v1."))

@@ -1,7 +1,7 @@
-"""tensorflow.contrib and the paths below it, as modules over estimator_bridge's contrib.
+"""Modules for tensorflow.contrib and the paths below it, backed by estimator_bridge.contrib.
 
-They stand under names that TensorFlow 2 has not, so importing them disturbs nobody. All of them
-load what they show when it is used.
+TensorFlow 2 has no modules of these names, so they conflict with nothing. Each loads its contents
+on first use.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from estimator_bridge.missing import missing_getattr
 __all__ = ["ROOT", "find_contrib"]
 
 ROOT = "tensorflow.contrib"
-# Files whose function of the same name took their place in the package.
+# Files that the package replaced by their function of the same name.
 _FUNCTIONS = {"framework.python.ops.arg_scope"}
 
 
@@ -33,9 +33,9 @@ def find_contrib() -> None:
     """Makes ``tensorflow.contrib`` importable, with its namespaces and their old files' paths."""
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
-    # Where the import is another module's than the program's, this says what to use.
+    # If another module than the program's imports it, this error says what to use.
     missing_getattr(ROOT, Namespaces(), "tf.contrib")
-    # Made here and not by an import, which would give the real tensorflow an attribute.
+    # Created directly, because an import would set an attribute of the real tensorflow.
     if ROOT not in sys.modules:
         sys.modules[ROOT] = importlib.util.module_from_spec(
             importlib.machinery.ModuleSpec(ROOT, _Finder(), is_package=True)
@@ -43,7 +43,7 @@ def find_contrib() -> None:
 
 
 class _Contrib(ModuleType):
-    """tf.contrib, one of its namespaces, or a module that was a file of one.
+    """tf.contrib, one of its namespaces, or a module that represents one of their files.
 
     Args:
       name: its full name, below tensorflow.contrib.
@@ -66,14 +66,14 @@ class _Contrib(ModuleType):
             return importlib.import_module(f"{ROOT}.{path}")
         shown = self._shown()
         if not self._below:
-            getattr(shown, name)  # to fail with advice
+            getattr(shown, name)  # fails with advice
             return importlib.import_module(f"{ROOT}.{name}")
         value = self._look_up(name, shown)
         setattr(self, name, value)
         return value
 
     def __setattr__(self, name: str, value: Any) -> None:
-        # Python's import hangs a module into its package.
+        # Python's import sets a module as an attribute of its package.
         if not (isinstance(value, _Contrib) and value._below in _FUNCTIONS):
             super().__setattr__(name, value)
 
@@ -95,17 +95,17 @@ class _Contrib(ModuleType):
                 except AttributeError:
                     continue
             advice = self._said_of_the_file(namespace)
-        except MissingImportError as error:  # it is of a package that is not installed
+        except MissingImportError as error:  # it belongs to a package that is not installed
             raise MissingNameError(str(error), name=name) from error
         shown = f"tf.contrib.{self._below.partition('.')[0]}"
         anyway = (
-            f"{shown}.{name} is not supported. `estimator-bridge run --list-supported` shows what "
-            f"of {shown} is there."
+            f"{shown}.{name} is not supported. `estimator-bridge run --list-supported` lists the "
+            f"supported names of {shown}."
         )
         raise MissingNameError(advice or anyway, name=name)
 
     def _said_of_the_file(self, namespace: ModuleType) -> str | None:
-        """What a namespace has to say of an old file of its own that is not there as a whole."""
+        """Returns a namespace's advice on one of its old files that is missing as a whole."""
         package, _, file = self._below.rpartition(".")
         try:
             if package:
@@ -117,13 +117,13 @@ class _Contrib(ModuleType):
         return None
 
     def _places(self, namespace: ModuleType) -> Iterator[ModuleType]:
-        """Where to look for a name: a module called like the old file, then the namespace."""
+        """Yields where to look up a name: a module named like the old file, then the namespace."""
         parts = self._below.split(".")
         if len(parts) > 1:
             own = f"{namespace.__name__}.{parts[-1]}"
             if PathFinder.find_spec(own, vars(namespace).get("__path__", [])):
                 yield importlib.import_module(own)
-            else:  # it may be another package's, as those of tf_slim
+            else:  # it may belong to another package, such as tf_slim
                 file = getattr(namespace, parts[-1], None)
                 if isinstance(file, ModuleType):
                     yield file
@@ -134,7 +134,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(
         self, fullname: str, path: Any = None, target: Any = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """The spec of a module below tensorflow.contrib that there is or was; else None."""
+        """Returns the spec of a current or former module below tensorflow.contrib; else None."""
         del path, target
         if not fullname.startswith(ROOT):
             return None
@@ -151,4 +151,4 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return _Contrib(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
-        """There is nothing to run: names are found when they are used."""
+        """Does nothing: names are looked up on first use."""

@@ -1,4 +1,4 @@
-"""Where TensorFlow 1.15 kept the code of tf.contrib: what programs import by its path."""
+"""Paths of tf.contrib's files in TensorFlow 1.15, which programs import."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A module that shows another one with some names changed, and leaves the other as it is."""
+"""A module that presents another one with some names changed, without modifying it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ __all__ = ["Changes", "Face"]
 
 
 class Changes:
-    """What faces have that is not the real modules'.
+    """The differences between faces and the real modules.
 
     Args:
-      own: by full name ("tensorflow.estimator"), a value's place ("package.module.name"), or a
+      own: by full name ("tensorflow.estimator"), a value's path ("package.module.name"), or a
         function that makes the value.
-      missing: by full name, what there is to say of a name that is nowhere.
-      wraps: whether a module inside of a face is shown by a face, too.
+      missing: by full name, the advice for names that no longer exist.
+      wraps: whether a module inside a face is also presented by a face.
     """
 
     def __init__(
@@ -35,17 +35,17 @@ class Changes:
             self._names.setdefault(namespace, []).append(name)
 
     def names(self, namespace: str) -> list[str]:
-        """The names that a namespace has besides those of the real module."""
+        """Returns the names that a namespace has in addition to the real module's."""
         return self._names.get(namespace, [])
 
 
 class Face(ModuleType):
-    """Shows a module. What a program sets on the face, the module does not get.
+    """Presents a module. Attributes that a program sets on the face do not reach the module.
 
     Args:
-      name: the face's full name, by which errors call it.
-      real: the module that is shown.
-      changes: what is different in it and in the modules inside.
+      name: the face's full name, which errors use.
+      real: the module to present.
+      changes: the differences in it and in the modules inside.
     """
 
     def __init__(self, name: str, real: ModuleType, changes: Changes):
@@ -58,7 +58,7 @@ class Face(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         value = self._find(name)
-        # Kept, as a program that sets a name inside of a namespace wants to find it again.
+        # Kept, so that a program finds the attributes again that it sets on a namespace.
         setattr(self, name, value)
         return value
 
@@ -91,6 +91,6 @@ def _load(place: str) -> Any:
     try:
         return importlib.import_module(place)
     except ModuleNotFoundError as error:
-        if error.name != place:  # what is missing is something that the module itself imports
+        if error.name != place:  # the missing module is one that the module itself imports
             raise
     return getattr(importlib.import_module(module), name)

@@ -1,4 +1,4 @@
-"""tf.flags, in which a program may define a flag that absl or TensorFlow has too.
+"""tf.flags, in which a program may redefine flags of absl and TensorFlow.
 
 Before TensorFlow 1.5 tf.flags was not absl's, and programs of that time define `log_dir`.
 """
@@ -17,13 +17,13 @@ __all__ = ["tf_flags"]
 # A flag belongs to the module that calls this one, and is shown in its help.
 absl_flags.disclaim_key_flags()
 
-# absl reads these while it logs, with values of its own kinds.
+# absl reads these while it logs, and expects its own types of values.
 _ABSL_NEEDS = {"v", "verbosity"}
 
 
 @functools.cache
 def tf_flags() -> ModuleType:
-    """The module that is tf.flags and tf.app.flags."""
+    """Returns the module for tf.flags and tf.app.flags."""
     from tensorflow.compat.v1 import flags as real
 
     module = ModuleType("tensorflow.flags", real.__doc__)

@@ -1,4 +1,4 @@
-"""Functions of TF1 that TensorFlow 2 has under no name."""
+"""Functions of TF1 that have no equivalent name in TensorFlow 2."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Names of tensorflow.python that have moved, and programs import by where they were.
+"""Moved names of tensorflow.python that programs import by their old paths.
 
-Only names are looked up here, and only for a program that asks for them: TensorFlow's own modules
-import each other as before.
+Names are only looked up here for programs that ask for them: TensorFlow's own modules import each
+other as before.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ __all__ = ["MODULES", "NAMESPACES", "moved_module", "with_old_names"]
 
 _ROOT = "tensorflow.python."
 
-# Modules that are elsewhere today; what is below them is below the new place. "tf1." begins a
-# namespace of tf.compat.v1. The longest path that fits counts.
-# TensorFlow's own copy of Keras is no program's any more: tf.keras is of the package tf_keras.
+# Modules that have moved; modules below them are below the new path. "tf1." starts a namespace of
+# tf.compat.v1. The longest matching path applies. TensorFlow's own copy of Keras is not meant for
+# programs any more: tf.keras comes from the package tf_keras.
 MODULES = {
     "keras": "tf_keras.src",
     "layers.base": "tf_keras.src.legacy_tf_layers.base",
@@ -44,7 +44,7 @@ MODULES = {
     "ops.losses.loss_reduction": "tf1.keras.losses",
 }
 
-# By the beginning of a module's path: where in tf.compat.v1 its public names are.
+# By prefix of a module's path: the namespace of tf.compat.v1 with its public names.
 NAMESPACES = {
     "client.device_lib": "config",
     "data": "data",
@@ -79,7 +79,7 @@ NAMESPACES = {
 }
 
 
-# Functions that were public under another name: theirs below tf.compat.v1.
+# Functions that are public under another name of tf.compat.v1.
 _NAMES = {
     "ops.variable_scope.variable": "Variable",
     "ops.variables.VariableV1": "Variable",
@@ -87,13 +87,13 @@ _NAMES = {
 
 
 def moved_module(name: str) -> ModuleType | None:
-    """The module that took the place of another.
+    """Returns the replacement of a moved module.
 
     Args:
-      name: the old one's full name.
+      name: the old module's full name.
 
     Returns:
-      Today's; None for a module that is where it was, or nowhere.
+      The new module; None for a module that has not moved, or was removed.
     """
     if not name.startswith(_ROOT):
         return None
@@ -108,16 +108,16 @@ def with_old_names(module: Any) -> Any:
     """Lets a module of tensorflow.python find names that it had in TF1.
 
     Args:
-      module: the module; any other object is returned as it is.
+      module: the module; any other object is returned unchanged.
 
     Returns:
-      The same module. A name that it has is not affected; one that it lacks is looked for where
-      TensorFlow's public API has it today.
+      The same module. Names that it has are not affected; names that it lacks are looked up in
+      TensorFlow's public API.
     """
     name = getattr(module, "__name__", "")
     if isinstance(module, ModuleType) and name.startswith(_ROOT) and name not in _with_old_names:
         _with_old_names.add(name)
-        # A module of this library's knows its names; some are those of its modules.
+        # This library's modules find their own names, some of which belong to their submodules.
         own_finder = "__getattr__" in vars(module) or hasattr(type(module), "__getattr__")
         if not own_finder:
             module.__getattr__ = _finder_of(name)  # type: ignore[method-assign]

@@ -1,4 +1,4 @@
-"""The truth of a variable: in TF1, whether there is one."""
+"""Truth values of variables in graphs: always true, as in TF1."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _read = BaseResourceVariable.__bool__
 
 
 def let_variables_be_true() -> None:
-    """Makes ``average if average else variable`` mean in a graph what it meant in TF1.
+    """Makes ``average if average else variable`` mean the same in a graph as in TF1.
 
-    TF1's default variables had no truth of their own, so like any object they were true. Today's
-    raise an error in a graph, where they have no value yet. With values, nothing changes.
+    TF1's default variables defined no truth value, so like any object they were true. Today's
+    raise an error in a graph, where they have no value yet. Eager variables do not change.
     """
     BaseResourceVariable.__bool__ = _truth
 

@@ -1,4 +1,4 @@
-"""tf.contrib.estimator: what became tf.estimator.experimental, and additions to estimators."""
+"""tf.contrib.estimator: the predecessor of tf.estimator.experimental, and more."""
 
 from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
 

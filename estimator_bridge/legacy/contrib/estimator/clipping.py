@@ -1,4 +1,4 @@
-"""An optimizer that clips gradients before another one applies them."""
+"""An optimizer that clips gradients before it applies them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ __all__ = ["clip_gradients_by_norm"]
 
 
 def clip_gradients_by_norm(optimizer: Any, clip_norm: Any) -> _ClipByNorm:
-    """Makes an optimizer that scales all gradients down to a joint norm.
+    """Makes an optimizer that scales all gradients down to a maximal global norm.
 
     Args:
-      optimizer: what applies them, a v1 optimizer.
-      clip_norm: the largest L2 norm that all gradients have together.
+      optimizer: a v1 optimizer, which applies the gradients.
+      clip_norm: the largest L2 norm of all gradients together.
 
     Returns:
       A v1 optimizer.

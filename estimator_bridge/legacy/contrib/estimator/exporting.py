@@ -1,4 +1,4 @@
-"""SavedModels of other modes than predict."""
+"""Exports SavedModels of modes other than predict."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def export_saved_model_for_mode(
 
     Args:
       estimator: an Estimator.
-      export_dir_base: each export is a new folder in it.
-      input_receiver_fn: makes the inputs of the mode.
+      export_dir_base: the parent folder; each export is a new folder in it.
+      input_receiver_fn: a function that makes the inputs of the mode.
       assets_extra: further files to copy, by their new names.
-      as_text: whether the model is written as text.
-      checkpoint_path: by default the latest.
-      mode: which mode.
+      as_text: whether to write the model as text.
+      checkpoint_path: the checkpoint; by default the latest.
+      mode: the mode.
 
     Returns:
       The new folder's path, as bytes.
@@ -55,11 +55,11 @@ def export_all_saved_models(
 
     Args:
       estimator: an Estimator.
-      export_dir_base: each export is a new folder in it.
-      input_receiver_fn_map: by mode, what makes its inputs.
+      export_dir_base: the parent folder; each export is a new folder in it.
+      input_receiver_fn_map: by mode, a function that makes its inputs.
       assets_extra: further files to copy, by their new names.
-      as_text: whether the model is written as text.
-      checkpoint_path: by default the latest.
+      as_text: whether to write the model as text.
+      checkpoint_path: the checkpoint; by default the latest.
 
     Returns:
       The new folder's path, as bytes.

@@ -1,4 +1,4 @@
-"""An estimator whose predictions carry some of its features."""
+"""Makes estimators whose predictions include some of the features."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ def forward_features(
     keys: str | Sequence[str] | None = None,
     sparse_default_values: Mapping[str, Any] | None = None,
 ) -> EstimatorV1:
-    """Makes an Estimator like another, whose predictions have some features too.
+    """Makes an Estimator like another one, whose predictions include some features.
 
     Args:
-      estimator: the other; the new one works in the same model_dir.
-      keys: the features, or the one; None: all.
-      sparse_default_values: for sparse features, what stands where they have no value.
+      estimator: the other Estimator; the new one uses the same model_dir.
+      keys: the features, or a single one; None for all.
+      sparse_default_values: for sparse features, the values of missing entries.
 
     Returns:
-      The new Estimator. Its 'predict' and 'serving_default' exports have the features as well.
+      The new Estimator. Its 'predict' and 'serving_default' exports include the features.
 
     Raises:
-      TypeError: ``keys`` are no strings.
+      TypeError: ``keys`` are not strings.
     """
     wanted = _check_keys(keys)
     defaults = sparse_default_values or {}

@@ -1,4 +1,4 @@
-"""replicate_model_fn and TowerOptimizer: a model that asked for several GPUs, on one device."""
+"""replicate_model_fn and TowerOptimizer, which run on one device here."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ def replicate_model_fn(
     loss_reduction: str = _Reduction.SUM_BY_NONZERO_WEIGHTS,
     devices: Sequence[str] | None = None,
 ) -> Callable[..., Any]:
-    """The model_fn itself, on one device, which sees the whole batch.
+    """Returns the model_fn itself, which runs on one device and sees the whole batch.
 
-    The original divided a batch over the GPUs and added up what came of the parts: the same loss
-    and the same gradients, but for batch normalization, which sees the whole batch here.
+    The original divided a batch over the GPUs and summed the results of the parts. That gives the
+    same loss and gradients, except for batch normalization, which sees the whole batch here.
 
     Args:
-      model_fn: whose optimizer is a TowerOptimizer.
-      loss_reduction: how the parts' losses were joined; there is one part.
-      devices: which devices were to be used; by default all GPUs, or the CPU.
+      model_fn: a model_fn that uses a TowerOptimizer.
+      loss_reduction: the reduction of the parts' losses; here there is one part.
+      devices: the devices of the original; by default all GPUs, or the CPU.
 
     Returns:
       A model_fn.
 
     Raises:
-      ValueError: the reduction is NONE; or, when it trains, no TowerOptimizer is used.
+      ValueError: the reduction is NONE, or training uses no TowerOptimizer.
     """
     if loss_reduction == _Reduction.NONE:
         raise ValueError(
@@ -50,7 +50,7 @@ def replicate_model_fn(
     count = len(devices) if devices is not None else len(tf.config.list_physical_devices("GPU"))
     if count > 1:
         logging.warning(
-            "replicate_model_fn runs the model on one device, and %d were meant. %s.",
+            "replicate_model_fn runs the model on one device instead of %d. %s.",
             count,
             _MIRRORED,
         )
@@ -71,13 +71,13 @@ def replicate_model_fn(
 
 
 class TowerOptimizer(_Optimizer):
-    """Applies gradients as the optimizer that it wraps.
+    """Applies gradients with the optimizer that it wraps.
 
     Args:
       optimizer_or_optimizer_fn: a ``tf.compat.v1.train.Optimizer``, or a function that makes one.
     """
 
-    applied = 0  # how often gradients were applied, by any of them
+    applied = 0  # how often any instance has applied gradients
 
     def __init__(self, optimizer_or_optimizer_fn: Any):
         made = optimizer_or_optimizer_fn
@@ -85,23 +85,23 @@ class TowerOptimizer(_Optimizer):
         super().__init__(use_locking=False, name="TowerOptimizer")
 
     def get_slot(self, var: tf.Variable, name: str) -> tf.Variable | None:
-        """A slot of the optimizer."""
+        """Returns a slot of the wrapped optimizer."""
         return self._optimizer.get_slot(var, name)
 
     def get_slot_names(self) -> list[str]:
-        """The names of the optimizer's slots."""
+        """Returns the names of the wrapped optimizer's slots."""
         return self._optimizer.get_slot_names()
 
     def get_name(self) -> str:
-        """The optimizer's name."""
+        """Returns the wrapped optimizer's name."""
         return self._optimizer.get_name()
 
     def variables(self) -> list[tf.Variable]:
-        """The optimizer's variables."""
+        """Returns the wrapped optimizer's variables."""
         return self._optimizer.variables()
 
     def compute_gradients(self, loss: tf.Tensor, *args: Any, **kwargs: Any) -> list:
-        """The optimizer's gradients."""
+        """Computes the wrapped optimizer's gradients."""
         return self._optimizer.compute_gradients(loss, *args, **kwargs)
 
     def apply_gradients(
@@ -110,6 +110,6 @@ class TowerOptimizer(_Optimizer):
         global_step: tf.Variable | None = None,
         **kwargs: Any,
     ) -> tf.Operation:
-        """Applies them by the optimizer."""
+        """Applies gradients with the wrapped optimizer."""
         TowerOptimizer.applied += 1
         return self._optimizer.apply_gradients(grads_and_vars, global_step, **kwargs)

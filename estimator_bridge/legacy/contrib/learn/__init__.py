@@ -1,4 +1,4 @@
-"""tf.contrib.learn: what programs of tf.estimator took from it, not its own estimators."""
+"""tf.contrib.learn: the names that programs of tf.estimator use, without its estimators."""
 
 from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
 

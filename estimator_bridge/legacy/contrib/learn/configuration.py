@@ -1,4 +1,4 @@
-"""The RunConfig and ModeKeys that came before tf.estimator's."""
+"""The RunConfig and ModeKeys that preceded tf.estimator's."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["ModeKeys", "RunConfig"]
 
 
 class ModeKeys:
-    """Modes as strings; they equal tf.estimator's."""
+    """Modes as strings, which equal tf.estimator's."""
 
     TRAIN = "train"
     EVAL = "eval"
@@ -20,25 +20,26 @@ class ModeKeys:
 
 
 class RunConfig(_RunConfig):
-    """tf.estimator's RunConfig with the arguments of its forerunner, in their order.
+    """tf.estimator's RunConfig with the arguments of its predecessor, in their order.
 
     Args:
-      master: the server that trains: None or '', this process.
-      num_cores: threads of a session; 0: TensorFlow chooses. It has no say beside session_config.
-      log_device_placement: likewise.
-      gpu_memory_fraction: likewise.
-      tf_random_seed: see tf.estimator.RunConfig, also for what follows.
-      save_summary_steps: see there.
-      save_checkpoints_secs: see there; 0, its default, is 600 where no steps are given.
-      save_checkpoints_steps: see there.
-      keep_checkpoint_max: see there.
-      keep_checkpoint_every_n_hours: see there.
-      log_step_count_steps: see there.
-      protocol: see there.
-      evaluation_master: the server that evaluates: '', this process.
-      model_dir: see there.
-      session_config: see there.
-      session_creation_timeout_secs: see there.
+      master: the server for training: None or '' for this process.
+      num_cores: threads of a session; 0 lets TensorFlow choose. Ignored if session_config is given.
+      log_device_placement: whether to log device placement; ignored likewise.
+      gpu_memory_fraction: the fraction of GPU memory to use; ignored likewise.
+      tf_random_seed: see tf.estimator.RunConfig.
+      save_summary_steps: see tf.estimator.RunConfig.
+      save_checkpoints_secs: see tf.estimator.RunConfig; the default 0 means 600 if no steps are
+        given.
+      save_checkpoints_steps: see tf.estimator.RunConfig.
+      keep_checkpoint_max: see tf.estimator.RunConfig.
+      keep_checkpoint_every_n_hours: see tf.estimator.RunConfig.
+      log_step_count_steps: see tf.estimator.RunConfig.
+      protocol: see tf.estimator.RunConfig.
+      evaluation_master: the server for evaluation: '' for this process.
+      model_dir: see tf.estimator.RunConfig.
+      session_config: see tf.estimator.RunConfig.
+      session_creation_timeout_secs: see tf.estimator.RunConfig.
 
     Raises:
       ValueError: a master is the address of another process; or as tf.estimator.RunConfig.
@@ -66,9 +67,9 @@ class RunConfig(_RunConfig):
         for name, address in (("master", master), ("evaluation_master", evaluation_master)):
             if address:
                 raise ValueError(
-                    f"{name}={address!r} is the address of another process, which "
-                    "tf.contrib.learn.RunConfig had a session for. Leave it out to run in this "
-                    "one, or say by TF_CONFIG which processes work together."
+                    f"{name}={address!r} is the address of another process, for which "
+                    "tf.contrib.learn.RunConfig opened a session. Omit it to run in this process, "
+                    "or set TF_CONFIG to make processes work together."
                 )
         if session_config is None and (num_cores or log_device_placement):
             session_config = _session_config(num_cores, log_device_placement, gpu_memory_fraction)
@@ -91,7 +92,7 @@ class RunConfig(_RunConfig):
 
     @property
     def tf_config(self) -> tf.compat.v1.ConfigProto:
-        """What num_cores, log_device_placement and gpu_memory_fraction ask of a session."""
+        """The session options of num_cores, log_device_placement and gpu_memory_fraction."""
         return self._tf_config
 
 

@@ -1,4 +1,4 @@
-"""tf.contrib.learn.monitors: what gave way to hooks in TensorFlow 1.1."""
+"""tf.contrib.learn.monitors, which hooks replaced in TensorFlow 1.1."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ __all__, __getattr__, __dir__ = NAMESPACES["learn.monitors"].opened()
 
 
 def replace_monitors_with_hooks(monitors_or_hooks: Sequence[Any] | None, estimator: Any) -> list:
-    """Gives back a list of hooks.
+    """Returns hooks as a list.
 
     Args:
-      monitors_or_hooks: hooks; or None.
-      estimator: that they are for.
+      monitors_or_hooks: hooks, or None.
+      estimator: the estimator that they are for.
 
     Returns:
       The hooks.
 
     Raises:
-      TypeError: one is no hook: monitors are not supported.
+      TypeError: a value is a monitor, which is not supported.
     """
     hooks = list(monitors_or_hooks or [])
     for hook in hooks:
         if not isinstance(hook, tf.compat.v1.train.SessionRunHook):
             raise TypeError(
-                f"{hook!r} is a monitor of tf.contrib.learn, which are not supported. Write it as "
+                f"{hook!r} is a monitor of tf.contrib.learn, which is not supported. Rewrite it as "
                 "a tf.train.SessionRunHook."
             )
     return hooks

@@ -1,6 +1,6 @@
-"""What old programs break on besides TensorFlow: Python 2's names, NumPy's removed ones, others.
+"""Compatibility with removed APIs besides TensorFlow's: Python 2's, NumPy's and others.
 
-A bridge is there only while a program runs under `estimator-bridge run`.
+These bridges are active only while a program runs under `estimator-bridge run`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from estimator_bridge.legacy.running.bridges.removed import MENDED, mend_standar
 __all__ = ["BUILTINS", "mend_standard_library", "prepare"]
 
 
-# By full name: what puts a module, which newer Pythons have no more, into sys.modules.
+# By full name: functions that put modules missing from newer Pythons into sys.modules.
 _REMOVED: dict[str, Callable[[], ModuleType]] = {
     "distutils": distutils_version,
     "distutils.version": distutils_version,
@@ -26,14 +26,13 @@ _made: dict[str, ModuleType] = {}
 
 
 def prepare(name: str) -> ModuleType | None:
-    """Sees to a module that a program is about to import.
+    """Prepares a module that a program is about to import.
 
     Args:
       name: its full name.
 
     Returns:
-      A module of Python 2, which is there for the program alone; None where Python's import is to
-      go on.
+      A module of Python 2 that only the program sees; None if Python's import should proceed.
     """
     if name in MODULES or name in _REMOVED:
         try:

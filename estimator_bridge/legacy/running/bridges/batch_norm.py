@@ -1,6 +1,6 @@
-"""Programs' own cross-replica batch normalization: it overrides a private method of Keras.
+"""Support for programs' cross-replica batch normalization, which overrides a Keras method.
 
-That method, ``_moments``, was given no mask in TF1's time.
+That private method, ``_moments``, had no argument `mask` in TF1.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["let_moments_take_no_mask"]
 
 
 def let_moments_take_no_mask() -> None:
-    """Lets subclasses of batch normalization that a program defines lack today's argument."""
+    """Lets a program's subclasses of batch normalization omit today's argument `mask`."""
     layer = tf.compat.v1.layers.BatchNormalization
     base = next(kind for kind in layer.__mro__ if "_moments" in vars(kind))
     if "__init_subclass__" not in vars(base):

@@ -1,4 +1,4 @@
-"""Dimensions from divisions: TensorFlow 1 took 3.0 for 3, as Python 3's `/` gives it."""
+"""Float dimensions: TensorFlow 1 accepted 3.0 for 3, as Python 3's `/` returns it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["let_dimensions_be_whole_floats"]
 
 
 def let_dimensions_be_whole_floats() -> None:
-    """Lets shapes be made with floats (NumPy's too) that are whole; 2.5 stays an error."""
+    """Lets shapes be made from whole floats (NumPy's too); 2.5 remains an error."""
     dimension = tf.compat.v1.Dimension
     if not hasattr(dimension.__init__, "__wrapped__"):
         dimension.__init__ = _with_floats(dimension.__init__)

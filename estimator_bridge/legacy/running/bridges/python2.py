@@ -1,4 +1,4 @@
-"""Names of Python 2 that programs of its last years use without asking which Python runs."""
+"""Names of Python 2 that late Python 2 programs use without checking the version."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BUILTINS: dict[str, Any] = {
 
 
 def _joined(name: str, *places: str) -> Callable[[], ModuleType]:
-    """Makes a module of the public names of several."""
+    """Returns a factory of a module with the public names of several modules."""
 
     def make() -> ModuleType:
         module = ModuleType(name, f"Stands in for Python 2's module {name}.")

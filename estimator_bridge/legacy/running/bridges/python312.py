@@ -1,4 +1,4 @@
-"""What Python 3.12 has no more: the module `imp`, and the versions of `distutils`."""
+"""Modules that Python 3.12 removed: `imp`, and the versions of `distutils`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["distutils_version", "imp"]
 
 
 def imp() -> ModuleType:
-    """The part of `imp` that programs use: load_source, reload, new_module."""
+    """Makes the part of `imp` that programs use: load_source, reload, new_module."""
     module = ModuleType("imp", "Stands in for Python's removed module imp.")
     functions = {
         "load_source": _load_source,
@@ -29,7 +29,7 @@ def imp() -> ModuleType:
 def _load_source(name: str, path: str) -> ModuleType:
     loader = importlib.machinery.SourceFileLoader(name, path)
     spec = importlib.util.spec_from_file_location(name, path, loader=loader)
-    assert spec is not None and spec.loader is not None  # as there is a loader
+    assert spec is not None and spec.loader is not None  # because a loader was given
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
@@ -55,7 +55,7 @@ class LooseVersion:
         return self.vstring
 
     def _key(self) -> list[tuple[int, Any]]:
-        # A word is a mark of what comes before a release: 2.0rc1 is older than 2.0.1.
+        # A word marks a pre-release: 2.0rc1 is older than 2.0.1.
         return [(1, part) if isinstance(part, int) else (0, part) for part in self.version]
 
     def __eq__(self, other: object) -> bool:
@@ -78,7 +78,7 @@ class LooseVersion:
 
 
 class StrictVersion(LooseVersion):
-    """The same for versions of numbers alone."""
+    """The same for versions that consist of numbers."""
 
 
 def _version(value: Any) -> LooseVersion:
@@ -86,7 +86,7 @@ def _version(value: Any) -> LooseVersion:
 
 
 def distutils_version() -> ModuleType:
-    """`distutils.version`, for a Python without distutils and setuptools."""
+    """Makes `distutils.version` for a Python without distutils and setuptools."""
     package = ModuleType("distutils", "Stands in for Python's removed package distutils.")
     package.__path__ = []
     module: Any = ModuleType("distutils.version")

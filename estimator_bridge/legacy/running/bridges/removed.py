@@ -1,4 +1,4 @@
-"""Names that newer versions of Python and of packages have removed, put back."""
+"""Restores names that newer versions of Python and of packages have removed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 __all__ = ["MENDED", "mend_standard_library"]
 
-# NumPy's aliases of Python's types (removed in 1.24) and of its own names (removed in 2.0).
+# NumPy's aliases of Python's types (removed in 1.24) and of its own objects (removed in 2.0).
 _NUMPY_TYPES = {
     "bool": bool, "complex": complex, "float": float, "int": int, "long": int, "object": object,
     "str": str, "unicode": str,
@@ -45,7 +45,7 @@ def _mend_numpy(numpy: Any) -> None:
 
 
 def _mend_interpolation(numpy: Any, name: str) -> None:
-    """NumPy 1.22 renamed the argument `interpolation` to `method`; 2.4 removed the old name."""
+    """Restores the argument `interpolation`, which NumPy 1.22 renamed `method` and 2.4 removed."""
     today = getattr(numpy, name)
     if hasattr(today, "of_estimator_bridge"):
         return
@@ -61,7 +61,7 @@ def _mend_interpolation(numpy: Any, name: str) -> None:
 
 
 def _mend_fromstring(numpy: Any) -> None:
-    """NumPy 2.3 reads text only; the bytes of TFRecords and pictures were what programs gave it."""
+    """Restores reading bytes, such as TFRecords and pictures; NumPy 2.3 reads text only."""
     of_text = numpy.fromstring
     if hasattr(of_text, "of_estimator_bridge"):
         return
@@ -89,7 +89,7 @@ def _mend_yaml(yaml: Any) -> None:
 
 
 def _mend_xml(xml: ModuleType) -> None:
-    """Puts back `xml.etree.cElementTree`, a second name of ElementTree until Python 3.9."""
+    """Restores `xml.etree.cElementTree`, an alias of ElementTree until Python 3.9."""
     from xml import etree
     from xml.etree import ElementTree
 
@@ -97,7 +97,7 @@ def _mend_xml(xml: ModuleType) -> None:
     _put_back(etree, "cElementTree", sys.modules["xml.etree.cElementTree"])
 
 
-# By package: what puts its names back, once a program's module imports it.
+# By package: the function that restores its names when a module of the program imports it.
 MENDED: dict[str, Callable[[Any], None]] = {
     "numpy": _mend_numpy,
     "xml": _mend_xml,
@@ -106,7 +106,7 @@ MENDED: dict[str, Callable[[Any], None]] = {
 
 
 def mend_standard_library() -> None:
-    """Puts back what Python itself has removed since 3.6."""
+    """Restores what Python itself has removed since 3.6."""
     for name in collections.abc.__all__:
         _put_back(collections, name, getattr(collections.abc, name))
     _put_back(inspect, "getargspec", _getargspec)

@@ -1,4 +1,4 @@
-"""A program's own sessions on emulated cores: there, a session is one of this process."""
+"""Lets a program's own sessions run in this process when it uses emulated cores."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["let_feeds_be_queues", "let_sessions_be_on_cores"]
 
 
 def let_sessions_be_on_cores() -> None:
-    """Lets `tf.Session(resolver.get_master())` work where the resolver gives emulated cores.
+    """Lets `tf.Session(resolver.get_master())` work if the resolver names emulated cores.
 
-    What runs in it is what `tf.contrib.tpu.rewrite` and its like make, which need no TPU then.
-    `tf.Session.reset(master)`, by which detection models clean a TPU first, finds nothing
-    to clean there: what runs on the cores is of this process.
+    Such sessions run the results of functions such as `tf.contrib.tpu.rewrite`, which need no
+    TPU then. `tf.Session.reset(master)`, which detection models call to clean up a TPU first,
+    does nothing for emulated cores: their state belongs to this process.
     """
     for kind in (tf.compat.v1.Session, tf.compat.v1.InteractiveSession):
         if not hasattr(kind.__init__, "__wrapped__"):
@@ -42,7 +42,7 @@ def _not_on_cores(reset_containers: Any) -> Any:
 
 
 def let_feeds_be_queues() -> None:
-    """Emulates infeed and outfeed however a program makes them: by tf.raw_ops, by deep imports."""
+    """Emulates infeed and outfeed, also for programs that use tf.raw_ops or private modules."""
     from estimator_bridge.tensorflow_private import make_operations_otherwise
 
     kinds = [f"{feed}{way}" for feed in ("Infeed", "Outfeed") for way in ("Enqueue", "Dequeue")]
@@ -51,7 +51,7 @@ def let_feeds_be_queues() -> None:
 
 
 def _fed(kind: str, *args: Any) -> Any:
-    """What stands for an operation of the kind; loads what it needs when a program has one."""
+    """Returns the replacement of an infeed or outfeed operation; loads its modules on first use."""
     from estimator_bridge.runtime import tpu_present
     from estimator_bridge.tpu.feeds import FEEDS
 
@@ -62,7 +62,7 @@ def _with_cores(initialize: Any) -> Any:
     @functools.wraps(initialize)
     def __init__(self: Any, target: Any = "", *args: Any, **kwargs: Any) -> None:
         if _is_of_cores(target):
-            logging.warning("No TPU in use: a session for %r is one of this machine's CPU.", target)
+            logging.warning("No TPU in use: the session for %r runs on this machine's CPU.", target)
             target = ""
         initialize(self, target, *args, **kwargs)
 

@@ -1,8 +1,8 @@
-"""tf.summary of TensorFlow 2 without the package tensorboard, which TensorFlow 2.21 leaves out.
+"""TensorFlow 2's tf.summary without the package tensorboard, which TensorFlow 2.21 omits.
 
-TensorFlow keeps the functions' bodies in that package, and raises where it is not installed. What
-is written here are the same events: TensorBoard tells by a summary's metadata which of its plugins
-shows it. `audio` stays TensorFlow's own, and asks for the package.
+TensorFlow keeps the functions' bodies in that package, and raises an error if it is not installed.
+These functions write the same events; the metadata of a summary selects the TensorBoard plugin that
+shows it. `audio` remains TensorFlow's own, and requires the package.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _BUCKETS = 30
 
 
 def write_without_tensorboard() -> None:
-    """Fills in tf.summary's functions for this process where tensorboard is not installed."""
+    """Replaces tf.summary's functions in this process if tensorboard is not installed."""
     if importlib.util.find_spec("tensorboard") is not None:
         return
     for bodiless, written in [
@@ -64,9 +64,9 @@ def histogram(
     buckets: int | None = None,
     description: str | None = None,
 ) -> Any:
-    """Writes how values are spread, as tf.summary.histogram does.
+    """Writes the distribution of values, as tf.summary.histogram does.
 
-    The value's rows are buckets of equal width: (left edge, right edge, count).
+    The rows of the summary's tensor are buckets of equal width: (left edge, right edge, count).
     """
     count = _BUCKETS if buckets is None else buckets
 
@@ -82,7 +82,7 @@ def histogram(
 
 def _buckets(numbers: tf.Tensor, count: int) -> tf.Tensor:
     low, high = tf.reduce_min(numbers), tf.reduce_max(numbers)
-    # Equal numbers lie in a range of width 1 around them.
+    # Equal numbers are in a range of width 1 around them.
     low, high = tf.cond(low < high, lambda: (low, high), lambda: (low - 0.5, low + 0.5))
     width = (high - low) / count
     places = tf.minimum(tf.cast((numbers - low) / width, tf.int32), count - 1)
@@ -98,9 +98,9 @@ def image(
     max_outputs: int = 3,
     description: str | None = None,
 ) -> Any:
-    """Writes pictures [k, height, width, channels], as tf.summary.image does.
+    """Writes images [k, height, width, channels], as tf.summary.image does.
 
-    The value is the width, the height, and up to `max_outputs` pictures as PNG.
+    The summary's tensor holds the width, the height, and up to `max_outputs` images as PNG.
     """
 
     def value() -> tf.Tensor:
@@ -136,6 +136,6 @@ def _write(
         summary_description=description or "",
         data_class=f"DATA_CLASS_{_CLASSES[plugin]}",
     )
-    # `value` is called only where summaries are recorded.
+    # `value` is called only while summaries are recorded.
     with tf.summary.experimental.summary_scope(name, f"{kind}_summary", [data, step]) as (tag, _):
         return tf.summary.write(tag=tag, tensor=value, step=step, metadata=metadata)
