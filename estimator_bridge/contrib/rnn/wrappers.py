@@ -121,7 +121,7 @@ class EmbeddingWrapper(_Wrapper):
       cell: the cell.
       embedding_classes: how many ids there are.
       embedding_size: a row's length.
-      initializer: initializer of the table; by default the scope's, or uniform with a variance of 1.
+      initializer: initializer of the table; by default the scope's, or uniform of variance 1.
       reuse: whether to reuse the existing variable.
 
     Raises:
