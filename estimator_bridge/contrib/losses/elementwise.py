@@ -232,7 +232,7 @@ def cosine_distance(
     """
     axis = dim if axis is None else axis
     if axis is None:
-        raise ValueError("You must specify 'axis': the dimension along which the vectors lie.")
+        raise ValueError("You must specify 'axis': the dimension of the vectors.")
     with _v1.name_scope(scope, "cosine_distance_loss"):
         predictions, labels = _pair(predictions, labels)
         return compute_weighted_loss(
