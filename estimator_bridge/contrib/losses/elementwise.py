@@ -187,7 +187,7 @@ def mean_pairwise_squared_error(
 
     Args:
       predictions: [batch, ...].
-      labels: of the same shape.
+      labels: a tensor of the same shape.
       weights: a scalar, or [batch].
       scope: a name scope.
 

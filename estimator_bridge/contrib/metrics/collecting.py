@@ -53,7 +53,7 @@ def accuracy(
 
     Args:
       predictions: integers, bools or strings.
-      labels: of the same type.
+      labels: a tensor of the same type.
       weights: the weight of each example.
       name: the name scope's name.
 
@@ -128,7 +128,7 @@ def cohen_kappa(
 
     Args:
       labels: [batch] or [batch, 1], classes.
-      predictions_idx: likewise.
+      predictions_idx: [batch] or [batch, 1], predicted classes.
       num_classes: the number of classes.
       weights: the weight of each example.
       metrics_collections: collections to add the value to.

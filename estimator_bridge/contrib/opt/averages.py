@@ -78,7 +78,7 @@ class MovingAverageOptimizer(tf.compat.v1.train.Optimizer):
 
         Args:
           var_list: variables, or variables by name; by default all.
-          name: of the saver's operations.
+          name: the name of the saver's operations.
           **kwargs: further arguments of tf.train.Saver.
 
         Returns:
