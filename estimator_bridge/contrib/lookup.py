@@ -17,11 +17,11 @@ __all__, __getattr__, __dir__ = NAMESPACES["lookup"].opened()
 
 
 class HashTable(_lookup.HashTable):
-    """A table that its initializer fills, and nothing changes.
+    """A table that its initializer fills, and that is read-only afterwards.
 
     Args:
-      initializer: such as KeyValueTensorInitializer.
-      default_value: of keys that are not there.
+      initializer: an initializer such as KeyValueTensorInitializer.
+      default_value: the value of missing keys.
       shared_name: has no effect: tables are not shared.
       name: the operations' name.
     """
@@ -43,10 +43,10 @@ class MutableHashTable(_lookup.MutableHashTable):
     Args:
       key_dtype: the keys' type.
       value_dtype: the values' type.
-      default_value: of keys that are not there.
+      default_value: the value of missing keys.
       shared_name: has no effect: tables are not shared.
-      name: of the operation, and in checkpoints.
-      checkpoint: whether it is saved.
+      name: the operation's name, also in checkpoints.
+      checkpoint: whether to save the table.
     """
 
     def __init__(
@@ -63,18 +63,18 @@ class MutableHashTable(_lookup.MutableHashTable):
 
 
 class MutableDenseHashTable(_lookup.DenseHashTable):
-    """As MutableHashTable, laid out in tensors.
+    """Like MutableHashTable, stored in tensors.
 
     Args:
       key_dtype: the keys' type.
       value_dtype: the values' type.
-      default_value: of keys that are not there.
-      empty_key: a key that marks empty places, and is never one of the table's.
-      deleted_key: another one, which marks removed entries.
-      initial_num_buckets: how many places there are at first, a power of 2.
+      default_value: the value of missing keys.
+      empty_key: a key that marks empty buckets, and never occurs in the table.
+      deleted_key: another such key, which marks removed entries.
+      initial_num_buckets: the initial number of buckets, a power of 2.
       shared_name: has no effect: tables are not shared.
-      name: of the operation, and in checkpoints.
-      checkpoint: whether it is saved.
+      name: the operation's name, also in checkpoints.
+      checkpoint: whether to save the table.
     """
 
     def __init__(
@@ -110,13 +110,13 @@ def index_table_from_tensor(
     dtype: Any = tf.string,
     name: str | None = None,
 ) -> Any:
-    """A table from each element of a vocabulary to its place in it.
+    """Makes a table from each element of a vocabulary to its position.
 
     Args:
       mapping: [size], the vocabulary: a list, or a tensor.
-      num_oov_buckets: how many ids, from size on, the words out of the vocabulary share.
-      default_value: their id where ``num_oov_buckets`` is 0.
-      hasher_spec: how they are spread over the ids.
+      num_oov_buckets: the number of ids, from size on, for words that are not in the vocabulary.
+      default_value: the id of such words if ``num_oov_buckets`` is 0.
+      hasher_spec: the hash that assigns the ids.
       dtype: the keys' type.
       name: the operations' name.
 
@@ -140,7 +140,7 @@ def string_to_index_table_from_tensor(
     hasher_spec: Any = _lookup.FastHashSpec,
     name: str | None = None,
 ) -> Any:
-    """The older name of ``index_table_from_tensor``, for keys that are strings."""
+    """Calls ``index_table_from_tensor`` for string keys, under an older name."""
     return index_table_from_tensor(
         mapping, num_oov_buckets, default_value, hasher_spec, tf.string, name
     )
@@ -154,7 +154,7 @@ def string_to_index_table_from_file(
     hasher_spec: Any = _lookup.FastHashSpec,
     name: str | None = None,
 ) -> Any:
-    """The older name of ``index_table_from_file``, for keys that are strings."""
+    """Calls ``index_table_from_file`` for string keys, under an older name."""
     return _lookup.index_table_from_file(
         vocabulary_file, num_oov_buckets, vocab_size, default_value, hasher_spec, name=name
     )
@@ -163,11 +163,11 @@ def string_to_index_table_from_file(
 def index_to_string_table_from_tensor(
     mapping: Any, default_value: str = "UNK", name: str | None = None
 ) -> Any:
-    """A table from places in a vocabulary to its words.
+    """Makes a table from positions in a vocabulary to its words.
 
     Args:
       mapping: [size], the words.
-      default_value: for an id that has none.
+      default_value: the word of unknown ids.
       name: the operations' name.
 
     Returns:
@@ -184,7 +184,7 @@ def index_to_string_table_from_tensor(
 def string_to_index(
     tensor: Any, mapping: Any, default_value: int = -1, name: str | None = None
 ) -> Any:
-    """Looks strings up in a table made for that; see ``index_table_from_tensor``."""
+    """Looks up strings in a new table; see ``index_table_from_tensor``."""
     table = index_table_from_tensor(mapping, default_value=default_value, name=name)
     return table.lookup(tensor)
 
@@ -192,5 +192,5 @@ def string_to_index(
 def index_to_string(
     tensor: Any, mapping: Any, default_value: str = "UNK", name: str | None = None
 ) -> Any:
-    """Looks ids up in a table made for that; see ``index_to_string_table_from_tensor``."""
+    """Looks up ids in a new table; see ``index_to_string_table_from_tensor``."""
     return index_to_string_table_from_tensor(mapping, default_value, name).lookup(tensor)

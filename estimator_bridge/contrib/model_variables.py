@@ -1,4 +1,4 @@
-"""Variables of layers: made like any other, and put into the collection MODEL_VARIABLES too."""
+"""Variables of layers, which are also added to the collection MODEL_VARIABLES."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ def variable(
       name: its name within the scope.
       shape: its shape; None if the initializer is a value.
       dtype: its type; float32 by default.
-      initializer: a value or what makes one; the scope's by default.
+      initializer: a value or an initializer; the scope's by default.
       regularizer: a function of the variable whose result is added to REGULARIZATION_LOSSES.
       trainable: whether to add it to TRAINABLE_VARIABLES.
-      collections: the others that it joins; GLOBAL_VARIABLES by default.
-      caching_device: where reads are cached.
-      device: where it lives; a string or a function of an operation.
+      collections: its other collections; GLOBAL_VARIABLES by default.
+      caching_device: the device on which reads are cached.
+      device: the variable's device; a string or a function of an operation.
       partitioner: divides it into parts; the scope's by default.
       custom_getter: called instead of ``tf.compat.v1.get_variable``, with the same arguments.
       use_resource: as for ``tf.compat.v1.get_variable``.
-      synchronization: when replicas' copies are joined.
-      aggregation: how they are joined.
+      synchronization: when replicas' copies are aggregated.
+      aggregation: how they are aggregated.
 
     Returns:
       The variable.
@@ -93,7 +93,7 @@ def model_variable(
 ) -> tf.Variable:
     """Gets or makes a variable of a model: ``tf.contrib.framework.model_variable``.
 
-    The arguments are those of ``variable``. It joins ``collections``, GLOBAL_VARIABLES and
+    The arguments are those of ``variable``. It is added to ``collections``, GLOBAL_VARIABLES and
     MODEL_VARIABLES.
 
     Returns:

@@ -1,4 +1,4 @@
-"""tf.contrib.stateless: random numbers that follow from a seed of two numbers alone."""
+"""tf.contrib.stateless: random numbers that depend only on a seed of two numbers."""
 
 from estimator_bridge.contrib.namespaces import NAMESPACES
 

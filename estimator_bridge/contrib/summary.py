@@ -1,8 +1,8 @@
-"""tf.contrib.summary: summaries that are written by operations, in host_call for example.
+"""tf.contrib.summary: summaries that operations write, for example in host_call.
 
 TensorFlow still has these functions. They write values as TensorFlow 1 did (``simple_value`` of a
-scalar), take the global step where none is given, and record nothing unless
-``always_record_summaries`` or its like says so.
+scalar), use the global step if none is given, and record nothing unless a function such as
+``always_record_summaries`` says so.
 """
 
 from estimator_bridge.contrib.namespaces import NAMESPACES

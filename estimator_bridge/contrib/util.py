@@ -10,7 +10,7 @@ __all__, __getattr__, __dir__ = NAMESPACES["util"].opened()
 
 
 def ops_used_by_graph_def(graph_def: Any) -> set[str]:
-    """The types of operations of a graph, and of the functions that it calls."""
+    """Returns the types of operations of a graph, and of the functions that it calls."""
     functions = {f.signature.name: f for f in graph_def.library.function}
     waiting, found, seen = [graph_def.node], set(), set()
     while waiting:

@@ -32,8 +32,8 @@ __all__ = ["Resources", "host_device"]
 
 _scopes = itertools.count()
 
-# The name that kernels use for variables in their messages. All variables share it: with a name of
-# its own, each handle would need its own kernel, which takes ten times as long to make.
+# The name that kernels use for variables in their messages. All variables share it: with a separate
+# name, each handle would need its own kernel, which takes ten times as long to make as the handle.
 _VARIABLE = "variable"
 
 

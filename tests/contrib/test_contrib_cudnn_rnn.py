@@ -101,7 +101,7 @@ def test_what_is_refused():
             cudnn_rnn.CudnnGRU(1, 2, direction="back")
         with pytest.raises(ValueError, match="Invalid input_mode: skip_input"):
             cudnn_rnn.CudnnGRU(1, 2, input_mode="skip_input")
-        with pytest.raises(ValueError, match="comes to 'skip_input'"):
+        with pytest.raises(ValueError, match="means 'skip_input'"):
             cudnn_rnn.CudnnGRU(1, 4, input_mode="auto_select")(tf.zeros([5, 3, 4]))
         with pytest.raises(TypeError, match="expecting tuple"):
             cudnn_rnn.CudnnGRU(1, 4)(tf.zeros([5, 3, 4]), initial_state=tf.zeros([1, 3, 4]))

@@ -85,5 +85,5 @@ def test_names_that_moved():
     [(eager, "Network"), (checkpoint, "NoDependency"), (util, "stripped_op_list_for_graph")],
 )
 def test_what_is_missing_says_what_to_use(module, name):
-    with pytest.raises(AttributeError, match=f"{name} is not there. (Use|Assign) "):
+    with pytest.raises(AttributeError, match=f"{name} is not supported. (Use|Assign) "):
         getattr(module, name)

@@ -187,5 +187,5 @@ def test_contrastive_and_n_pairs():
 
 
 def test_what_is_missing_says_what_to_use():
-    with pytest.raises(AttributeError, match=r"cluster_loss is not there. Use triplet"):
+    with pytest.raises(AttributeError, match=r"cluster_loss is not supported. Use triplet"):
         _ = losses.metric_learning.cluster_loss

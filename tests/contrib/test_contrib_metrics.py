@@ -275,5 +275,7 @@ def test_bert_evaluates_sts_b(cores, tmp_path):
 
 
 def test_what_is_missing_says_what_to_use():
-    with pytest.raises(AttributeError, match=r"streaming_dynamic_auc is not there. Use tf.metrics"):
+    with pytest.raises(
+        AttributeError, match=r"streaming_dynamic_auc is not supported. Use tf.metrics"
+    ):
         _ = metrics.streaming_dynamic_auc

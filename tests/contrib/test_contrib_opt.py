@@ -316,5 +316,5 @@ def test_training_on_two_cores_is_training_on_one_machine(make, tmp_path):
 
 @pytest.mark.parametrize("name", ["ShampooOptimizer", "ElasticAverageOptimizer", "GGTOptimizer"])
 def test_what_is_missing_says_what_to_use(name):
-    with pytest.raises(AttributeError, match=f"tf.contrib.opt.{name} .*is not there.* Use "):
+    with pytest.raises(AttributeError, match=f"tf.contrib.opt.{name} .*is not supported.* Use "):
         getattr(opt, name)

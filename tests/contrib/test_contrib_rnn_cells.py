@@ -180,7 +180,7 @@ def test_convolutional_lstm():
         x.reshape(2, 3, 2, 3, 2),
     )
     np.testing.assert_allclose(skipping.result[0][..., 1:], x.reshape(2, 3, 2, 3, 2), atol=1e-6)
-    with pytest.raises(ValueError, match="it has 1 positions beside the channels"):
+    with pytest.raises(ValueError, match="it has 1 positions besides the channels"):
         rnn.Conv3DLSTMCell(input_shape=[4, 1], output_channels=1, kernel_shape=[1])
 
 

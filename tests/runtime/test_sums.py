@@ -196,7 +196,7 @@ def test_in_a_branch_it_is_refused():
     with trace_graph(shards=2) as graph:
         x = v1.placeholder(tf.float32, [1])
         y = tf.cond(x[0] > 0.0, lambda: cross_replica_sum(x), lambda: x, name="choice")
-    with pytest.raises(NotImplementedError, match=r"'choice'.*outside of it"):
+    with pytest.raises(NotImplementedError, match=r"'choice'.*outside it"):
         Replicas(graph, 2, [y], [], [x])
 
 

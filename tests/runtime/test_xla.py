@@ -134,7 +134,7 @@ NOT_FOR_TPU = {
     python: ("PyFunc (PyFunc)", "Python cannot run on an accelerator"),
     in_a_branch: ("PyFunc (PyFunc in cond)", "Python cannot run on an accelerator"),
     summary: ("HistogramSummary (x_1)", "host_call=(function, tensors)"),
-    sized_by_a_value: ("Reshape (Reshape)", "take them from x.shape, or from params"),
+    sized_by_a_value: ("Reshape (Reshape)", "take them from x.shape or params"),
     looping: ("while_grad", "pass maximum_iterations to tf.while_loop"),
 }
 

@@ -28,7 +28,7 @@ def padded_batch_and_drop_remainder(
     """Like ``batch_and_drop_remainder``, with elements padded to one shape.
 
     Args:
-      batch_size: of each batch.
+      batch_size: the size of each batch.
       padded_shapes: as for ``Dataset.padded_batch``.
       padding_values: as for ``Dataset.padded_batch``.
     """

@@ -26,7 +26,7 @@ def repeat(
         ``_2``, ... each layer's; by default the layer's name is used.
 
     Returns:
-        The last layer's outputs.
+      The last layer's outputs.
     """
     return _chain(inputs, layer, [args] * repetitions, "Repeat", kwargs)
 

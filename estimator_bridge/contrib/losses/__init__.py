@@ -1,4 +1,4 @@
-"""tf.contrib.losses: losses that take predictions before labels, and join a collection."""
+"""tf.contrib.losses: losses that take predictions before labels and add to a collection."""
 
 from estimator_bridge.contrib.namespaces import NAMESPACES
 

@@ -1,4 +1,4 @@
-"""Losses that compare predictions and labels, predictions first; each joins LOSSES."""
+"""Losses of predictions and labels, in this order; each is added to LOSSES."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _v1 = tf.compat.v1
 
 
 def _pair(predictions: Any, labels: Any) -> tuple[tf.Tensor, tf.Tensor]:
-    """Both as floats of one shape."""
+    """Returns both as floats, after checking that their shapes agree."""
     predictions = tf.cast(predictions, tf.float32)
     labels = tf.cast(labels, tf.float32)
     predictions.shape.assert_is_compatible_with(labels.shape)
@@ -36,7 +36,7 @@ def _pair(predictions: Any, labels: Any) -> tuple[tf.Tensor, tf.Tensor]:
 def absolute_difference(
     predictions: Any, labels: Any = None, weights: Any = 1.0, scope: str | None = None
 ) -> tf.Tensor:
-    """The mean of |predictions - labels|; weights as for ``compute_weighted_loss``."""
+    """Returns the mean of |predictions - labels|; see ``compute_weighted_loss`` for weights."""
     with _v1.name_scope(scope, "absolute_difference"):
         predictions, labels = _pair(predictions, labels)
         return compute_weighted_loss(tf.abs(predictions - labels), weights)
@@ -46,7 +46,7 @@ def absolute_difference(
 def mean_squared_error(
     predictions: Any, labels: Any = None, weights: Any = 1.0, scope: str | None = None
 ) -> tf.Tensor:
-    """The mean of (predictions - labels) squared; weights as for ``compute_weighted_loss``."""
+    """Returns the mean squared difference; see ``compute_weighted_loss`` for weights."""
     with _v1.name_scope(scope, "mean_squared_error"):
         predictions, labels = _pair(predictions, labels)
         return compute_weighted_loss(tf.square(predictions - labels), weights)
@@ -60,7 +60,7 @@ def log_loss(
     epsilon: float = 1e-7,
     scope: str | None = None,
 ) -> tf.Tensor:
-    """The mean cross entropy of probabilities of yes and no.
+    """Returns the mean cross entropy of binary probabilities.
 
     Args:
       predictions: from 0 to 1.
@@ -86,7 +86,7 @@ def sigmoid_cross_entropy(
     label_smoothing: float = 0,
     scope: str | None = None,
 ) -> tf.Tensor:
-    """The mean cross entropy of logits of yes and no.
+    """Returns the mean cross entropy of binary logits.
 
     Args:
       logits: [batch, classes].
@@ -116,7 +116,7 @@ def softmax_cross_entropy(
     label_smoothing: float = 0,
     scope: str | None = None,
 ) -> tf.Tensor:
-    """The mean cross entropy of logits of classes that exclude each other.
+    """Returns the mean cross entropy of logits of exclusive classes.
 
     Args:
       logits: [batch, classes].
@@ -145,7 +145,7 @@ def softmax_cross_entropy(
 def sparse_softmax_cross_entropy(
     logits: Any, labels: Any, weights: Any = 1.0, scope: str | None = None
 ) -> tf.Tensor:
-    """As ``softmax_cross_entropy``, of the classes' numbers.
+    """Like ``softmax_cross_entropy``, for class indices.
 
     Args:
       logits: [batch, classes].
@@ -165,10 +165,10 @@ def sparse_softmax_cross_entropy(
 
 @add_arg_scope
 def hinge_loss(logits: Any, labels: Any = None, scope: str | None = None) -> tf.Tensor:
-    """max(0, 1 - y * logits), where y is -1 for label 0, and 1 for label 1.
+    """Computes max(0, 1 - y * logits), where y is -1 for label 0, and 1 for label 1.
 
     Returns:
-      The losses of all elements; they join no collection.
+      The losses of all elements; they are added to no collection.
     """
     with _v1.name_scope(scope, "hinge_loss"):
         logits, labels = _pair(logits, labels)
@@ -179,15 +179,15 @@ def hinge_loss(logits: Any, labels: Any = None, scope: str | None = None) -> tf.
 def mean_pairwise_squared_error(
     predictions: Any, labels: Any = None, weights: Any = 1.0, scope: str | None = None
 ) -> tf.Tensor:
-    """How much the differences within predictions differ from those within labels.
+    """Compares the differences within predictions to those within labels.
 
-    For an example it is the mean of ``(d[i] - d[j]) ** 2`` over all pairs of its elements, with
-    d = predictions - labels; examples are added up. tf.losses' counts an element's pair with itself
-    not, and is larger by N / (N - 1).
+    The loss of an example is the mean of ``(d[i] - d[j]) ** 2`` over all pairs of its elements,
+    with d = predictions - labels; the examples' losses are summed. tf.losses excludes the pair of
+    an element with itself, so its result is larger by N / (N - 1).
 
     Args:
       predictions: [batch, ...].
-      labels: of the same shape.
+      labels: a tensor of the same shape.
       weights: a scalar, or [batch].
       scope: a name scope.
 
@@ -214,12 +214,12 @@ def cosine_distance(
     scope: str | None = None,
     dim: int | None = None,
 ) -> tf.Tensor:
-    """The mean of 1 - the sum of predictions * labels, which are of length 1.
+    """Returns the mean of 1 - sum(predictions * labels) for vectors of length 1.
 
     Args:
       predictions: vectors.
-      labels: likewise.
-      axis: along which they lie.
+      labels: vectors.
+      axis: the dimension of the vectors.
       weights: as for ``compute_weighted_loss``, of the products with a last dimension of 1.
       scope: a name scope.
       dim: the older name of ``axis``.
@@ -228,11 +228,11 @@ def cosine_distance(
       A scalar.
 
     Raises:
-      ValueError: no axis was given.
+      ValueError: no axis is given.
     """
     axis = dim if axis is None else axis
     if axis is None:
-        raise ValueError("You must specify 'axis': the dimension along which the vectors lie.")
+        raise ValueError("You must specify 'axis': the dimension of the vectors.")
     with _v1.name_scope(scope, "cosine_distance_loss"):
         predictions, labels = _pair(predictions, labels)
         return compute_weighted_loss(

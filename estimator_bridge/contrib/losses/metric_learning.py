@@ -1,4 +1,4 @@
-"""tf.contrib.losses.metric_learning: losses by which embeddings of one class come together."""
+"""tf.contrib.losses.metric_learning: losses that pull embeddings of one class together."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__, __getattr__, __dir__ = NAMESPACES["losses.metric_learning"].opened()
 
 
 def _squared_distances(embeddings: tf.Tensor) -> tf.Tensor:
-    """[batch, batch]; exactly 0 on the diagonal, and nowhere below."""
+    """Returns [batch, batch]; exactly 0 on the diagonal, and never negative."""
     products = tf.matmul(embeddings, embeddings, transpose_b=True)
     squares = tf.linalg.diag_part(products)
     distances = tf.expand_dims(squares, 1) + tf.expand_dims(squares, 0) - 2.0 * products
@@ -27,13 +27,13 @@ def _same_class(labels: Any) -> tf.Tensor:
 def contrastive_loss(
     labels: Any, embeddings_anchor: Any, embeddings_positive: Any, margin: float = 1.0
 ) -> tf.Tensor:
-    """Brings pairs of one class together, and others apart (Hadsell, Chopra, LeCun 2006).
+    """Pulls pairs of one class together, and pushes others apart (Hadsell, Chopra, LeCun 2006).
 
     Args:
       labels: [batch], 1 for pairs of one class, 0 for others.
       embeddings_anchor: [batch, size].
       embeddings_positive: [batch, size].
-      margin: the distance from which on pairs of two classes are apart.
+      margin: the minimal distance of pairs of two classes.
 
     Returns:
       The mean of ``y * d ** 2 + (1 - y) * max(margin - d, 0) ** 2``.
@@ -45,15 +45,15 @@ def contrastive_loss(
 
 
 def triplet_semihard_loss(labels: Any, embeddings: tf.Tensor, margin: float = 1.0) -> tf.Tensor:
-    """The triplet loss with semi-hard negatives (Schroff, Kalenichenko, Philbin, FaceNet, 2015).
+    """Computes the triplet loss with semi-hard negatives (Schroff et al., FaceNet, 2015).
 
     For an anchor and a positive, the negative is the nearest one that is farther than the positive,
-    or the farthest one where none is. Distances are squared.
+    or the farthest one if there is none. Distances are squared.
 
     Args:
       labels: [batch] or [batch, 1], classes.
       embeddings: [batch, size], normalized.
-      margin: by which negatives have to be farther.
+      margin: the minimal difference of the distances of negatives and positives.
 
     Returns:
       The mean of ``max(0, margin + positive - negative)`` over pairs of anchor and positive.
@@ -61,7 +61,7 @@ def triplet_semihard_loss(labels: Any, embeddings: tf.Tensor, margin: float = 1.
     distances = _squared_distances(embeddings)
     same = _same_class(labels)
     negative = tf.logical_not(same)
-    # Of [anchor, positive, negative]:
+    # Shape [anchor, positive, negative]:
     all_negatives = tf.expand_dims(distances, 1)
     is_farther = tf.logical_and(
         tf.expand_dims(negative, 1), all_negatives > tf.expand_dims(distances, 2)
@@ -72,7 +72,7 @@ def triplet_semihard_loss(labels: Any, embeddings: tf.Tensor, margin: float = 1.
     zeros = tf.zeros_like(distances)
     farthest = tf.reduce_max(tf.where(negative, distances, zeros), axis=1, keepdims=True)
     has_farther = tf.reduce_any(is_farther, axis=2)
-    # The other branch's infinities must not meet the gradient.
+    # Keeps the infinities of the other branch out of the gradient.
     nearest_farther = tf.where(has_farther, nearest_farther, zeros)
     chosen = tf.where(has_farther, nearest_farther, tf.broadcast_to(farthest, tf.shape(distances)))
     positives = tf.linalg.set_diag(tf.cast(same, distances.dtype), tf.linalg.diag_part(zeros))
@@ -89,14 +89,14 @@ def npairs_loss(
     reg_lambda: float = 0.002,
     print_losses: bool = False,
 ) -> tf.Tensor:
-    """The N-pairs loss (Sohn 2016).
+    """Computes the N-pairs loss (Sohn 2016).
 
     Args:
       labels: [batch], classes.
       embeddings_anchor: [batch, size].
-      embeddings_positive: [batch, size], the i-th of the class of the i-th anchor.
-      reg_lambda: of the embeddings' squared norms.
-      print_losses: has no effect: add summaries.
+      embeddings_positive: [batch, size], the i-th of the same class as the i-th anchor.
+      reg_lambda: the weight of the embeddings' squared norms.
+      print_losses: has no effect: add summaries instead.
 
     Returns:
       The cross entropy of anchors' products with positives, plus the regularization.
@@ -114,7 +114,7 @@ def npairs_loss(
 
 
 def lifted_struct_loss(labels: Any, embeddings: tf.Tensor, margin: float = 1.0) -> tf.Tensor:
-    """The loss of lifted structures (Oh Song, Xiang, Jegelka, Savarese 2016).
+    """Computes the loss of lifted structures (Oh Song, Xiang, Jegelka, Savarese 2016).
 
     For a pair (i, j) of one class, it is their distance plus the logarithm of the sum of
     ``exp(margin - d)`` over all negatives of i and of j.
@@ -122,13 +122,13 @@ def lifted_struct_loss(labels: Any, embeddings: tf.Tensor, margin: float = 1.0) 
     Args:
       labels: [batch] or [batch, 1], classes.
       embeddings: [batch, size], not normalized.
-      margin: by which negatives have to be farther.
+      margin: the minimal distance of negatives.
 
     Returns:
       Half the mean over pairs of ``max(0, J) ** 2``.
     """
     squares = _squared_distances(embeddings)
-    is_zero = tf.equal(squares, 0.0)  # whose root has no gradient
+    is_zero = tf.equal(squares, 0.0)  # the root has no gradient there
     distances = tf.where(
         is_zero, tf.zeros_like(squares), tf.sqrt(tf.where(is_zero, tf.ones_like(squares), squares))
     )

@@ -1,4 +1,4 @@
-"""How losses of elements become one loss, and the collection that losses join."""
+"""Reduces losses of elements to one loss, and collects losses."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _v1 = tf.compat.v1
 
 
 def compute_weighted_loss(losses: Any, weights: Any = 1.0, scope: str | None = None) -> tf.Tensor:
-    """The weighted losses' sum, divided by how many have a weight that is not 0.
+    """Returns the weighted losses' sum, divided by the number of nonzero weights.
 
     Args:
       losses: [batch, ...].
-      weights: a scalar, [batch], or of a shape that is broadcast to that of ``losses`` from its
-        first dimension on.
+      weights: a scalar, [batch], or a shape that is broadcast to that of ``losses``, aligned at the
+        first dimension.
       scope: a name scope.
 
     Returns:
-      A scalar, in the type of ``losses``; it joins the collection LOSSES.
+      A scalar, in the type of ``losses``; it is added to the collection LOSSES.
 
     Raises:
-      ValueError: the weights' shape does not fit.
+      ValueError: the weights' shape is incompatible.
     """
     with _v1.name_scope(scope, "weighted_loss"):
         losses = tf.convert_to_tensor(losses)
@@ -45,7 +45,7 @@ def compute_weighted_loss(losses: Any, weights: Any = 1.0, scope: str | None = N
         if weights.shape.rank > losses.shape.rank:
             if weights.shape.rank > losses.shape.rank + 1 or weights.shape.as_list()[-1] != 1:
                 raise ValueError(
-                    f"The weights' shape {weights.shape} does not fit that of the losses, "
+                    f"The weights' shape {weights.shape} is incompatible with that of the losses, "
                     f"{losses.shape}. Give one weight for all, for each example, or each element."
                 )
             weights = tf.squeeze(weights, [-1])
@@ -61,23 +61,23 @@ def compute_weighted_loss(losses: Any, weights: Any = 1.0, scope: str | None = N
 
 @add_arg_scope
 def add_loss(loss: Any, loss_collection: str | None = _v1.GraphKeys.LOSSES) -> None:
-    """Adds a loss to a collection; None: to none."""
+    """Adds a loss to a collection, unless that is None."""
     if loss_collection:
         _v1.add_to_collection(loss_collection, loss)
 
 
 def get_losses(scope: str | None = None, loss_collection: str = _v1.GraphKeys.LOSSES) -> list[Any]:
-    """The losses of a collection whose names begin with a scope."""
+    """Returns the losses of a collection whose names start with a scope."""
     return _v1.get_collection(loss_collection, scope)
 
 
 def get_regularization_losses(scope: str | None = None) -> list[Any]:
-    """The losses that regularizers of layers and variables made."""
+    """Returns the losses of the regularizers of layers and variables."""
     return _v1.get_collection(_v1.GraphKeys.REGULARIZATION_LOSSES, scope)
 
 
 def get_total_loss(add_regularization_losses: bool = True, name: str = "total_loss") -> tf.Tensor:
-    """The sum of all losses, with those of regularizers or without."""
+    """Returns the sum of all losses, with or without those of regularizers."""
     losses = get_losses()
     if add_regularization_losses:
         losses += get_regularization_losses()

@@ -1,4 +1,4 @@
-"""tf.contrib.metrics: what became tf.metrics, and metrics that it does not have."""
+"""tf.contrib.metrics: the predecessors of tf.metrics, and metrics that it does not have."""
 
 from estimator_bridge.contrib.namespaces import NAMESPACES
 

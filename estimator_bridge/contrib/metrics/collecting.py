@@ -1,4 +1,4 @@
-"""Metrics that count or keep values, and several metrics together."""
+"""Metrics that count or collect values, and groups of metrics."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _v1 = tf.compat.v1
 
 
 def aggregate_metrics(*value_update_tuples: Metric) -> tuple[list[Any], list[Any]]:
-    """Parts metrics into a list of values and a list of updates.
+    """Splits metrics into a list of values and a list of updates.
 
     Raises:
       ValueError: the list is empty.
@@ -41,7 +41,7 @@ def aggregate_metrics(*value_update_tuples: Metric) -> tuple[list[Any], list[Any
 def aggregate_metric_map(
     names_to_tuples: Mapping[str, Metric],
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Parts metrics by name into values by name and updates by name."""
+    """Splits metrics by name into values by name and updates by name."""
     values = {name: value for name, (value, _) in names_to_tuples.items()}
     return values, {name: update for name, (_, update) in names_to_tuples.items()}
 
@@ -49,11 +49,11 @@ def aggregate_metric_map(
 def accuracy(
     predictions: tf.Tensor, labels: tf.Tensor, weights: Any = None, name: str | None = None
 ) -> tf.Tensor:
-    """The share of right predictions in one batch: no metric over several.
+    """Returns the accuracy of one batch; it does not accumulate over batches.
 
     Args:
       predictions: integers, bools or strings.
-      labels: of the same type.
+      labels: a tensor of the same type.
       weights: the weight of each example.
       name: the name scope's name.
 
@@ -61,7 +61,7 @@ def accuracy(
       A scalar.
 
     Raises:
-      ValueError: the types are others, or not the same.
+      ValueError: the types are unsupported, or differ.
     """
     if not (labels.dtype.is_integer or labels.dtype in (tf.bool, tf.string)):
         raise ValueError(
@@ -88,11 +88,11 @@ def count(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Metric:
-    """How many values there were.
+    """Counts values.
 
     Args:
       values: of any shape; each element counts.
-      weights: what each counts; 1 by default.
+      weights: the weight of each value; 1 by default.
       metrics_collections: collections to add the value to.
       updates_collections: collections to add the update to.
       name: the variable scope's name.
@@ -121,25 +121,25 @@ def cohen_kappa(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Metric:
-    """Cohen's kappa: how much better predictions agree with labels than by chance.
+    """Computes Cohen's kappa: the agreement of predictions with labels beyond chance.
 
-    (agreed - expected) / (1 - expected), where ``expected`` is the agreement of two raters with
-    these shares of classes that know nothing of each other (Cohen 1960).
+    It is (agreed - expected) / (1 - expected), where ``expected`` is the agreement of two
+    independent raters with these class shares (Cohen 1960).
 
     Args:
       labels: [batch] or [batch, 1], classes.
-      predictions_idx: likewise.
-      num_classes: how many classes there are.
+      predictions_idx: [batch] or [batch, 1], predicted classes.
+      num_classes: the number of classes.
       weights: the weight of each example.
       metrics_collections: collections to add the value to.
       updates_collections: collections to add the update to.
       name: the variable scope's name.
 
     Returns:
-      The kappa, 0 where it is not defined; and its update.
+      The kappa, 0 if it is undefined; and its update.
 
     Raises:
-      ValueError: there is one class, or none.
+      ValueError: there are fewer than two classes.
     """
     if num_classes < 2:
         raise ValueError(f"`num_classes` must be >= 2. Found: {num_classes}")
@@ -170,18 +170,18 @@ def streaming_concat(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Metric:
-    """All values, one batch behind the other.
+    """Concatenates all values, batch by batch.
 
     Args:
-      values: of static shape but for ``axis``.
-      axis: along which they are put together.
-      max_size: how many are kept, the first ones; None: all.
+      values: values whose static shape is known, except along ``axis``.
+      axis: the dimension of the concatenation.
+      max_size: the number of values to keep, from the start; None for all.
       metrics_collections: collections to add the value to.
       updates_collections: collections to add the update to.
       name: the variable scope's name.
 
     Returns:
-      The values, and an update, whose value is how many there are.
+      The values, and an update, whose value is their number.
 
     Raises:
       ValueError: another dimension is unknown, or there is no such axis.

@@ -1,6 +1,6 @@
 """Covariance and correlation over batches.
 
-Each batch's mean and co-moment are joined with those before it by the formula of Chan, Golub and
+Each batch's mean and co-moment are merged with the previous ones by the formula of Chan, Golub and
 LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances" (1979).
 """
 
@@ -30,7 +30,7 @@ def streaming_covariance(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Metric:
-    """The unbiased covariance of all predictions and labels.
+    """Computes the unbiased covariance of all predictions and labels.
 
     Args:
       predictions: floats.
@@ -41,7 +41,7 @@ def streaming_covariance(
       name: the variable scope's name.
 
     Returns:
-      The covariance, NaN below two pairs; and its update.
+      The covariance, NaN for fewer than two pairs; and its update.
     """
     with _v1.variable_scope(name, "covariance"):
         predictions, labels, weights = aligned(predictions, labels, weights)
@@ -54,7 +54,7 @@ def streaming_covariance(
         batch_x = tf.math.divide_no_nan(tf.reduce_sum(predictions * weights), batch_count)
         batch_y = tf.math.divide_no_nan(tf.reduce_sum(labels * weights), batch_count)
         batch_comoment = tf.reduce_sum((predictions - batch_x) * (labels - batch_y) * weights)
-        # What was before follows from what is now: reading a reference variable copies nothing.
+        # Derives the old values from the new ones: reading a reference variable makes no copy.
         total = _v1.assign_add(count, batch_count)
         share = tf.math.divide_no_nan(batch_count, total)
         change_x, change_y = (batch_x - mean_x) * share, (batch_y - mean_y) * share
@@ -79,7 +79,7 @@ def streaming_pearson_correlation(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Metric:
-    """Pearson's correlation of all predictions and labels.
+    """Computes Pearson's correlation of all predictions and labels.
 
     Args:
       predictions: floats.

@@ -1,4 +1,4 @@
-"""Metrics at the best threshold, at a wanted one, and over all of them."""
+"""Metrics at the best threshold, at a target, and over all thresholds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def f1_score(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Metric:
-    """The best F1 score, 2 * precision * recall / (precision + recall), over all thresholds.
+    """Returns the best F1 score, 2 * precision * recall / (precision + recall), of all thresholds.
 
     Args:
       labels: cast to bool.
@@ -65,18 +65,18 @@ def recall_at_precision(
     name: str | None = None,
     strict_mode: bool = False,
 ) -> Metric:
-    """The recall at the threshold whose precision is nearest to a wanted one.
+    """Returns the recall at the threshold whose precision is nearest to a target.
 
     Args:
       labels: cast to bool.
       predictions: floats from 0 to 1.
-      precision: the wanted precision.
+      precision: the target precision.
       weights: the weight of each example.
       num_thresholds: the number of thresholds to try.
       metrics_collections: collections to add the value to.
       updates_collections: collections to add the update to.
       name: the variable scope's name.
-      strict_mode: whether the precision has to be reached; the recall is 0 where none does.
+      strict_mode: whether the precision must be reached; the recall is 0 if no threshold does.
 
     Returns:
       The recall, and its update.
@@ -120,7 +120,7 @@ def precision_at_recall(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Metric:
-    """The precision at the threshold whose recall is nearest to a wanted one.
+    """Returns the precision at the threshold whose recall is nearest to a target.
 
     The arguments are those of ``recall_at_precision``.
 
@@ -160,13 +160,13 @@ def streaming_curve_points(
     curve: str = "ROC",
     name: str | None = None,
 ) -> Metric:
-    """The points of a curve over thresholds.
+    """Computes the points of a curve over thresholds.
 
     Args:
       labels: cast to bool.
       predictions: floats from 0 to 1.
       weights: the weight of each example.
-      num_thresholds: how many points there are.
+      num_thresholds: the number of points.
       metrics_collections: collections to add the points to.
       updates_collections: collections to add the update to.
       curve: "ROC", of (false positive rate, recall); or "PR", of (recall, precision).
@@ -176,7 +176,7 @@ def streaming_curve_points(
       [num_thresholds, 2], and an update.
 
     Raises:
-      ValueError: it is another curve.
+      ValueError: the curve is unknown.
     """
     if curve not in ("ROC", "PR"):
         raise ValueError(f"curve must be either ROC or PR, {curve} unknown")

@@ -1,4 +1,4 @@
-"""Metrics of the best k classes."""
+"""Metrics of the k best classes."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def streaming_recall_at_k(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Metric:
-    """How many examples have their class among the best k.
+    """Returns the share of examples whose class is among the k best.
 
     Args:
       predictions: [batch, classes], scores.
       labels: [batch], classes.
-      k: how many of the best classes count.
+      k: the number of classes.
       weights: the weight of each example.
       metrics_collections: collections to add the value to.
       updates_collections: collections to add the update to.
@@ -54,7 +54,7 @@ def streaming_sparse_precision_at_top_k(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Metric:
-    """tf.metrics.precision_at_top_k, with predictions before labels."""
+    """Calls tf.metrics.precision_at_top_k, with predictions before labels."""
     return _metrics.precision_at_top_k(
         labels,
         top_k_predictions,
@@ -75,7 +75,7 @@ def sparse_recall_at_top_k(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Metric:
-    """tf.metrics.recall_at_top_k, under its older name."""
+    """Calls tf.metrics.recall_at_top_k, under its older name."""
     return _metrics.recall_at_top_k(
         labels,
         top_k_predictions,

@@ -1,4 +1,4 @@
-"""How often an example is taken for one of the other kind, which tf.metrics does not have."""
+"""False positive and false negative rates, which tf.metrics does not have."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def streaming_false_positive_rate(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Metric:
-    """How many of the negative examples are taken for positive ones.
+    """Returns the share of negative examples that are predicted positive.
 
     Args:
       predictions: cast to bool.
@@ -39,7 +39,7 @@ def streaming_false_positive_rate(
       name: the variable scope's name.
 
     Returns:
-      The share, 0 where there is no negative example; and its update.
+      The share, 0 if there is no negative example; and its update.
     """
     with _v1.variable_scope(name, "false_positive_rate"):
         wrong = _v1.metrics.false_positives(labels, predictions, weights)
@@ -56,12 +56,12 @@ def streaming_false_negative_rate(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Metric:
-    """How many of the positive examples are taken for negative ones.
+    """Returns the share of positive examples that are predicted negative.
 
     The arguments are those of ``streaming_false_positive_rate``.
 
     Returns:
-      The share, 0 where there is no positive example; and its update.
+      The share, 0 if there is no positive example; and its update.
     """
     with _v1.variable_scope(name, "false_negative_rate"):
         wrong = _v1.metrics.false_negatives(labels, predictions, weights)
@@ -79,7 +79,7 @@ def streaming_false_positive_rate_at_thresholds(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Metric:
-    """As ``streaming_false_positive_rate``, of predictions above each of several thresholds.
+    """Like ``streaming_false_positive_rate``, for predictions above each of several thresholds.
 
     Returns:
       [thresholds], the shares; and their update.
@@ -105,7 +105,7 @@ def streaming_false_negative_rate_at_thresholds(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Metric:
-    """As ``streaming_false_negative_rate``, of predictions above each of several thresholds.
+    """Like ``streaming_false_negative_rate``, for predictions above each of several thresholds.
 
     Returns:
       [thresholds], the shares; and their update.

@@ -1,4 +1,4 @@
-"""What the metrics of this package share: their variables, weights and results."""
+"""Variables, weights and results shared by the metrics of this package."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ __all__ = ["Metric", "aligned", "metric_variable", "result", "thresholds_between
 _v1 = tf.compat.v1
 _EPSILON = 1e-7
 
-Metric = tuple[Any, Any]  # a value, and the operation that takes another batch into account
+Metric = tuple[Any, Any]  # a value, and the operation that adds a batch to it
 
 
 def metric_variable(shape: Sequence[int | None], dtype: tf.DType, name: str) -> tf.Variable:
-    """A local variable of zeros that sums up over replicas, like those of tf.metrics.
+    """Makes a local variable of zeros that is summed over replicas, like those of tf.metrics.
 
     Args:
-      shape: where a dimension is None, its first size is 0, and it may change.
+      shape: the shape; a dimension of None starts at 0 and may change.
       dtype: the values' type.
-      name: within the current scope.
+      name: the name within the current scope.
     """
     return _v1.Variable(
         lambda: tf.zeros([size or 0 for size in shape], dtype),
@@ -37,7 +37,7 @@ def metric_variable(shape: Sequence[int | None], dtype: tf.DType, name: str) -> 
 
 
 def aligned(predictions: Any, labels: Any, weights: Any) -> tuple[Any, Any, Any]:
-    """Tensors without a last dimension of 1 that the others lack; weights in labels' shape.
+    """Removes last dimensions of 1 that not all tensors have; gives weights the labels' shape.
 
     Raises:
       ValueError: the shapes of predictions and labels do not match.
@@ -65,7 +65,7 @@ def aligned(predictions: Any, labels: Any, weights: Any) -> tuple[Any, Any, Any]
 
 
 def thresholds_between(count: int) -> list[float]:
-    """Thresholds in equal steps, from a little below 0 to a little above 1."""
+    """Returns evenly spaced thresholds, from a little below 0 to a little above 1."""
     inner = [i / (count - 1) for i in range(1, count - 1)]
     return [-_EPSILON, *inner, 1.0 + _EPSILON]
 
@@ -76,7 +76,7 @@ def result(
     metrics_collections: Iterable[str] | str | None,
     updates_collections: Iterable[str] | str | None,
 ) -> Metric:
-    """A metric's value and update, which join collections."""
+    """Returns a metric's value and update, after adding them to collections."""
     for collections, tensor in ((metrics_collections, value), (updates_collections, update)):
         if collections:
             _v1.add_to_collections(collections, tensor)

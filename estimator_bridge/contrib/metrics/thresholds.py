@@ -1,4 +1,4 @@
-"""Counts of right and wrong at thresholds, and what is computed of them."""
+"""Confusion counts at thresholds, and values computed from them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def at_thresholds(
     weights: Any,
     thresholds: Sequence[float],
 ) -> Metric:
-    """A function of counts [thresholds], such as of the true positives: of the value and update."""
+    """Applies a function to counts [thresholds], such as true positives, for value and update."""
     pairs = [_COUNTS[name](labels, predictions, thresholds, weights) for name in names]
     values, updates = zip(*pairs)
     return compute(*values), compute(*updates)

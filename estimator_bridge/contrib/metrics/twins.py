@@ -1,4 +1,4 @@
-"""Metrics of tf.metrics under their older names, which take predictions before labels."""
+"""Metrics of tf.metrics under their older names, with predictions before labels."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _metrics = tf.compat.v1.metrics
 
 
 def _predictions_first(name: str, metric: Callable[..., Metric]) -> Callable[..., Metric]:
-    """A metric of tf.metrics, which takes labels first, with these two arguments exchanged."""
+    """Returns a metric of tf.metrics with its first arguments, labels and predictions, swapped."""
     labels, predictions, *others = inspect.signature(metric).parameters.values()
     signature = inspect.Signature([predictions, labels, *others])
 

@@ -1,4 +1,4 @@
-"""tf.contrib.opt: optimizers beside those of tf.train."""
+"""tf.contrib.opt: optimizers besides those of tf.train."""
 
 from estimator_bridge.contrib.namespaces import NAMESPACES
 

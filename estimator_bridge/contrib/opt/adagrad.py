@@ -1,4 +1,4 @@
-"""Adagrad (Duchi, Hazan, Singer 2011) with steps that leave its sums alone."""
+"""Adagrad (Duchi, Hazan, Singer 2011) with steps that do not change its accumulators."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _v1 = tf.compat.v1
 
 
 class RegAdagradOptimizer(EitherVariables, tf.compat.v1.train.AdagradOptimizer):
-    """Adagrad whose sums of squares can be left as they are, for the step of a regularizer.
+    """Adagrad whose accumulators can be frozen, for the step of a regularizer.
 
     Args:
-      learning_rate: see tf.train.AdagradOptimizer, as the others.
-      initial_accumulator_value: see there.
-      use_locking: see there.
-      name: see there.
+      learning_rate: see tf.train.AdagradOptimizer.
+      initial_accumulator_value: see tf.train.AdagradOptimizer.
+      use_locking: see tf.train.AdagradOptimizer.
+      name: see tf.train.AdagradOptimizer.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class RegAdagradOptimizer(EitherVariables, tf.compat.v1.train.AdagradOptimizer):
 
     @contextlib.contextmanager
     def avoid_updating_slots(self) -> Iterator[None]:
-        """Within it, ``apply_gradients`` leaves the sums of squares as they are."""
+        """Makes ``apply_gradients`` leave the accumulators unchanged inside."""
         before, self._updates_slots = self._updates_slots, False
         try:
             yield

@@ -1,4 +1,4 @@
-"""Optimizers like Adam (Kingma and Ba 2014), with the same slots: ``m`` and ``v``."""
+"""Variants of Adam (Kingma and Ba 2014), with the same slots: ``m`` and ``v``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _v1 = tf.compat.v1
 
 
 class _LazyRows:
-    """Of a table, updates the rows that have a gradient alone; plain Adam moves all of them on."""
+    """Updates only the rows of a table that have a gradient; plain Adam updates all of them."""
 
     def _apply_sparse(self, grad: tf.IndexedSlices, var: Any) -> Any:
         return self._resource_apply_sparse(grad.values, var, grad.indices)
@@ -41,23 +41,23 @@ class _LazyRows:
 
 
 class LazyAdamOptimizer(_LazyRows, tf.compat.v1.train.AdamOptimizer):
-    """Adam that leaves rows of a table alone which a batch does not use.
+    """Adam that does not change rows of a table that a batch does not use.
 
     The arguments are those of tf.train.AdamOptimizer.
     """
 
 
 class AdamGSOptimizer(tf.compat.v1.train.AdamOptimizer):
-    """Adam that counts its steps by the global step, and has no variables beta1_power of its own.
+    """Adam that counts its steps by the global step, without its own beta powers.
 
     Args:
-      global_step: the step that counts, before its increment.
-      learning_rate: see tf.train.AdamOptimizer, as the others.
-      beta1: see there.
-      beta2: see there.
-      epsilon: see there.
-      use_locking: see there.
-      name: see there.
+      global_step: the global step, before its increment.
+      learning_rate: see tf.train.AdamOptimizer.
+      beta1: see tf.train.AdamOptimizer.
+      beta2: see tf.train.AdamOptimizer.
+      epsilon: see tf.train.AdamOptimizer.
+      use_locking: see tf.train.AdamOptimizer.
+      name: see tf.train.AdamOptimizer.
     """
 
     def __init__(
@@ -90,11 +90,11 @@ class AdamGSOptimizer(tf.compat.v1.train.AdamOptimizer):
 
 
 class LazyAdamGSOptimizer(_LazyRows, AdamGSOptimizer):
-    """LazyAdamOptimizer, counting as AdamGSOptimizer does."""
+    """LazyAdamOptimizer that counts steps as AdamGSOptimizer does."""
 
 
 class NadamOptimizer(EitherVariables, tf.compat.v1.train.AdamOptimizer):
-    """Adam with Nesterov's momentum (Dozat 2016). The arguments are tf.train.AdamOptimizer's."""
+    """Adam with Nesterov's momentum (Dozat 2016); arguments as for tf.train.AdamOptimizer."""
 
     def _update(self, grad: tf.Tensor, var: Any) -> Any:
         rate, beta1, beta2, epsilon = _settings(self, var)
@@ -110,7 +110,7 @@ class NadamOptimizer(EitherVariables, tf.compat.v1.train.AdamOptimizer):
         row_m = beta1 * tf.gather(m, indices) + (1 - beta1) * grad
         row_v = beta2 * tf.gather(v, indices) + (1 - beta2) * tf.square(grad)
         change = rate * (beta1 * row_m + (1 - beta1) * grad) / (tf.sqrt(row_v) + epsilon)
-        # All rows' averages decay; the weights of those with a gradient change.
+        # The averages of all rows decay, but only weights with a gradient change.
         with tf.control_dependencies([row_m, row_v]):
             decayed = [_v1.assign(m, beta1 * m), _v1.assign(v, beta2 * v)]
         with tf.control_dependencies(decayed):
@@ -119,7 +119,7 @@ class NadamOptimizer(EitherVariables, tf.compat.v1.train.AdamOptimizer):
 
 
 class AdaMaxOptimizer(EitherVariables, tf.compat.v1.train.AdamOptimizer):
-    """Adam by the largest gradient so far (section 7 of its paper).
+    """Adam based on the infinity norm (AdaMax, section 7 of its paper).
 
     The arguments are those of tf.train.AdamOptimizer.
     """
@@ -176,7 +176,7 @@ class AdaMaxOptimizer(EitherVariables, tf.compat.v1.train.AdamOptimizer):
 
 
 def _settings(optimizer: Any, var: Any) -> tuple[Any, Any, Any, Any]:
-    """The learning rate with Adam's correction for the first steps, both betas, and epsilon."""
+    """Returns Adam's learning rate with bias correction, both betas, and epsilon."""
     rate, beta1, beta2, epsilon, beta1_power, beta2_power = (
         factor(tensor, var) for tensor in adam_tensors(optimizer)
     )

@@ -1,4 +1,4 @@
-"""An optimizer that keeps moving averages of the weights, and a saver that saves those instead."""
+"""An optimizer that keeps moving averages of the weights, and a saver that saves the averages."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _v1 = tf.compat.v1
 
 
 class MovingAverageOptimizer(tf.compat.v1.train.Optimizer):
-    """Applies gradients by another optimizer, and then averages the weights.
+    """Applies gradients with another optimizer, and then averages the weights.
 
     Args:
       opt: the other v1 optimizer.
-      average_decay: of the averages, as tf.train.ExponentialMovingAverage has it.
-      num_updates: a count of updates, by which the decay is lower at first.
+      average_decay: the decay, as for tf.train.ExponentialMovingAverage.
+      num_updates: a count of updates, which lowers the decay at first.
       sequential_update: whether the averages wait for the weights' update.
     """
 
@@ -43,7 +43,7 @@ class MovingAverageOptimizer(tf.compat.v1.train.Optimizer):
     def apply_gradients(
         self, grads_and_vars: Any, global_step: Any = None, name: str | None = None
     ) -> Any:
-        """As the other optimizer's; the operation updates the averages too."""
+        """Delegates to the other optimizer; the operation updates the averages too."""
         grads_and_vars = list(grads_and_vars)
         update = self._optimizer.apply_gradients(grads_and_vars, global_step, name)
         variables = [var for gradient, var in grads_and_vars if gradient is not None]
@@ -71,22 +71,22 @@ class MovingAverageOptimizer(tf.compat.v1.train.Optimizer):
     def swapping_saver(
         self, var_list: Any = None, name: str = "swapping_saver", **kwargs: Any
     ) -> Any:
-        """Makes a Saver that saves each average under the name of its weights, and back.
+        """Makes a Saver that swaps the names of the weights and their averages.
 
         Give it to a Scaffold: a model that is evaluated or served from such a checkpoint, without
-        this optimizer, has the averages as its weights.
+        this optimizer, uses the averages as its weights.
 
         Args:
           var_list: variables, or variables by name; by default all.
-          name: of the saver's operations.
+          name: the name of the saver's operations.
           **kwargs: further arguments of tf.train.Saver.
 
         Returns:
           The Saver.
 
         Raises:
-          RuntimeError: ``minimize`` or ``apply_gradients`` was not called yet.
-          ValueError: of weights and their average, one is left out.
+          RuntimeError: ``minimize`` or ``apply_gradients`` was not called before.
+          ValueError: only one of some weights and their average is included.
           NotImplementedError: a variable is partitioned.
         """
         if self._swapped is None:

@@ -1,4 +1,4 @@
-"""One update for both kinds of variables that TensorFlow 1 has."""
+"""Optimizer updates for both kinds of TensorFlow 1 variables: reference and resource."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["EitherVariables", "factor"]
 
 
 def factor(value: Any, variable: Any) -> tf.Tensor:
-    """A number, in the type of a variable."""
+    """Returns a number in the type of a variable."""
     return tf.cast(value, variable.dtype.base_dtype)
 
 
@@ -18,7 +18,7 @@ class EitherVariables:
     """Lets a v1 optimizer define its updates once, for reference and resource variables.
 
     A subclass defines ``_update(grad, var)``, and ``_update_rows(grad, var, indices)`` for the rows
-    of a variable that have a gradient; each row comes once.
+    of a variable that have a gradient; each row occurs once.
     """
 
     def _update(self, grad: tf.Tensor, var: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Minimizing a loss of a graph by an optimizer outside of TensorFlow, such as SciPy's."""
+"""Minimizes a graph's loss with an optimizer outside TensorFlow, such as SciPy's."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _SET_BY_ITSELF = ("jac", "callback", "constraints", "bounds")
 
 
 class ExternalOptimizerInterface:
-    """Shows a loss and its variables to an optimizer as a function of one vector.
+    """Presents a loss and its variables to an optimizer as a function of one vector.
 
     A subclass defines ``_minimize``.
 
     Args:
       loss: a scalar.
       var_list: the variables to change; by default the trainable ones.
-      equalities: tensors that are to be 0.
-      inequalities: tensors that are not to be negative.
+      equalities: tensors constrained to 0.
+      inequalities: tensors constrained to be nonnegative.
       var_to_bounds: by variable (or its ref() or op name), a pair of lower and upper bounds.
-      **optimizer_kwargs: for the optimizer.
+      **optimizer_kwargs: arguments of the optimizer.
     """
 
     def __init__(
@@ -63,14 +63,14 @@ class ExternalOptimizerInterface:
         loss_callback: Callable[..., Any] | None = None,
         **run_kwargs: Any,
     ) -> None:
-        """Changes the variables until the optimizer is done.
+        """Changes the variables until the optimizer finishes.
 
         Args:
-          session: in which they are; the default one by default.
+          session: the session of the variables; the default session by default.
           feed_dict: feeds of the loss.
-          fetches: what ``loss_callback`` is given.
+          fetches: the arguments of ``loss_callback``.
           step_callback: called with the vector after each of the optimizer's steps.
-          loss_callback: called with the fetched values each time that the loss was computed.
+          loss_callback: called with the fetched values after each computation of the loss.
           **run_kwargs: further arguments of the run that sets the variables at the end.
 
         Raises:
@@ -139,10 +139,10 @@ class ExternalOptimizerInterface:
 
 
 class ScipyOptimizerInterface(ExternalOptimizerInterface):
-    """Minimizes by scipy.optimize.minimize; by L-BFGS-B where no ``method`` is given.
+    """Minimizes with scipy.optimize.minimize, by default with L-BFGS-B.
 
-    The arguments are those of ``ExternalOptimizerInterface``; others go to SciPy: ``method``,
-    ``tol``, ``options``. The package scipy has to be installed.
+    The arguments are those of ``ExternalOptimizerInterface``; others are passed to SciPy:
+    ``method``, ``tol``, ``options``. The package scipy must be installed.
     """
 
     _DEFAULT_METHOD = "L-BFGS-B"

@@ -1,4 +1,4 @@
-"""LARS: a learning rate for each layer, by the norms of its weights and gradient.
+"""LARS: layer-wise learning rates from the norms of weights and gradients.
 
 You, Gitman, Ginsburg, "Large Batch Training of Convolutional Networks" (2017): the rate is
 ``eeta * |w| / (|g| + weight_decay * |w|)`` times the global one, for ``g + weight_decay * w``.
@@ -22,15 +22,15 @@ class LARSOptimizer(EitherVariables, tf.compat.v1.train.Optimizer):
     """Layer-wise adaptive rate scaling, with momentum.
 
     Args:
-      learning_rate: the global one, a number or a scalar tensor.
-      momentum: of the updates, rates included.
-      weight_decay: added to gradients, times the weights.
-      eeta: the trust in the ratio of norms.
+      learning_rate: the global learning rate, a number or a scalar tensor.
+      momentum: the momentum of the updates, which include the rates.
+      weight_decay: the factor of the weights that is added to gradients.
+      eeta: the factor of the ratio of norms.
       epsilon: added to the ratio's denominator.
       name: the operations' name.
-      skip_list: parts of names of variables that are trained by plain momentum, without decay:
-        biases, batch norm.
-      use_nesterov: whether the momentum is Nesterov's.
+      skip_list: parts of names of variables to train by plain momentum, without decay, such as
+        biases and batch norm.
+      use_nesterov: whether to use Nesterov's momentum.
 
     Raises:
       ValueError: momentum or weight_decay is negative.
@@ -56,7 +56,7 @@ class LARSOptimizer(EitherVariables, tf.compat.v1.train.Optimizer):
         self._skip_list, self._use_nesterov = skip_list, use_nesterov
 
     def compute_lr(self, grad: tf.Tensor, var: Any) -> tuple[Any, tf.Tensor]:
-        """The learning rate of one variable, and its gradient with the weight decay in it."""
+        """Returns the learning rate of one variable, and its gradient with the weight decay."""
         rate = self._rate(var)
         if any(part in var.name for part in self._skip_list or ()):
             return rate, grad
@@ -88,7 +88,7 @@ class LARSOptimizer(EitherVariables, tf.compat.v1.train.Optimizer):
         return tf.group(_v1.assign(slot, moving), _v1.assign_sub(var, change))
 
     def _update_rows(self, grad: tf.Tensor, var: Any, indices: tf.Tensor) -> Any:
-        # Rows of a table have no norm of a layer: the original trained them by plain momentum.
+        # Rows of a table have no layer norm: the original trained them by plain momentum.
         rate, momentum = self._rate(var), factor(self._momentum, var)
         slot = self.get_slot(var, "momentum")
         moving = momentum * tf.gather(slot, indices) + grad

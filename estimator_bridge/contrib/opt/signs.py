@@ -1,4 +1,4 @@
-"""PowerSign and AddSign: larger steps where a gradient agrees with its average.
+"""PowerSign and AddSign: larger steps if a gradient agrees with its average.
 
 Bello, Zoph, Vasudevan, Le, "Neural Optimizer Search with Reinforcement Learning" (2017).
 """
@@ -41,7 +41,7 @@ class _SignOptimizer(EitherVariables, tf.compat.v1.train.Optimizer):
             self._zeros_slot(var, "m", self._name)
 
     def _scale(self, agreement: tf.Tensor, var: Any) -> tf.Tensor:
-        """The factor of a gradient. ``agreement``: 1 where its sign is its average's, else -1."""
+        """Returns a gradient's factor; ``agreement`` is 1 if its sign is its average's, else -1."""
         raise NotImplementedError
 
     def _update(self, grad: tf.Tensor, var: Any) -> Any:
@@ -67,10 +67,10 @@ class PowerSignOptimizer(_SignOptimizer):
     """Steps of ``base ** (decay * sign(g) * sign(m)) * g``, where m is the average of g.
 
     Args:
-      learning_rate: of the steps.
-      base: of the power.
+      learning_rate: the learning rate.
+      base: the base of the power.
       beta: the decay of the average.
-      sign_decay_fn: of the global step, how much the signs still count; always 1 by default.
+      sign_decay_fn: a function of the global step that returns the signs' weight; 1 by default.
       use_locking: whether to block other writes.
       name: the operations' name.
     """
@@ -95,10 +95,10 @@ class AddSignOptimizer(_SignOptimizer):
     """Steps of ``(alpha + decay * sign(g) * sign(m)) * g``, where m is the average of g.
 
     Args:
-      learning_rate: of the steps.
-      alpha: what the signs are added to.
+      learning_rate: the learning rate.
+      alpha: the term that the signs are added to.
       beta: the decay of the average.
-      sign_decay_fn: of the global step, how much the signs still count; always 1 by default.
+      sign_decay_fn: a function of the global step that returns the signs' weight; 1 by default.
       use_locking: whether to block other writes.
       name: the operations' name.
     """

@@ -1,4 +1,4 @@
-"""Weight decay apart from the gradients (Loshchilov and Hutter, "Decoupled Weight Decay", 2017)."""
+"""Decoupled weight decay (Loshchilov and Hutter, "Decoupled Weight Decay", 2017)."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _v1 = tf.compat.v1
 
 
 class DecoupledWeightDecayExtension:
-    """Makes a v1 optimizer's subclass shrink weights before each step: w -= weight_decay * w.
+    """Lets a v1 optimizer's subclass shrink weights before each step: w -= weight_decay * w.
 
-    Put it before the optimizer among the bases. Of tables, the rows that have a gradient shrink.
+    List it before the optimizer among the bases. In tables, only rows with a gradient shrink.
 
     Args:
-      weight_decay: the share that goes, not times the learning rate; a number, a scalar tensor or
-        a function that gives one.
-      *args: of the optimizer.
-      **kwargs: of the optimizer.
+      weight_decay: the decay, not multiplied by the learning rate; a number, a scalar tensor or a
+        function that returns one.
+      *args: arguments of the optimizer.
+      **kwargs: arguments of the optimizer.
     """
 
     def __init__(self, weight_decay: Any, *args: Any, **kwargs: Any):
@@ -36,12 +36,12 @@ class DecoupledWeightDecayExtension:
         super().__init__(*args, **kwargs)
 
     def minimize(self, loss: Any, *args: Any, decay_var_list: Any = None, **kwargs: Any) -> Any:
-        """As the optimizer's, with the variables that decay, by default all.
+        """Calls the optimizer's method with the variables to decay, by default all.
 
         Args:
           loss: a scalar.
           *args: as for the optimizer.
-          decay_var_list: the variables that decay.
+          decay_var_list: the variables to decay.
           **kwargs: as for the optimizer.
 
         Returns:
@@ -57,13 +57,13 @@ class DecoupledWeightDecayExtension:
         name: str | None = None,
         decay_var_list: Any = None,
     ) -> Any:
-        """As the optimizer's, with the variables that decay, by default all.
+        """Calls the optimizer's method with the variables to decay, by default all.
 
         Args:
           grads_and_vars: pairs of gradient and variable.
-          global_step: what to increment.
-          name: the operations' name.
-          decay_var_list: the variables that decay.
+          global_step: the variable to increment.
+          name: the operation's name.
+          decay_var_list: the variables to decay.
 
         Returns:
           The train operation.
@@ -105,12 +105,12 @@ class DecoupledWeightDecayExtension:
 
 
 def _names(variables: Iterable[Any] | None) -> set[str] | None:
-    # Variables cannot be put into sets where TF2's equality of tensors is on.
+    # Variables are not hashable if TF2's tensor equality is on.
     return {variable.op.name for variable in variables} if variables else None
 
 
 def extend_with_decoupled_weight_decay(base_optimizer: Any) -> type:
-    """Makes a class of an optimizer with weight decay.
+    """Makes an optimizer class with weight decay.
 
     Args:
       base_optimizer: a class of v1 optimizers.

@@ -1,4 +1,4 @@
-"""Optimizers around another one, which do something more or leave a step out."""
+"""Optimizers that wrap another one, to add work or to skip steps."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _v1 = tf.compat.v1
 
 
 class VariableClippingOptimizer(tf.compat.v1.train.Optimizer):
-    """Applies gradients by another optimizer, and then scales weights down to a norm.
+    """Applies gradients with another optimizer, and then scales weights down to a norm.
 
     Args:
       opt: the other v1 optimizer.
-      vars_to_clip_dims: by variable (or its ref() or op name), the dimensions over which its
-        norm is taken: [1] for the rows of a matrix.
+      vars_to_clip_dims: by variable (or its ref() or op name), the dimensions of the norm: [1]
+        for the rows of a matrix.
       max_norm: the largest L2 norm.
       use_locking: whether to block other writes.
       colocate_clip_ops_with_vars: has no effect: a strategy places operations.
@@ -63,7 +63,7 @@ class VariableClippingOptimizer(tf.compat.v1.train.Optimizer):
     def apply_gradients(
         self, grads_and_vars: Any, global_step: Any = None, name: str | None = None
     ) -> Any:
-        """As the other optimizer's; the operation clips the weights too."""
+        """Delegates to the other optimizer; the operation clips the weights too."""
         grads_and_vars = list(grads_and_vars)
         with tf.name_scope(name or self._name) as scope:
             update = self._opt.apply_gradients(grads_and_vars, global_step=global_step)
@@ -90,15 +90,15 @@ def _name_of(key: Any) -> str:
 
 
 class MultitaskOptimizerWrapper:
-    """Leaves variables alone, and their slots, whose whole gradient is zero in a step.
+    """Skips variables, and their slots, whose whole gradient is zero in a step.
 
-    So tasks that take turns do not move each other's weights by their momentum.
+    So tasks that alternate do not move each other's weights by momentum.
 
     Args:
-      opt: a v1 optimizer, which is changed; all else of it is the wrapper's too.
+      opt: a v1 optimizer, which is modified; the wrapper has all its attributes.
 
     Raises:
-      TypeError: it is none.
+      TypeError: it is not an optimizer.
     """
 
     def __init__(self, opt: Any):
@@ -141,14 +141,14 @@ def _is_zero(grad: Any) -> tf.Tensor:
 def clip_gradients_by_global_norm(
     gradients_variables: Any, clip_norm: float = 20.0
 ) -> tuple[list[tuple[Any, Any]], tf.Tensor]:
-    """Scales all gradients down to a joint norm.
+    """Scales all gradients down to a maximal global norm.
 
     Args:
       gradients_variables: pairs of a gradient, or None, and a variable.
-      clip_norm: the largest L2 norm that all gradients have together.
+      clip_norm: the largest L2 norm of all gradients together.
 
     Returns:
-      The pairs with the new gradients, and the norm that they had.
+      The pairs with the new gradients, and their norm before.
     """
     gradients, variables = zip(*gradients_variables)
     norm = tf.linalg.global_norm(gradients)

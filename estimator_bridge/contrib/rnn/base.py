@@ -1,4 +1,4 @@
-"""What cells are made of: the base classes, and a linear layer in a cell's scope."""
+"""Building blocks of cells: the base classes, and a linear layer in a cell's scope."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LayerRNNCell: Any = v1.nn.rnn_cell.BasicRNNCell.__bases__[0]
 
 
 def zeros() -> Any:
-    """The initializer of biases."""
+    """Returns the initializer of biases."""
     return v1.zeros_initializer()
 
 
@@ -30,12 +30,12 @@ def linear(
     bias_initializer: Any = None,
     kernel_initializer: Any = None,
 ) -> tf.Tensor:
-    """Multiplies tensors, side by side, by the variable ``kernel``, and adds ``bias``.
+    """Multiplies concatenated tensors by the variable ``kernel``, and adds ``bias``.
 
     Args:
       args: a tensor [batch, size], or several.
       output_size: the size of the result.
-      bias: whether to add one.
+      bias: whether to add a bias.
       bias_initializer: initializer of the bias; zeros by default.
       kernel_initializer: initializer of the kernel; the scope's by default.
 
@@ -43,7 +43,7 @@ def linear(
       A tensor [batch, output_size].
 
     Raises:
-      ValueError: a tensor has not two dimensions, or the second is unknown.
+      ValueError: a tensor is not two-dimensional, or its second dimension is unknown.
     """
     tensors: Sequence[Any] = args if isinstance(args, (list, tuple)) else [args]
     shapes = [tensor.shape for tensor in tensors]
@@ -70,7 +70,7 @@ def check_cell(cell: Any) -> None:
     """Checks that an object is a cell.
 
     Raises:
-      TypeError: it lacks something that cells have.
+      TypeError: it lacks a member that cells have.
     """
     lacking = [name for name in ("output_size", "state_size") if not hasattr(cell, name)]
     if not (hasattr(cell, "zero_state") or hasattr(cell, "get_initial_state")):

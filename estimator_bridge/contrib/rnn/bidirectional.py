@@ -27,7 +27,7 @@ def stack_bidirectional_rnn(
     sequence_length: Any = None,
     scope: Any = None,
 ) -> Any:
-    """Layers over a list of steps; each reads the outputs of both directions of the one below.
+    """Runs layers over a list of steps; each reads both directions' outputs of the one below.
 
     Args:
       cells_fw: a cell for each layer, for the forward direction.
@@ -40,7 +40,7 @@ def stack_bidirectional_rnn(
       scope: the variable scope; ``stack_bidirectional_rnn`` by default.
 
     Returns:
-      The outputs, a list of [batch, both sizes]; the final states forward, and backward, as tuples
+      The outputs, a list of [batch, both sizes]; the final forward and backward states, as tuples
       by layer.
 
     Raises:
@@ -75,7 +75,7 @@ def stack_bidirectional_dynamic_rnn(
     scope: Any = None,
     swap_memory: bool = False,
 ) -> Any:
-    """Layers over a sequence; each reads the outputs of both directions of the one below.
+    """Runs layers over a sequence; each reads both directions' outputs of the one below.
 
     Args:
       cells_fw: a cell for each layer, for the forward direction.
@@ -91,7 +91,7 @@ def stack_bidirectional_dynamic_rnn(
       swap_memory: as for ``dynamic_rnn``.
 
     Returns:
-      The outputs, [batch, time, both sizes]; the final states forward, and backward, as tuples by
+      The outputs, [batch, time, both sizes]; the final forward and backward states, as tuples by
       layer.
 
     Raises:
@@ -99,7 +99,7 @@ def stack_bidirectional_dynamic_rnn(
     """
 
     def layer(forward: Any, backward: Any, below: Any, states: Any, scope: Any) -> Any:
-        del scope  # it has made its own within, 'bidirectional_rnn'
+        del scope  # the layer makes its own scope inside, 'bidirectional_rnn'
         outputs, final = v1.nn.bidirectional_dynamic_rnn(
             forward,
             backward,
@@ -118,7 +118,7 @@ def stack_bidirectional_dynamic_rnn(
 
 
 def transpose_batch_time(x: Any) -> tf.Tensor:
-    """Swaps the first two dimensions, of tensors that have them.
+    """Swaps the first two dimensions of a tensor that has them.
 
     Args:
       x: a tensor.
@@ -135,7 +135,7 @@ def transpose_batch_time(x: Any) -> tf.Tensor:
 
 
 def best_effort_input_batch_size(flat_input: list[Any]) -> Any:
-    """The batch size of inputs [time, batch, ...]: a number where one is known, or else a tensor.
+    """Returns the batch size of inputs [time, batch, ...]: a number if known, otherwise a tensor.
 
     Args:
       flat_input: the inputs.

@@ -1,6 +1,6 @@
-"""LSTMBlockCell and its kin: the variables of the cells with one kernel for a step.
+"""LSTMBlockCell and similar cells, with the variables of the cells with fused kernels.
 
-They compute with plain operations here, so they have gradients and run on all devices.
+Here they use plain operations, so they have gradients and run on all devices.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ def lstm_variables(layer: Any, input_size: int | None, units: int, peephole: boo
     """Makes the variables of an LSTM as attributes of a layer.
 
     Args:
-      layer: gets ``kernel``, [input_size + units, 4 units], with the gates in the order input,
-        new, forget, output; ``bias``, [4 units]; and with peepholes ``w_i_diag``, ``w_f_diag`` and
-        ``w_o_diag``, [units]; without, None for these.
+      layer: the layer that gets ``kernel``, [input_size + units, 4 units], with the gates in the
+        order input, new, forget, output; ``bias``, [4 units]; and with peepholes ``w_i_diag``,
+        ``w_f_diag`` and ``w_o_diag``, [units]; without, None for these.
       input_size: the inputs' size.
       units: the state's size.
-      peephole: whether gates see the cell's state.
+      peephole: whether gates also read the cell's state.
 
     Raises:
       ValueError: the inputs' size is unknown.
@@ -42,14 +42,14 @@ def lstm_variables(layer: Any, input_size: int | None, units: int, peephole: boo
 
 
 def lstm_step(layer: Any, inputs: Any, state: Any, forget_bias: float, clip: float | None) -> Any:
-    """One step of an LSTM (https://arxiv.org/abs/1402.1128).
+    """Runs one step of an LSTM (https://arxiv.org/abs/1402.1128).
 
     Args:
-      layer: has the variables of ``lstm_variables``.
+      layer: a layer with the variables of ``lstm_variables``.
       inputs: [batch, input_size].
       state: the cell's state and its output, each [batch, units].
       forget_bias: added to the forget gate.
-      clip: the cell's state is cut to this size; None or a negative number for no limit.
+      clip: the limit of the cell's state; None or a negative number for no limit.
 
     Returns:
       The output and the new state.
@@ -76,7 +76,7 @@ class LSTMBlockCell(LayerRNNCell):
       num_units: the state's size.
       forget_bias: added to the forget gate.
       cell_clip: the limit of the cell's state; None for no limit.
-      use_peephole: whether gates see the cell's state.
+      use_peephole: whether gates also read the cell's state.
       dtype: the variables' type; that of the inputs by default.
       reuse: whether to reuse existing variables.
       name: the cell's scope.

@@ -1,4 +1,4 @@
-"""Cells of ``tf.contrib.rnn`` that ``tf.nn.rnn_cell`` never had."""
+"""Cells of ``tf.contrib.rnn`` that ``tf.nn.rnn_cell`` does not have."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class LayerNormBasicLSTMCell(RNNCell):
       num_units: the state's size.
       forget_bias: added to the forget gate.
       input_size: not used.
-      activation: of the state.
+      activation: the state's activation function.
       layer_norm: whether to normalize gates and state.
-      norm_gain: the first value of ``gamma``.
-      norm_shift: the first value of ``beta``.
-      dropout_keep_prob: the probability with which a new value of the state is kept
+      norm_gain: the initial value of ``gamma``.
+      norm_shift: the initial value of ``beta``.
+      dropout_keep_prob: the probability of keeping a new value of the state
         (https://arxiv.org/abs/1603.05118); a float or a tensor.
-      dropout_prob_seed: the seed of that.
+      dropout_prob_seed: the seed of dropout.
       reuse: whether to reuse existing variables.
     """
 
@@ -82,7 +82,7 @@ class LayerNormBasicLSTMCell(RNNCell):
         )
         gates = tf.matmul(args, tf.convert_to_tensor(kernel))
         if not self._layer_norm:
-            # Unlike that of other cells, this bias starts with the scope's initializer.
+            # Unlike other cells' biases, this one uses the scope's initializer.
             gates = tf.nn.bias_add(
                 gates, v1.get_variable("bias", [4 * self._num_units], dtype=args.dtype)
             )
@@ -122,7 +122,7 @@ class UGRNNCell(RNNCell):
       num_units: the state's size.
       initializer: initializer of the kernel; the scope's by default.
       forget_bias: added to the gate.
-      activation: of the new state.
+      activation: the new state's activation function.
       reuse: whether to reuse existing variables.
     """
 
@@ -165,7 +165,7 @@ class NASCell(LayerRNNCell):
 
     Args:
       num_units: the state's size.
-      num_proj: the size of a projection of the output; None for none.
+      num_proj: the size of a projection of the output, or None.
       use_bias: whether to add biases.
       reuse: whether to reuse existing variables.
       **kwargs: arguments of a layer, such as name.

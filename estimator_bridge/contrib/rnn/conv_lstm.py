@@ -18,18 +18,18 @@ class ConvLSTMCell(RNNCell):
     """A convolutional LSTM; its variables are ``kernel`` and ``biases``.
 
     Args:
-      conv_ndims: how many dimensions of positions there are, 1 to 3.
+      conv_ndims: the number of dimensions of positions, 1 to 3.
       input_shape: the shape of an example, [*positions, channels].
       output_channels: the channels of the state.
       kernel_shape: the filters' size, one number per dimension.
       use_bias: whether to add biases.
-      skip_connection: whether the output holds the inputs' channels, too.
+      skip_connection: whether the output includes the inputs' channels.
       forget_bias: added to the forget gate.
       initializers: not used.
       name: the cell's scope.
 
     Raises:
-      ValueError: input_shape has not conv_ndims positions.
+      ValueError: input_shape does not have conv_ndims positions.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class ConvLSTMCell(RNNCell):
         if conv_ndims != len(input_shape) - 1:
             raise ValueError(
                 f"Invalid input_shape {input_shape} for conv_ndims={conv_ndims}: it has "
-                f"{len(input_shape) - 1} positions beside the channels."
+                f"{len(input_shape) - 1} positions besides the channels."
             )
         self._positions = tuple(input_shape[:-1])
         self._skipped = input_shape[-1] if skip_connection else 0
@@ -88,21 +88,21 @@ class ConvLSTMCell(RNNCell):
 
 
 class Conv1DLSTMCell(ConvLSTMCell):
-    """A ConvLSTMCell of one dimension; arguments as there."""
+    """A one-dimensional ConvLSTMCell, with the same arguments."""
 
     def __init__(self, name: str = "conv_1d_lstm_cell", **kwargs: Any):
         super().__init__(conv_ndims=1, name=name, **kwargs)
 
 
 class Conv2DLSTMCell(ConvLSTMCell):
-    """A ConvLSTMCell of two dimensions; arguments as there."""
+    """A two-dimensional ConvLSTMCell, with the same arguments."""
 
     def __init__(self, name: str = "conv_2d_lstm_cell", **kwargs: Any):
         super().__init__(conv_ndims=2, name=name, **kwargs)
 
 
 class Conv3DLSTMCell(ConvLSTMCell):
-    """A ConvLSTMCell of three dimensions; arguments as there."""
+    """A three-dimensional ConvLSTMCell, with the same arguments."""
 
     def __init__(self, name: str = "conv_3d_lstm_cell", **kwargs: Any):
         super().__init__(conv_ndims=3, name=name, **kwargs)

@@ -1,4 +1,4 @@
-"""``tensorflow.contrib.rnn.python.ops.core_rnn_cell``, whose ``_linear`` many programs took."""
+"""``tensorflow.contrib.rnn.python.ops.core_rnn_cell``, whose ``_linear`` many programs import."""
 
 from estimator_bridge.contrib.rnn.base import linear
 from estimator_bridge.contrib.rnn.wrappers import (

@@ -24,7 +24,7 @@ v1 = tf.compat.v1
 
 
 class FusedRNNCell(abc.ABC):
-    """What runs over a whole sequence."""
+    """A cell that runs over a whole sequence."""
 
     @abc.abstractmethod
     def __call__(
@@ -39,22 +39,22 @@ class FusedRNNCell(abc.ABC):
 
         Args:
           inputs: [time, batch, size], or a list of [batch, size].
-          initial_state: the state before; zeros by default.
-          dtype: the type of that; required without an initial_state.
+          initial_state: the initial state; zeros by default.
+          dtype: the state's type; required without an initial_state.
           sequence_length: [batch], the lengths; all steps by default.
           scope: the variable scope.
 
         Returns:
-          The outputs, as the inputs are, and the final state.
+          The outputs, in the inputs' form, and the final state.
         """
 
 
 class FusedRNNCellAdaptor(FusedRNNCell):
-    """Runs a usual cell over a sequence.
+    """Runs an ordinary cell over a sequence.
 
     Args:
       cell: the cell.
-      use_dynamic_rnn: whether with ``dynamic_rnn``, or step by step with ``static_rnn``.
+      use_dynamic_rnn: whether to use ``dynamic_rnn`` instead of ``static_rnn``.
     """
 
     def __init__(self, cell: Any, use_dynamic_rnn: bool = False):
@@ -90,7 +90,7 @@ class TimeReversedFusedRNN(FusedRNNCell):
     """Runs another fused cell from the end of each sequence to its start.
 
     Args:
-      cell: the other.
+      cell: the other cell.
     """
 
     def __init__(self, cell: Any):
@@ -126,7 +126,7 @@ def _reversed(steps: Any, lengths: Any) -> Any:
 class LSTMBlockWrapper(Layer):
     """An LSTM that runs over a whole sequence: the base of ``LSTMBlockFusedCell``.
 
-    A class that derives from it has ``num_units`` and ``step``.
+    A subclass defines ``num_units`` and ``step``.
     """
 
     @property
@@ -177,7 +177,7 @@ class LSTMBlockFusedCell(LSTMBlockWrapper):
       num_units: the state's size.
       forget_bias: added to the forget gate.
       cell_clip: the limit of the cell's state; None for no limit.
-      use_peephole: whether gates see the cell's state.
+      use_peephole: whether gates also read the cell's state.
       reuse: whether to reuse existing variables.
       dtype: the variables' type; that of the inputs by default.
       name: the layer's scope.
@@ -223,10 +223,10 @@ class LSTMBlockFusedCell(LSTMBlockWrapper):
 
 
 class StepCell:
-    """A function of inputs and state, in the form of a cell, for ``dynamic_rnn``.
+    """A cell made from a function of inputs and state, for ``dynamic_rnn``.
 
     Args:
-      step: returns the output and the new state.
+      step: a function that returns the output and the new state.
       units: the size of the output, and of each part of the state.
       lstm: whether the state has two parts.
     """
@@ -244,5 +244,5 @@ class StepCell:
 
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
         """Returns the step's output and the new state."""
-        del scope  # the variables are there already
+        del scope  # the variables exist already
         return self._step(inputs, state)

@@ -1,4 +1,4 @@
-"""Relatives of the LSTM in tf.contrib.rnn: coupled gates, groups, phases, two outputs."""
+"""Variants of the LSTM in tf.contrib.rnn: coupled gates, groups, phases, two outputs."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ class _Cell(RNNCell):
 
 
 class CoupledInputForgetGateLSTMCell(_Cell):
-    """An LSTM that takes in as much as it forgets (https://arxiv.org/abs/1503.04069).
+    """An LSTM whose input gate is 1 minus its forget gate (https://arxiv.org/abs/1503.04069).
 
     Args:
       num_units: the state's size.
-      use_peepholes: whether the gates see the state.
-      initializer: accepted, without effect as in the original; the scope's makes the weights.
-      num_proj: the size of a projection of the output; None for none.
+      use_peepholes: whether the gates also read the state.
+      initializer: has no effect, as in the original; the scope's initializer is used.
+      num_proj: the size of a projection of the output, or None.
       proj_clip: the greatest absolute value of a projected output.
-      num_unit_shards: into how many variables the weights are divided; only 1.
-      num_proj_shards: the same of the projection's.
+      num_unit_shards: the number of variables that the weights are divided into; only 1.
+      num_proj_shards: the same for the projection.
       forget_bias: added to the forget gate.
       state_is_tuple: only True.
-      activation: of the new values and of the state.
+      activation: the activation function of the new values and of the state.
       reuse: whether to reuse existing variables.
       layer_norm: whether to normalize gates and state.
-      norm_gain: the first value of ``gamma``.
-      norm_shift: the first value of ``beta``.
+      norm_gain: the initial value of ``gamma``.
+      norm_shift: the initial value of ``beta``.
 
     Raises:
-      NotImplementedError: weights in shards, or a state that is no tuple.
+      NotImplementedError: the weights are in shards, or the state is not a tuple.
     """
 
     def __init__(
@@ -123,15 +123,15 @@ class CoupledInputForgetGateLSTMCell(_Cell):
 
 
 class GLSTMCell(_Cell):
-    """An LSTM in groups, each of which sees its part of inputs and output (arXiv:1703.10722).
+    """An LSTM in groups, each with its own part of inputs and output (arXiv:1703.10722).
 
     Args:
       num_units: the state's size.
       initializer: initializer of the kernels; the scope's by default.
-      num_proj: the size of a projection of the output; None for none.
-      number_of_groups: which divides the sizes of inputs, state and projection.
+      num_proj: the size of a projection of the output, or None.
+      number_of_groups: a divisor of the sizes of inputs, state and projection.
       forget_bias: added to the forget gate.
-      activation: of the state.
+      activation: the state's activation function.
       reuse: whether to reuse existing variables.
 
     Raises:
@@ -187,14 +187,14 @@ class GLSTMCell(_Cell):
 
 
 class IntersectionRNNCell(RNNCell):
-    """A cell with an output beside its state (https://arxiv.org/abs/1611.09913).
+    """A cell whose output differs from its state (https://arxiv.org/abs/1611.09913).
 
     Args:
       num_units: the sizes of state and output.
-      num_in_proj: num_units, for inputs of another size; None where they have it.
+      num_in_proj: num_units, for inputs of another size; None if the inputs have that size.
       initializer: initializer of the kernels; the scope's by default.
       forget_bias: added to the gates.
-      y_activation: of the output.
+      y_activation: the output's activation function.
       reuse: whether to reuse existing variables.
     """
 
@@ -244,18 +244,18 @@ class IntersectionRNNCell(RNNCell):
 
 
 class PhasedLSTMCell(_Cell):
-    """An LSTM whose units are open for a part of their own period (arXiv:1610.09513).
+    """An LSTM whose units are open for part of their own period (arXiv:1610.09513).
 
     Its inputs are a pair: times [batch, 1], and values [batch, size].
 
     Args:
       num_units: the state's size.
-      use_peepholes: whether the gates see the state.
-      leak: how open a unit is while it is closed.
-      ratio_on: the first value of the part of a period in which a unit is open.
-      trainable_ratio_on: whether that is trained.
-      period_init_min: the least first value of a period.
-      period_init_max: the greatest; their logarithms are drawn uniformly.
+      use_peepholes: whether the gates also read the state.
+      leak: the openness of a closed unit.
+      ratio_on: the initial share of a period in which a unit is open.
+      trainable_ratio_on: whether to train ratio_on.
+      period_init_min: the smallest initial period.
+      period_init_max: the largest; logarithms of periods are drawn uniformly between them.
       reuse: whether to reuse existing variables.
     """
 
@@ -315,7 +315,7 @@ class PhasedLSTMCell(_Cell):
             trainable=self._trainable_ratio_on,
         )
         shifted, period = time - tf.cast(phase, time.dtype), tf.cast(period, time.dtype)
-        # The remainder grows with the time, whatever its gradient says.
+        # Sets the gradient of the remainder by the time to 1, whatever floormod's gradient is.
         position = tf.stop_gradient(tf.math.floormod(shifted, period) - shifted) + shifted
         ratio = tf.cast(position / period, tf.float32)
         rising = 2 * ratio / ratio_on

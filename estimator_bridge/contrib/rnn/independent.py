@@ -1,4 +1,4 @@
-"""Cells of tf.contrib.rnn whose units see of the state only their own part."""
+"""Cells of tf.contrib.rnn whose units depend only on their own part of the state."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class IndRNNCell(_Cell):
 
     Args:
       num_units: the state's size.
-      activation: tanh by default.
+      activation: the activation function; tanh by default.
       reuse: whether to reuse existing variables.
       name: the layer's name.
       dtype: the variables' type.
@@ -90,7 +90,7 @@ class IndyGRUCell(_Cell):
 
     Args:
       num_units: the state's size.
-      activation: of the candidate; tanh by default.
+      activation: the candidate's activation function; tanh by default.
       reuse: whether to reuse existing variables.
       kernel_initializer: initializer of the matrices for the inputs.
       bias_initializer: initializer of the biases; by default 1 for the gates, 0 for the candidate.
@@ -142,7 +142,7 @@ class IndyLSTMCell(_Cell):
     Args:
       num_units: the state's size.
       forget_bias: added to the forget gate.
-      activation: of the new values and of the state; tanh by default.
+      activation: the activation function of the new values and of the state; tanh by default.
       reuse: whether to reuse existing variables.
       kernel_initializer: initializer of the matrix for the inputs.
       bias_initializer: initializer of the bias; zeros by default.
@@ -193,11 +193,11 @@ class IndyLSTMCell(_Cell):
 
 
 class SRUCell(_Cell):
-    """The simple recurrent unit (https://arxiv.org/abs/1709.02755), whose gates see no state.
+    """The simple recurrent unit (https://arxiv.org/abs/1709.02755); its gates ignore the state.
 
     Args:
       num_units: the state's size.
-      activation: of the state; tanh by default.
+      activation: the state's activation function; tanh by default.
       reuse: whether to reuse existing variables.
       name: the layer's name.
       **kwargs: further arguments of a layer.

@@ -1,4 +1,4 @@
-"""Cells around cells."""
+"""Cells that wrap other cells."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class InputProjectionWrapper(_Wrapper):
     Args:
       cell: the cell.
       num_proj: the size of its inputs.
-      activation: of its inputs; None for none.
+      activation: a function of the cell's inputs, or None.
       input_size: not used.
       reuse: whether to reuse existing variables.
     """
@@ -80,7 +80,7 @@ class OutputProjectionWrapper(_Wrapper):
     Args:
       cell: the cell.
       output_size: the size of the result.
-      activation: of the result; None for none.
+      activation: a function of the result, or None.
       reuse: whether to reuse existing variables.
 
     Raises:
@@ -115,13 +115,13 @@ class OutputProjectionWrapper(_Wrapper):
 
 
 class EmbeddingWrapper(_Wrapper):
-    """Looks the inputs of a cell, which are ids, up in the variable ``embedding``.
+    """Looks up the inputs of a cell, which are ids, in the variable ``embedding``.
 
     Args:
       cell: the cell.
-      embedding_classes: how many ids there are.
+      embedding_classes: the number of ids.
       embedding_size: a row's length.
-      initializer: initializer of the table; by default the scope's, or uniform of variance 1.
+      initializer: initializer of the table; by default the scope's, or uniform with variance 1.
       reuse: whether to reuse the existing variable.
 
     Raises:
@@ -155,12 +155,12 @@ class EmbeddingWrapper(_Wrapper):
 
 
 class HighwayWrapper(_Wrapper):
-    """Lets a part of the inputs pass a cell by (https://arxiv.org/abs/1505.00387).
+    """Passes a part of the inputs around a cell (https://arxiv.org/abs/1505.00387).
 
     Args:
       cell: the cell, whose output has the inputs' size.
-      couple_carry_transform_gates: whether what passes and what does not add up to 1.
-      carry_bias_init: the first value of the bias ``carry_b``.
+      couple_carry_transform_gates: whether the carry and transform gates add up to 1.
+      carry_bias_init: the initial value of the bias ``carry_b``.
     """
 
     def __init__(
@@ -190,21 +190,21 @@ class HighwayWrapper(_Wrapper):
 
 
 class AttentionCellWrapper(_Wrapper):
-    """Lets a cell see its own last outputs (https://arxiv.org/abs/1409.0473).
+    """Lets a cell attend to its own last outputs (https://arxiv.org/abs/1409.0473).
 
     The state is (the cell's, the last attention, the outputs attended to).
 
     Args:
       cell: the cell.
-      attn_length: how many of the last outputs it sees.
+      attn_length: the number of last outputs to attend to.
       attn_size: the size of an output; the cell's by default.
       attn_vec_size: the size of the attention's hidden layer; attn_size by default.
       input_size: the size of the cell's inputs; that of the inputs by default.
-      state_is_tuple: whether states are tuples, or all side by side in one tensor.
+      state_is_tuple: whether states are tuples, instead of one concatenated tensor.
       reuse: whether to reuse existing variables.
 
     Raises:
-      ValueError: attn_length is not positive, or the cell's state is a tuple and this one's not.
+      ValueError: attn_length is not positive, or the cell's state is a tuple but this one's not.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""``tf.contrib.seq2seq``: decoders, what chooses their tokens, attention, and losses."""
+"""``tf.contrib.seq2seq``: decoders, helpers that choose their tokens, attention, and losses."""
 
 from estimator_bridge.contrib.namespaces import NAMESPACES
 

@@ -1,4 +1,4 @@
-"""Attention over a memory, by the scores of Luong and of Bahdanau."""
+"""Attention over a memory, with the scores of Luong and of Bahdanau."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class LuongAttention(Memory):
       probability_fn: a function of scores, which returns weights; softmax by default.
       score_mask_value: the score of entries beyond the length; minus infinity by default.
       dtype: the type of the layers' variables; float32 by default.
-      custom_key_value_fn: a function of keys and values, which returns others.
+      custom_key_value_fn: a function of keys and values that replaces them.
       name: the operations' name.
     """
 
@@ -73,7 +73,7 @@ class BahdanauAttention(Memory):
       probability_fn: a function of scores, which returns weights; softmax by default.
       score_mask_value: the score of entries beyond the length; minus infinity by default.
       dtype: the type of the layers' variables; float32 by default.
-      custom_key_value_fn: a function of keys and values, which returns others.
+      custom_key_value_fn: a function of keys and values that replaces them.
       name: the operations' name.
     """
 
@@ -111,7 +111,7 @@ class BahdanauAttention(Memory):
 
 
 def luong_scores(query: Any, keys: Any, scale: bool) -> tf.Tensor:
-    """Products of queries [batch, units] and keys [batch, time, units].
+    """Returns products of queries [batch, units] and keys [batch, time, units].
 
     Raises:
       ValueError: they differ in size.
@@ -131,7 +131,7 @@ def luong_scores(query: Any, keys: Any, scale: bool) -> tf.Tensor:
 
 
 def bahdanau_scores(query: Any, keys: Any, units: int, normalize: bool) -> tf.Tensor:
-    """``v . tanh(key + query)``; normalized, ``g v / |v| . tanh(key + query + b)``."""
+    """Returns ``v . tanh(key + query)``; normalized, ``g v / |v| . tanh(key + query + b)``."""
     vector: Any = v1.get_variable("attention_v", [units], query.dtype)
     hidden = keys + query[:, None]
     if normalize:
@@ -144,7 +144,7 @@ def bahdanau_scores(query: Any, keys: Any, units: int, normalize: bool) -> tf.Te
 
 
 def hardmax(logits: Any, name: str | None = None) -> tf.Tensor:
-    """One for the largest entry of the last dimension, zero for the others.
+    """Returns one for the largest entry of the last dimension, zero for the others.
 
     Args:
       logits: a tensor.

@@ -1,4 +1,4 @@
-"""A cell that attends to memories."""
+"""A cell with attention to memories."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ class AttentionWrapperState(
       attention: [batch, size], the last attention.
       time: the number of steps so far.
       alignments: [batch, time of the memory], the last weights; a tuple for several mechanisms.
-      alignment_history: a TensorArray of all weights so far; () where they are not kept.
+      alignment_history: a TensorArray of all weights so far; () if they are not kept.
       attention_state: the mechanism's state; a tuple for several.
     """
 
     __slots__ = ()
 
     def clone(self, **kwargs: Any) -> AttentionWrapperState:
-        """The state with some parts replaced: ``state.clone(cell_state=encoder_state)``.
+        """Returns the state with some parts replaced: ``state.clone(cell_state=encoder_state)``.
 
         Args:
           **kwargs: the new parts.
 
         Raises:
-          ValueError: a part has another shape.
+          ValueError: a part has a different shape.
         """
         return tf.nest.map_structure(_like, self, self._replace(**kwargs))
 
@@ -66,27 +66,27 @@ def _like(old: Any, new: Any) -> Any:
 
 
 class AttentionWrapper(RNNCell):
-    """Gives a cell its last attention beside the inputs, and attends with its output.
+    """Feeds a cell its last attention with the inputs, and attends with its output.
 
     Args:
       cell: the cell.
       attention_mechanism: an AttentionMechanism, or a list of several.
-      attention_layer_size: the size of a linear layer over the cell's output and what it attends
-        to, whose result is the attention; a list for several mechanisms. None for no such layer.
+      attention_layer_size: the size of a linear layer over the cell's output and the context,
+        whose result is the attention; a list for several mechanisms. None for no such layer.
       alignment_history: whether to keep the weights of all steps.
       cell_input_fn: a function of inputs and attention, which returns the cell's inputs; by
-        default they are set side by side.
+        default it concatenates them.
       output_attention: whether the output is the attention (Luong), or the cell's (Bahdanau).
-      initial_cell_state: the cell's first state; zeros by default.
+      initial_cell_state: the cell's initial state; zeros by default.
       name: the cell's scope; ``attention_wrapper`` by default.
       attention_layer: layers to use instead of those of attention_layer_size.
       attention_fn: a function of (mechanism, cell output, mechanism's state, layer) that returns
-        (attention, weights, next state of the mechanism), instead of the usual one.
+        (attention, weights, next state of the mechanism), instead of the default one.
       dtype: the type of the cell.
 
     Raises:
-      TypeError: a mechanism is none, or cell_input_fn no function.
-      ValueError: there are not as many layers as mechanisms, or both kinds of them.
+      TypeError: an argument is not a mechanism, or cell_input_fn is not a function.
+      ValueError: the numbers of layers and mechanisms differ, or layers are given in both ways.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ class AttentionWrapper(RNNCell):
         )
 
     def zero_state(self, batch_size: Any, dtype: Any) -> AttentionWrapperState:
-        """The state before the first step.
+        """Returns the state before the first step.
 
         Args:
           batch_size: the number of sequences.
@@ -270,7 +270,7 @@ def _side_by_side(inputs: Any, attention: Any) -> tf.Tensor:
 
 
 def _attend(mechanism: Any, output: Any, state: Any, layer: Any) -> Any:
-    """The attention, the weights, and the mechanism's next state."""
+    """Returns the attention, the weights, and the mechanism's next state."""
     weights, next_state = mechanism(output, state=state)
     context = tf.matmul(weights[:, None], mechanism.values)[:, 0]
     attention = context if layer is None else layer(tf.concat([output, context], 1))

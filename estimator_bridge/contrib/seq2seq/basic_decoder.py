@@ -1,4 +1,4 @@
-"""A decoder whose tokens a helper chooses."""
+"""A decoder with a helper that chooses its tokens."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ BasicDecoderOutput = namedtuple("BasicDecoderOutput", ["rnn_output", "sample_id"
 
 
 class BasicDecoder(Decoder):
-    """Runs a cell; a helper makes the next inputs.
+    """Runs a cell, whose next inputs a helper makes.
 
     Args:
       cell: the cell.
       helper: a Helper.
-      initial_state: the cell's first state.
-      output_layer: applied to the cell's outputs, such as ``tf.layers.Dense(vocabulary)``.
+      initial_state: the cell's initial state.
+      output_layer: a layer for the cell's outputs, such as ``tf.layers.Dense(vocabulary)``.
 
     Raises:
-      TypeError: an argument is of another type.
+      TypeError: an argument has a wrong type.
     """
 
     def __init__(self, cell: Any, helper: Helper, initial_state: Any, output_layer: Any = None):
@@ -56,7 +56,7 @@ class BasicDecoder(Decoder):
 
     @property
     def output_dtype(self) -> Any:
-        """The types of the cell's outputs, that of its state, and of the tokens."""
+        """The types of the cell's outputs (the type of its state) and of the tokens."""
         dtype = tf.nest.flatten(self._initial_state)[0].dtype
         outputs = tf.nest.map_structure(lambda _: dtype, self.output_size.rnn_output)
         return BasicDecoderOutput(outputs, self._helper.sample_ids_dtype)

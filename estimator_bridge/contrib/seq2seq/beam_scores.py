@@ -1,4 +1,4 @@
-"""The scores of a beam search, and how a step chooses by them."""
+"""Scores a beam search, and chooses the beams of the next step."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def search_step(
 
     Args:
       logits: [batch, beams, vocabulary].
-      next_cell_state: the cell's state behind the step; tensors [batch, beams, ...].
+      next_cell_state: the cell's state after the step; tensors [batch, beams, ...].
       beam_state: the BeamSearchDecoderState before the step.
       beam_width: the number of beams.
       end_token: the token that ends a sequence.
@@ -47,13 +47,13 @@ def search_step(
       coverage_penalty_weight: as for ``BeamSearchDecoder``.
 
     Returns:
-      A BeamSearchDecoderOutput, each [batch, beams], and the next state.
+      A BeamSearchDecoderOutput of tensors [batch, beams], and the next state.
     """
     finished = beam_state.finished
     vocabulary = size_of(logits, -1)
     one_hot_end = tf.one_hot(end_token, vocabulary, on_value=True, off_value=False, dtype=tf.bool)
     probabilities = tf.nn.log_softmax(logits)
-    # A sequence that has ended goes on with the end token alone, which costs nothing.
+    # A finished sequence continues only with the end token, at no cost.
     only_end = tf.where(one_hot_end, tf.zeros([], logits.dtype), logits.dtype.min)
     probabilities = tf.where(finished[:, :, None], only_end, probabilities)
     total = beam_state.log_probs[:, :, None] + probabilities
@@ -95,7 +95,7 @@ def search_step(
 
 
 def attention_probabilities(cell_state: Any, coverage_penalty_weight: Any) -> Any:
-    """The mean weights of all attention in a cell's state; None where there is no penalty.
+    """Returns the mean weights of all attention in a cell's state; None without a penalty.
 
     Raises:
       ValueError: there is a penalty, but no attention.
@@ -116,13 +116,13 @@ def attention_probabilities(cell_state: Any, coverage_penalty_weight: Any) -> An
 
 
 def _length_penalty(lengths: Any, weight: Any) -> Any:
-    """``((5 + length) / 6) ** weight`` (https://arxiv.org/abs/1609.08144, 14)."""
+    """Returns ``((5 + length) / 6) ** weight`` (https://arxiv.org/abs/1609.08144, 14)."""
     weight = tf.convert_to_tensor(weight, name="penalty_factor")
     weight.shape.assert_has_rank(0)
     return ((5.0 + tf.cast(lengths, tf.float32)) / 6.0) ** tf.cast(weight, tf.float32)
 
 
 def _coverage(attention: Any) -> tf.Tensor:
-    """The sum of ``log(min(attention, 1))`` over the memory; entries never seen do not count."""
+    """Returns the sum of ``log(min(attention, 1))`` over the memory; ignores entries never seen."""
     seen = tf.where(tf.equal(attention, 0.0), tf.ones_like(attention), attention)
     return tf.reduce_sum(tf.math.log(tf.minimum(seen, 1.0)), 2)

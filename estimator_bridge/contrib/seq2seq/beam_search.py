@@ -1,4 +1,4 @@
-"""A decoder that keeps the best sequences so far."""
+"""A decoder that keeps the best sequences found so far."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ FinalBeamSearchDecoderOutput = namedtuple(
 class BeamSearchDecoder(Decoder):
     """Finds probable sequences by beam search.
 
-    The encoder's outputs and states have to be tiled with ``tile_batch`` before, and the state of
-    an AttentionWrapper made with ``zero_state(batch_size * beam_width, ...)``. Outputs are a
+    The encoder's outputs and states must be tiled with ``tile_batch`` first, and the state of an
+    AttentionWrapper made with ``zero_state(batch_size * beam_width, ...)``. Outputs are a
     FinalBeamSearchDecoderOutput: ``predicted_ids``, [batch, time, beams], the best first.
 
     Args:
@@ -39,17 +39,17 @@ class BeamSearchDecoder(Decoder):
       embedding: the table [vocabulary, size], or a function of tokens.
       start_tokens: [batch], the first tokens.
       end_token: the token that ends a sequence.
-      initial_state: the cell's first state, [batch * beam_width, ...].
+      initial_state: the cell's initial state, [batch * beam_width, ...].
       beam_width: the number of beams.
-      output_layer: applied to the cell's outputs, such as ``tf.layers.Dense(vocabulary)``.
-      length_penalty_weight: 0.0 for none; more for longer sequences.
-      coverage_penalty_weight: how much what was not attended to counts against a sequence that has
-        ended; 0.0 for none.
+      output_layer: a layer for the cell's outputs, such as ``tf.layers.Dense(vocabulary)``.
+      length_penalty_weight: 0.0 for none; larger values favor longer sequences.
+      coverage_penalty_weight: the penalty of finished sequences for memory entries that were not
+        attended to; 0.0 for none.
       reorder_tensor_arrays: whether TensorArrays in the final state, such as the history of
-        attention, are sorted as the sequences are.
+        attention, are ordered like the sequences.
 
     Raises:
-      TypeError: the cell or the output layer is none.
+      TypeError: the cell or the output layer has a wrong type.
       ValueError: start_tokens is not a vector, or end_token not a scalar.
     """
 
@@ -87,7 +87,7 @@ class BeamSearchDecoder(Decoder):
 
     @property
     def tracks_own_finished(self) -> bool:
-        """True: beams change their places."""
+        """True: beams change their positions."""
         return True
 
     @property
@@ -102,7 +102,7 @@ class BeamSearchDecoder(Decoder):
         return BeamSearchDecoderOutput(dtype, tf.int32, tf.int32)
 
     def initialize(self, name: str | None = None) -> Any:
-        """See ``Decoder``. All beams start alike, so only the first is in use."""
+        """See ``Decoder``. All beams start equal, so only the first is used."""
         dtype = tf.nest.flatten(self._initial_state)[0].dtype
         first = tf.one_hot(
             tf.zeros([self._batch_size], tf.int32), self._beam_width, True, False, dtype=tf.bool
@@ -162,7 +162,7 @@ class BeamSearchDecoder(Decoder):
         return FinalBeamSearchDecoderOutput(predicted, outputs), final_state
 
     def _split(self, value: Any) -> Any:
-        """[batch * beams, ...] as [batch, beams, ...]; scalars and arrays stay."""
+        """Reshapes [batch * beams, ...] to [batch, beams, ...], except scalars and arrays."""
         if isinstance(value, tf.TensorArray) or _rank(value) == 0:
             return value
         static, rows = tf.get_static_value(self._batch_size), value.shape.as_list()[0]
@@ -179,7 +179,7 @@ class BeamSearchDecoder(Decoder):
         return split
 
     def _merge(self, value: Any) -> Any:
-        """[batch, beams, ...] as [batch * beams, ...]; scalars and arrays stay."""
+        """Reshapes [batch, beams, ...] to [batch * beams, ...], except scalars and arrays."""
         if isinstance(value, tf.TensorArray) or _rank(value) < 2:
             return value
         static = tf.get_static_value(self._batch_size)

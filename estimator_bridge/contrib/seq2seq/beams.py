@@ -1,4 +1,4 @@
-"""Arrays over beams: tiling a batch, and reading sequences back along their parents."""
+"""Beam arrays: tiles a batch, and traces sequences back along their parents."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def gather_tree(
     end_token: Any,
     name: str | None = None,
 ) -> tf.Tensor:
-    """Reads the sequences of a beam search from their ends to their starts.
+    """Traces the sequences of a beam search from their ends to their starts.
 
     Args:
       step_ids: [time, batch, beams], the token that each beam chose in a step.
-      parent_ids: [time, batch, beams], the beam of the step before that it came from.
+      parent_ids: [time, batch, beams], the beam of the previous step that it continues.
       max_sequence_lengths: [batch], the length of the longest beam.
-      end_token: fills what is behind the end of a sequence.
+      end_token: fills the positions after the end of a sequence.
       name: the operations' name.
 
     Returns:
@@ -69,13 +69,13 @@ def gather_tree(
         own = tf.broadcast_to(tf.range(shape[2]), shape[1:])
 
         def step(after: Any, now: Any) -> Any:
-            """From the beams to read at this time, those to read at the time before."""
+            """Returns the beams to read at the previous time, from those at this time."""
             time, ids, parents = now
             beam, _ = after
             within = tf.broadcast_to(time < last, shape[1:])
             token = tf.where(within, tf.gather(ids, beam, batch_dims=1), ends)
             before = tf.where(within, tf.gather(parents, beam, batch_dims=1), own)
-            # A loop's values keep the shapes that they had before it.
+            # The values of a loop must keep their shapes.
             return tf.ensure_shape(before, own.shape), tf.ensure_shape(token, ends.shape)
 
         times = tf.range(shape[0])
@@ -86,10 +86,10 @@ def gather_tree(
 
 
 def gather_tree_from_array(t: Any, parent_ids: Any, sequence_length: Any) -> tf.Tensor:
-    """Reads an array of values of each step, such as attention, along the parents.
+    """Orders an array of values of each step, such as attention, along the parents.
 
-    As ever, a step's value is that of the place that a sequence has behind the step, also where
-    the cell wrote it before the beams changed their places.
+    As in the original, a step's value is that of the sequence's position after the step, even if
+    the cell wrote it before the beams changed their positions.
 
     Args:
       t: [time, batch * beams, ...] or [time, batch, beams, ...].
@@ -97,7 +97,7 @@ def gather_tree_from_array(t: Any, parent_ids: Any, sequence_length: Any) -> tf.
       sequence_length: [batch, beams].
 
     Returns:
-      A tensor of the shape of t: at the time and beam the values of that beam's sequence.
+      A tensor of the shape of t: for each time and beam the values of that beam's sequence.
     """
     t = tf.convert_to_tensor(t)
     shape = tf.shape(parent_ids)

@@ -1,4 +1,4 @@
-"""The loop of a decoder: a step a token, until all sequences have ended."""
+"""The loop of a decoder: one step per token, until all sequences have ended."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ v1 = tf.compat.v1
 
 
 class Decoder(abc.ABC):
-    """What makes a sequence step by step.
+    """A decoder, which makes a sequence step by step.
 
-    The properties ``batch_size``, ``output_size`` and ``output_dtype`` (one structure for both)
-    tell of its outputs.
+    The properties ``batch_size``, ``output_size`` and ``output_dtype`` (the latter two with one
+    structure) describe its outputs.
     """
 
     @property
@@ -45,27 +45,27 @@ class Decoder(abc.ABC):
 
     @abc.abstractmethod
     def initialize(self, name: str | None = None) -> Any:
-        """Called before the first step.
+        """Prepares the first step.
 
         Returns:
-          Which sequences have ended, [batch]; the first inputs; the first state.
+          Which sequences have ended, [batch]; the first inputs; the initial state.
         """
 
     @abc.abstractmethod
     def step(self, time: Any, inputs: Any, state: Any, name: str | None = None) -> Any:
-        """One step.
+        """Runs one step.
 
         Returns:
           The outputs, the next state, the next inputs, and which sequences have ended.
         """
 
     def finalize(self, outputs: Any, final_state: Any, sequence_lengths: Any) -> Any:
-        """Called with the outputs of all steps, time first; returns other outputs and a state."""
+        """Returns final outputs and a state, given the outputs of all steps, time first."""
         raise NotImplementedError
 
     @property
     def tracks_own_finished(self) -> bool:
-        """Whether ``step`` tells of all sequences that have ended, not only of new ones."""
+        """Whether ``step`` reports all sequences that have ended, not only new ones."""
         return False
 
 
@@ -83,8 +83,8 @@ def dynamic_decode(
     Args:
       decoder: the decoder.
       output_time_major: whether outputs are [time, batch, ...].
-      impute_finished: whether a sequence that has ended keeps its state, and has zeros as outputs.
-      maximum_iterations: how many steps there are at most; None for no limit.
+      impute_finished: whether an ended sequence keeps its state and outputs zeros.
+      maximum_iterations: the maximal number of steps; None for no limit.
       parallel_iterations: as for ``tf.while_loop``.
       swap_memory: as for ``tf.while_loop``.
       scope: the variable scope; ``decoder`` by default.
@@ -93,7 +93,7 @@ def dynamic_decode(
       The outputs, [batch, time, ...]; the final state; the sequences' lengths, [batch].
 
     Raises:
-      TypeError: it is no Decoder.
+      TypeError: decoder is not a Decoder.
       ValueError: maximum_iterations is not a scalar.
     """
     if not isinstance(decoder, Decoder):
@@ -166,7 +166,7 @@ def dynamic_decode(
 
 
 def zeros_of(size: Any, batch_size: Any, dtype: Any) -> tf.Tensor:
-    """Zeros [batch, *size].
+    """Returns zeros [batch, *size].
 
     Args:
       size: an int, a scalar tensor, or a shape.
@@ -182,16 +182,16 @@ def zeros_of(size: Any, batch_size: Any, dtype: Any) -> tf.Tensor:
 
 
 def size_of(tensor: Any, axis: int) -> Any:
-    """The size of a dimension: a number where it is known, or else a tensor."""
+    """Returns the size of a dimension: a number if known, otherwise a tensor."""
     known = tensor.shape.as_list()[axis]
     return tf.shape(tensor)[axis] if known is None else known
 
 
 def check_output_layer(layer: Any) -> None:
-    """Checks that a decoder's output layer can tell the size of its outputs.
+    """Checks that a decoder's output layer reports the size of its outputs.
 
     Raises:
-      TypeError: it cannot.
+      TypeError: it does not.
     """
     if layer is not None and not (callable(layer) and hasattr(layer, "compute_output_shape")):
         raise TypeError(
@@ -201,7 +201,7 @@ def check_output_layer(layer: Any) -> None:
 
 
 def output_size_of(cell: Any, layer: Any) -> Any:
-    """The size of a cell's outputs behind an output layer, if there is one."""
+    """Returns the size of a cell's outputs, after an output layer if there is one."""
     if layer is None:
         return cell.output_size
     return tf.nest.map_structure(
@@ -211,7 +211,7 @@ def output_size_of(cell: Any, layer: Any) -> Any:
 
 
 def _kept(finished: Any, new: Any, old: Any) -> Any:
-    """The old state of sequences that have ended; scalars and arrays go on."""
+    """Keeps the old state of ended sequences; scalars and arrays are always updated."""
     if isinstance(old, tf.TensorArray):
         return new
     new.set_shape(old.shape)

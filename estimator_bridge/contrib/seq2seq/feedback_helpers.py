@@ -1,4 +1,4 @@
-"""Helpers that feed the embedding of a chosen token back."""
+"""Helpers that feed back the embedding of a chosen token."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ v1 = tf.compat.v1
 
 
 class GreedyEmbeddingHelper(TokenHelper):
-    """Takes the most probable token, whose embedding is the next input.
+    """Chooses the most probable token, whose embedding is the next input.
 
     Args:
       embedding: the table [vocabulary, size], or a function of tokens.
@@ -46,7 +46,7 @@ class GreedyEmbeddingHelper(TokenHelper):
         return tf.fill([self._batch_size], False), self._start_inputs
 
     def sample(self, time: Any, outputs: Any, state: Any = None, name: str | None = None) -> Any:
-        """The most probable tokens."""
+        """Returns the most probable tokens."""
         return tf.argmax(_one_tensor(outputs), axis=-1, output_type=tf.int32)
 
     def next_inputs(
@@ -63,7 +63,7 @@ class GreedyEmbeddingHelper(TokenHelper):
 
 
 class SampleEmbeddingHelper(GreedyEmbeddingHelper):
-    """Draws a token at random, by its probability.
+    """Draws a random token by its probability.
 
     Args:
       embedding: the table [vocabulary, size], or a function of tokens.
@@ -86,7 +86,7 @@ class SampleEmbeddingHelper(GreedyEmbeddingHelper):
         self._seed = seed
 
     def sample(self, time: Any, outputs: Any, state: Any = None, name: str | None = None) -> Any:
-        """Random tokens."""
+        """Returns random tokens."""
         logits = _one_tensor(outputs)
         if self._temperature is not None:
             logits = logits / self._temperature

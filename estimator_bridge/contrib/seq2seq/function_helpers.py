@@ -1,4 +1,4 @@
-"""Helpers that leave their work to functions."""
+"""Helpers that delegate to functions."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ __all__ = ["CustomHelper", "InferenceHelper"]
 
 
 class CustomHelper(Helper):
-    """Leaves everything to functions.
+    """Delegates everything to functions.
 
     Args:
-      initialize_fn: returns which sequences have ended, [batch], and the first inputs.
+      initialize_fn: a function that returns which sequences have ended, [batch], and the first
+        inputs.
       sample_fn: a function of (time, outputs, state) by name, which returns tokens.
-      next_inputs_fn: a function of (time, outputs, state, sample_ids) by name, which returns which
-        sequences have ended, the next inputs, and the state.
+      next_inputs_fn: a function of (time, outputs, state, sample_ids) by name, which returns the
+        sequences that have ended, the next inputs, and the state.
       sample_ids_shape: a token's shape; a scalar by default.
       sample_ids_dtype: its type; int32 by default.
     """
@@ -41,7 +42,7 @@ class CustomHelper(Helper):
 
     @property
     def batch_size(self) -> Any:
-        """The number of sequences, known once ``initialize`` has been called."""
+        """The number of sequences, known after ``initialize`` has been called."""
         if self._batch_size is None:
             raise ValueError("batch_size accessed before initialize was called")
         return self._batch_size
@@ -83,8 +84,8 @@ class InferenceHelper(Helper):
       sample_dtype: its type.
       start_inputs: [batch, ...], the first inputs.
       end_fn: a function of samples, which returns which sequences have ended.
-      next_inputs_fn: a function of samples, which returns the next inputs; by default the samples
-        are these.
+      next_inputs_fn: a function of samples, which returns the next inputs; by default the
+        samples themselves.
     """
 
     def __init__(

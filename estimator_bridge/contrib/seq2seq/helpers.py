@@ -1,4 +1,4 @@
-"""What chooses a decoder's tokens and makes its inputs: the base, and what the kinds share."""
+"""The base class of helpers, which choose a decoder's tokens and inputs, and shared functions."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Helper(abc.ABC):
 
 
 class TokenHelper(Helper):
-    """A helper whose tokens are int32 numbers."""
+    """A helper whose tokens are int32."""
 
     @property
     def sample_ids_shape(self) -> tf.TensorShape:
@@ -61,14 +61,14 @@ class TokenHelper(Helper):
 
 
 def embedding_function(embedding: Any) -> Callable[[Any], Any]:
-    """A function of tokens, from one or from a table."""
+    """Returns a function of tokens, from a function or a table."""
     if callable(embedding):
         return embedding
     return lambda ids: v1.nn.embedding_lookup(embedding, ids)
 
 
 def start_and_end(start_tokens: Any, end_token: Any) -> tuple[tf.Tensor, tf.Tensor]:
-    """The tokens as tensors.
+    """Converts the tokens to tensors.
 
     Raises:
       ValueError: start_tokens is not a vector, or end_token not a scalar.

@@ -1,4 +1,4 @@
-"""The loss of sequences of tokens."""
+"""The loss for sequences of tokens."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def sequence_loss(
     softmax_loss_function: Callable[..., Any] | None = None,
     name: str | None = None,
 ) -> tf.Tensor:
-    """The weighted cross entropy of sequences.
+    """Computes the weighted cross entropy of sequences.
 
-    Averages are over the sum of the weights; sums are divided by the number of weights that are
-    not zero.
+    Averages divide by the sum of the weights; sums are divided by the number of nonzero
+    weights.
 
     Args:
       logits: [batch, time, classes].
@@ -41,10 +41,10 @@ def sequence_loss(
       name: the operations' name.
 
     Returns:
-      A scalar; [time] or [batch] where one dimension is left; or [batch, time].
+      A scalar; [time] or [batch] if one dimension remains; or [batch, time].
 
     Raises:
-      ValueError: a tensor has another rank, or a dimension is to be both averaged and summed.
+      ValueError: a tensor has a wrong rank, or a dimension is both averaged and summed.
     """
     ranks = {"Logits": (logits, 3), "Targets": (targets, 2), "Weights": (weights, 2)}
     for what, (tensor, rank) in ranks.items():

@@ -1,4 +1,4 @@
-"""What is attended to: a memory, such as the outputs of an encoder."""
+"""A memory for attention, such as the outputs of an encoder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ v1 = tf.compat.v1
 
 
 class AttentionMechanism:
-    """What weighs the entries of a memory; programs may derive from it.
+    """Weights the entries of a memory; programs may derive from it.
 
     It is called with a query [batch, size] and a state, and returns the weights [batch, time] and
     the next state.
@@ -34,17 +34,17 @@ class AttentionMechanism:
 
 
 class Memory(AttentionMechanism):
-    """The memory of a mechanism: its values, and keys that a linear layer makes of them.
+    """The memory of a mechanism: its values, and the keys that a linear layer makes from them.
 
     Args:
       memory: [batch, time, size].
-      memory_layer: makes the keys.
-      query_layer: is applied to queries, if there is one.
+      memory_layer: the layer that makes the keys.
+      query_layer: the layer that is applied to queries, or None.
       probability_fn: a function of scores [batch, time] and the state, which returns weights.
       memory_sequence_length: [batch], the lengths; entries beyond have no weight.
-      score_mask_value: the score of those; minus infinity by default.
-      check_inner_dims_defined: whether the entries' size has to be known.
-      custom_key_value_fn: a function of keys and values, which returns others.
+      score_mask_value: the score of entries beyond the length; minus infinity by default.
+      check_inner_dims_defined: whether the entries' size must be known.
+      custom_key_value_fn: a function of keys and values that replaces them.
       name: the operations' name.
 
     Raises:
@@ -117,15 +117,15 @@ class Memory(AttentionMechanism):
         return self._alignments_size
 
     def initial_alignments(self, batch_size: Any, dtype: Any) -> tf.Tensor:
-        """The weights before the first step: zeros."""
+        """Returns the weights before the first step: zeros."""
         return zeros_of(self._alignments_size, batch_size, dtype)
 
     def initial_state(self, batch_size: Any, dtype: Any) -> tf.Tensor:
-        """The state before the first step."""
+        """Returns the state before the first step."""
         return self.initial_alignments(batch_size, dtype)
 
     def weigh(self, scores: Any, state: Any) -> Any:
-        """Weights from scores, [batch, time] both; returned twice, as they are the next state."""
+        """Returns weights of scores, both [batch, time], twice: they are also the next state."""
         if self._lengths is not None:
             message = "All values in memory_sequence_length must be greater than zero."
             positive = v1.assert_positive(self._lengths, message=message)
@@ -137,7 +137,7 @@ class Memory(AttentionMechanism):
 
 
 def dense(units: int, name: str, dtype: Any) -> Any:
-    """A linear layer without biases."""
+    """Returns a linear layer without biases."""
     return v1.layers.Dense(units, name=name, use_bias=False, dtype=dtype or tf.float32)
 
 

@@ -22,7 +22,7 @@ v1 = tf.compat.v1
 
 
 def safe_cumprod(x: Any, *args: Any, **kwargs: Any) -> tf.Tensor:
-    """Products of the entries so far, as exponents of sums of logarithms.
+    """Returns cumulative products, computed as exponentials of sums of logarithms.
 
     Args:
       x: numbers from 0 to 1.
@@ -36,19 +36,19 @@ def safe_cumprod(x: Any, *args: Any, **kwargs: Any) -> tf.Tensor:
 
 
 def monotonic_attention(p_choose_i: Any, previous_attention: Any, mode: str) -> tf.Tensor:
-    """The probabilities that attention stops at an entry.
+    """Returns the probabilities that attention stops at each entry.
 
     Args:
-      p_choose_i: [batch, time], the probability to stop at an entry that is reached.
-      previous_attention: [batch, time], the probabilities of the step before.
-      mode: 'recursive', exact and slow; 'parallel', which may suffer from small numbers; or
-        'hard', for probabilities that are 0 or 1.
+      p_choose_i: [batch, time], the probability of stopping at an entry once it is reached.
+      previous_attention: [batch, time], the probabilities of the previous step.
+      mode: 'recursive', exact and slow; 'parallel', which may be inaccurate for small
+        probabilities; or 'hard', for probabilities that are 0 or 1.
 
     Returns:
       [batch, time].
 
     Raises:
-      ValueError: the mode is none of these.
+      ValueError: the mode is unknown.
     """
     choose = tf.convert_to_tensor(p_choose_i, name="p_choose_i")
     previous = tf.convert_to_tensor(previous_attention, name="previous_attention")
@@ -103,7 +103,7 @@ class _Monotonic(Memory):
         self._score_bias = score_bias_init
 
     def initial_alignments(self, batch_size: Any, dtype: Any) -> tf.Tensor:
-        """The weights before the first step: all on the first entry."""
+        """Returns the weights before the first step: all on the first entry."""
         first = tf.zeros(tf.stack([batch_size]), tf.int32)
         return tf.one_hot(first, self._alignments_size, dtype=dtype)
 
@@ -128,9 +128,9 @@ class BahdanauMonotonicAttention(_Monotonic):
       memory_sequence_length: [batch], the lengths; entries beyond have no weight.
       normalize: as for ``BahdanauAttention``.
       score_mask_value: the score of entries beyond the length; minus infinity by default.
-      sigmoid_noise: the deviation of noise added to scores, which makes choices sharp.
-      sigmoid_noise_seed: its seed.
-      score_bias_init: the first value of the scores' bias; negative for long memories.
+      sigmoid_noise: the deviation of noise added to scores, which sharpens choices.
+      sigmoid_noise_seed: the noise's seed.
+      score_bias_init: the initial value of the scores' bias; negative for long memories.
       mode: as for ``monotonic_attention``.
       dtype: the type of the layers' variables; float32 by default.
       name: the operations' name.
@@ -181,9 +181,9 @@ class LuongMonotonicAttention(_Monotonic):
       memory_sequence_length: [batch], the lengths; entries beyond have no weight.
       scale: as for ``LuongAttention``.
       score_mask_value: the score of entries beyond the length; minus infinity by default.
-      sigmoid_noise: the deviation of noise added to scores, which makes choices sharp.
-      sigmoid_noise_seed: its seed.
-      score_bias_init: the first value of the scores' bias; negative for long memories.
+      sigmoid_noise: the deviation of noise added to scores, which sharpens choices.
+      sigmoid_noise_seed: the noise's seed.
+      score_bias_init: the initial value of the scores' bias; negative for long memories.
       mode: as for ``monotonic_attention``.
       dtype: the type of the layers' variables; float32 by default.
       name: the operations' name.

@@ -17,20 +17,20 @@ v1 = tf.compat.v1
 
 
 class ScheduledEmbeddingTrainingHelper(TrainingHelper):
-    """Reads given inputs, or at random the embedding of a token that it draws.
+    """Reads given inputs, or randomly the embedding of a token that it draws.
 
     Args:
       inputs: [batch, time, size].
       sequence_length: [batch], the lengths.
       embedding: the table [vocabulary, size], or a function of tokens.
-      sampling_probability: the probability to draw, a scalar or [batch].
+      sampling_probability: the probability of drawing a token, a scalar or [batch].
       time_major: whether the inputs are [time, batch, size].
-      seed: the seed of drawing tokens.
-      scheduling_seed: the seed of choosing whether to draw.
+      seed: the seed for drawing tokens.
+      scheduling_seed: the seed for choosing whether to draw.
       name: the operations' name.
 
     Raises:
-      ValueError: sampling_probability has another shape.
+      ValueError: sampling_probability has a wrong shape.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
         self._scheduling_seed = scheduling_seed
 
     def sample(self, time: Any, outputs: Any, state: Any = None, name: str | None = None) -> Any:
-        """Random tokens, and -1 where the given input is to be read."""
+        """Returns random tokens, and -1 where the given input is used."""
         chosen = _chosen(self.batch_size, self._probability, self._scheduling_seed)
         drawn = categorical_sample(outputs, self._seed)
         return tf.where(chosen, drawn, -tf.ones_like(drawn))
@@ -75,21 +75,21 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
 
 
 class ScheduledOutputTrainingHelper(TrainingHelper):
-    """Reads given inputs, or at random the decoder's own outputs.
+    """Reads given inputs, or randomly the decoder's own outputs.
 
     Args:
       inputs: [batch, time, size].
       sequence_length: [batch], the lengths.
-      sampling_probability: the probability to take outputs, a scalar or [batch].
+      sampling_probability: the probability of using outputs, a scalar or [batch].
       time_major: whether the inputs are [time, batch, size].
-      seed: the seed of that.
-      next_inputs_fn: a function of outputs, which returns inputs; by default the outputs are
-        these.
-      auxiliary_inputs: [batch, time, size], set beside inputs and outputs.
+      seed: the seed of the choice.
+      next_inputs_fn: a function of outputs, which returns inputs; by default the outputs
+        themselves.
+      auxiliary_inputs: [batch, time, size], concatenated to inputs and outputs.
       name: the operations' name.
 
     Raises:
-      ValueError: sampling_probability has another shape.
+      ValueError: sampling_probability has a wrong shape.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
         self._next_inputs_fn = next_inputs_fn or tf.identity
 
     def sample(self, time: Any, outputs: Any, state: Any = None, name: str | None = None) -> Any:
-        """1 where outputs are to be the next inputs, 0 where the given ones are."""
+        """Returns 1 where outputs are the next inputs, 0 where the given ones are."""
         return tf.cast(_chosen(self.batch_size, self._probability, self._seed), tf.int32)
 
     def next_inputs(

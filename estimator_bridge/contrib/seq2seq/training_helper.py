@@ -1,4 +1,4 @@
-"""Teacher forcing: a decoder reads what it should have said."""
+"""Teacher forcing: a decoder reads the correct tokens."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ v1 = tf.compat.v1
 
 
 class TrainingHelper(TokenHelper):
-    """Reads given inputs, whatever the decoder says: teacher forcing.
+    """Reads given inputs, regardless of the decoder's outputs: teacher forcing.
 
     Args:
       inputs: [batch, time, ...].
@@ -68,7 +68,7 @@ class TrainingHelper(TokenHelper):
         return finished, self._read(0, finished)
 
     def sample(self, time: Any, outputs: Any, state: Any = None, name: str | None = None) -> Any:
-        """The most probable tokens."""
+        """Returns the most probable tokens."""
         return tf.argmax(outputs, axis=-1, output_type=tf.int32)
 
     def next_inputs(
@@ -90,7 +90,7 @@ class TrainingHelper(TokenHelper):
 
 
 def unstacked(steps: tf.Tensor) -> tf.TensorArray:
-    """The steps of a tensor [time, ...], to read one by one."""
+    """Returns the steps of a tensor [time, ...], to read one by one."""
     array = tf.TensorArray(
         steps.dtype,
         tf.shape(steps)[0],

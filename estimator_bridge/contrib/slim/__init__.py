@@ -1,7 +1,7 @@
-"""``tf.contrib.slim``: the package tf_slim where it is installed, and slim's core where it is not.
+"""``tf.contrib.slim``: the package tf_slim if it is installed, otherwise slim's core.
 
-The core is the layers of ``tf.contrib.layers``, arg_scope, the functions for variables of
-``tf.contrib.framework``, and losses and metrics. Either way arg_scope is one with that of
+The core consists of the layers of ``tf.contrib.layers``, arg_scope, the functions for variables of
+``tf.contrib.framework``, and losses and metrics. In both cases arg_scope is shared with
 ``tf.contrib.framework``.
 """
 

@@ -1,4 +1,4 @@
-"""slim as tf_slim has it, with arg_scope shared."""
+"""Provides tf_slim as slim, with arg_scope shared."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from estimator_bridge.contrib.namespaces import NAMESPACES, Opened
 __all__ = ["opened"]
 
 _SCOPES = NAMES["slim"]["arg_scope"].split()
-# Not what this library requires, so not imported like what it requires.
+# An optional package, so it is not imported like the required ones.
 tf_slim = importlib.import_module("tf_slim")
 _their_scopes = importlib.import_module("tf_slim.ops.arg_scope")
 
 
 def opened() -> Opened:
-    """What the namespace's file binds to ``__all__``, ``__getattr__`` and ``__dir__``."""
+    """Returns ``__all__``, ``__getattr__`` and ``__dir__`` of the namespace's file."""
     theirs = [name for name in dir(tf_slim) if not name.startswith("_")]
     names = sorted({*_SCOPES, *theirs})
     return names, _find, lambda: names
@@ -44,7 +44,7 @@ def _find(name: str) -> Any:
 
 
 def _twins() -> dict[str, str]:
-    """By the key of a layer of ``tf.contrib.layers``, that of the same layer of tf_slim."""
+    """Maps the keys of ``tf.contrib.layers``' layers to those of the same layers of tf_slim."""
     found = {}
     for place in ("layers", "model_variables"):
         for name in NAMES["slim"][place].split():

@@ -1,4 +1,4 @@
-"""tf.contrib.tensorboard: its one plugin, the projector, is in the package tensorboard today."""
+"""tf.contrib.tensorboard: its only plugin, the projector, is now in the package tensorboard."""
 
 from estimator_bridge.contrib.namespaces import NAMESPACES
 

@@ -1,4 +1,4 @@
-"""Batches of examples of one kind, such as sentences of like lengths, by queues."""
+"""Batches examples of one kind, such as sentences of similar lengths, with queues."""
 
 from __future__ import annotations
 
@@ -30,30 +30,30 @@ def bucket(
     shared_name: str | None = None,
     name: str | None = None,
 ) -> tuple[tf.Tensor, Any]:
-    """Collects single examples in buckets, and batches each bucket by itself.
+    """Collects single examples in buckets, and batches each bucket separately.
 
-    Queue runners fill the buckets; start them by ``tf.train.start_queue_runners``.
+    Queue runners fill the buckets; start them with ``tf.train.start_queue_runners``.
 
     Args:
       tensors: an example: a list or dict of tensors.
       which_bucket: its bucket, an int32 scalar in [0, num_buckets).
-      batch_size: of all buckets, or a list of one for each.
-      num_buckets: how many there are.
-      num_threads: how many threads put examples into buckets.
-      capacity: how many batches wait, and how many examples in a bucket.
-      bucket_capacities: the latter, for each bucket.
-      shapes: of the tensors; by default as they are known.
-      dynamic_pad: whether unknown dimensions are padded, with 0 or "", to the longest of a batch.
-      allow_smaller_final_batch: whether the last examples make smaller batches, or none.
-      keep_input: a bool scalar, whether the example is taken.
-      shared_name: accepted, without effect: a session's queues are its own.
+      batch_size: the size for all buckets, or a list with one for each.
+      num_buckets: the number of buckets.
+      num_threads: the number of threads that put examples into buckets.
+      capacity: the number of waiting batches, and of examples in a bucket.
+      bucket_capacities: the number of examples, for each bucket.
+      shapes: the tensors' shapes; by default their static shapes.
+      dynamic_pad: whether to pad unknown dimensions, with 0 or "", to the longest in a batch.
+      allow_smaller_final_batch: whether the last examples make smaller batches, or are dropped.
+      keep_input: a bool scalar, whether to use the example.
+      shared_name: has no effect: a session's queues are its own.
       name: the operations' name.
 
     Returns:
       The bucket of a batch, an int32 scalar, and the batch, structured as ``tensors``.
 
     Raises:
-      ValueError: there are no tensors, a shape is not known, or a list has not an entry for each
+      ValueError: there are no tensors, a shape is unknown, or a list does not have one entry per
         bucket.
       NotImplementedError: a tensor is sparse.
     """
@@ -131,17 +131,17 @@ def bucket_by_sequence_length(
     shared_name: str | None = None,
     name: str | None = None,
 ) -> tuple[tf.Tensor, Any]:
-    """``bucket`` by an example's length.
+    """Like ``bucket``, with buckets by an example's length.
 
     Args:
       input_length: the length, an int32 scalar.
       tensors: an example: a list or dict of tensors.
-      batch_size: of all buckets, or a list of one for each.
-      bucket_boundaries: increasing lengths; a bucket begins with each, and one lies before.
+      batch_size: the size for all buckets, or a list with one for each.
+      bucket_boundaries: increasing lengths; each starts a bucket, and one bucket is before them.
       num_threads: see ``bucket``.
       capacity: see ``bucket``.
       bucket_capacities: see ``bucket``.
-      shapes: of the tensors, without that of the length.
+      shapes: the tensors' shapes, without that of the length.
       dynamic_pad: see ``bucket``.
       allow_smaller_final_batch: see ``bucket``.
       keep_input: see ``bucket``.
@@ -152,8 +152,8 @@ def bucket_by_sequence_length(
       The lengths of a batch, [batch], and the batch, structured as ``tensors``.
 
     Raises:
-      TypeError: the boundaries are no list of integers.
-      ValueError: there are none, or they do not increase; and what ``bucket`` raises.
+      TypeError: the boundaries are not a list of integers.
+      ValueError: there are none, or they do not increase; and whatever ``bucket`` raises.
     """
     if not isinstance(bucket_boundaries, (list, tuple)):
         raise TypeError(
@@ -193,7 +193,7 @@ def bucket_by_sequence_length(
 
 
 def _puts(queues: Sequence[Any], tensors: list, which: tf.Tensor, keep: Any) -> tf.Operation:
-    """Puts an example into its bucket, if it is kept."""
+    """Puts an example into its bucket, if it is to be kept."""
 
     def done(put: Any) -> tf.Tensor:
         with tf.control_dependencies([put]):
@@ -208,7 +208,7 @@ def _puts(queues: Sequence[Any], tensors: list, which: tf.Tensor, keep: Any) -> 
 
 
 def _run(queue: Any, enqueues: Sequence[tf.Operation], closes: Sequence[Any]) -> None:
-    """Adds a runner whose end closes the queues behind it."""
+    """Adds a queue runner that closes the following queues when it ends."""
     v1.train.add_queue_runner(
         v1.train.QueueRunner(
             queue,

@@ -1,4 +1,4 @@
-"""Hooks of an evaluation that runs in a session: when it ends, and what it writes at the end."""
+"""Hooks that end an evaluation in a session, and write its summaries."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from tensorflow.compat.v1 import logging
 __all__ = ["StopAfterNEvalsHook", "SummaryAtEndHook", "get_or_create_eval_step"]
 
 _v1 = tf.compat.v1
-_SHOWN = 10  # lines of progress, at most about
+_SHOWN = 10  # approximate maximal number of progress lines
 
 
 def get_or_create_eval_step() -> tf.Variable:
-    """The local variable ``eval_step`` of the default graph, which counts evaluated batches.
+    """Returns the default graph's local variable ``eval_step``, which counts evaluated batches.
 
     Raises:
-      ValueError: the graph's collection EVAL_STEP holds several.
+      ValueError: the graph's collection EVAL_STEP has several members.
     """
     graph = _v1.get_default_graph()
     found = graph.get_collection(_v1.GraphKeys.EVAL_STEP)
@@ -43,8 +43,8 @@ class StopAfterNEvalsHook(tf.compat.v1.train.SessionRunHook):
     """Ends an evaluation after a number of batches.
 
     Args:
-      num_evals: how many; None: the input's end is the end.
-      log_progress: whether to log how many there have been.
+      num_evals: the number of batches; None to evaluate until the input ends.
+      log_progress: whether to log the progress.
     """
 
     def __init__(self, num_evals: int | None, log_progress: bool = True):
@@ -56,12 +56,12 @@ class StopAfterNEvalsHook(tf.compat.v1.train.SessionRunHook):
         self._completed = updated_eval_step
 
     def before_run(self, run_context):
-        """Asks for the count."""
+        """Requests the count."""
         del run_context
         return _v1.train.SessionRunArgs({"evals_completed": self._completed})
 
     def after_run(self, run_context, run_values):
-        """Ends the evaluation where the count is reached."""
+        """Ends the evaluation when the count is reached."""
         completed = run_values.results["evals_completed"]
         is_last = self._num_evals is not None and completed >= self._num_evals
         if self._log_progress and (is_last or completed % self._log_every == 0):
@@ -75,13 +75,13 @@ class SummaryAtEndHook(tf.compat.v1.train.SessionRunHook):
     """Writes the summaries once, when a session ends.
 
     Args:
-      log_dir: where the event file goes.
+      log_dir: the folder of the event file.
       summary_writer: a FileWriter, instead of ``log_dir``.
-      summary_op: what to write; by default all summaries of the graph.
+      summary_op: the summaries to write; by default all summaries of the graph.
       feed_dict: feeds of the summaries' run.
 
     Raises:
-      ValueError: neither ``log_dir`` nor ``summary_writer`` was given.
+      ValueError: neither ``log_dir`` nor ``summary_writer`` is given.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Evaluation in a session of its own: of one checkpoint, or of each that a training writes."""
+"""Evaluates checkpoints in a separate session: one, or each that a training writes."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def evaluate_once(
     Args:
       checkpoint_path: the checkpoint.
       master: the session's master.
-      scaffold: how variables are initialized and restored.
+      scaffold: the initialization and restoration of variables.
       eval_ops: a tensor or operation, or a list or dict of them, run until a hook
-        (``StopAfterNEvalsHook``) or the input's end stops it; None: nothing is run.
+        (``StopAfterNEvalsHook``) or the input's end stops it; None to run nothing.
       feed_dict: feeds of ``eval_ops``.
-      final_ops: tensors that are evaluated once, at the end.
+      final_ops: tensors to evaluate once, at the end.
       final_ops_feed_dict: feeds of ``final_ops``.
       hooks: SessionRunHooks.
       config: the session's ConfigProto.
@@ -69,22 +69,22 @@ def evaluate_repeatedly(
     timeout: float | None = None,
     timeout_fn: Callable[[], bool] | None = None,
 ) -> Any:
-    """As ``evaluate_once``, for each new checkpoint of a folder.
+    """Like ``evaluate_once``, for each new checkpoint of a folder.
 
     Args:
       checkpoint_dir: the folder.
-      master: as for ``evaluate_once``, like the arguments up to ``final_ops_feed_dict``.
-      scaffold: see there.
-      eval_ops: see there.
-      feed_dict: see there.
-      final_ops: see there.
-      final_ops_feed_dict: see there.
-      eval_interval_secs: at least so long from one evaluation's start to that of the next.
+      master: see ``evaluate_once``.
+      scaffold: see ``evaluate_once``.
+      eval_ops: see ``evaluate_once``.
+      feed_dict: see ``evaluate_once``.
+      final_ops: see ``evaluate_once``.
+      final_ops_feed_dict: see ``evaluate_once``.
+      eval_interval_secs: the minimal time between the starts of two evaluations.
       hooks: SessionRunHooks.
       config: the session's ConfigProto.
-      max_number_of_evaluations: after how many to return; None: never.
-      timeout: seconds to wait for a new checkpoint; None: without end.
-      timeout_fn: asked when that time is over whether there will be no more checkpoints.
+      max_number_of_evaluations: the maximal number of evaluations; None for no limit.
+      timeout: seconds to wait for a new checkpoint; None for no limit.
+      timeout_fn: called after the timeout; returns whether no more checkpoints will come.
 
     Returns:
       The values of ``final_ops`` in the last evaluation, or None.

@@ -1,4 +1,4 @@
-"""What is done to gradients between computing and applying them."""
+"""Gradient transformations between computing and applying."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def add_gradients_summaries(grads_and_vars: _Pairs) -> list[tf.Tensor]:
 
 
 def clip_gradient_norms(gradients_to_variables: _Pairs, max_norm: float) -> _Pairs:
-    """Scales each gradient whose L2 norm is above a limit down to that norm.
+    """Scales each gradient whose L2 norm exceeds a limit down to that norm.
 
     Args:
       gradients_to_variables: pairs of a gradient, or None, and a variable.
-      max_norm: the limit, for each gradient by itself.
+      max_norm: the limit, for each gradient separately.
 
     Returns:
       The pairs with the new gradients.
@@ -55,7 +55,7 @@ def clip_gradient_norms(gradients_to_variables: _Pairs, max_norm: float) -> _Pai
 
 
 def clip_gradient_norms_fn(max_norm: float) -> Callable[[_Pairs], _Pairs]:
-    """``clip_gradient_norms`` as a ``transform_grads_fn`` of ``create_train_op``."""
+    """Returns ``clip_gradient_norms`` as a ``transform_grads_fn`` of ``create_train_op``."""
     return lambda pairs: clip_gradient_norms(pairs, max_norm)
 
 
@@ -70,7 +70,7 @@ def multiply_gradients(grads_and_vars: _Pairs, gradient_multipliers: dict[Any, A
       The pairs with the new gradients.
 
     Raises:
-      ValueError: an argument is of another type or empty, or a variable that is named has no
+      ValueError: an argument has a wrong type or is empty, or a given variable has no
         gradient.
     """
     if not isinstance(grads_and_vars, list):
@@ -79,7 +79,7 @@ def multiply_gradients(grads_and_vars: _Pairs, gradient_multipliers: dict[Any, A
         raise ValueError("`gradient_multipliers` is empty. Leave multiply_gradients out.")
     if not isinstance(gradient_multipliers, dict):
         raise ValueError(f"`gradient_multipliers` must be a dict, got {gradient_multipliers!r}.")
-    # Variables compare element by element in TF2, so a dict cannot be searched by them.
+    # Variables compare element by element in TF2, so they cannot be looked up in a dict.
     factors = {
         key if isinstance(key, str) else key.op.name: f for key, f in gradient_multipliers.items()
     }

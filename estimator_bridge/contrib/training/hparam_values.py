@@ -22,19 +22,19 @@ _BOOLEANS = {"true": True, "True": True, "false": False, "False": False}
 def parse_values(
     values: str, type_map: Mapping[str, type], ignore_unknown: bool = False
 ) -> dict[str, Any]:
-    """Reads assignments that commas divide.
+    """Parses assignments separated by commas.
 
     Args:
       values: ``name=value`` pairs; a value is a number, true or false, a text without commas and
-        brackets, or a list of those in brackets. ``name[2]=value`` gives one element of a list.
-      type_map: the type of each name's value, or of its elements.
-      ignore_unknown: whether a name without a type is left out, rather than an error.
+        brackets, or a list of those in brackets. ``name[2]=value`` sets one element of a list.
+      type_map: by name, the type of the value, or of its elements.
+      ignore_unknown: whether to ignore a name without a type instead of raising an error.
 
     Returns:
       By name, the value, a list of values, or a dict of elements by their index.
 
     Raises:
-      ValueError: the text has another form, a value is not of its type, a name has no type, or
+      ValueError: the text is malformed, a value does not have its type, a name has no type, or
         something is assigned twice.
     """
     found: dict[str, Any] = {}
@@ -102,15 +102,15 @@ def _reused(name: str, values: str) -> ValueError:
 
 
 def cast_hparam(name: str, kind: type, value: Any) -> Any:
-    """Makes a value one of its hyperparameter's type, where nothing is lost by that.
+    """Casts a value to its hyperparameter's type, if that loses nothing.
 
-    An int becomes a float, a text stays a text. A bool is no number, and a float no int.
+    An int becomes a float, and a text stays a text. A bool is not a number, and a float not an int.
 
     Returns:
-      The value, of the type; any value as it is where the type is that of None.
+      The value in the type; the value itself if the type is that of None.
 
     Raises:
-      ValueError: the value is of another kind.
+      ValueError: the value cannot be cast.
     """
     if type(value) is kind or kind is type(None):
         return value

@@ -12,16 +12,16 @@ __all__ = ["HParams"]
 
 
 class HParams:
-    """Hyperparameters by name, each of the type that its first value had.
+    """Hyperparameters by name, each with the type of its first value.
 
     Args:
       hparam_def: not supported: a protocol buffer that TensorFlow 2 does not have.
-      model_structure: kept for ``get_model_structure``.
+      model_structure: stored for ``get_model_structure``.
       **kwargs: the hyperparameters: numbers, bools, texts, or non-empty lists of one of these.
 
     Raises:
-      ValueError: a name is one of this class's own, or a list is empty.
-      NotImplementedError: ``hparam_def`` was given.
+      ValueError: a name is a member of this class, or a list is empty.
+      NotImplementedError: ``hparam_def`` is given.
     """
 
     def __init__(self, hparam_def: Any = None, model_structure: Any = None, **kwargs: Any):
@@ -40,7 +40,7 @@ class HParams:
         """Adds a hyperparameter.
 
         Raises:
-          ValueError: there is one of this name, or the class has such a member, or an empty list.
+          ValueError: the name exists already or is a member of this class, or the list is empty.
         """
         if getattr(self, name, None) is not None:
             raise ValueError(
@@ -50,7 +50,7 @@ class HParams:
         is_list = isinstance(value, (list, tuple))
         if is_list and not value:
             raise ValueError(
-                f"Multi-valued hyperparameters cannot be empty: {name}. An element tells the type."
+                f"Multi-valued hyperparameters cannot be empty: {name}. Elements define the type."
             )
         self._hparam_types[name] = (type(value[0] if is_list else value), is_list)
         setattr(self, name, value)
@@ -59,8 +59,8 @@ class HParams:
         """Changes a hyperparameter to another value of its type.
 
         Raises:
-          KeyError: there is none of this name.
-          ValueError: the value is not of its type.
+          KeyError: there is no such hyperparameter.
+          ValueError: the value does not have its type.
         """
         kind, is_list = self._hparam_types[name]
         if isinstance(value, list):
@@ -81,13 +81,13 @@ class HParams:
             delattr(self, name)
 
     def parse(self, values: str) -> HParams:
-        """Changes the hyperparameters that a text like "rate=0.1,layers=[8,4]" assigns.
+        """Changes the hyperparameters that a text such as "rate=0.1,layers=[8,4]" assigns.
 
         Returns:
           This object.
 
         Raises:
-          ValueError: the text has another form, or names one that is not there.
+          ValueError: the text is malformed, or names an unknown hyperparameter.
         """
         kinds = {name: kind for name, (kind, _) in self._hparam_types.items()}
         return self.override_from_dict(parse_values(values, kinds))
@@ -99,8 +99,8 @@ class HParams:
           This object.
 
         Raises:
-          KeyError: one is not there.
-          ValueError: a value is not of its type.
+          KeyError: there is no such hyperparameter.
+          ValueError: a value does not have its type.
         """
         for name, value in values_dict.items():
             self.set_hparam(name, value)
@@ -109,7 +109,7 @@ class HParams:
     set_from_map = override_from_dict
 
     def parse_json(self, values_json: str) -> HParams:
-        """As ``override_from_dict``, of a JSON object."""
+        """Like ``override_from_dict``, for a JSON object."""
         return self.override_from_dict(json.loads(values_json))
 
     def to_json(
@@ -118,18 +118,18 @@ class HParams:
         separators: tuple[str, str] | None = None,
         sort_keys: bool = False,
     ) -> str:
-        """The hyperparameters as a JSON object; the arguments are those of json.dumps."""
+        """Returns the hyperparameters as a JSON object; arguments as for json.dumps."""
         return json.dumps(self.values(), indent=indent, separators=separators, sort_keys=sort_keys)
 
     def values(self) -> dict[str, Any]:
-        """The hyperparameters as a dict, in the order in which they were added."""
+        """Returns the hyperparameters as a dict, in the order in which they were added."""
         return {name: getattr(self, name) for name in self._hparam_types}
 
     def get(self, key: str, default: Any = None) -> Any:
-        """A hyperparameter's value, or ``default`` where there is none of this name.
+        """Returns a hyperparameter's value, or ``default`` if there is none of this name.
 
         Raises:
-          ValueError: it is there, and ``default`` could not be a value of it.
+          ValueError: it exists, and ``default`` is incompatible with its type.
         """
         if key not in self._hparam_types:
             return default
@@ -147,11 +147,11 @@ class HParams:
         return getattr(self, key)
 
     def set_model_structure(self, model_structure: Any) -> None:
-        """Keeps any object beside the hyperparameters."""
+        """Stores an object with the hyperparameters."""
         self._model_structure = model_structure
 
     def get_model_structure(self) -> Any:
-        """What ``set_model_structure`` or the constructor was given."""
+        """Returns the object given to ``set_model_structure`` or the constructor."""
         return self._model_structure
 
     def __contains__(self, key: str) -> bool:

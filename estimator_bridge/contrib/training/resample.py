@@ -1,4 +1,4 @@
-"""Random choice among the examples of a batch."""
+"""Randomly resamples the examples of a batch."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ def resample_at_rate(
     seed: int | None = None,
     back_prop: bool = False,
 ) -> list[tf.Tensor]:
-    """Repeats or leaves out each example of a batch, at random.
+    """Randomly repeats or drops each example of a batch.
 
     Args:
       inputs: tensors [batch, ...]; the same examples are chosen from all.
-      rates: [batch], how often each example is to come on average; the number is drawn from a
+      rates: [batch], the expected number of copies of each example; the number is drawn from a
         Poisson distribution.
       scope: a name scope.
       seed: the seed of the draw.
       back_prop: has no effect: gradients flow into ``inputs``, never into the draw.
 
     Returns:
-      Tensors [chosen, ...]; repeated examples stand side by side.
+      Tensors [chosen, ...]; repeated examples are adjacent.
     """
     del back_prop
     with tf.name_scope(scope or "resample_at_rate"):
@@ -50,24 +50,25 @@ def weighted_resample(
 ) -> tuple[list[tf.Tensor], tf.Tensor]:
     """Chooses examples in proportion to their weights.
 
-    The rate of an example is ``overall_rate * weight / mean``, where the mean of all weights is
-    estimated over the batches, in a local variable, by an average without bias.
+    The rate of an example is ``overall_rate * weight / mean``. The mean of all weights is estimated
+    over the batches by a bias-corrected average in a local variable.
 
     Args:
       inputs: tensors [batch, ...].
       weights: [batch].
-      overall_rate: how many examples come out for one that goes in, on average.
+      overall_rate: the expected ratio of output to input examples.
       scope: a scope of names and variables.
-      mean_decay: of the estimate, per batch.
+      mean_decay: the decay of the estimate, per batch.
       seed: the seed of the draw.
 
     Returns:
+      Tensors [chosen, ...], and the rate of each chosen example.
       Tensors [chosen, ...], and the rate of each chosen example.
     """
     with _v1.variable_scope(scope, "weighted_resample"):
         zeros = _v1.zeros_initializer()
         total = _v1.get_local_variable("estimated_mean", [], weights.dtype, zeros, trainable=False)
-        # 1 - mean_decay ** batches: how much of the average the batches so far make up.
+        # 1 - mean_decay ** batches: the total weight of the batches so far in the average.
         share = _v1.get_local_variable("mean_share", [], weights.dtype, zeros, trainable=False)
         new = 1.0 - mean_decay
         biased = _v1.assign_add(total, (tf.reduce_mean(weights) - total) * new)

@@ -1,4 +1,4 @@
-"""Batches of chosen examples, by queues: at random with given probabilities, or by class."""
+"""Batches of examples chosen with queues: with given probabilities, or by class."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import tensorflow as tf
 __all__ = ["rejection_sample", "stratified_sample"]
 
 _v1 = tf.compat.v1
-_FIRST_COUNT = 10  # of each class, before any example was seen
+_FIRST_COUNT = 10  # initial count of each class
 
 
 def rejection_sample(
@@ -24,16 +24,16 @@ def rejection_sample(
     runtime_checks: bool = False,
     name: str | None = None,
 ) -> list[tf.Tensor]:
-    """Makes batches of examples that are each taken with a probability of their own.
+    """Makes batches of examples, each accepted with its own probability.
 
     Args:
-      tensors: one example's, or a batch's where ``enqueue_many``.
-      accept_prob_fn: of the list of one example's tensors, the probability to take it.
-      batch_size: how many examples make up a batch.
-      queue_threads: threads that draw examples.
+      tensors: the tensors of one example, or of a batch with ``enqueue_many``.
+      accept_prob_fn: a function of one example's tensors that returns its probability.
+      batch_size: the number of examples per batch.
+      queue_threads: the number of threads that draw examples.
       enqueue_many: whether ``tensors`` are batches.
-      prebatch_capacity: of the queue that divides those.
-      prebatch_threads: threads that fill that queue.
+      prebatch_capacity: the capacity of the queue that splits those.
+      prebatch_threads: the number of threads that fill that queue.
       runtime_checks: whether to check that probabilities are from 0 to 1.
       name: a scope.
 
@@ -68,18 +68,18 @@ def stratified_sample(
 ) -> tuple[list[tf.Tensor], tf.Tensor]:
     """Makes batches in which each class has a given share.
 
-    An example of class i is taken with a probability in proportion to
-    ``target_probs[i] / init_probs[i]``, so that the rarest class, in this sense, is always taken.
+    An example of class i is accepted with a probability proportional to
+    ``target_probs[i] / init_probs[i]``; the class with the largest ratio is always accepted.
 
     Args:
-      tensors: one example's, or a batch's where ``enqueue_many``.
+      tensors: the tensors of one example, or of a batch with ``enqueue_many``.
       labels: its class, or the batch's classes: integers.
-      target_probs: [classes], the shares in the batches. They add up to 1.
-      batch_size: how many examples make up a batch.
-      init_probs: [classes], the shares in the data; None: counted as examples come.
+      target_probs: [classes], the shares in the batches, which sum to 1.
+      batch_size: the number of examples per batch.
+      init_probs: [classes], the shares in the data; None to count the examples.
       enqueue_many: whether ``tensors`` and ``labels`` are batches.
-      queue_capacity: of the queue of examples.
-      threads_per_queue: threads that fill each queue.
+      queue_capacity: the capacity of the queue of examples.
+      threads_per_queue: the number of threads that fill each queue.
       name: a scope.
 
     Returns:
@@ -139,7 +139,7 @@ def _taken(
 
 
 def _as_list(batched: Any) -> list[tf.Tensor]:
-    """A queue of one component gives a tensor, not a list."""
+    """Returns a list; a queue of one component returns a tensor."""
     return list(batched) if isinstance(batched, (list, tuple)) else [batched]
 
 
@@ -155,11 +155,11 @@ def _check_shares(shares: tf.Tensor) -> tf.Tensor:
 
 
 def _counted_shares(labels: tf.Tensor, classes: int) -> tf.Tensor:
-    """Shares of the classes among the labels so far, which start with some of each."""
+    """Returns the shares of the classes among the labels so far, from nonzero initial counts."""
     counts = _v1.Variable(
         [_FIRST_COUNT] * classes, trainable=False, name="class_count", dtype=tf.int64
     )
     seen = tf.reduce_sum(tf.one_hot(labels, classes, dtype=tf.int64), 0)
-    # A copy: the counts must not change while they are divided.
+    # A copy, because the counts must not change during the division.
     now = _v1.assign_add(counts, seen) + 0
     return tf.cast(now / tf.reduce_sum(now), tf.float32)

@@ -1,4 +1,4 @@
-"""A train operation that is a loss, and the loop that runs it in a session."""
+"""Makes a train operation whose value is the loss, and runs it in a session."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from estimator_bridge.contrib.training.gradients import add_gradients_summaries
 __all__ = ["create_train_op", "train"]
 
 _v1 = tf.compat.v1
-_USE_GLOBAL_STEP = 0  # the original's default, which programs pass on
+_USE_GLOBAL_STEP = 0  # the original's default, which programs pass explicitly
 
 
 def create_train_op(
@@ -29,27 +29,27 @@ def create_train_op(
     colocate_gradients_with_ops: bool = False,
     check_numerics: bool = True,
 ) -> tf.Tensor:
-    """Makes a tensor whose evaluation takes a training step and gives the loss.
+    """Makes a tensor whose evaluation runs a training step and returns the loss.
 
     Args:
       total_loss: a scalar.
       optimizer: a v1 optimizer.
-      global_step: the variable to increment; None: none; by default the graph's global step.
-      update_ops: what to run before the loss, such as batch norm's averages; by default the
+      global_step: the variable to increment, or None; by default the graph's global step.
+      update_ops: operations to run before the loss, such as batch norm's averages; by default the
         collection UPDATE_OPS.
-      variables_to_train: by default all trainable variables.
-      transform_grads_fn: makes other (gradient, variable) pairs of them before they are applied.
-      summarize_gradients: whether summaries of the gradients are added.
+      variables_to_train: the variables; by default all trainable ones.
+      transform_grads_fn: a function of (gradient, variable) pairs that returns those to apply.
+      summarize_gradients: whether to add summaries of the gradients.
       gate_gradients: as for ``compute_gradients``.
       aggregation_method: as for ``compute_gradients``.
       colocate_gradients_with_ops: as for ``compute_gradients``.
-      check_numerics: whether a loss that is no finite number is an error.
+      check_numerics: whether a loss that is not finite is an error.
 
     Returns:
-      The loss, which depends on the update; it is in the collection TRAIN_OP too.
+      The loss, which depends on the update; it is added to the collection TRAIN_OP.
 
     Raises:
-      ValueError: there is no variable to train, or one of those given is not trainable.
+      ValueError: there is no variable to train, or a given one is not trainable.
     """
     if isinstance(global_step, int):
         global_step = _v1.train.get_or_create_global_step()
@@ -125,24 +125,24 @@ def train(
     """Runs a train operation in a MonitoredTrainingSession until a hook or the input ends it.
 
     Args:
-      train_op: what ``create_train_op`` returned.
-      logdir: where checkpoints and events go.
+      train_op: the result of ``create_train_op``.
+      logdir: the folder of checkpoints and events.
       master: the session's master.
-      is_chief: whether this process is the one that saves.
-      scaffold: how variables are initialized, restored and saved.
+      is_chief: whether this process saves.
+      scaffold: the initialization, restoration and saving of variables.
       hooks: SessionRunHooks; StopAtStepHook ends the training.
-      chief_only_hooks: those of the chief alone.
-      save_checkpoint_secs: seconds between checkpoints; None: none.
-      save_summaries_steps: steps between summaries; None: none.
+      chief_only_hooks: hooks for the chief only.
+      save_checkpoint_secs: seconds between checkpoints, or None.
+      save_summaries_steps: steps between summaries, or None.
       config: the session's ConfigProto.
       max_wait_secs: how long a worker waits for the chief.
-      run_metadata: filled with what each step's run tells.
+      run_metadata: receives the metadata of each step's run.
 
     Returns:
       The last step's loss.
 
     Raises:
-      ValueError: there is no ``logdir``, and something is to be saved.
+      ValueError: ``logdir`` is None, and something is to be saved.
     """
     if logdir is None and is_chief:
         for name, setting in (

@@ -1,4 +1,4 @@
-"""Waiting for the checkpoints of a training that runs elsewhere."""
+"""Waits for the checkpoints of a training that runs elsewhere."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ def wait_for_new_checkpoint(
     seconds_to_sleep: float = 1,
     timeout: float | None = None,
 ) -> str | None:
-    """Looks into a folder again and again, until there is a checkpoint that is not the last one.
+    """Polls a folder until it has a checkpoint that differs from the last one.
 
     Args:
       checkpoint_dir: the folder.
-      last_checkpoint: the checkpoint that is known, or None.
-      seconds_to_sleep: between two looks.
-      timeout: seconds after which to give up; None: never.
+      last_checkpoint: the known checkpoint, or None.
+      seconds_to_sleep: the seconds between polls.
+      timeout: the seconds after which to give up; None for no limit.
 
     Returns:
-      The path of the latest checkpoint, or None where the time is over.
+      The path of the latest checkpoint; None after the timeout.
     """
     logging.info("Waiting for new checkpoint at %s", checkpoint_dir)
     end = None if timeout is None else time.time() + timeout

@@ -81,7 +81,9 @@ def test_contexts():
 
 @pytest.mark.parametrize("name", ["ParameterServerStrategy", "StandardSingleLossStep"])
 def test_what_is_missing_says_what_to_use(name):
-    with pytest.raises(AttributeError, match=f"tf.contrib.distribute.{name} is not there.*Use "):
+    with pytest.raises(
+        AttributeError, match=f"tf.contrib.distribute.{name} is not supported.*Use "
+    ):
         getattr(distribute, name)
     with pytest.raises(NotImplementedError, match="device_assignment"):
         distribute.TPUStrategy(device_assignment=object())

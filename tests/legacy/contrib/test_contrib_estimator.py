@@ -185,13 +185,13 @@ def test_heads_have_the_arguments_of_tensorflow_1_15(name):
     ("name", "advice"),
     [
         ("SavedModelEstimator", "Call tf.compat.v1.saved_model.load in a model_fn"),
-        ("RNNClassifier", "Use the one of tf.estimator.experimental"),
+        ("RNNClassifier", "Use tf.estimator.experimental's"),
     ],
 )
 def test_what_is_missing_says_what_to_use(name, advice):
     with pytest.raises(AttributeError) as error:
         getattr(contrib, name)
-    assert f"tf.contrib.estimator.{name} is not there. {advice}" in str(error.value)
+    assert f"tf.contrib.estimator.{name} is not supported. {advice}" in str(error.value)
 
 
 def tower_model_fn(features, labels, mode, params):
