@@ -246,4 +246,4 @@ def test_an_error_is_said_to_be_about_a_missing_result_only_after_a_step(
     done = run(tmp_path, "--compile-for", "v5e-1", "--compile-only", "program.py", flag)
     assert done.returncode == 1, done.stderr
     assert error in done.stderr.splitlines()[-1]
-    assert ("what a run leaves, such as checkpoints, is missing" in done.stdout) == is_missing
+    assert ("the files of a run, such as checkpoints, are missing" in done.stdout) == is_missing
