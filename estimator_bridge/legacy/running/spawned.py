@@ -50,7 +50,7 @@ def _main_of(program: dict[str, Any], module: str | None, path: str | None) -> d
 
 def run_again(namespace: dict[str, Any]) -> None:
     """Runs the program's main module in this module's namespace."""
-    from estimator_bridge.legacy.running.program import code_of, prepare_main
+    from estimator_bridge.legacy.running.prepared_main import code_of, prepare_main
 
     program = json.loads(os.environ[_PROGRAM])
     namespace.update(prepare_main(**program))
