@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
 
 from estimator_bridge.canned.columns import check_features, check_v2
-from estimator_bridge.canned.dnn_network import dnn_logit_fn_builder, dnn_model
+from estimator_bridge.canned.dnn_network import deep_logit_fn, dnn_model
 from estimator_bridge.canned.linear_network import linear_logit_fn_builder, linear_model
 from estimator_bridge.canned.optimizers import (
     check_not_synchronizing,
@@ -19,6 +19,7 @@ from estimator_bridge.canned.optimizers import (
     updates_v2,
 )
 from estimator_bridge.canned.partitioners import input_partitioner, partitioner
+from estimator_bridge.canned.parts import DeepPart, LinearPart
 from estimator_bridge.canned.summaries import summarize_layer, summarize_weights
 from estimator_bridge.model import EstimatorSpec, ModeKeys
 
@@ -49,36 +50,27 @@ def combined_fn_v1(
     config: Any,
     *,
     head: Any,
-    linear_columns: Sequence[Any],
+    linear: LinearPart,
     linear_optimizer: Any,
-    dnn_columns: Sequence[Any],
+    deep: DeepPart,
     dnn_optimizer: Any,
-    hidden_units: Sequence[int] | None,
-    activation_fn: Callable[[Any], Any] | None,
-    dropout: float | None,
-    batch_norm: bool,
-    sparse_combiner: str,
-    input_layer_partitioner: Any,
 ) -> EstimatorSpec:
     """The model of an estimator of ``tf.compat.v1.estimator``: scopes 'dnn' and 'linear'."""
     check_features(features)
     values = tuple(features.values())
-    divide_input = input_layer_partitioner or input_partitioner(config)
+    divide_input = linear.partitioner or input_partitioner(config)
     parts: list[tuple[tf.Tensor, Any, str]] = []  # logits, optimizer, scope
-    if dnn_columns:
+    if deep.columns:
         made = _optimizer_v1(dnn_optimizer, _DNN_RATE)
-        _check_hidden(hidden_units)
+        _check_hidden(deep.hidden_units)
         with _v1.variable_scope("dnn", values=values, partitioner=partitioner(config)) as scope:
-            logit_fn = dnn_logit_fn_builder(
-                head.logits_dimension, hidden_units or (), dnn_columns, activation_fn, dropout,
-                divide_input, batch_norm,
-            )  # fmt: skip
+            logit_fn = deep_logit_fn(head.logits_dimension, deep, input_partitioner(config))
             parts.append((logit_fn(features=features, mode=mode), made, scope.name))
-    if linear_columns:
-        made = _optimizer_v1(linear_optimizer, default_linear_rate(linear_columns, _LINEAR_RATE))
+    if linear.columns:
+        made = _optimizer_v1(linear_optimizer, default_linear_rate(linear.columns, _LINEAR_RATE))
         with _v1.variable_scope("linear", values=values, partitioner=divide_input) as scope:
             logit_fn = linear_logit_fn_builder(
-                head.logits_dimension, linear_columns, sparse_combiner
+                head.logits_dimension, linear.columns, linear.sparse_combiner
             )
             logits = logit_fn(features=features)
             summarize_layer(logits, scope.name)
@@ -109,37 +101,29 @@ def combined_fn_v2(
     mode: str,
     *,
     head: Any,
-    linear_columns: Sequence[Any],
+    linear: LinearPart,
     linear_optimizer: Any,
-    dnn_columns: Sequence[Any],
+    deep: DeepPart,
     dnn_optimizer: Any,
-    hidden_units: Sequence[int] | None,
-    activation_fn: Callable[[Any], Any] | None,
-    dropout: float | None,
-    batch_norm: bool,
-    sparse_combiner: str,
     loss_reduction: Any,
 ) -> EstimatorSpec:
     """The model of an estimator of ``tf.estimator``."""
     check_features(features)
-    check_v2([*linear_columns, *dnn_columns])
+    check_v2([*linear.columns, *deep.columns])
     training, units = mode == ModeKeys.TRAIN, head.logits_dimension
     parts = []
     updates: list[Any] = []
-    if dnn_columns:
+    if deep.columns:
         made = optimizer_v2(dnn_optimizer, _DNN_RATE) if training else None
-        _check_hidden(hidden_units)
-        network = dnn_model(
-            features, mode, units, hidden_units or (), dnn_columns, activation_fn, dropout,
-            batch_norm,
-        )  # fmt: skip
+        _check_hidden(deep.hidden_units)
+        network = dnn_model(features, mode, units, deep)
         updates = network.updates
         parts.append((network.logits, made, network.trainable))
-    if linear_columns:
-        rate = default_linear_rate(linear_columns, _LINEAR_RATE)
+    if linear.columns:
+        rate = default_linear_rate(linear.columns, _LINEAR_RATE)
         made = optimizer_v2(linear_optimizer, rate) if training else None
         model = linear_model(
-            features, linear_columns, units, sparse_combiner, "linear/linear_model"
+            features, linear.columns, units, linear.sparse_combiner, "linear/linear_model"
         )
         summarize_weights(model.bias, model.all_weights, units)
         summarize_layer(model.logits, "linear")
@@ -168,7 +152,7 @@ def _optimizer_v1(given: Any, rate: float) -> Any:
     return made
 
 
-def _check_hidden(hidden_units: Sequence[int] | None) -> None:
+def _check_hidden(hidden_units: Sequence[int]) -> None:
     if not hidden_units:
         raise ValueError(
             "dnn_hidden_units must be defined when dnn_feature_columns is specified, such as "

@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from estimator_bridge.canned.dnn_fn import dnn_fn_v2
 from estimator_bridge.canned.heads import MEAN, classifier_head, regression_head
+from estimator_bridge.canned.parts import DeepPart
 from estimator_bridge.model import RunConfig
 from estimator_bridge.training import Estimator
 
@@ -55,16 +56,9 @@ class DNNClassifier(Estimator):
         batch_norm: bool = False,
     ):
         head = classifier_head(n_classes, weight_column, label_vocabulary, loss_reduction)
-        model_fn = functools.partial(
-            dnn_fn_v2,
-            head=head,
-            hidden_units=tuple(hidden_units),
-            columns=tuple(feature_columns or ()),
-            optimizer=optimizer,
-            activation_fn=activation_fn,
-            dropout=dropout,
-            batch_norm=batch_norm,
-        )
+        columns = tuple(feature_columns or ())
+        deep = DeepPart(tuple(hidden_units), columns, activation_fn, dropout, batch_norm)
+        model_fn = functools.partial(dnn_fn_v2, head=head, deep=deep, optimizer=optimizer)
         super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)
 
 
@@ -99,16 +93,9 @@ class DNNEstimator(Estimator):
         warm_start_from: Any = None,
         batch_norm: bool = False,
     ):
-        model_fn = functools.partial(
-            dnn_fn_v2,
-            head=head,
-            hidden_units=tuple(hidden_units),
-            columns=tuple(feature_columns or ()),
-            optimizer=optimizer,
-            activation_fn=activation_fn,
-            dropout=dropout,
-            batch_norm=batch_norm,
-        )
+        columns = tuple(feature_columns or ())
+        deep = DeepPart(tuple(hidden_units), columns, activation_fn, dropout, batch_norm)
+        model_fn = functools.partial(dnn_fn_v2, head=head, deep=deep, optimizer=optimizer)
         super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)
 
 
@@ -148,14 +135,7 @@ class DNNRegressor(Estimator):
         batch_norm: bool = False,
     ):
         head = regression_head(label_dimension, weight_column, loss_reduction)
-        model_fn = functools.partial(
-            dnn_fn_v2,
-            head=head,
-            hidden_units=tuple(hidden_units),
-            columns=tuple(feature_columns or ()),
-            optimizer=optimizer,
-            activation_fn=activation_fn,
-            dropout=dropout,
-            batch_norm=batch_norm,
-        )
+        columns = tuple(feature_columns or ())
+        deep = DeepPart(tuple(hidden_units), columns, activation_fn, dropout, batch_norm)
+        model_fn = functools.partial(dnn_fn_v2, head=head, deep=deep, optimizer=optimizer)
         super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)

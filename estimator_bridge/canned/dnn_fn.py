@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
 
 from estimator_bridge.canned.columns import check_features, check_v2
-from estimator_bridge.canned.dnn_network import dnn_logit_fn_builder, dnn_model
+from estimator_bridge.canned.dnn_network import deep_logit_fn, dnn_model
 from estimator_bridge.canned.optimizers import counting_by_global_step, optimizer_v1, optimizer_v2
 from estimator_bridge.canned.partitioners import input_partitioner, partitioner
+from estimator_bridge.canned.parts import DeepPart
 from estimator_bridge.model import EstimatorSpec, ModeKeys
 
 __all__ = ["dnn_fn_v1", "dnn_fn_v2"]
@@ -25,13 +25,8 @@ def dnn_fn_v1(
     config: Any,
     *,
     head: Any,
-    hidden_units: Sequence[int],
-    columns: Sequence[Any],
+    deep: DeepPart,
     optimizer: Any,
-    activation_fn: Callable[[Any], Any] | None,
-    dropout: float | None,
-    batch_norm: bool,
-    input_layer_partitioner: Any,
 ) -> EstimatorSpec:
     """The model of an estimator of ``tf.compat.v1.estimator``, in the variable scope 'dnn'."""
     made = optimizer_v1(optimizer, _RATE)
@@ -40,15 +35,7 @@ def dnn_fn_v1(
         "dnn", values=tuple(features.values()), partitioner=partitioner(config)
     )
     with scope:
-        logit_fn = dnn_logit_fn_builder(
-            head.logits_dimension,
-            hidden_units,
-            columns,
-            activation_fn,
-            dropout,
-            input_layer_partitioner or input_partitioner(config),
-            batch_norm,
-        )
+        logit_fn = deep_logit_fn(head.logits_dimension, deep, input_partitioner(config))
         logits = logit_fn(features=features, mode=mode)
         return head.create_estimator_spec(
             features=features, mode=mode, labels=labels, optimizer=made, logits=logits
@@ -61,20 +48,13 @@ def dnn_fn_v2(
     mode: str,
     *,
     head: Any,
-    hidden_units: Sequence[int],
-    columns: Sequence[Any],
+    deep: DeepPart,
     optimizer: Any,
-    activation_fn: Callable[[Any], Any] | None,
-    dropout: float | None,
-    batch_norm: bool,
 ) -> EstimatorSpec:
     """The model of an estimator of ``tf.estimator``."""
     check_features(features)
-    check_v2(columns)
-    network = dnn_model(
-        features, mode, head.logits_dimension, hidden_units, columns, activation_fn, dropout,
-        batch_norm,
-    )  # fmt: skip
+    check_v2(deep.columns)
+    network = dnn_model(features, mode, head.logits_dimension, deep)
     if mode == ModeKeys.TRAIN:
         optimizer = counting_by_global_step(optimizer_v2(optimizer))
     return head.create_estimator_spec(

@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from estimator_bridge.canned.combined_fn import combined_fn_v2, given_columns
 from estimator_bridge.canned.heads import MEAN, classifier_head, regression_head
+from estimator_bridge.canned.parts import DeepPart, LinearPart
 from estimator_bridge.model import RunConfig
 from estimator_bridge.training import Estimator
 
@@ -67,19 +68,14 @@ class DNNLinearCombinedClassifier(Estimator):
         linear_sparse_combiner: str = "sum",
     ):
         head = classifier_head(n_classes, weight_column, label_vocabulary, loss_reduction)
-        linear, dnn = given_columns(linear_feature_columns, dnn_feature_columns)
+        wide, deep = given_columns(linear_feature_columns, dnn_feature_columns)
         model_fn = functools.partial(
             combined_fn_v2,
             head=head,
-            linear_columns=linear,
+            linear=LinearPart(wide, linear_sparse_combiner),
             linear_optimizer=linear_optimizer,
-            dnn_columns=dnn,
+            deep=DeepPart(dnn_hidden_units or (), deep, dnn_activation_fn, dnn_dropout, batch_norm),
             dnn_optimizer=dnn_optimizer,
-            hidden_units=dnn_hidden_units,
-            activation_fn=dnn_activation_fn,
-            dropout=dnn_dropout,
-            batch_norm=batch_norm,
-            sparse_combiner=linear_sparse_combiner,
             loss_reduction=loss_reduction,
         )
         super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)
@@ -122,19 +118,14 @@ class DNNLinearCombinedEstimator(Estimator):
         batch_norm: bool = False,
         linear_sparse_combiner: str = "sum",
     ):
-        linear, dnn = given_columns(linear_feature_columns, dnn_feature_columns)
+        wide, deep = given_columns(linear_feature_columns, dnn_feature_columns)
         model_fn = functools.partial(
             combined_fn_v2,
             head=head,
-            linear_columns=linear,
+            linear=LinearPart(wide, linear_sparse_combiner),
             linear_optimizer=linear_optimizer,
-            dnn_columns=dnn,
+            deep=DeepPart(dnn_hidden_units or (), deep, dnn_activation_fn, dnn_dropout, batch_norm),
             dnn_optimizer=dnn_optimizer,
-            hidden_units=dnn_hidden_units,
-            activation_fn=dnn_activation_fn,
-            dropout=dnn_dropout,
-            batch_norm=batch_norm,
-            sparse_combiner=linear_sparse_combiner,
             loss_reduction=MEAN,
         )
         super().__init__(model_fn, model_dir, config)
@@ -184,19 +175,14 @@ class DNNLinearCombinedRegressor(Estimator):
         linear_sparse_combiner: str = "sum",
     ):
         head = regression_head(label_dimension, weight_column, loss_reduction)
-        linear, dnn = given_columns(linear_feature_columns, dnn_feature_columns)
+        wide, deep = given_columns(linear_feature_columns, dnn_feature_columns)
         model_fn = functools.partial(
             combined_fn_v2,
             head=head,
-            linear_columns=linear,
+            linear=LinearPart(wide, linear_sparse_combiner),
             linear_optimizer=linear_optimizer,
-            dnn_columns=dnn,
+            deep=DeepPart(dnn_hidden_units or (), deep, dnn_activation_fn, dnn_dropout, batch_norm),
             dnn_optimizer=dnn_optimizer,
-            hidden_units=dnn_hidden_units,
-            activation_fn=dnn_activation_fn,
-            dropout=dnn_dropout,
-            batch_norm=batch_norm,
-            sparse_combiner=linear_sparse_combiner,
             loss_reduction=loss_reduction,
         )
         super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)

@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from estimator_bridge.canned.combined_fn import combined_fn_v1, given_columns
 from estimator_bridge.canned.heads import classifier_head_v1, regression_head_v1
+from estimator_bridge.canned.parts import DeepPart, LinearPart
 from estimator_bridge.model import RunConfig
 from estimator_bridge.training import EstimatorV1
 
@@ -69,20 +70,21 @@ class DNNLinearCombinedClassifierV1(EstimatorV1):
         linear_sparse_combiner: str = "sum",
     ):
         head = classifier_head_v1(n_classes, weight_column, label_vocabulary, loss_reduction)
-        linear, dnn = given_columns(linear_feature_columns, dnn_feature_columns)
+        wide, deep = given_columns(linear_feature_columns, dnn_feature_columns)
         model_fn = functools.partial(
             combined_fn_v1,
             head=head,
-            linear_columns=linear,
+            linear=LinearPart(wide, linear_sparse_combiner, input_layer_partitioner),
             linear_optimizer=linear_optimizer,
-            dnn_columns=dnn,
+            deep=DeepPart(
+                dnn_hidden_units or (),
+                deep,
+                dnn_activation_fn,
+                dnn_dropout,
+                batch_norm,
+                input_layer_partitioner,
+            ),
             dnn_optimizer=dnn_optimizer,
-            hidden_units=dnn_hidden_units,
-            activation_fn=dnn_activation_fn,
-            dropout=dnn_dropout,
-            batch_norm=batch_norm,
-            sparse_combiner=linear_sparse_combiner,
-            input_layer_partitioner=input_layer_partitioner,
         )
         super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)
 
@@ -126,20 +128,21 @@ class DNNLinearCombinedEstimatorV1(EstimatorV1):
         batch_norm: bool = False,
         linear_sparse_combiner: str = "sum",
     ):
-        linear, dnn = given_columns(linear_feature_columns, dnn_feature_columns)
+        wide, deep = given_columns(linear_feature_columns, dnn_feature_columns)
         model_fn = functools.partial(
             combined_fn_v1,
             head=head,
-            linear_columns=linear,
+            linear=LinearPart(wide, linear_sparse_combiner, input_layer_partitioner),
             linear_optimizer=linear_optimizer,
-            dnn_columns=dnn,
+            deep=DeepPart(
+                dnn_hidden_units or (),
+                deep,
+                dnn_activation_fn,
+                dnn_dropout,
+                batch_norm,
+                input_layer_partitioner,
+            ),
             dnn_optimizer=dnn_optimizer,
-            hidden_units=dnn_hidden_units,
-            activation_fn=dnn_activation_fn,
-            dropout=dnn_dropout,
-            batch_norm=batch_norm,
-            sparse_combiner=linear_sparse_combiner,
-            input_layer_partitioner=input_layer_partitioner,
         )
         super().__init__(model_fn, model_dir, config)
 
@@ -190,19 +193,20 @@ class DNNLinearCombinedRegressorV1(EstimatorV1):
         linear_sparse_combiner: str = "sum",
     ):
         head = regression_head_v1(label_dimension, weight_column, loss_reduction)
-        linear, dnn = given_columns(linear_feature_columns, dnn_feature_columns)
+        wide, deep = given_columns(linear_feature_columns, dnn_feature_columns)
         model_fn = functools.partial(
             combined_fn_v1,
             head=head,
-            linear_columns=linear,
+            linear=LinearPart(wide, linear_sparse_combiner, input_layer_partitioner),
             linear_optimizer=linear_optimizer,
-            dnn_columns=dnn,
+            deep=DeepPart(
+                dnn_hidden_units or (),
+                deep,
+                dnn_activation_fn,
+                dnn_dropout,
+                batch_norm,
+                input_layer_partitioner,
+            ),
             dnn_optimizer=dnn_optimizer,
-            hidden_units=dnn_hidden_units,
-            activation_fn=dnn_activation_fn,
-            dropout=dnn_dropout,
-            batch_norm=batch_norm,
-            sparse_combiner=linear_sparse_combiner,
-            input_layer_partitioner=input_layer_partitioner,
         )
         super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)

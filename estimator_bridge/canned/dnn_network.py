@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from estimator_bridge.canned.columns import are_v2
+from estimator_bridge.canned.parts import DeepPart
 from estimator_bridge.canned.summaries import summarize_layer
 from estimator_bridge.model import ModeKeys
 
-__all__ = ["DNN", "dnn_logit_fn_builder", "dnn_model"]
+__all__ = ["DNN", "deep_logit_fn", "dnn_logit_fn_builder", "dnn_model"]
 
 _v1 = tf.compat.v1
 # Of moving averages: that of tf.contrib.layers.batch_norm, which these estimators began with.
@@ -60,18 +61,38 @@ def dnn_logit_fn_builder(
     Raises:
       ValueError: units is no int.
     """
+    columns = tuple(feature_columns or [])
+    deep = DeepPart(
+        tuple(hidden_units), columns, activation_fn, dropout, batch_norm, input_layer_partitioner
+    )
+    return deep_logit_fn(units, deep)
+
+
+def deep_logit_fn(
+    units: int, deep: DeepPart, default_partitioner: Any = None
+) -> Callable[..., tf.Tensor]:
+    """Returns the function of `dnn_logit_fn_builder`.
+
+    Args:
+      units: the number of logits.
+      deep: the layers.
+      default_partitioner: the partitioner of the input layer's variables if ``deep`` has none.
+
+    Raises:
+      ValueError: units is not an int.
+    """
     _check_units(units)
-    widths, columns = list(hidden_units), tuple(feature_columns or [])
+    divide = deep.partitioner or default_partitioner
 
     def dnn_logit_fn(features: dict[str, Any], mode: str) -> tf.Tensor:
         training = mode == ModeKeys.TRAIN
-        net = _input_v1(features, columns, input_layer_partitioner, training)
-        for number, width in enumerate(widths):
+        net = _input_v1(features, deep.columns, divide, training)
+        for number, width in enumerate(deep.hidden_units):
             with _v1.variable_scope(f"hiddenlayer_{number}") as scope:
-                net = _dense_v1(net, width, activation_fn, scope)
-                norm = _norm_v1(f"batchnorm_{number}") if batch_norm else None
-            if dropout is not None and training:
-                net = _v1.layers.Dropout(rate=dropout)(net, training=True)
+                net = _dense_v1(net, width, deep.activation_fn, scope)
+                norm = _norm_v1(f"batchnorm_{number}") if deep.batch_norm else None
+            if deep.dropout is not None and training:
+                net = _v1.layers.Dropout(rate=deep.dropout)(net, training=True)
             if norm is not None:
                 net = norm(net, training=training)
             summarize_layer(net, scope.name)
@@ -108,27 +129,14 @@ def _norm_v1(name: str) -> Any:
     return _v1.layers.BatchNormalization(momentum=_MOMENTUM, name=name, _scope=name)
 
 
-def dnn_model(
-    features: dict[str, Any],
-    mode: str,
-    units: int,
-    hidden_units: Iterable[int],
-    columns: Iterable[Any],
-    activation_fn: Callable[[Any], Any] | None,
-    dropout: float | None,
-    batch_norm: bool,
-) -> DNN:
+def dnn_model(features: dict[str, Any], mode: str, units: int, deep: DeepPart) -> DNN:
     """Builds the network of an estimator of ``tf.estimator``, of Keras layers.
 
     Args:
       features: by key.
       mode: of ModeKeys.
       units: how many logits.
-      hidden_units: how wide each hidden layer is.
-      columns: dense columns of today's kind.
-      activation_fn: of the hidden layers.
-      dropout: which part of a hidden layer's outputs is dropped in training; None for none.
-      batch_norm: whether hidden layers are followed by batch normalization.
+      deep: the layers; their columns are dense columns of ``tf.feature_column``.
 
     Raises:
       ValueError: units is no int.
@@ -146,14 +154,14 @@ def dnn_model(
 
     with tf.name_scope("dnn"):
         name = "input_from_feature_columns/input_layer"
-        columns_layer = layers.DenseFeatures(feature_columns=list(columns), name=name)
+        columns_layer = layers.DenseFeatures(feature_columns=list(deep.columns), name=name)
         net = call(columns_layer, features, training=training)
-        for number, width in enumerate(hidden_units):
+        for number, width in enumerate(deep.hidden_units):
             name = f"hiddenlayer_{number}"
-            net = call(_dense_v2(layers, width, activation_fn, name), net)
-            if dropout is not None and training:
-                net = call(layers.Dropout(rate=dropout), net, training=True)
-            if batch_norm:
+            net = call(_dense_v2(layers, width, deep.activation_fn, name), net)
+            if deep.dropout is not None and training:
+                net = call(layers.Dropout(rate=deep.dropout), net, training=True)
+            if deep.batch_norm:
                 norm_name = f"{name}/batchnorm_{number}"
                 norm = layers.BatchNormalization(momentum=_MOMENTUM, name=norm_name)
                 net = call(norm, net, training=training)

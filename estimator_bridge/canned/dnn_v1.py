@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from estimator_bridge.canned.dnn_fn import dnn_fn_v1
 from estimator_bridge.canned.heads import classifier_head_v1, regression_head_v1
+from estimator_bridge.canned.parts import DeepPart
 from estimator_bridge.model import RunConfig
 from estimator_bridge.training import EstimatorV1
 
@@ -57,17 +58,16 @@ class DNNClassifierV1(EstimatorV1):
         batch_norm: bool = False,
     ):
         head = classifier_head_v1(n_classes, weight_column, label_vocabulary, loss_reduction)
-        model_fn = functools.partial(
-            dnn_fn_v1,
-            head=head,
-            hidden_units=tuple(hidden_units),
-            columns=tuple(feature_columns or ()),
-            optimizer=optimizer,
-            activation_fn=activation_fn,
-            dropout=dropout,
-            batch_norm=batch_norm,
-            input_layer_partitioner=input_layer_partitioner,
+        columns = tuple(feature_columns or ())
+        deep = DeepPart(
+            tuple(hidden_units),
+            columns,
+            activation_fn,
+            dropout,
+            batch_norm,
+            input_layer_partitioner,
         )
+        model_fn = functools.partial(dnn_fn_v1, head=head, deep=deep, optimizer=optimizer)
         super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)
 
 
@@ -104,17 +104,16 @@ class DNNEstimatorV1(EstimatorV1):
         warm_start_from: Any = None,
         batch_norm: bool = False,
     ):
-        model_fn = functools.partial(
-            dnn_fn_v1,
-            head=head,
-            hidden_units=tuple(hidden_units),
-            columns=tuple(feature_columns or ()),
-            optimizer=optimizer,
-            activation_fn=activation_fn,
-            dropout=dropout,
-            batch_norm=batch_norm,
-            input_layer_partitioner=input_layer_partitioner,
+        columns = tuple(feature_columns or ())
+        deep = DeepPart(
+            tuple(hidden_units),
+            columns,
+            activation_fn,
+            dropout,
+            batch_norm,
+            input_layer_partitioner,
         )
+        model_fn = functools.partial(dnn_fn_v1, head=head, deep=deep, optimizer=optimizer)
         super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)
 
 
@@ -156,15 +155,14 @@ class DNNRegressorV1(EstimatorV1):
         batch_norm: bool = False,
     ):
         head = regression_head_v1(label_dimension, weight_column, loss_reduction)
-        model_fn = functools.partial(
-            dnn_fn_v1,
-            head=head,
-            hidden_units=tuple(hidden_units),
-            columns=tuple(feature_columns or ()),
-            optimizer=optimizer,
-            activation_fn=activation_fn,
-            dropout=dropout,
-            batch_norm=batch_norm,
-            input_layer_partitioner=input_layer_partitioner,
+        columns = tuple(feature_columns or ())
+        deep = DeepPart(
+            tuple(hidden_units),
+            columns,
+            activation_fn,
+            dropout,
+            batch_norm,
+            input_layer_partitioner,
         )
+        model_fn = functools.partial(dnn_fn_v1, head=head, deep=deep, optimizer=optimizer)
         super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)

@@ -9,6 +9,7 @@ from typing import Any
 
 from estimator_bridge.canned.heads import MEAN, classifier_head, regression_head
 from estimator_bridge.canned.linear_fn import linear_fn_v2
+from estimator_bridge.canned.parts import LinearPart
 from estimator_bridge.canned.sdca import check_sdca
 from estimator_bridge.model import RunConfig
 from estimator_bridge.training import Estimator
@@ -50,13 +51,8 @@ class LinearClassifier(Estimator):
         columns = tuple(feature_columns or ())
         check_sdca(optimizer, columns, sparse_combiner, n_classes=n_classes)
         head = classifier_head(n_classes, weight_column, label_vocabulary, loss_reduction)
-        model_fn = functools.partial(
-            linear_fn_v2,
-            head=head,
-            columns=columns,
-            optimizer=optimizer,
-            sparse_combiner=sparse_combiner,
-        )
+        linear = LinearPart(columns, sparse_combiner)
+        model_fn = functools.partial(linear_fn_v2, head=head, linear=linear, optimizer=optimizer)
         super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)
 
 
@@ -85,13 +81,8 @@ class LinearEstimator(Estimator):
         sparse_combiner: str = "sum",
         warm_start_from: Any = None,
     ):
-        model_fn = functools.partial(
-            linear_fn_v2,
-            head=head,
-            columns=tuple(feature_columns or ()),
-            optimizer=optimizer,
-            sparse_combiner=sparse_combiner,
-        )
+        linear = LinearPart(tuple(feature_columns or ()), sparse_combiner)
+        model_fn = functools.partial(linear_fn_v2, head=head, linear=linear, optimizer=optimizer)
         super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)
 
 
@@ -127,11 +118,6 @@ class LinearRegressor(Estimator):
         columns = tuple(feature_columns or ())
         check_sdca(optimizer, columns, sparse_combiner, label_dimension=label_dimension)
         head = regression_head(label_dimension, weight_column, loss_reduction)
-        model_fn = functools.partial(
-            linear_fn_v2,
-            head=head,
-            columns=columns,
-            optimizer=optimizer,
-            sparse_combiner=sparse_combiner,
-        )
+        linear = LinearPart(columns, sparse_combiner)
+        model_fn = functools.partial(linear_fn_v2, head=head, linear=linear, optimizer=optimizer)
         super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)

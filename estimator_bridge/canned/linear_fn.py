@@ -16,6 +16,7 @@ from estimator_bridge.canned.optimizers import (
     optimizer_v2,
 )
 from estimator_bridge.canned.partitioners import input_partitioner
+from estimator_bridge.canned.parts import LinearPart
 from estimator_bridge.canned.sdca import LinearSDCA, check_sdca
 from estimator_bridge.canned.sdca_fn import sdca_train_op
 from estimator_bridge.canned.summaries import summarize_weights
@@ -33,24 +34,24 @@ def linear_fn_v1(
     config: Any,
     *,
     head: Any,
-    columns: Sequence[Any],
+    linear: LinearPart,
     optimizer: Any,
-    partitioner: Any,
-    sparse_combiner: str,
 ) -> EstimatorSpec:
     """The model of an estimator of ``tf.compat.v1.estimator``, in the variable scope 'linear'."""
     check_features(features)
     scope = tf.compat.v1.variable_scope(
         "linear",
         values=tuple(features.values()),
-        partitioner=partitioner or input_partitioner(config),
+        partitioner=linear.partitioner or input_partitioner(config),
     )
     with scope:
         if isinstance(optimizer, LinearSDCA):
-            return _sdca_spec(features, labels, mode, head, columns, optimizer, sparse_combiner)
-        logit_fn = linear_logit_fn_builder(head.logits_dimension, columns, sparse_combiner)
+            return _sdca_spec(features, labels, mode, head, linear, optimizer)
+        logit_fn = linear_logit_fn_builder(
+            head.logits_dimension, linear.columns, linear.sparse_combiner
+        )
         logits = logit_fn(features=features)
-        made = optimizer_v1(optimizer or "Ftrl", _rate(columns, optimizer))
+        made = optimizer_v1(optimizer or "Ftrl", _rate(linear.columns, optimizer))
         return head.create_estimator_spec(
             features=features, mode=mode, labels=labels, optimizer=made, logits=logits
         )
@@ -62,20 +63,21 @@ def linear_fn_v2(
     mode: str,
     *,
     head: Any,
-    columns: Sequence[Any],
+    linear: LinearPart,
     optimizer: Any,
-    sparse_combiner: str,
 ) -> EstimatorSpec:
     """The model of an estimator of ``tf.estimator``."""
     check_features(features)
-    check_v2(columns)
+    check_v2(linear.columns)
     name = "linear/linear_model"
     if isinstance(optimizer, LinearSDCA):
-        return _sdca_spec(features, labels, mode, head, columns, optimizer, sparse_combiner, name)
-    model = linear_model(features, columns, head.logits_dimension, sparse_combiner, name)
+        return _sdca_spec(features, labels, mode, head, linear, optimizer, name)
+    model = linear_model(
+        features, linear.columns, head.logits_dimension, linear.sparse_combiner, name
+    )
     summarize_weights(model.bias, model.all_weights, head.logits_dimension)
     if mode == ModeKeys.TRAIN:
-        made = optimizer_v2(optimizer or "Ftrl", _rate(columns, optimizer))
+        made = optimizer_v2(optimizer or "Ftrl", _rate(linear.columns, optimizer))
         optimizer = counting_by_global_step(made)
     return head.create_estimator_spec(
         features=features,
@@ -97,17 +99,16 @@ def _sdca_spec(
     labels: Any,
     mode: str,
     head: Any,
-    columns: Sequence[Any],
+    linear: LinearPart,
     optimizer: LinearSDCA,
-    sparse_combiner: str,
     name: str = "linear_model",
 ) -> EstimatorSpec:
-    check_sdca(optimizer, columns, sparse_combiner)
-    model = linear_model(features, columns, head.logits_dimension, "sum", name)
+    check_sdca(optimizer, linear.columns, linear.sparse_combiner)
+    model = linear_model(features, linear.columns, head.logits_dimension, "sum", name)
     summarize_weights(model.bias, model.all_weights, head.logits_dimension)
     train_op = None
     if mode == ModeKeys.TRAIN:
-        train_op = sdca_train_op(optimizer, head, columns, features, labels, model)
+        train_op = sdca_train_op(optimizer, head, linear.columns, features, labels, model)
     return head.create_estimator_spec(
         features=features,
         mode=mode,

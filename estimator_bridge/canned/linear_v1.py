@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from estimator_bridge.canned.heads import classifier_head_v1, regression_head_v1
 from estimator_bridge.canned.linear_fn import linear_fn_v1
+from estimator_bridge.canned.parts import LinearPart
 from estimator_bridge.canned.sdca import check_sdca
 from estimator_bridge.model import RunConfig
 from estimator_bridge.training import EstimatorV1
@@ -54,14 +55,8 @@ class LinearClassifierV1(EstimatorV1):
         columns = tuple(feature_columns or ())
         check_sdca(optimizer, columns, sparse_combiner, n_classes=n_classes)
         head = classifier_head_v1(n_classes, weight_column, label_vocabulary, loss_reduction)
-        model_fn = functools.partial(
-            linear_fn_v1,
-            head=head,
-            columns=columns,
-            optimizer=optimizer,
-            partitioner=partitioner,
-            sparse_combiner=sparse_combiner,
-        )
+        linear = LinearPart(columns, sparse_combiner, partitioner)
+        model_fn = functools.partial(linear_fn_v1, head=head, linear=linear, optimizer=optimizer)
         super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)
 
 
@@ -92,14 +87,8 @@ class LinearEstimatorV1(EstimatorV1):
         sparse_combiner: str = "sum",
         warm_start_from: Any = None,
     ):
-        model_fn = functools.partial(
-            linear_fn_v1,
-            head=head,
-            columns=tuple(feature_columns or ()),
-            optimizer=optimizer,
-            partitioner=partitioner,
-            sparse_combiner=sparse_combiner,
-        )
+        linear = LinearPart(tuple(feature_columns or ()), sparse_combiner, partitioner)
+        model_fn = functools.partial(linear_fn_v1, head=head, linear=linear, optimizer=optimizer)
         super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)
 
 
@@ -137,12 +126,6 @@ class LinearRegressorV1(EstimatorV1):
         columns = tuple(feature_columns or ())
         check_sdca(optimizer, columns, sparse_combiner, label_dimension=label_dimension)
         head = regression_head_v1(label_dimension, weight_column, loss_reduction)
-        model_fn = functools.partial(
-            linear_fn_v1,
-            head=head,
-            columns=columns,
-            optimizer=optimizer,
-            partitioner=partitioner,
-            sparse_combiner=sparse_combiner,
-        )
+        linear = LinearPart(columns, sparse_combiner, partitioner)
+        model_fn = functools.partial(linear_fn_v1, head=head, linear=linear, optimizer=optimizer)
         super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)

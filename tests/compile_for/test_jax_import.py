@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -31,7 +32,8 @@ def test_only_tensorflow_lite_finds_no_jax(tmp_path):
     (lite / "util.py").write_text(_UTIL)
     (tmp_path / "jax.py").write_text("jit = 'of jax'\n")
     done = subprocess.run(
-        [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{_PROGRAM}"],
+        [sys.executable, "-c", _PROGRAM],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *filter(None, sys.path)])},
         capture_output=True,
         text=True,
         timeout=120,

@@ -14,6 +14,7 @@ from estimator_bridge.canned.baseline_fn import baseline_fn_v1, baseline_fn_v2
 from estimator_bridge.canned.combined_fn import combined_fn_v1, combined_fn_v2, given_columns
 from estimator_bridge.canned.dnn_fn import dnn_fn_v1, dnn_fn_v2
 from estimator_bridge.canned.linear_fn import linear_fn_v1, linear_fn_v2
+from estimator_bridge.canned.parts import DeepPart, LinearPart
 from estimator_bridge.canned.sdca import check_sdca
 from estimator_bridge.canned.summaries import fraction_of_zeros
 
@@ -67,13 +68,15 @@ def dnn_model_fn(
         mode,
         config,
         head=_TPUSpecs(head) if use_tpu else head,
-        hidden_units=tuple(hidden_units),
-        columns=tuple(feature_columns or ()),
+        deep=DeepPart(
+            tuple(hidden_units),
+            tuple(feature_columns or ()),
+            activation_fn,
+            dropout,
+            batch_norm,
+            input_layer_partitioner,
+        ),
         optimizer=optimizer,
-        activation_fn=activation_fn,
-        dropout=dropout,
-        batch_norm=batch_norm,
-        input_layer_partitioner=input_layer_partitioner,
     )
 
 
@@ -98,12 +101,10 @@ def dnn_model_fn_v2(
         labels,
         mode,
         head=_TPUSpecs(head) if use_tpu else head,
-        hidden_units=tuple(hidden_units),
-        columns=tuple(feature_columns or ()),
+        deep=DeepPart(
+            tuple(hidden_units), tuple(feature_columns or ()), activation_fn, dropout, batch_norm
+        ),
         optimizer=optimizer,
-        activation_fn=activation_fn,
-        dropout=dropout,
-        batch_norm=batch_norm,
     )
 
 
@@ -125,10 +126,8 @@ def linear_model_fn(
         mode,
         config,
         head=head,
-        columns=tuple(feature_columns or ()),
+        linear=LinearPart(tuple(feature_columns or ()), sparse_combiner, partitioner),
         optimizer=optimizer,
-        partitioner=partitioner,
-        sparse_combiner=sparse_combiner,
     )
 
 
@@ -149,9 +148,8 @@ def linear_model_fn_v2(
         labels,
         mode,
         head=head,
-        columns=tuple(feature_columns or ()),
+        linear=LinearPart(tuple(feature_columns or ()), sparse_combiner),
         optimizer=optimizer,
-        sparse_combiner=sparse_combiner,
     )
 
 
@@ -173,23 +171,24 @@ def dnn_linear_combined_model_fn(
     linear_sparse_combiner: str = "sum",
 ) -> Any:
     """The model of V1's DNNLinearCombined estimators."""
-    linear_columns, dnn_columns = given_columns(linear_feature_columns, dnn_feature_columns)
+    wide, deep = given_columns(linear_feature_columns, dnn_feature_columns)
     return combined_fn_v1(
         features,
         labels,
         mode,
         config,
         head=head,
-        linear_columns=linear_columns,
+        linear=LinearPart(wide, linear_sparse_combiner, input_layer_partitioner),
         linear_optimizer=linear_optimizer,
-        dnn_columns=dnn_columns,
+        deep=DeepPart(
+            dnn_hidden_units or (),
+            deep,
+            dnn_activation_fn,
+            dnn_dropout,
+            batch_norm,
+            input_layer_partitioner,
+        ),
         dnn_optimizer=dnn_optimizer,
-        hidden_units=dnn_hidden_units,
-        activation_fn=dnn_activation_fn,
-        dropout=dnn_dropout,
-        batch_norm=batch_norm,
-        sparse_combiner=linear_sparse_combiner,
-        input_layer_partitioner=input_layer_partitioner,
     )
 
 
@@ -212,21 +211,16 @@ def dnn_linear_combined_model_fn_v2(
 ) -> Any:
     """The model of the DNNLinearCombined estimators. config is not used."""
     del config
-    linear_columns, dnn_columns = given_columns(linear_feature_columns, dnn_feature_columns)
+    wide, deep = given_columns(linear_feature_columns, dnn_feature_columns)
     return combined_fn_v2(
         features,
         labels,
         mode,
         head=head,
-        linear_columns=linear_columns,
+        linear=LinearPart(wide, linear_sparse_combiner),
         linear_optimizer=linear_optimizer,
-        dnn_columns=dnn_columns,
+        deep=DeepPart(dnn_hidden_units or (), deep, dnn_activation_fn, dnn_dropout, batch_norm),
         dnn_optimizer=dnn_optimizer,
-        hidden_units=dnn_hidden_units,
-        activation_fn=dnn_activation_fn,
-        dropout=dnn_dropout,
-        batch_norm=batch_norm,
-        sparse_combiner=linear_sparse_combiner,
         loss_reduction=loss_reduction,
     )
 
