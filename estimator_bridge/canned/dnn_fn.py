@@ -68,7 +68,7 @@ def dnn_fn_v2(
     dropout: float | None,
     batch_norm: bool,
 ) -> EstimatorSpec:
-    """The model of an estimator of ``tf.estimator``."""
+    """The model of ``tf.estimator``'s class."""
     check_features(features)
     check_v2(columns)
     network = dnn_model(

@@ -1,4 +1,4 @@
-"""Layers that are fully connected, on an input layer of feature columns: a DNN's logits."""
+"""A DNN's logits: fully connected layers on an input layer of feature columns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from estimator_bridge.model import ModeKeys
 __all__ = ["DNN", "dnn_logit_fn_builder", "dnn_model"]
 
 _v1 = tf.compat.v1
-# Of moving averages: that of tf.contrib.layers.batch_norm, which these estimators began with.
+# The momentum of moving averages, from tf.contrib.layers.batch_norm, which the original used first.
 _MOMENTUM = 0.999
 
 
@@ -24,7 +24,7 @@ class DNN(NamedTuple):
     Attributes:
       logits: of shape ``[batch, units]``.
       trainable: its trainable variables.
-      updates: operations to run with a training step: those of moving averages.
+      updates: operations to run with a training step, which update moving averages.
     """
 
     logits: tf.Tensor
@@ -41,24 +41,24 @@ def dnn_logit_fn_builder(
     input_layer_partitioner: Any,
     batch_norm: bool,
 ) -> Callable[..., tf.Tensor]:
-    """Makes a function that computes a DNN's logits, for a model_fn of your own.
+    """Returns a function that computes a DNN's logits, for your own model_fn.
 
     Args:
-      units: how many logits, such as a head's ``logits_dimension``.
-      hidden_units: how wide each hidden layer is.
+      units: the number of logits, such as a head's ``logits_dimension``.
+      hidden_units: the width of each hidden layer.
       feature_columns: dense columns, the input layer.
-      activation_fn: of the hidden layers.
-      dropout: which part of a hidden layer's outputs is dropped in training; None for none.
-      input_layer_partitioner: how the input layer's variables are partitioned.
-      batch_norm: whether hidden layers are followed by batch normalization.
+      activation_fn: the activation of the hidden layers.
+      dropout: the rate of dropout after hidden layers in training, or None.
+      input_layer_partitioner: the partitioner of the input layer's variables.
+      batch_norm: whether to apply batch normalization after hidden layers.
 
     Returns:
-      A function of features and mode that makes the variables in the current variable scope, and
+      A function of features and mode that creates the variables in the current variable scope, and
       returns logits of shape ``[batch, units]``. Updates of moving averages are in
       ``tf.compat.v1.GraphKeys.UPDATE_OPS``.
 
     Raises:
-      ValueError: units is no int.
+      ValueError: units is not an int.
     """
     _check_units(units)
     widths, columns = list(hidden_units), tuple(feature_columns or [])
@@ -118,20 +118,20 @@ def dnn_model(
     dropout: float | None,
     batch_norm: bool,
 ) -> DNN:
-    """Builds the network of an estimator of ``tf.estimator``, of Keras layers.
+    """Builds the network of ``tf.estimator``'s classes from Keras layers.
 
     Args:
-      features: by key.
-      mode: of ModeKeys.
-      units: how many logits.
-      hidden_units: how wide each hidden layer is.
-      columns: dense columns of today's kind.
-      activation_fn: of the hidden layers.
-      dropout: which part of a hidden layer's outputs is dropped in training; None for none.
-      batch_norm: whether hidden layers are followed by batch normalization.
+      features: the features by key.
+      mode: one of ModeKeys.
+      units: the number of logits.
+      hidden_units: the width of each hidden layer.
+      columns: dense columns of the V2 kind.
+      activation_fn: the activation of the hidden layers.
+      dropout: the rate of dropout after hidden layers in training, or None.
+      batch_norm: whether to apply batch normalization after hidden layers.
 
     Raises:
-      ValueError: units is no int.
+      ValueError: units is not an int.
     """
     import tf_keras
 
@@ -168,7 +168,7 @@ def _dense_v2(layers: Any, units: int, activation: Any, name: str) -> Any:
     return layers.Dense(
         units,
         activation=activation,
-        # Not Keras's own, which takes its seed from Python and knows no graph's.
+        # Not Keras's, which takes its seed from Python and not from the graph.
         kernel_initializer=_v1.glorot_uniform_initializer(),
         name=name,
     )
@@ -177,6 +177,5 @@ def _dense_v2(layers: Any, units: int, activation: Any, name: str) -> Any:
 def _check_units(units: Any) -> None:
     if not isinstance(units, int):
         raise ValueError(
-            f"units must be an int, how many logits there are. Given type: {type(units)}: "
-            f"{units!r}."
+            f"units must be an int, the number of logits. Given type: {type(units)}: {units!r}."
         )
