@@ -37,8 +37,8 @@ class KMeans(EstimatorV1):
       seed: the seed for the first centers.
       use_mini_batch: whether a step moves centers by a batch. Otherwise a step recomputes them, and
         a batch must be all the data.
-      mini_batch_steps_per_iteration: with use_mini_batch, the number of steps between updates of
-        the centers.
+      mini_batch_steps_per_iteration: with use_mini_batch, the number of steps after which moves of
+        the centers take effect.
       kmeans_plus_plus_num_retries: the number of extra points drawn for each center, the best of
         which is used; if negative, TensorFlow chooses.
       relative_tolerance: the relative change of the loss between steps below which training stops.

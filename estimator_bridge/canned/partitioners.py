@@ -12,12 +12,12 @@ _SLICE = 64 << 20  # bytes, the minimum size of a part of an input layer's varia
 
 
 def partitioner(config: Any) -> Any:
-    """Divides variables by the number of parameter servers; without any into just 'part_0'."""
+    """Returns a partitioner into one part per parameter server; without servers, one part."""
     return tf.compat.v1.min_max_variable_partitioner(max_partitions=_servers(config))
 
 
 def input_partitioner(config: Any) -> Any:
-    """Does the same for the variables of feature columns, which may be large."""
+    """Returns the partitioner for the variables of feature columns, which may be large."""
     return tf.compat.v1.min_max_variable_partitioner(
         max_partitions=_servers(config), min_slice_size=_SLICE
     )

@@ -103,7 +103,7 @@ def rnn_model_class() -> type:
         """Computes logits of sequences, for each step or the last one.
 
         Args:
-          rnn_layer: a Keras layer that takes [batch, steps, depth] and a mask.
+          rnn_layer: a Keras layer with inputs [batch, steps, depth] and a mask.
           units: the number of logits.
           sequence_feature_columns: sequence columns, or dense columns made of them.
           context_feature_columns: dense columns without steps, inputs of every step; or None.

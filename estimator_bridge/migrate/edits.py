@@ -54,7 +54,7 @@ def with_edits(text: str, edits: Iterable[Edit]) -> str:
 
 
 def _imports(module: Module, statements: list[str]) -> list[Edit]:
-    """Inserts the imports that edits need above the module's first import of TensorFlow."""
+    """Returns the edit that inserts missing imports above the first import of TensorFlow."""
     if not statements:
         return []
     # This library comes first: it must be imported before TensorFlow.
@@ -106,7 +106,7 @@ def _is_future(statement: ast.stmt) -> bool:
 
 
 def _comments(module: Module, findings: Sequence[Finding]) -> list[Edit]:
-    """Inserts a comment above each statement with a finding to handle by hand."""
+    """Returns the edits that insert a comment above each statement to handle by hand."""
     edits: list[Edit] = []
     said: set[tuple[int, str]] = set()
     lines = _statement_lines(module)

@@ -31,7 +31,7 @@ def is_for_python2(module: Module, node: ast.AST) -> bool:
 
 
 def _asks_for(module: Module, test: ast.expr, version: int) -> bool:
-    """Returns whether a test is true only under one version, Python 2 or 3."""
+    """Returns whether a test is true only under the given major version, 2 or 3."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return _asks_for(module, test.operand, 5 - version)
     name = _name(module, test)

@@ -54,7 +54,7 @@ class Finding:
       file: the path as the user named it, or below a folder that the user named.
       line: the line, from 1; in a notebook, that in the cell.
       column: the column in characters, from 1.
-      severity: how it is handled.
+      severity: its handling.
       message: the problem.
       how: what to do, or what `rewrite` does; "" if no change is needed.
       cell: the number of a notebook's code cell; 0 in other files.

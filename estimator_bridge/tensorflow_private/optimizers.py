@@ -20,7 +20,7 @@ class AdamTensors(NamedTuple):
       beta2: as given.
       epsilon: as given.
       beta1_power: variable, beta1 to the power of the number of updates.
-      beta2_power: likewise.
+      beta2_power: the same for beta2.
     """
 
     learning_rate: Any
