@@ -1,8 +1,8 @@
 """Runs tf.estimator and TPUEstimator programs on today's TensorFlow.
 
-To import this package loads neither TensorFlow nor the rest of the library: its names are found
-when they are first used. So the command runs what needs no TensorFlow at once, and a program's own
-settings for TensorFlow, made before it imports it, count.
+Importing this package loads neither TensorFlow nor the rest of the library: a name is loaded when
+it is first used. So commands that do not need TensorFlow start at once, and a program can still
+configure TensorFlow before it imports it.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from estimator_bridge.missing import missing_getattr
 from estimator_bridge.public_names import OWN_PLACES
 from estimator_bridge.version import __version__ as __version__
 
-# Before TensorFlow is imported: its search paths are fixed while it is imported.
+# These run before TensorFlow is imported: the import fixes its search paths.
 if not is_the_command(getattr(sys, "argv", [])):
     check_versions()
 use_legacy_keras()
 spare_tensorflow_import()
 
-# For type checkers, which read names and do not run code: the table, written out.
+# The table written out for type checkers, which do not run code.
 if TYPE_CHECKING:
     from estimator_bridge import data as data
     from estimator_bridge import errors as errors
@@ -109,7 +109,7 @@ __all__ = [*sorted(OWN_PLACES)]  # noqa: PLE0604 - names are strings
 
 _fail = missing_getattr(__name__)
 
-# A type checker is to know the names above and no others.
+# Type checkers see only the names above.
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:

@@ -1,9 +1,9 @@
-"""Names of the original that are not there: using or importing one says so, and what to do.
+"""Errors for the original's missing names: each says what to use instead.
 
-A module's names are asked for in two ways. ``module.name`` calls its ``__getattr__``, and an
-AttributeError lets ``hasattr`` say no. ``from module import name`` swallows that, looks for a
-submodule of the name, and ends in a message of Python's own; so there is an import finder, too,
-which Python asks last.
+Python looks up a module's names in two ways. ``module.name`` calls its ``__getattr__``, and an
+AttributeError makes ``hasattr`` return False. ``from module import name`` swallows that error,
+looks for a submodule of that name and raises Python's own message; so an import finder, the last
+one Python asks, raises a better one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from estimator_bridge.errors import MissingImportError, MissingNameError
 
 __all__ = ["missing_getattr"]
 
-# By a module's full name: how users call it, and what it lacks.
+# By a module's full name: the name users know it by, and its missing names.
 _modules: dict[str, tuple[str, Mapping[str, str]]] = {}
 
 
@@ -29,8 +29,8 @@ def missing_getattr(
 
     Args:
       module: its full name.
-      missing: names that it lacks, and what there is to say of each.
-      shown: how users call the module; by default by its full name.
+      missing: the missing names, and the rest of each one's error message.
+      shown: the name users know the module by; by default its full name.
 
     Returns:
       A function that raises an AttributeError for every name.
@@ -54,13 +54,13 @@ def _message(module: str, name: str) -> str:
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds nothing, and says why where that is known."""
+    """Finds no module; raises an explanation for missing names."""
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> None:
-        """Called where no other finder knows a module.
+        """Called for a module that no other finder knows.
 
         Raises:
-          MissingImportError: it is no module but one of the missing names.
+          MissingImportError: fullname is one of the missing names.
         """
         del path, target
         module, _, name = fullname.rpartition(".")

@@ -1,7 +1,7 @@
 """The public names: one list for each of tf.estimator, tf.compat.v1.estimator and this library.
 
-The package's own front, the modules that stand in for tf.estimator, the original's old paths and
-`estimator-bridge check` are made of these lists. No TensorFlow is loaded here.
+The package's ``__init__``, the modules that replace tf.estimator, the original's old paths and
+`estimator-bridge check` are built from these lists. This module does not import TensorFlow.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 __all__ = ["CANNED", "HOOKS", "OWN_PLACES", "V1_PLACES", "V2_PLACES"]
 
-# tf.estimator: by module below estimator_bridge, the names that it has. "" has modules.
+# tf.estimator's names by their module in estimator_bridge. The names under "" are modules.
 _V2 = {
     "": "experimental export",
     "canned": """
@@ -36,8 +36,8 @@ _V2 = {
         SessionRunValues StepCounterHook StopAtStepHook SummarySaverHook VocabInfo
     """,
 }
-# tf.compat.v1.estimator has these besides, or instead of tf.estimator's of the same name. What is
-# called otherwise in its module stands behind "=".
+# tf.compat.v1.estimator's additional names, and those that replace tf.estimator's. The part after
+# "=" is the name in the module, where it differs.
 _V1 = {
     "": "inputs tpu",
     "canned": " ".join(f"{name}={name}V1" for name in _V2["canned"].split()),
@@ -47,7 +47,7 @@ _V1 = {
     """,
     "training": "Estimator=EstimatorV1",
 }
-# What `estimator_bridge` has besides tf.estimator's names.
+# `estimator_bridge`'s names that tf.estimator does not have.
 _OWN = {
     "": "data errors heads inputs keras runtime testing tpu training v1",
     "legacy.install": "install",
@@ -66,7 +66,7 @@ def _places(table: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-# By name, where it is: "package.module.name", or the full name of a module.
+# Full names by public name: "package.module.name", or a module's full name.
 V2_PLACES = _places(_V2)
 V1_PLACES = {**V2_PLACES, **_places(_V1)}
 OWN_PLACES = {**V2_PLACES, **_places(_OWN)}

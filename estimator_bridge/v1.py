@@ -1,8 +1,8 @@
 """The names of tf.compat.v1.estimator, whose V1 classes differ from those of tf.estimator.
 
-Here ``Estimator`` has ``export_savedmodel``, and canned estimators and parsing-spec functions are
-those for V1 feature columns. All other names are those of `estimator_bridge`. Programs for
-TensorFlow 1 mean these names by ``tf.estimator``.
+``Estimator`` has ``export_savedmodel`` here, and canned estimators and parsing-spec functions are
+those for V1 feature columns. All other names are those of `estimator_bridge`. In TensorFlow 1
+programs, ``tf.estimator`` means these names.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import pkgutil
 
 import pytest
@@ -13,7 +13,7 @@ import estimator_bridge
 NEEDS = {
     "estimator_bridge.__main__": "a command line",
     "estimator_bridge.compile_for.compiler_main": "jax",
-    "estimator_bridge.legacy.contrib.slim.package": "tf_slim",
+    "estimator_bridge.contrib.slim.package": "tf_slim",
 }
 MODULES = [
     found.name

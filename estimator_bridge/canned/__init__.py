@@ -1,9 +1,9 @@
-"""Models that come ready: DNN, Linear, both together, RNN, k-means, a baseline.
+"""Canned estimators: DNN, Linear, DNNLinearCombined, RNN, k-means and Baseline.
 
 Each is an `Estimator` with a model_fn of this library. ``tf.estimator`` and
-``tf.compat.v1.estimator`` have classes of the same names that differ: those of ``tf.estimator`` are
-made of Keras layers and optimizers, and their loss is a batch's mean; the others, whose names end
-in V1 here, take v1 optimizers and partitioners, and their loss is a batch's sum.
+``tf.compat.v1.estimator`` have different classes of the same names. Those of ``tf.estimator`` use
+Keras layers and optimizers, and their loss is a batch's mean. The others, whose names end in V1
+here, use v1 optimizers and partitioners, and their loss is a batch's sum.
 """
 
 from estimator_bridge.canned.baseline import (

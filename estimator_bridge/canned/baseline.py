@@ -16,18 +16,17 @@ __all__ = ["BaselineClassifier", "BaselineEstimator", "BaselineRegressor"]
 
 
 class BaselineClassifier(Estimator):
-    """Predicts how often each class is, whatever the features: what others have to beat.
+    """Predicts each class's frequency regardless of the features: a baseline for other models.
 
     Args:
       model_dir: see `Estimator`.
-      n_classes: how many classes; labels are 0 to n_classes - 1, or of the vocabulary.
-      weight_column: the key of the examples' weights among the features, or a numeric
-        column.
-      label_vocabulary: the classes as strings, in the order of their ids.
-      optimizer: a tf_keras optimizer, a function that makes one, or the name of one
-        (Adagrad, Adam, Ftrl, RMSProp, SGD).
+      n_classes: the number of classes; labels are 0 to n_classes - 1, or words of the vocabulary.
+      weight_column: the feature key of the example weights, or a numeric column.
+      label_vocabulary: the classes as strings, in the order of their IDs.
+      optimizer: a tf_keras optimizer, a function that returns one, or a name (Adagrad, Adam, Ftrl,
+        RMSProp, SGD).
       config: see `Estimator`.
-      loss_reduction: how the examples' losses become the batch's.
+      loss_reduction: the reduction of the examples' losses to the batch's loss.
     """
 
     def __init__(
@@ -52,14 +51,14 @@ class BaselineClassifier(Estimator):
 
 
 class BaselineEstimator(Estimator):
-    """Has a bias alone below a head of your choice, whatever the features.
+    """A bias below a head of your choice; it ignores the features.
 
     Args:
-      head: of ``estimator_bridge``, such as `MultiLabelHead`: loss, predictions and
+      head: a head of ``estimator_bridge``, such as `MultiLabelHead`, for the loss, predictions and
         metrics.
       model_dir: see `Estimator`.
-      optimizer: a tf_keras optimizer, a function that makes one, or the name of one
-        (Adagrad, Adam, Ftrl, RMSProp, SGD).
+      optimizer: a tf_keras optimizer, a function that returns one, or a name (Adagrad, Adam, Ftrl,
+        RMSProp, SGD).
       config: see `Estimator`.
     """
 
@@ -81,17 +80,16 @@ class BaselineEstimator(Estimator):
 
 
 class BaselineRegressor(Estimator):
-    """Predicts the mean, whatever the features: what others have to beat.
+    """Predicts the mean regardless of the features: a baseline for other models.
 
     Args:
       model_dir: see `Estimator`.
-      label_dimension: how many numbers are predicted for an example.
-      weight_column: the key of the examples' weights among the features, or a numeric
-        column.
-      optimizer: a tf_keras optimizer, a function that makes one, or the name of one
-        (Adagrad, Adam, Ftrl, RMSProp, SGD).
+      label_dimension: the number of values predicted per example.
+      weight_column: the feature key of the example weights, or a numeric column.
+      optimizer: a tf_keras optimizer, a function that returns one, or a name (Adagrad, Adam, Ftrl,
+        RMSProp, SGD).
       config: see `Estimator`.
-      loss_reduction: how the examples' losses become the batch's.
+      loss_reduction: the reduction of the examples' losses to the batch's loss.
     """
 
     def __init__(

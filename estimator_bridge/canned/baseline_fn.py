@@ -23,7 +23,7 @@ _RATE = 0.3
 def baseline_fn_v1(
     features: Any, labels: Any, mode: str, *, head: Any, optimizer: Any, weight_column: Any
 ) -> EstimatorSpec:
-    """The model of an estimator of ``tf.compat.v1.estimator``."""
+    """The model of ``tf.compat.v1.estimator``'s class."""
 
     def train_op_fn(loss: tf.Tensor) -> tf.Operation:
         made = optimizer_v1(optimizer, _RATE)
@@ -48,7 +48,7 @@ def baseline_fn_v2(
     weight_column: Any,
     loss_reduction: Any,
 ) -> EstimatorSpec:
-    """The model of an estimator of ``tf.estimator``."""
+    """The model of ``tf.estimator``'s class."""
     logits, bias = baseline_model(features, head.logits_dimension, weight_column)
 
     def train_op_fn(loss: tf.Tensor) -> Any:

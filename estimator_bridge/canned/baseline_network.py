@@ -1,4 +1,4 @@
-"""The logits of a model that knows no features: a bias for each output."""
+"""The logits of a model that ignores the features: a bias for each output."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ def baseline_logits_v1(features: Mapping[str, Any], units: int, weight_column: A
     """Builds the bias of an estimator of ``tf.compat.v1.estimator``.
 
     Args:
-      features: by key, of which only the number of rows is used.
-      units: how many logits.
-      weight_column: the key or numeric column of the examples' weights, which may have other rows.
+      features: the features by key; only their number of rows is used.
+      units: the number of logits.
+      weight_column: the feature key or numeric column of the example weights, which may have a
+        different number of rows.
 
     Returns:
       Logits of shape ``[batch, units]``.
@@ -45,13 +46,13 @@ def baseline_model(
 
 
 def _rows(features: Mapping[str, Any], weight_column: Any) -> tuple[list[Any], tf.Tensor]:
-    """Checks that features have equally many rows, and how many."""
+    """Checks that all features have the same number of rows, and returns it."""
     weights = _key(weight_column)
     counts = [_v1.shape(value)[0] for key, value in features.items() if key != weights]
     if not counts:
         raise ValueError(
-            "A Baseline model predicts one result a row of features, and there are none but the "
-            f"weights {weights!r}: {sorted(features)}. Return a feature from input_fn."
+            "A Baseline model predicts one result per row of features, and there are none "
+            f"except the weights {weights!r}: {sorted(features)}. Return a feature from input_fn."
         )
     return [_v1.assert_equal(counts[0], count) for count in counts[1:]], counts[0]
 

@@ -22,14 +22,13 @@ class BaselineClassifierV1(EstimatorV1):
 
     Args:
       model_dir: see `Estimator`.
-      n_classes: how many classes; labels are 0 to n_classes - 1, or of the vocabulary.
-      weight_column: the key of the examples' weights among the features, or a numeric
-        column.
-      label_vocabulary: the classes as strings, in the order of their ids.
-      optimizer: a v1 optimizer, a function that makes one, or the name of one (Adagrad,
-        Adam, Ftrl, RMSProp, SGD).
+      n_classes: the number of classes; labels are 0 to n_classes - 1, or words of the vocabulary.
+      weight_column: the feature key of the example weights, or a numeric column.
+      label_vocabulary: the classes as strings, in the order of their IDs.
+      optimizer: a v1 optimizer, a function that returns one, or a name (Adagrad, Adam, Ftrl,
+        RMSProp, SGD).
       config: see `Estimator`.
-      loss_reduction: how the examples' losses become the batch's.
+      loss_reduction: the reduction of the examples' losses to the batch's loss.
     """
 
     def __init__(
@@ -56,11 +55,11 @@ class BaselineEstimatorV1(EstimatorV1):
     """The `BaselineEstimator` of ``tf.compat.v1.estimator``.
 
     Args:
-      head: of ``estimator_bridge``, such as `MultiLabelHead`: loss, predictions and
+      head: a head of ``estimator_bridge``, such as `MultiLabelHead`, for the loss, predictions and
         metrics.
       model_dir: see `Estimator`.
-      optimizer: a v1 optimizer, a function that makes one, or the name of one (Adagrad,
-        Adam, Ftrl, RMSProp, SGD).
+      optimizer: a v1 optimizer, a function that returns one, or a name (Adagrad, Adam, Ftrl,
+        RMSProp, SGD).
       config: see `Estimator`.
     """
 
@@ -85,13 +84,12 @@ class BaselineRegressorV1(EstimatorV1):
 
     Args:
       model_dir: see `Estimator`.
-      label_dimension: how many numbers are predicted for an example.
-      weight_column: the key of the examples' weights among the features, or a numeric
-        column.
-      optimizer: a v1 optimizer, a function that makes one, or the name of one (Adagrad,
-        Adam, Ftrl, RMSProp, SGD).
+      label_dimension: the number of values predicted per example.
+      weight_column: the feature key of the example weights, or a numeric column.
+      optimizer: a v1 optimizer, a function that returns one, or a name (Adagrad, Adam, Ftrl,
+        RMSProp, SGD).
       config: see `Estimator`.
-      loss_reduction: how the examples' losses become the batch's.
+      loss_reduction: the reduction of the examples' losses to the batch's loss.
     """
 
     def __init__(

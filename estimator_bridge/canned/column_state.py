@@ -1,4 +1,4 @@
-"""Keeps the variables and tables that feature columns make for themselves."""
+"""Keeps the variables and tables that feature columns create."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["ColumnState"]
 
 
 class ColumnState(tf.__internal__.feature_column.StateManager):
-    """Variables made by ``get_variable``, so that scopes, partitioners and getters have a say."""
+    """Creates variables by ``get_variable``, so that scopes, partitioners and getters apply."""
 
     def __init__(self) -> None:
         super().__init__(None, True)
@@ -27,7 +27,7 @@ class ColumnState(tf.__internal__.feature_column.StateManager):
         use_resource: bool = True,
         initializer: Any = None,
     ) -> Any:
-        """Makes a variable in the current variable scope; see ``StateManager``."""
+        """Creates a variable in the current variable scope; see ``StateManager``."""
         made = self._by_column.setdefault(feature_column, {})
         if name in made:
             raise ValueError(f"Variable already exists: {name!r} of column {feature_column.name}.")
@@ -43,10 +43,10 @@ class ColumnState(tf.__internal__.feature_column.StateManager):
         return made[name]
 
     def get_variable(self, feature_column: Any, name: str) -> Any:
-        """A variable that was made.
+        """Returns an existing variable.
 
         Raises:
-          ValueError: there is none of that name.
+          ValueError: there is none with that name.
         """
         made = self._by_column.get(feature_column, {})
         if name not in made:

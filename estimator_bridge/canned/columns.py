@@ -1,4 +1,4 @@
-"""What canned estimators check of features and of feature columns before they build anything."""
+"""Checks of features and feature columns that canned estimators make before they build a model."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _FeatureColumn = tf.__internal__.feature_column.FeatureColumn
 
 
 def check_features(features: Any) -> None:
-    """Checks that features have keys, by which columns find theirs.
+    """Checks that features have keys for the columns to look up.
 
     Raises:
-      ValueError: they are no dict.
+      ValueError: they are not a dict.
     """
     if not isinstance(features, dict):
         raise ValueError(
@@ -37,11 +37,11 @@ def check_features(features: Any) -> None:
 
 
 def are_v2(columns: Iterable[Any]) -> bool:
-    """Whether all columns are of today's kind.
+    """Returns whether all columns are V2 feature columns.
 
-    All that ``tf.feature_column`` makes are, under ``tf.compat.v1`` too, but for
-    ``tf.compat.v1.feature_column.shared_embedding_columns``, and classes of a program's own that
-    have the interface of TF1.
+    All columns of ``tf.feature_column`` are, also under ``tf.compat.v1``, except
+    ``tf.compat.v1.feature_column.shared_embedding_columns`` and a program's own classes with TF1's
+    interface.
     """
     return all(isinstance(c, _FeatureColumn) and is_v2_column(c) for c in columns)
 
@@ -50,7 +50,7 @@ def check_v2(columns: Iterable[Any]) -> None:
     """Checks the columns of an estimator of ``tf.estimator``.
 
     Raises:
-      ValueError: a column has the interface of TF1.
+      ValueError: a column has TF1's interface.
     """
     columns = list(columns)
     if not are_v2(columns):
@@ -59,18 +59,18 @@ def check_v2(columns: Iterable[Any]) -> None:
             "Received a feature column from TensorFlow v1, but this is a TensorFlow v2 Estimator: "
             f"{old}. Either use v2 feature columns (tf.feature_column.*, such as "
             "tf.feature_column.shared_embeddings), or the estimator of tf.compat.v1.estimator, "
-            "which takes both."
+            "which accepts both."
         )
 
 
 def sorted_columns(columns: Any) -> list[Any]:
-    """Columns by name, which is the order of their weights and of what they compute.
+    """Returns columns sorted by name, which is the order of their weights and outputs.
 
     Args:
-      columns: columns of today's kind, each able to be in a linear model.
+      columns: V2 feature columns that a linear model supports.
 
     Raises:
-      ValueError: there is none, two have one name, or one cannot be in a linear model.
+      ValueError: there is none, two have the same name, or a linear model does not support one.
     """
     if isinstance(columns, dict):
         raise ValueError("Expected feature_columns to be iterable, found dict. Give its values.")
@@ -98,18 +98,18 @@ def _goes_into_linear_models(column: Any) -> bool:
 
 
 def is_categorical(column: Any) -> bool:
-    """Whether a column gives ids; the class of such columns has no public name.
+    """Returns whether a column yields IDs; the class of such columns has no public name.
 
-    A bucketized column gives ids, and numbers too; in linear models it counts by its ids.
+    A bucketized column yields IDs and numbers; linear models use its IDs.
     """
     return hasattr(column, "num_buckets") and hasattr(column, "get_sparse_tensors")
 
 
 def scope_of(column: Any) -> str:
-    """A column's name, fit for a variable scope."""
+    """Returns a column's name as a valid variable scope."""
     return "".join(c if c.isascii() and (c.isalnum() or c in "_.-") else "_" for c in column.name)
 
 
 def as_tuple(columns: Iterable[Any] | None) -> tuple[Any, ...]:
-    """The columns, read once: programs give iterators too."""
+    """Returns the columns, read once: programs may pass iterators."""
     return tuple(columns or [])

@@ -30,7 +30,7 @@ _DNN_RATE, _LINEAR_RATE = 0.001, 0.005
 
 
 def given_columns(linear: Any, dnn: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """The columns of both parts, read once.
+    """Returns the columns of both parts, read once.
 
     Raises:
       ValueError: there are none.
@@ -77,7 +77,7 @@ def combined_fn_v1(
             parts.append((logits, made, scope.name))
 
     def train_op_fn(loss: tf.Tensor) -> tf.Operation:
-        """Each part's optimizer updates the variables of its own scope; both make one step."""
+        """Updates each part's variables by its own optimizer, in one step."""
         step = _v1.train.get_global_step()
         updates = []
         for _, optimizer, scope in parts:
@@ -107,7 +107,7 @@ def combined_fn_v2(
     dnn_optimizer: Any,
     loss_reduction: Any,
 ) -> EstimatorSpec:
-    """The model of an estimator of ``tf.estimator``."""
+    """The model of ``tf.estimator``'s class."""
     check_features(features)
     check_v2([*linear.columns, *deep.columns])
     training, units = mode == ModeKeys.TRAIN, head.logits_dimension
@@ -130,7 +130,7 @@ def combined_fn_v2(
         parts.append((model.logits, made, model.variables))
 
     def train_op_fn(loss: tf.Tensor) -> tf.Operation:
-        """The first optimizer's count of steps is the global step; the other has its own."""
+        """Uses the global step as the first optimizer's count of steps; the other has its own."""
         loss = loss_of_replica(loss, loss_reduction)
         train_ops = list(updates)
         for number, (_, optimizer, variables) in enumerate(parts):

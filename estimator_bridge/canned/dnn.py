@@ -19,24 +19,23 @@ __all__ = ["DNNClassifier", "DNNEstimator", "DNNRegressor"]
 
 
 class DNNClassifier(Estimator):
-    """Classifies by layers that are fully connected.
+    """Classifies by fully connected layers.
 
     Args:
-      hidden_units: how wide each hidden layer is, such as ``[64, 32]``.
-      feature_columns: what the model reads, of ``tf.feature_column``.
+      hidden_units: the width of each hidden layer, such as ``[64, 32]``.
+      feature_columns: the model's inputs, columns of ``tf.feature_column``.
       model_dir: see `Estimator`.
-      n_classes: how many classes; labels are 0 to n_classes - 1, or of the vocabulary.
-      weight_column: the key of the examples' weights among the features, or a numeric
-        column.
-      label_vocabulary: the classes as strings, in the order of their ids.
-      optimizer: a tf_keras optimizer, a function that makes one, or the name of one
-        (Adagrad, Adam, Ftrl, RMSProp, SGD).
-      activation_fn: of the hidden layers.
-      dropout: which part of a hidden layer's outputs is dropped in training; None for none.
+      n_classes: the number of classes; labels are 0 to n_classes - 1, or words of the vocabulary.
+      weight_column: the feature key of the example weights, or a numeric column.
+      label_vocabulary: the classes as strings, in the order of their IDs.
+      optimizer: a tf_keras optimizer, a function that returns one, or a name (Adagrad, Adam, Ftrl,
+        RMSProp, SGD).
+      activation_fn: the activation of the hidden layers.
+      dropout: the rate of dropout after hidden layers in training, or None.
       config: see `Estimator`.
       warm_start_from: see `Estimator`.
-      loss_reduction: how the examples' losses become the batch's.
-      batch_norm: whether hidden layers are followed by batch normalization.
+      loss_reduction: the reduction of the examples' losses to the batch's loss.
+      batch_norm: whether to apply batch normalization after hidden layers.
     """
 
     def __init__(
@@ -63,21 +62,21 @@ class DNNClassifier(Estimator):
 
 
 class DNNEstimator(Estimator):
-    """Has layers that are fully connected below a head of your choice.
+    """Fully connected layers below a head of your choice.
 
     Args:
-      head: of ``estimator_bridge``, such as `MultiLabelHead`: loss, predictions and
+      head: a head of ``estimator_bridge``, such as `MultiLabelHead`, for the loss, predictions and
         metrics.
-      hidden_units: how wide each hidden layer is, such as ``[64, 32]``.
-      feature_columns: what the model reads, of ``tf.feature_column``.
+      hidden_units: the width of each hidden layer, such as ``[64, 32]``.
+      feature_columns: the model's inputs, columns of ``tf.feature_column``.
       model_dir: see `Estimator`.
-      optimizer: a tf_keras optimizer, a function that makes one, or the name of one
-        (Adagrad, Adam, Ftrl, RMSProp, SGD).
-      activation_fn: of the hidden layers.
-      dropout: which part of a hidden layer's outputs is dropped in training; None for none.
+      optimizer: a tf_keras optimizer, a function that returns one, or a name (Adagrad, Adam, Ftrl,
+        RMSProp, SGD).
+      activation_fn: the activation of the hidden layers.
+      dropout: the rate of dropout after hidden layers in training, or None.
       config: see `Estimator`.
       warm_start_from: see `Estimator`.
-      batch_norm: whether hidden layers are followed by batch normalization.
+      batch_norm: whether to apply batch normalization after hidden layers.
     """
 
     def __init__(
@@ -100,23 +99,22 @@ class DNNEstimator(Estimator):
 
 
 class DNNRegressor(Estimator):
-    """Predicts numbers by layers that are fully connected.
+    """Predicts numbers by fully connected layers.
 
     Args:
-      hidden_units: how wide each hidden layer is, such as ``[64, 32]``.
-      feature_columns: what the model reads, of ``tf.feature_column``.
+      hidden_units: the width of each hidden layer, such as ``[64, 32]``.
+      feature_columns: the model's inputs, columns of ``tf.feature_column``.
       model_dir: see `Estimator`.
-      label_dimension: how many numbers are predicted for an example.
-      weight_column: the key of the examples' weights among the features, or a numeric
-        column.
-      optimizer: a tf_keras optimizer, a function that makes one, or the name of one
-        (Adagrad, Adam, Ftrl, RMSProp, SGD).
-      activation_fn: of the hidden layers.
-      dropout: which part of a hidden layer's outputs is dropped in training; None for none.
+      label_dimension: the number of values predicted per example.
+      weight_column: the feature key of the example weights, or a numeric column.
+      optimizer: a tf_keras optimizer, a function that returns one, or a name (Adagrad, Adam, Ftrl,
+        RMSProp, SGD).
+      activation_fn: the activation of the hidden layers.
+      dropout: the rate of dropout after hidden layers in training, or None.
       config: see `Estimator`.
       warm_start_from: see `Estimator`.
-      loss_reduction: how the examples' losses become the batch's.
-      batch_norm: whether hidden layers are followed by batch normalization.
+      loss_reduction: the reduction of the examples' losses to the batch's loss.
+      batch_norm: whether to apply batch normalization after hidden layers.
     """
 
     def __init__(

@@ -51,7 +51,7 @@ def dnn_fn_v2(
     deep: DeepPart,
     optimizer: Any,
 ) -> EstimatorSpec:
-    """The model of an estimator of ``tf.estimator``."""
+    """The model of ``tf.estimator``'s class."""
     check_features(features)
     check_v2(deep.columns)
     network = dnn_model(features, mode, head.logits_dimension, deep)

@@ -1,4 +1,4 @@
-"""The estimators that are wide and deep of tf.estimator."""
+"""The wide and deep estimators of tf.estimator."""
 
 from __future__ import annotations
 
@@ -23,29 +23,26 @@ __all__ = [
 
 
 class DNNLinearCombinedClassifier(Estimator):
-    """Classifies by a linear model and a DNN, whose logits are added up: wide and deep.
+    """Classifies by the sum of a linear model's and a DNN's logits: wide and deep.
 
     Args:
       model_dir: see `Estimator`.
-      linear_feature_columns: what the linear part reads.
-      linear_optimizer: a tf_keras optimizer, a function that makes one, or the name of one
-        (Adagrad, Adam, Ftrl, RMSProp, SGD).
-      dnn_feature_columns: what the DNN reads; dense columns.
-      dnn_optimizer: likewise, of the DNN.
-      dnn_hidden_units: how wide each hidden layer is, such as ``[64, 32]``.
-      dnn_activation_fn: of the hidden layers.
-      dnn_dropout: which part of a hidden layer's outputs is dropped in training; None for
-        none.
-      n_classes: how many classes; labels are 0 to n_classes - 1, or of the vocabulary.
-      weight_column: the key of the examples' weights among the features, or a numeric
-        column.
-      label_vocabulary: the classes as strings, in the order of their ids.
+      linear_feature_columns: the inputs of the linear part.
+      linear_optimizer: a tf_keras optimizer, a function that returns one, or a name (Adagrad, Adam,
+        Ftrl, RMSProp, SGD).
+      dnn_feature_columns: the inputs of the DNN, dense columns.
+      dnn_optimizer: the same for the DNN.
+      dnn_hidden_units: the width of each hidden layer, such as ``[64, 32]``.
+      dnn_activation_fn: the activation of the hidden layers.
+      dnn_dropout: the rate of dropout after hidden layers in training, or None.
+      n_classes: the number of classes; labels are 0 to n_classes - 1, or words of the vocabulary.
+      weight_column: the feature key of the example weights, or a numeric column.
+      label_vocabulary: the classes as strings, in the order of their IDs.
       config: see `Estimator`.
       warm_start_from: see `Estimator`.
-      loss_reduction: how the examples' losses become the batch's.
-      batch_norm: whether hidden layers are followed by batch normalization.
-      linear_sparse_combiner: how the weights of an example's ids are joined: sum, mean or
-        sqrtn.
+      loss_reduction: the reduction of the examples' losses to the batch's loss.
+      batch_norm: whether to apply batch normalization after hidden layers.
+      linear_sparse_combiner: the reduction of the weights of an example's IDs: sum, mean or sqrtn.
     """
 
     def __init__(
@@ -82,25 +79,23 @@ class DNNLinearCombinedClassifier(Estimator):
 
 
 class DNNLinearCombinedEstimator(Estimator):
-    """Has a linear model and a DNN, wide and deep, below a head of your choice.
+    """A linear model and a DNN, wide and deep, below a head of your choice.
 
     Args:
-      head: of ``estimator_bridge``, such as `MultiLabelHead`: loss, predictions and
+      head: a head of ``estimator_bridge``, such as `MultiLabelHead`, for the loss, predictions and
         metrics.
       model_dir: see `Estimator`.
-      linear_feature_columns: what the linear part reads.
-      linear_optimizer: a tf_keras optimizer, a function that makes one, or the name of one
-        (Adagrad, Adam, Ftrl, RMSProp, SGD).
-      dnn_feature_columns: what the DNN reads; dense columns.
-      dnn_optimizer: likewise, of the DNN.
-      dnn_hidden_units: how wide each hidden layer is, such as ``[64, 32]``.
-      dnn_activation_fn: of the hidden layers.
-      dnn_dropout: which part of a hidden layer's outputs is dropped in training; None for
-        none.
+      linear_feature_columns: the inputs of the linear part.
+      linear_optimizer: a tf_keras optimizer, a function that returns one, or a name (Adagrad, Adam,
+        Ftrl, RMSProp, SGD).
+      dnn_feature_columns: the inputs of the DNN, dense columns.
+      dnn_optimizer: the same for the DNN.
+      dnn_hidden_units: the width of each hidden layer, such as ``[64, 32]``.
+      dnn_activation_fn: the activation of the hidden layers.
+      dnn_dropout: the rate of dropout after hidden layers in training, or None.
       config: see `Estimator`.
-      batch_norm: whether hidden layers are followed by batch normalization.
-      linear_sparse_combiner: how the weights of an example's ids are joined: sum, mean or
-        sqrtn.
+      batch_norm: whether to apply batch normalization after hidden layers.
+      linear_sparse_combiner: the reduction of the weights of an example's IDs: sum, mean or sqrtn.
     """
 
     def __init__(
@@ -132,28 +127,25 @@ class DNNLinearCombinedEstimator(Estimator):
 
 
 class DNNLinearCombinedRegressor(Estimator):
-    """Predicts numbers by a linear model and a DNN, whose logits are added up: wide and deep.
+    """Predicts numbers by the sum of a linear model's and a DNN's outputs: wide and deep.
 
     Args:
       model_dir: see `Estimator`.
-      linear_feature_columns: what the linear part reads.
-      linear_optimizer: a tf_keras optimizer, a function that makes one, or the name of one
-        (Adagrad, Adam, Ftrl, RMSProp, SGD).
-      dnn_feature_columns: what the DNN reads; dense columns.
-      dnn_optimizer: likewise, of the DNN.
-      dnn_hidden_units: how wide each hidden layer is, such as ``[64, 32]``.
-      dnn_activation_fn: of the hidden layers.
-      dnn_dropout: which part of a hidden layer's outputs is dropped in training; None for
-        none.
-      label_dimension: how many numbers are predicted for an example.
-      weight_column: the key of the examples' weights among the features, or a numeric
-        column.
+      linear_feature_columns: the inputs of the linear part.
+      linear_optimizer: a tf_keras optimizer, a function that returns one, or a name (Adagrad, Adam,
+        Ftrl, RMSProp, SGD).
+      dnn_feature_columns: the inputs of the DNN, dense columns.
+      dnn_optimizer: the same for the DNN.
+      dnn_hidden_units: the width of each hidden layer, such as ``[64, 32]``.
+      dnn_activation_fn: the activation of the hidden layers.
+      dnn_dropout: the rate of dropout after hidden layers in training, or None.
+      label_dimension: the number of values predicted per example.
+      weight_column: the feature key of the example weights, or a numeric column.
       config: see `Estimator`.
       warm_start_from: see `Estimator`.
-      loss_reduction: how the examples' losses become the batch's.
-      batch_norm: whether hidden layers are followed by batch normalization.
-      linear_sparse_combiner: how the weights of an example's ids are joined: sum, mean or
-        sqrtn.
+      loss_reduction: the reduction of the examples' losses to the batch's loss.
+      batch_norm: whether to apply batch normalization after hidden layers.
+      linear_sparse_combiner: the reduction of the weights of an example's IDs: sum, mean or sqrtn.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Layers that are fully connected, on an input layer of feature columns: a DNN's logits."""
+"""A DNN's logits: fully connected layers on an input layer of feature columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from estimator_bridge.model import ModeKeys
 __all__ = ["DNN", "deep_logit_fn", "dnn_logit_fn_builder", "dnn_model"]
 
 _v1 = tf.compat.v1
-# Of moving averages: that of tf.contrib.layers.batch_norm, which these estimators began with.
+# The momentum of moving averages, from tf.contrib.layers.batch_norm, which the original used first.
 _MOMENTUM = 0.999
 
 
@@ -25,7 +25,7 @@ class DNN(NamedTuple):
     Attributes:
       logits: of shape ``[batch, units]``.
       trainable: its trainable variables.
-      updates: operations to run with a training step: those of moving averages.
+      updates: operations to run with a training step, which update moving averages.
     """
 
     logits: tf.Tensor
@@ -42,24 +42,24 @@ def dnn_logit_fn_builder(
     input_layer_partitioner: Any,
     batch_norm: bool,
 ) -> Callable[..., tf.Tensor]:
-    """Makes a function that computes a DNN's logits, for a model_fn of your own.
+    """Returns a function that computes a DNN's logits, for your own model_fn.
 
     Args:
-      units: how many logits, such as a head's ``logits_dimension``.
-      hidden_units: how wide each hidden layer is.
+      units: the number of logits, such as a head's ``logits_dimension``.
+      hidden_units: the width of each hidden layer.
       feature_columns: dense columns, the input layer.
-      activation_fn: of the hidden layers.
-      dropout: which part of a hidden layer's outputs is dropped in training; None for none.
-      input_layer_partitioner: how the input layer's variables are partitioned.
-      batch_norm: whether hidden layers are followed by batch normalization.
+      activation_fn: the activation of the hidden layers.
+      dropout: the rate of dropout after hidden layers in training, or None.
+      input_layer_partitioner: the partitioner of the input layer's variables.
+      batch_norm: whether to apply batch normalization after hidden layers.
 
     Returns:
-      A function of features and mode that makes the variables in the current variable scope, and
+      A function of features and mode that creates the variables in the current variable scope, and
       returns logits of shape ``[batch, units]``. Updates of moving averages are in
       ``tf.compat.v1.GraphKeys.UPDATE_OPS``.
 
     Raises:
-      ValueError: units is no int.
+      ValueError: units is not an int.
     """
     columns = tuple(feature_columns or [])
     deep = DeepPart(
@@ -130,16 +130,16 @@ def _norm_v1(name: str) -> Any:
 
 
 def dnn_model(features: dict[str, Any], mode: str, units: int, deep: DeepPart) -> DNN:
-    """Builds the network of an estimator of ``tf.estimator``, of Keras layers.
+    """Builds the network of a ``tf.estimator`` estimator from Keras layers.
 
     Args:
-      features: by key.
-      mode: of ModeKeys.
-      units: how many logits.
+      features: the features by key.
+      mode: one of ModeKeys.
+      units: the number of logits.
       deep: the layers; their columns are dense columns of ``tf.feature_column``.
 
     Raises:
-      ValueError: units is no int.
+      ValueError: units is not an int.
     """
     import tf_keras
 
@@ -176,7 +176,7 @@ def _dense_v2(layers: Any, units: int, activation: Any, name: str) -> Any:
     return layers.Dense(
         units,
         activation=activation,
-        # Not Keras's own, which takes its seed from Python and knows no graph's.
+        # Not Keras's, which takes its seed from Python and not from the graph.
         kernel_initializer=_v1.glorot_uniform_initializer(),
         name=name,
     )
@@ -185,6 +185,5 @@ def _dense_v2(layers: Any, units: int, activation: Any, name: str) -> Any:
 def _check_units(units: Any) -> None:
     if not isinstance(units, int):
         raise ValueError(
-            f"units must be an int, how many logits there are. Given type: {type(units)}: "
-            f"{units!r}."
+            f"units must be an int, the number of logits. Given type: {type(units)}: {units!r}."
         )

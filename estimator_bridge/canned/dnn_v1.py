@@ -22,22 +22,21 @@ class DNNClassifierV1(EstimatorV1):
     """The `DNNClassifier` of ``tf.compat.v1.estimator``.
 
     Args:
-      hidden_units: how wide each hidden layer is, such as ``[64, 32]``.
-      feature_columns: what the model reads, of ``tf.feature_column``.
+      hidden_units: the width of each hidden layer, such as ``[64, 32]``.
+      feature_columns: the model's inputs, columns of ``tf.feature_column``.
       model_dir: see `Estimator`.
-      n_classes: how many classes; labels are 0 to n_classes - 1, or of the vocabulary.
-      weight_column: the key of the examples' weights among the features, or a numeric
-        column.
-      label_vocabulary: the classes as strings, in the order of their ids.
-      optimizer: a v1 optimizer, a function that makes one, or the name of one (Adagrad,
-        Adam, Ftrl, RMSProp, SGD).
-      activation_fn: of the hidden layers.
-      dropout: which part of a hidden layer's outputs is dropped in training; None for none.
-      input_layer_partitioner: how the variables of the feature columns are partitioned.
+      n_classes: the number of classes; labels are 0 to n_classes - 1, or words of the vocabulary.
+      weight_column: the feature key of the example weights, or a numeric column.
+      label_vocabulary: the classes as strings, in the order of their IDs.
+      optimizer: a v1 optimizer, a function that returns one, or a name (Adagrad, Adam, Ftrl,
+        RMSProp, SGD).
+      activation_fn: the activation of the hidden layers.
+      dropout: the rate of dropout after hidden layers in training, or None.
+      input_layer_partitioner: the partitioner of the feature columns' variables.
       config: see `Estimator`.
       warm_start_from: see `Estimator`.
-      loss_reduction: how the examples' losses become the batch's.
-      batch_norm: whether hidden layers are followed by batch normalization.
+      loss_reduction: the reduction of the examples' losses to the batch's loss.
+      batch_norm: whether to apply batch normalization after hidden layers.
     """
 
     def __init__(
@@ -75,19 +74,19 @@ class DNNEstimatorV1(EstimatorV1):
     """The `DNNEstimator` of ``tf.compat.v1.estimator``.
 
     Args:
-      head: of ``estimator_bridge``, such as `MultiLabelHead`: loss, predictions and
+      head: a head of ``estimator_bridge``, such as `MultiLabelHead`, for the loss, predictions and
         metrics.
-      hidden_units: how wide each hidden layer is, such as ``[64, 32]``.
-      feature_columns: what the model reads, of ``tf.feature_column``.
+      hidden_units: the width of each hidden layer, such as ``[64, 32]``.
+      feature_columns: the model's inputs, columns of ``tf.feature_column``.
       model_dir: see `Estimator`.
-      optimizer: a v1 optimizer, a function that makes one, or the name of one (Adagrad,
-        Adam, Ftrl, RMSProp, SGD).
-      activation_fn: of the hidden layers.
-      dropout: which part of a hidden layer's outputs is dropped in training; None for none.
-      input_layer_partitioner: how the variables of the feature columns are partitioned.
+      optimizer: a v1 optimizer, a function that returns one, or a name (Adagrad, Adam, Ftrl,
+        RMSProp, SGD).
+      activation_fn: the activation of the hidden layers.
+      dropout: the rate of dropout after hidden layers in training, or None.
+      input_layer_partitioner: the partitioner of the feature columns' variables.
       config: see `Estimator`.
       warm_start_from: see `Estimator`.
-      batch_norm: whether hidden layers are followed by batch normalization.
+      batch_norm: whether to apply batch normalization after hidden layers.
     """
 
     def __init__(
@@ -121,21 +120,20 @@ class DNNRegressorV1(EstimatorV1):
     """The `DNNRegressor` of ``tf.compat.v1.estimator``.
 
     Args:
-      hidden_units: how wide each hidden layer is, such as ``[64, 32]``.
-      feature_columns: what the model reads, of ``tf.feature_column``.
+      hidden_units: the width of each hidden layer, such as ``[64, 32]``.
+      feature_columns: the model's inputs, columns of ``tf.feature_column``.
       model_dir: see `Estimator`.
-      label_dimension: how many numbers are predicted for an example.
-      weight_column: the key of the examples' weights among the features, or a numeric
-        column.
-      optimizer: a v1 optimizer, a function that makes one, or the name of one (Adagrad,
-        Adam, Ftrl, RMSProp, SGD).
-      activation_fn: of the hidden layers.
-      dropout: which part of a hidden layer's outputs is dropped in training; None for none.
-      input_layer_partitioner: how the variables of the feature columns are partitioned.
+      label_dimension: the number of values predicted per example.
+      weight_column: the feature key of the example weights, or a numeric column.
+      optimizer: a v1 optimizer, a function that returns one, or a name (Adagrad, Adam, Ftrl,
+        RMSProp, SGD).
+      activation_fn: the activation of the hidden layers.
+      dropout: the rate of dropout after hidden layers in training, or None.
+      input_layer_partitioner: the partitioner of the feature columns' variables.
       config: see `Estimator`.
       warm_start_from: see `Estimator`.
-      loss_reduction: how the examples' losses become the batch's.
-      batch_norm: whether hidden layers are followed by batch normalization.
+      loss_reduction: the reduction of the examples' losses to the batch's loss.
+      batch_norm: whether to apply batch normalization after hidden layers.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The heads that canned estimators have by themselves."""
+"""The default heads of canned estimators."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MEAN = "sum_over_batch_size"  # tf.losses.Reduction's; tf.losses would load Kera
 def classifier_head(
     n_classes: int, weight_column: Any, label_vocabulary: Sequence[str] | None, loss_reduction: str
 ) -> Head:
-    """A classifier's head of ``tf.estimator``: of two classes one logit tells, of more one each."""
+    """A classifier's head of ``tf.estimator``: one logit for two classes, else one per class."""
     if n_classes == 2:
         return BinaryClassHead(weight_column, None, label_vocabulary, loss_reduction)
     return MultiClassHead(n_classes, weight_column, label_vocabulary, loss_reduction)

@@ -27,27 +27,27 @@ class KMeans(EstimatorV1):
     key. The score, which is the loss too, is the sum of a batch's distances to the nearest centers.
 
     Args:
-      num_clusters: how many; not used where initial_clusters is an array.
+      num_clusters: the number of clusters; ignored if initial_clusters is an array.
       model_dir: see `Estimator`.
       initial_clusters: the first centers: an array [num_clusters, dimensions]; or RANDOM_INIT,
-        points at random, of as many batches as it takes; or KMEANS_PLUS_PLUS_INIT, points that are
-        far from each other, of one batch with num_clusters points at least; or a function
-        of a list with a batch of points and of how many centers are still to be chosen, which
-        returns up to as many.
+        random points from as many batches as necessary; or KMEANS_PLUS_PLUS_INIT, distant points
+        from one batch of at least num_clusters points; or a function of a list with a batch of
+        points and the number of centers still to choose, which returns at most that many.
       distance_metric: SQUARED_EUCLIDEAN_DISTANCE or COSINE_DISTANCE.
-      seed: of the first centers.
-      use_mini_batch: whether a step moves centers by a batch. Otherwise a step computes them anew,
-        and a batch is to be all the data.
-      mini_batch_steps_per_iteration: of use_mini_batch: after how many steps the moves count.
-      kmeans_plus_plus_num_retries: how many more points are drawn for each center, of which the
-        best is taken; if negative, TensorFlow chooses.
-      relative_tolerance: training stops where the loss changes by a smaller part from step to step.
+      seed: the seed for the first centers.
+      use_mini_batch: whether a step moves centers by a batch. Otherwise a step recomputes them, and
+        a batch must be all the data.
+      mini_batch_steps_per_iteration: with use_mini_batch, the number of steps after which moves of
+        the centers take effect.
+      kmeans_plus_plus_num_retries: the number of extra points drawn for each center, the best of
+        which is used; if negative, TensorFlow chooses.
+      relative_tolerance: the relative change of the loss between steps below which training stops.
       config: see `Estimator`.
-      feature_columns: dense columns that make points of features by key; by default the features
-        are the coordinates, in the order of their keys.
+      feature_columns: dense columns that turn features into points; by default the features are the
+        coordinates, in the order of their keys.
 
     Raises:
-      ValueError: initial_clusters or distance_metric is none of these.
+      ValueError: initial_clusters or distance_metric is invalid.
     """
 
     SQUARED_EUCLIDEAN_DISTANCE = _EUCLIDEAN
@@ -93,24 +93,24 @@ class KMeans(EstimatorV1):
         super().__init__(model_fn, model_dir, config)
 
     def predict_cluster_index(self, input_fn: Callable[..., Any]) -> Iterator[Any]:
-        """Yields the number of each point's nearest center."""
+        """Yields the index of each point's nearest center."""
         yield from self._predicted(input_fn, CLUSTER_INDEX)
 
     def score(self, input_fn: Callable[..., Any]) -> float:
-        """The sum of the distances of the first batch's points to their nearest centers.
+        """Returns the sum of distances of the first batch's points to their nearest centers.
 
         Euclidean distances are squared.
         """
         return self.evaluate(input_fn, steps=1)[SCORE]
 
     def transform(self, input_fn: Callable[..., Any]) -> Iterator[np.ndarray]:
-        """Yields each point's distances to all centers, [num_clusters]; none is squared."""
+        """Yields each point's distances to all centers, [num_clusters], not squared."""
         for distances in self._predicted(input_fn, ALL_DISTANCES):
             is_squared = self._distance_metric == _EUCLIDEAN
             yield np.sqrt(distances) if is_squared else distances
 
     def cluster_centers(self) -> np.ndarray:
-        """The centers in the latest checkpoint, [num_clusters, dimensions]."""
+        """Returns the centers in the latest checkpoint, [num_clusters, dimensions]."""
         return self.get_variable_value(self.CLUSTER_CENTERS_VAR_NAME)
 
     def _predicted(self, input_fn: Callable[..., Any], key: str) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""The model_fn of k-means, and its hooks: for the first clusters, and for the end."""
+"""The model_fn of k-means and its hooks, which initialize the clusters and end the training."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ def kmeans_fn(
     feature_columns: Any,
     **clustering: Any,
 ) -> EstimatorSpec:
-    """The model of `KMeans`; ``clustering`` are arguments of TensorFlow's clustering graph."""
+    """The model of `KMeans`; ``clustering`` holds arguments of TensorFlow's clustering graph."""
     if mode == ModeKeys.TRAIN:
         check_one_replica("KMeans", "a step moves the clusters to the means of its own batch")
     points = points_of(features, feature_columns)
     if random_seed is None and config.tf_random_seed is None:
-        random_seed = random.randrange(1, 1 << 31)  # k-means++ has no kernel without
+        random_seed = random.randrange(1, 1 << 31)  # k-means++ has no kernel without a seed
     distances, indices, nearest, is_initialized, init_op, train_op = KMeansGraph(
         inputs=points, random_seed=random_seed, **clustering
     ).training_graph()
     loss, parts = tf.reduce_sum(nearest), number_of_parts()
     if parts > 1:
-        loss = cross_replica_sum(loss)  # the score is of the whole batch, and each core counts it
+        loss = cross_replica_sum(loss)  # the score covers the whole batch on each core
     if number_of_shards() is not None:  # a core's outputs have static shapes
         distances[0].set_shape([points.shape[0], clustering["num_clusters"]])
         indices[0].set_shape([points.shape[0]])
@@ -80,12 +80,12 @@ def kmeans_fn(
 
 
 def points_of(features: Any, feature_columns: Any) -> tf.Tensor:
-    """The points [batch, dimensions] of features.
+    """Returns the points [batch, dimensions] of features.
 
     Args:
-      features: a tensor, which are the points; or by key, each of shape [batch, n].
-      feature_columns: dense columns that make points of features by key; by default the features
-        are the coordinates, in the order of their keys.
+      features: a tensor of points; or features by key, each of shape [batch, n].
+      feature_columns: dense columns that turn features into points; by default the features are the
+        coordinates, in the order of their keys.
     """
     if not isinstance(features, dict):
         return features
@@ -95,7 +95,7 @@ def points_of(features: Any, feature_columns: Any) -> tf.Tensor:
 
 
 class InitializeClustersHook(_Hook):
-    """Chooses the first clusters, of as many batches as it takes; workers wait for the chief's."""
+    """Chooses the first clusters from as many batches as needed; workers wait for the chief."""
 
     def __init__(self, init_op: Any, is_initialized: Any, is_chief: bool):
         self._init_op = init_op
@@ -103,7 +103,7 @@ class InitializeClustersHook(_Hook):
         self._is_chief = is_chief
 
     def use_input(self, run: Callable[[Any], Any]) -> None:
-        """Called before the first step; ``run`` computes an operation of the next batch."""
+        """Initializes the clusters; ``run`` runs an operation on the next batch."""
         while not run(self._is_initialized):
             try:
                 if self._is_chief:
@@ -115,7 +115,7 @@ class InitializeClustersHook(_Hook):
 
 
 class LossRelativeChangeHook(_Hook):
-    """Stops where the loss hardly changes from step to step."""
+    """Stops training when the loss hardly changes between steps."""
 
     def __init__(self, loss: tf.Tensor, tolerance: float):
         self._loss = loss
@@ -123,12 +123,12 @@ class LossRelativeChangeHook(_Hook):
         self._before: float | None = None
 
     def before_run(self, run_context: Any) -> Any:
-        """Asks for the loss."""
+        """Requests the loss."""
         del run_context
         return _v1.train.SessionRunArgs(self._loss)
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
-        """Compares it with that of the step before."""
+        """Compares the loss with that of the previous step."""
         loss = run_values.results
         if self._before and abs(loss - self._before) / (1 + abs(self._before)) < self._tolerance:
             run_context.request_stop()

@@ -66,7 +66,7 @@ def linear_fn_v2(
     linear: LinearPart,
     optimizer: Any,
 ) -> EstimatorSpec:
-    """The model of an estimator of ``tf.estimator``."""
+    """The model of ``tf.estimator``'s class."""
     check_features(features)
     check_v2(linear.columns)
     name = "linear/linear_model"
@@ -90,7 +90,7 @@ def linear_fn_v2(
 
 
 def _rate(columns: Sequence[Any], optimizer: Any) -> float:
-    """Of an optimizer by name; of none, the rate falls with the number of columns."""
+    """Returns the rate of a given optimizer; the default's falls with the number of columns."""
     return _RATE if optimizer else default_linear_rate(columns, _RATE)
 
 

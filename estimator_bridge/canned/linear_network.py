@@ -1,4 +1,4 @@
-"""Linear models of feature columns: what becomes their logits."""
+"""The logits of linear models of feature columns."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class LinearModel(NamedTuple):
 
     @property
     def all_weights(self) -> list[Any]:
-        """The variables but the bias; one that is partitioned is its parts."""
+        """The variables except the bias; a partitioned variable is replaced by its parts."""
         return expanded([v for variables in self.weights.values() for v in variables])
 
     @property
@@ -49,17 +49,17 @@ def linear_model(
     sparse_combiner: str,
     name: str,
 ) -> LinearModel:
-    """Builds a linear model of columns of today's kind.
+    """Builds a linear model of V2 feature columns.
 
     Args:
-      features: by key.
-      columns: dense and categorical ones.
-      units: how many outputs.
-      sparse_combiner: how the weights of an example's ids are joined: sum, mean or sqrtn.
+      features: the features by key.
+      columns: dense and categorical columns.
+      units: the number of outputs.
+      sparse_combiner: the reduction of the weights of an example's IDs: sum, mean or sqrtn.
       name: the variables' scope.
 
     Raises:
-      ValueError: a column is none of a linear model, or two have one name.
+      ValueError: a linear model does not support a column, or two have the same name.
     """
     ordered = sorted_columns(columns)
     state = ColumnState()
@@ -91,15 +91,15 @@ def linear_model(
 def linear_logit_fn_builder(
     units: int, feature_columns: Iterable[Any], sparse_combiner: str = "sum"
 ) -> Callable[..., tf.Tensor]:
-    """Makes a function that computes a linear model's logits, for a model_fn of your own.
+    """Returns a function that computes a linear model's logits, for your own model_fn.
 
     Args:
-      units: how many logits, such as a head's ``logits_dimension``.
-      feature_columns: what the model reads.
-      sparse_combiner: how the weights of an example's ids are joined: sum, mean or sqrtn.
+      units: the number of logits, such as a head's ``logits_dimension``.
+      feature_columns: the model's inputs.
+      sparse_combiner: the reduction of the weights of an example's IDs: sum, mean or sqrtn.
 
     Returns:
-      A function of features that makes the variables in the current variable scope, in
+      A function of features that creates the variables in the current variable scope, in
       'linear_model', and returns logits of shape ``[batch, units]``.
     """
     columns = tuple(feature_columns or [])
@@ -128,7 +128,7 @@ def _zeros(state: ColumnState, column: Any, shape: list[int]) -> Any:
 
 
 def _width(column: Any) -> int:
-    """How many rows of weights a column has."""
+    """Returns the number of rows of a column's weights."""
     return column.num_buckets if is_categorical(column) else column.variable_shape.num_elements()
 
 
@@ -138,8 +138,8 @@ def _weighted_sum(column: Any, cache: Any, state: Any, weight: Any, combiner: st
         rows = tf.reshape(tensor, [tf.shape(tensor)[0], _width(column)])
         return tf.matmul(rows, weight, name="weighted_sum")
     found = column.get_sparse_tensors(cache, state)
-    # The sum over an example's ids of their rows of weights. TF1's lookup, as it knows the division
-    # of partitioned variables into consecutive rows.
+    # The combined weights of an example's IDs. TF1's lookup handles variables that are partitioned
+    # by consecutive rows.
     return _v1.nn.safe_embedding_lookup_sparse(
         weight,
         _in_rows(found.id_tensor),
@@ -159,7 +159,7 @@ def _check_batch_sizes(sums: Sequence[tf.Tensor], columns: Sequence[Any]) -> Non
     if len(set(known.values())) > 1:
         raise ValueError(
             "Batch size (first dimension) of each feature must be same. The columns have: "
-            f"{known}. input_fn has to return tensors of one length."
+            f"{known}. input_fn must return tensors of one length."
         )
 
 
@@ -168,7 +168,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def expanded(variables: Iterable[Any]) -> list[Any]:
-    """Variables, with the parts of each that is partitioned in its place."""
+    """Returns variables, with partitioned ones replaced by their parts."""
     parts: list[Any] = []
     for variable in variables:
         parts += [variable] if isinstance(variable, (tf.Variable, tf.Tensor)) else list(variable)

@@ -23,19 +23,18 @@ class LinearClassifierV1(EstimatorV1):
     """The `LinearClassifier` of ``tf.compat.v1.estimator``.
 
     Args:
-      feature_columns: what the model reads, of ``tf.feature_column``.
+      feature_columns: the model's inputs, columns of ``tf.feature_column``.
       model_dir: see `Estimator`.
-      n_classes: how many classes; labels are 0 to n_classes - 1, or of the vocabulary.
-      weight_column: the key of the examples' weights among the features, or a numeric
-        column.
-      label_vocabulary: the classes as strings, in the order of their ids.
-      optimizer: a v1 optimizer, a function that makes one, or the name of one (Adagrad,
-        Adam, Ftrl, RMSProp, SGD); or a `LinearSDCA`.
+      n_classes: the number of classes; labels are 0 to n_classes - 1, or words of the vocabulary.
+      weight_column: the feature key of the example weights, or a numeric column.
+      label_vocabulary: the classes as strings, in the order of their IDs.
+      optimizer: a v1 optimizer, a function that returns one, or a name (Adagrad, Adam, Ftrl,
+        RMSProp, SGD); or a `LinearSDCA`.
       config: see `Estimator`.
-      partitioner: how variables are partitioned.
+      partitioner: the partitioner of variables.
       warm_start_from: see `Estimator`.
-      loss_reduction: how the examples' losses become the batch's.
-      sparse_combiner: how the weights of an example's ids are joined: sum, mean or sqrtn.
+      loss_reduction: the reduction of the examples' losses to the batch's loss.
+      sparse_combiner: the reduction of the weights of an example's IDs: sum, mean or sqrtn.
     """
 
     def __init__(
@@ -64,15 +63,15 @@ class LinearEstimatorV1(EstimatorV1):
     """The `LinearEstimator` of ``tf.compat.v1.estimator``.
 
     Args:
-      head: of ``estimator_bridge``, such as `MultiLabelHead`: loss, predictions and
+      head: a head of ``estimator_bridge``, such as `MultiLabelHead`, for the loss, predictions and
         metrics.
-      feature_columns: what the model reads, of ``tf.feature_column``.
+      feature_columns: the model's inputs, columns of ``tf.feature_column``.
       model_dir: see `Estimator`.
-      optimizer: a v1 optimizer, a function that makes one, or the name of one (Adagrad,
-        Adam, Ftrl, RMSProp, SGD); or a `LinearSDCA`.
+      optimizer: a v1 optimizer, a function that returns one, or a name (Adagrad, Adam, Ftrl,
+        RMSProp, SGD); or a `LinearSDCA`.
       config: see `Estimator`.
-      partitioner: how variables are partitioned.
-      sparse_combiner: how the weights of an example's ids are joined: sum, mean or sqrtn.
+      partitioner: the partitioner of variables.
+      sparse_combiner: the reduction of the weights of an example's IDs: sum, mean or sqrtn.
       warm_start_from: see `Estimator`.
     """
 
@@ -96,18 +95,17 @@ class LinearRegressorV1(EstimatorV1):
     """The `LinearRegressor` of ``tf.compat.v1.estimator``.
 
     Args:
-      feature_columns: what the model reads, of ``tf.feature_column``.
+      feature_columns: the model's inputs, columns of ``tf.feature_column``.
       model_dir: see `Estimator`.
-      label_dimension: how many numbers are predicted for an example.
-      weight_column: the key of the examples' weights among the features, or a numeric
-        column.
-      optimizer: a v1 optimizer, a function that makes one, or the name of one (Adagrad,
-        Adam, Ftrl, RMSProp, SGD); or a `LinearSDCA`.
+      label_dimension: the number of values predicted per example.
+      weight_column: the feature key of the example weights, or a numeric column.
+      optimizer: a v1 optimizer, a function that returns one, or a name (Adagrad, Adam, Ftrl,
+        RMSProp, SGD); or a `LinearSDCA`.
       config: see `Estimator`.
-      partitioner: how variables are partitioned.
+      partitioner: the partitioner of variables.
       warm_start_from: see `Estimator`.
-      loss_reduction: how the examples' losses become the batch's.
-      sparse_combiner: how the weights of an example's ids are joined: sum, mean or sqrtn.
+      loss_reduction: the reduction of the examples' losses to the batch's loss.
+      sparse_combiner: the reduction of the weights of an example's IDs: sum, mean or sqrtn.
     """
 
     def __init__(

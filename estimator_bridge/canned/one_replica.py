@@ -1,4 +1,4 @@
-"""Models that train on one replica alone."""
+"""Rejects several replicas for models that train on one."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ def check_one_replica(model: str, reason: str) -> None:
     """Checks that a training step is not built for several replicas.
 
     Args:
-      model: what trains.
-      reason: what a step does with a replica's own batch, which makes the replicas drift apart.
+      model: the model's name.
+      reason: the part of a step that depends on a replica's own batch.
 
     Raises:
-      ValueError: there are several, cores of a TPU or replicas of train_distribute.
+      ValueError: there are several cores of a TPU or replicas of train_distribute.
     """
     cores, replicas = number_of_parts(), tf.distribute.get_strategy().num_replicas_in_sync
     if max(cores, replicas) == 1:
@@ -29,6 +29,6 @@ def check_one_replica(model: str, reason: str) -> None:
         else f"the {replicas} replicas of train_distribute: leave it out of the RunConfig"
     )
     raise ValueError(
-        f"{model} trains on one replica alone: {reason}, so the replicas' weights would drift "
+        f"{model} trains on one replica only: {reason}, so the replicas' weights would drift "
         f"apart. Got {found}. Evaluation and prediction may use several."
     )

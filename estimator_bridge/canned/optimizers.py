@@ -1,4 +1,4 @@
-"""The optimizers that canned estimators take: by name, as objects, or from functions."""
+"""The optimizers of canned estimators: by name, as objects, or from functions."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ _V1 = {
     "RMSProp": _train.RMSPropOptimizer,
     "SGD": _train.GradientDescentOptimizer,
 }
-# By the names that the estimators take: those of tf_keras.optimizers.legacy.
+# Classes of tf_keras.optimizers.legacy by the estimators' names.
 _V2 = {"Adagrad": "Adagrad", "Adam": "Adam", "Ftrl": "Ftrl", "RMSProp": "RMSprop", "SGD": "SGD"}
 
 
 def default_linear_rate(columns: Sequence[Any], most: float) -> float:
-    """The learning rate of a linear model: the more columns add up, the smaller."""
+    """The default learning rate of a linear model, which falls with the number of columns."""
     return min(most, 1.0 / math.sqrt(len(columns)))
 
 
 def optimizer_v1(given: Any, learning_rate: float) -> tf.compat.v1.train.Optimizer:
-    """The optimizer of an estimator of ``tf.compat.v1.estimator``.
+    """Returns the optimizer for a class of ``tf.compat.v1.estimator``.
 
     Args:
-      given: a name, an optimizer, or a function without arguments that makes one, called in the
+      given: a name, an optimizer, or a function without arguments that returns one, called in the
         model's graph.
-      learning_rate: of an optimizer by name.
+      learning_rate: the rate of an optimizer given by name.
 
     Raises:
-      ValueError: the name is not known, or it is no v1 optimizer.
+      ValueError: the name is unknown, or it is not a v1 optimizer.
     """
     if isinstance(given, str):
         return _by_name(given, _V1)(learning_rate=learning_rate)
@@ -55,22 +55,22 @@ def optimizer_v1(given: Any, learning_rate: float) -> tf.compat.v1.train.Optimiz
     if not isinstance(made, _train.Optimizer):
         raise ValueError(
             f"The given object is not an Optimizer instance. Given: {made!r}. Estimators of "
-            "tf.compat.v1.estimator take a tf.compat.v1.train.Optimizer, a function that makes "
-            f"one, or one of {sorted(_V1)}; those of tf.estimator take Keras optimizers."
+            "tf.compat.v1.estimator use a tf.compat.v1.train.Optimizer, a function that returns "
+            f"one, or one of {sorted(_V1)}; those of tf.estimator use Keras optimizers."
         )
     return made
 
 
 def optimizer_v2(given: Any, learning_rate: float | None = None) -> Any:
-    """The optimizer of an estimator of ``tf.estimator``.
+    """Returns the optimizer for a class of ``tf.estimator``.
 
     Args:
-      given: a name, a tf_keras optimizer, or a function without arguments that makes one, called
+      given: a name, a tf_keras optimizer, or a function without arguments that returns one, called
         in the model's graph.
-      learning_rate: of an optimizer by name; by default the optimizer's own.
+      learning_rate: the rate of an optimizer given by name; by default the optimizer's own.
 
     Raises:
-      ValueError: the name is not known, or it is no tf_keras optimizer.
+      ValueError: the name is unknown, or it is not a tf_keras optimizer.
     """
     import tf_keras
 
@@ -82,15 +82,15 @@ def optimizer_v2(given: Any, learning_rate: float | None = None) -> Any:
     if not isinstance(made, (tf_keras.optimizers.legacy.Optimizer, tf_keras.optimizers.Optimizer)):
         raise ValueError(
             f"The given object is not a tf.keras.optimizers.Optimizer instance. Given: {made!r}. "
-            "Estimators of tf.estimator take an optimizer of tf_keras.optimizers, legacy or new, a "
-            f"function that makes one, or one of {sorted(_V2)}; those of tf.compat.v1.estimator "
-            "take v1 optimizers."
+            "Estimators of tf.estimator use an optimizer of tf_keras.optimizers, legacy or new, a "
+            f"function that returns one, or one of {sorted(_V2)}; those of tf.compat.v1.estimator "
+            "use v1 optimizers."
         )
     return made
 
 
 def counting_by_global_step(optimizer: Any) -> Any:
-    """Makes the global step a legacy optimizer's count of steps, and returns the optimizer."""
+    """Makes a legacy optimizer count steps by the global step, and returns it."""
     import tf_keras
 
     if isinstance(optimizer, tf_keras.optimizers.legacy.Optimizer):
@@ -99,7 +99,7 @@ def counting_by_global_step(optimizer: Any) -> Any:
 
 
 def loss_of_replica(loss: tf.Tensor, reduction: str) -> tf.Tensor:
-    """A replica's part of a mean: gradients are added up over replicas."""
+    """Returns a replica's part of a mean loss: gradients are summed over replicas."""
     replicas = tf.distribute.get_strategy().num_replicas_in_sync
     if replicas > 1 and reduction == MEAN:
         return loss * (1.0 / replicas)
@@ -109,12 +109,12 @@ def loss_of_replica(loss: tf.Tensor, reduction: str) -> tf.Tensor:
 def updates_v2(
     optimizer: Any, loss: tf.Tensor, variables: Sequence[Any], counts: bool
 ) -> list[Any]:
-    """The operations that minimize a loss by a tf_keras optimizer.
+    """Returns the operations that minimize a loss by a tf_keras optimizer.
 
     Args:
-      optimizer: legacy or new.
+      optimizer: a legacy or new optimizer.
       loss: a scalar.
-      variables: what is trained.
+      variables: the variables to train.
       counts: whether the optimizer's count of steps is the global step; else it has its own.
     """
     import tf_keras
@@ -128,7 +128,7 @@ def updates_v2(
 
 
 def check_not_synchronizing(optimizer: Any) -> None:
-    """Checks an optimizer that is not the only one.
+    """Checks an optimizer that is used with another one.
 
     Raises:
       ValueError: it is a ``SyncReplicasOptimizer``, which counts its own steps.

@@ -1,4 +1,4 @@
-"""How the estimators of tf.compat.v1.estimator divide their variables."""
+"""The variable partitioners of tf.compat.v1.estimator's canned estimators."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import tensorflow as tf
 
 __all__ = ["input_partitioner", "partitioner"]
 
-_SLICE = 64 << 20  # bytes, the least that an input layer's variable is divided into
+_SLICE = 64 << 20  # bytes, the minimum size of a part of an input layer's variable
 
 
 def partitioner(config: Any) -> Any:
-    """By the number of parameter servers: without them a variable is one part, named 'part_0'."""
+    """Returns a partitioner into one part per parameter server; without servers, one part."""
     return tf.compat.v1.min_max_variable_partitioner(max_partitions=_servers(config))
 
 
 def input_partitioner(config: Any) -> Any:
-    """The same for the variables of feature columns, which may be large."""
+    """Returns the partitioner for the variables of feature columns, which may be large."""
     return tf.compat.v1.min_max_variable_partitioner(
         max_partitions=_servers(config), min_slice_size=_SLICE
     )

@@ -21,28 +21,28 @@ __all__ = ["RNNClassifier", "RNNEstimator"]
 
 
 class RNNEstimator(EstimatorV1):
-    """Has a recurrent network of Keras layers below a head of your choice.
+    """A recurrent network of Keras layers below a head of your choice.
 
     Args:
-      head: of ``estimator_bridge``, such as `RegressionHead`: loss, predictions and metrics.
-      sequence_feature_columns: what each step reads: sequence columns of ``tf.feature_column``,
-        or dense columns made of such.
-      context_feature_columns: dense columns without steps, which every step reads.
-      units: how wide each cell is, one upon the other; or an int, for one layer of Keras's own.
-      cell_type: 'simple_rnn' (the default), 'lstm', 'gru', or a function of units that makes a
+      head: a head of ``estimator_bridge``, such as `RegressionHead`, for the loss, predictions and
+        metrics.
+      sequence_feature_columns: the inputs of each step: sequence columns of ``tf.feature_column``,
+        or dense columns made of them.
+      context_feature_columns: dense columns without steps, inputs of every step.
+      units: the widths of the stacked cells; or an int, for one layer of Keras.
+      cell_type: 'simple_rnn' (the default), 'lstm', 'gru', or a function of units that returns a
         Keras cell.
-      rnn_cell_fn: a function without arguments that makes a cell or a list of cells, in the place
-        of units and cell_type.
-      return_sequences: whether each step is predicted, or a sequence by its last step. The head
-        is to be a `heads.SequentialHead` then.
+      rnn_cell_fn: a function without arguments that returns a cell or a list of cells, instead of
+        units and cell_type.
+      return_sequences: whether to predict for each step, and not only for the last one. The head
+        must then be a `heads.SequentialHead`.
       model_dir: see `Estimator`.
-      optimizer: a tf_keras optimizer, a function that makes one, or the name of one (Adagrad,
-        Adam, Ftrl, RMSProp, SGD), which is then made with a learning rate of 0.05 and a clipnorm
-        of 5.
+      optimizer: a tf_keras optimizer, a function that returns one, or a name (Adagrad, Adam, Ftrl,
+        RMSProp, SGD), which gets a learning rate of 0.05 and a clipnorm of 5.
       config: see `Estimator`.
 
     Raises:
-      ValueError: cells are described in two ways, or the head is none of sequences.
+      ValueError: cells are described in two ways, or the head does not support sequences.
     """
 
     def __init__(
@@ -91,19 +91,18 @@ class RNNClassifier(RNNEstimator):
       return_sequences: whether each step has a class: labels are of shape [batch, steps], dense or
         sparse.
       model_dir: see `Estimator`.
-      n_classes: how many classes; labels are 0 to n_classes - 1, or of the vocabulary.
-      weight_column: the key of the examples' weights among the features; or, but for
-        return_sequences, a numeric column.
-      label_vocabulary: the classes as strings, in the order of their ids.
+      n_classes: the number of classes; labels are 0 to n_classes - 1, or words of the vocabulary.
+      weight_column: the feature key of the example weights; or, without return_sequences, a numeric
+        column.
+      label_vocabulary: the classes as strings, in the order of their IDs.
       optimizer: see `RNNEstimator`.
-      loss_reduction: how the losses of examples, or of their steps, become the batch's.
-      sequence_mask: with return_sequences, the key of the mask of steps that are no padding. Of
-        the features, if they have it; else it is made of the sequences' lengths. Predictions have
-        it too.
+      loss_reduction: the reduction of the losses of examples or their steps to the batch's loss.
+      sequence_mask: with return_sequences, the key of the mask of steps that are not padding: a
+        feature if present, else made from the sequence lengths. Predictions have it too.
       config: see `Estimator`.
 
     Raises:
-      ValueError: cells are described in two ways, or an argument of the head is not valid.
+      ValueError: cells are described in two ways, or an argument of the head is invalid.
     """
 
     def __init__(

@@ -12,7 +12,7 @@ from estimator_bridge.tensorflow_private import keras_mask
 
 __all__ = ["rnn_fn"]
 
-# Of optimizers by name.
+# For optimizers given by name.
 _RATE = 0.05
 _CLIP_NORM = 5.0
 

@@ -1,4 +1,4 @@
-"""Recurrent layers on sequence feature columns: an RNN's logits."""
+"""An RNN's logits: recurrent layers on sequence feature columns."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from estimator_bridge.tensorflow_private import set_keras_mask
 
 __all__ = ["CELL_TYPES", "USE_DEFAULT", "check_cells", "rnn_layer", "rnn_model_class"]
 
-# As a cell_type: none was given.
+# The cell_type if none was given.
 USE_DEFAULT = object()
 _SIMPLE = "simple_rnn"
-# By cell_type: the classes of tf_keras.layers, of the layer and of its cell.
+# By cell_type: the classes of the layer and the cell in tf_keras.layers.
 CELL_TYPES = {
     _SIMPLE: ("SimpleRNN", "SimpleRNNCell"),
     "lstm": ("LSTM", "LSTMCell"),
@@ -27,7 +27,7 @@ def check_cells(rnn_cell_fn: Any, units: Any, cell_type: Any) -> None:
     """Checks that cells are described in one way.
 
     Raises:
-      ValueError: in two ways.
+      ValueError: they are described in two ways.
     """
     if rnn_cell_fn and (units or cell_type is not USE_DEFAULT):
         raise ValueError(
@@ -42,16 +42,16 @@ def rnn_layer(
     cell_type: Any,
     return_sequences: bool,
 ) -> Any:
-    """Makes the recurrent layer.
+    """Returns the recurrent layer.
 
     Args:
-      rnn_cell_fn: makes a cell, or a list of cells, one upon the other; or None.
-      units: how wide each cell is; an int makes a layer of Keras's own, such as LSTM.
-      cell_type: of CELL_TYPES, a function of units that makes a cell, or USE_DEFAULT.
-      return_sequences: whether each step has an output, or the last alone.
+      rnn_cell_fn: returns a cell or a list of stacked cells; or None.
+      units: the width of each cell; an int selects a layer of Keras, such as LSTM.
+      cell_type: one of CELL_TYPES, a function of units that returns a cell, or USE_DEFAULT.
+      return_sequences: whether each step has an output, and not only the last one.
 
     Raises:
-      ValueError: cells are described in two ways, or cell_type makes none.
+      ValueError: cells are described in two ways, or cell_type does not yield a cell.
     """
     from tf_keras import layers
 
@@ -64,7 +64,7 @@ def rnn_layer(
     kind = _SIMPLE if cell_type is USE_DEFAULT else cell_type
     if units is None or isinstance(units, int):
         raise ValueError(
-            f"units must be a list of how wide each RNN cell is, such as units=[32, 16]; got "
+            f"units must be a list of the RNN cells' widths, such as units=[32, 16]; got "
             f"{units!r}. An int makes one layer, with a cell_type of {sorted(CELL_TYPES)}."
         )
     cells = [_cell(width, kind) for width in units]
@@ -93,21 +93,21 @@ def _cell(units: int, cell_type: Any) -> Any:
 
 @functools.cache
 def rnn_model_class() -> type:
-    """The class of the networks, made when it is first needed: tf_keras is slow to import.
+    """Returns the class of the networks, created on first use: tf_keras is slow to import.
 
-    It is a Keras model, as its variables have the names that Keras gives those of a model's layers.
+    It is a Keras model because its variables have the names of a Keras model's layers.
     """
     import tf_keras
 
     class RNNModel(tf_keras.Model):
-        """Computes logits of sequences: of each step, or of a sequence's last.
+        """Computes logits of sequences, for each step or the last one.
 
         Args:
-          rnn_layer: a Keras layer that takes [batch, steps, depth] and a mask.
-          units: how many logits.
-          sequence_feature_columns: of sequences, or dense ones made of such.
-          context_feature_columns: dense columns without steps, given to every step; or None.
-          activation: of the logits.
+          rnn_layer: a Keras layer with inputs [batch, steps, depth] and a mask.
+          units: the number of logits.
+          sequence_feature_columns: sequence columns, or dense columns made of them.
+          context_feature_columns: dense columns without steps, inputs of every step; or None.
+          activation: the activation of the logits.
           return_sequences: whether each step has logits.
           **kwargs: see ``tf_keras.Model``.
         """
@@ -137,7 +137,7 @@ def rnn_model_class() -> type:
             self._logits_layer = tf_keras.layers.Dense(units, activation=activation, name="logits")
 
         def call(self, inputs: Any, training: bool | None = None) -> tf.Tensor:
-            """Computes logits of features by key."""
+            """Computes the logits from features by key."""
             if not isinstance(inputs, dict):
                 raise ValueError(
                     f"inputs should be a dictionary of `Tensor`s. Given type: {type(inputs)}. "
@@ -149,10 +149,10 @@ def rnn_model_class() -> type:
                 if self._dense_features_layer is not None:
                     context = self._dense_features_layer(inputs, training=training)
                     sequence = _with_context(sequence, context)
-            # A core's part of the batch may have no sequence that is as long as the padded ones.
+            # A core's part of the batch may have no sequence of the padded length.
             steps = sequence.shape[1]
             mask = tf.sequence_mask(lengths, tf.shape(sequence)[1] if steps is None else steps)
-            # Keras's loop would see another shape after a step, where the batch's size is known.
+            # With a known batch size, Keras's loop would otherwise see another shape after a step.
             mask.set_shape([sequence.shape[0], steps])
             logits = self._logits_layer(self._rnn_layer(sequence, mask=mask, training=training))
             if self._return_sequences:
@@ -163,6 +163,6 @@ def rnn_model_class() -> type:
 
 
 def _with_context(sequence: tf.Tensor, context: tf.Tensor) -> tf.Tensor:
-    """Gives the context, [batch, depth], to each step of sequences [batch, steps, depth]."""
+    """Appends the context, [batch, depth], to each step of sequences [batch, steps, depth]."""
     repeated = tf.tile(context[:, tf.newaxis], [1, tf.shape(sequence)[1], 1])
     return tf.concat([sequence, repeated], 2)

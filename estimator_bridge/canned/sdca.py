@@ -1,4 +1,4 @@
-"""Stochastic dual coordinate ascent, which optimizes linear models alone."""
+"""Stochastic dual coordinate ascent, an optimizer for linear models only."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ __all__ = ["LinearSDCA", "check_sdca"]
 
 
 class LinearSDCA:
-    """Stochastic dual coordinate ascent: an optimizer of `LinearClassifier` and `LinearRegressor`.
+    """Stochastic dual coordinate ascent, for `LinearClassifier` and `LinearRegressor`.
 
-    It keeps a dual variable for each example, which it knows again by an id. It has no learning
-    rate. The model has two classes, or one number to predict, and the sum of what an example's ids
-    weigh. The method: https://www.jmlr.org/papers/volume14/shalev-shwartz13a/shalev-shwartz13a.pdf;
-    its proximal step: https://arxiv.org/pdf/1309.2375.pdf; adaptive sampling:
+    It keeps a dual variable for each example by the example's ID. It has no learning rate. The
+    model must have two classes or predict one number, and sum the weights of an example's IDs.
+    Method: https://www.jmlr.org/papers/volume14/shalev-shwartz13a/shalev-shwartz13a.pdf; proximal
+    step: https://arxiv.org/pdf/1309.2375.pdf; adaptive sampling:
     https://arxiv.org/pdf/1502.08053.pdf.
 
     Args:
-      example_id_column: the key of the examples' ids among the features: strings [batch].
-      num_loss_partitions: how many workers train on parts of the data.
-      num_table_shards: into how many tables the examples' state is divided; None is 1.
+      example_id_column: the feature key of the example IDs, strings [batch].
+      num_loss_partitions: the number of workers that train on parts of the data.
+      num_table_shards: the number of tables for the examples' state; None is 1.
       symmetric_l1_regularization: at least 0.
-      symmetric_l2_regularization: above 0; of the order of the examples' mean L2 norm.
-      adaptive: whether examples are drawn by how much there is to gain.
+      symmetric_l2_regularization: above 0; about the examples' mean L2 norm.
+      adaptive: whether to sample examples by their expected gain.
 
     Raises:
-      ValueError: a regularization is out of its range.
+      ValueError: a regularization is out of range.
     """
 
     def __init__(
@@ -65,10 +65,10 @@ def check_sdca(
     n_classes: int = 2,
     label_dimension: int = 1,
 ) -> None:
-    """Checks that a linear model suits its optimizer, where that is a `LinearSDCA`.
+    """Checks that a linear model is compatible with `LinearSDCA`, if that is its optimizer.
 
     Raises:
-      ValueError: it does not.
+      ValueError: it is not.
     """
     if not isinstance(optimizer, LinearSDCA):
         return

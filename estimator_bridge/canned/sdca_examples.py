@@ -1,4 +1,4 @@
-"""A batch as SDCA takes it: which example has which features, and the weights of these."""
+"""The input of SDCA: a batch's features by example, and their weights."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = ["Examples", "SparseFeatures", "examples_of"]
 
 
 class SparseFeatures(NamedTuple):
-    """The ids of one column.
+    """The IDs of one column.
 
     Attributes:
       rows: the example of each entry, int64.
-      ids: int64; an example has none twice.
+      ids: int64; unique within an example.
       values: float32.
-      parts: the variables that together are the column's weights, by consecutive rows.
+      parts: the variables of the column's weights, partitioned by consecutive rows.
     """
 
     rows: tf.Tensor
@@ -30,14 +30,14 @@ class SparseFeatures(NamedTuple):
 
 
 class DenseFeatures(NamedTuple):
-    """The numbers of one column, float32 [batch, n], and the variables that are its weights."""
+    """The numbers of one column, float32 [batch, n], and the variables of its weights."""
 
     values: tf.Tensor
     parts: list[Any]
 
 
 class Examples(NamedTuple):
-    """A batch: the columns by name, the bias last of the dense ones."""
+    """A batch: the columns in the order of their names, with the bias as the last dense one."""
 
     sparse: list[SparseFeatures]
     dense: list[DenseFeatures]
@@ -49,13 +49,13 @@ def examples_of(
     """Reads a batch by its columns.
 
     Args:
-      features: by key.
-      columns: those of the model.
-      model: has the weights.
-      batch: how many examples there are, a scalar.
+      features: the features by key.
+      columns: the model's columns.
+      model: the model with the weights.
+      batch: the number of examples, a scalar.
 
     Raises:
-      ValueError: a dense column has more dimensions than one.
+      ValueError: a dense column has more than one dimension.
     """
     cache = tf.__internal__.feature_column.FeatureTransformationCache(features)
     sparse, dense = [], []
@@ -69,7 +69,7 @@ def examples_of(
         if column.variable_shape.ndims != 1:
             raise ValueError(
                 f"Column {type(column).__name__} has rank {column.variable_shape.ndims}, larger "
-                f"than 1. LinearSDCA takes columns of numbers in a row; {column.name!r} has "
+                f"than 1. LinearSDCA supports one-dimensional columns; {column.name!r} has "
                 f"{column.variable_shape}."
             )
         dense.append(DenseFeatures(column.get_dense_tensor(cache, model.state), parts))
@@ -80,8 +80,8 @@ def examples_of(
 def _unique(
     ids: tf.SparseTensor, weights: tf.SparseTensor | None
 ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    """Rows, ids and values, an example's values of one id added up; none of ids below zero."""
-    is_known = ids.values >= 0  # a vocabulary has -1 for words that it has not
+    """Returns rows, IDs and values; sums values of equal IDs and drops negative IDs."""
+    is_known = ids.values >= 0  # a vocabulary maps unknown words to -1
     rows = tf.boolean_mask(ids.indices[:, 0], is_known)
     known = tf.boolean_mask(tf.cast(ids.values, tf.int64), is_known)
     count = tf.shape(ids.values)[:1]

@@ -1,4 +1,4 @@
-"""How SDCA trains a linear model: one call of TensorFlow's solver a step."""
+"""Trains a linear model by SDCA: one call of TensorFlow's solver per step."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ def sdca_train_op(
     labels: Any,
     model: LinearModel,
 ) -> tf.Operation:
-    """Makes the training operation of a batch, which counts the global step.
+    """Builds the training operation of a batch, which increments the global step.
 
     Args:
-      optimizer: the user's.
-      head: of either version, of two classes or of one number.
-      columns: the model's.
-      features: by key; with the examples' ids.
-      labels: as input_fn returned them.
-      model: in the graph.
+      optimizer: the user's optimizer.
+      head: a V1 or V2 head for two classes or one number.
+      columns: the model's columns.
+      features: the features by key, with the example IDs.
+      labels: the labels from input_fn.
+      model: the model in the graph.
 
     Raises:
-      KeyError: the features have no ids.
-      ValueError: the head is another, a dense column has more dimensions than one, or there are
-        several replicas.
+      KeyError: the features have no IDs.
+      ValueError: the head is of another kind, a dense column has more than one dimension, or there
+        are several replicas.
     """
     check_one_replica("LinearSDCA", "a step solves the dual problem of its own batch")
-    head = getattr(head, "head", head)  # V1's heads have one of V2 within
+    head = getattr(head, "head", head)  # V1's heads wrap a V2 head
     loss_type = _loss_type(head)
     if optimizer.example_id_column not in features:
         raise KeyError(
-            f"LinearSDCA knows examples by the feature {optimizer.example_id_column!r}, a string "
-            f"of each; the features are {sorted(features)}. Return it from input_fn, too."
+            f"LinearSDCA identifies examples by the feature {optimizer.example_id_column!r}, a "
+            f"string for each; the features are {sorted(features)}. Return it from input_fn, too."
         )
     if optimizer.l2 <= 1.0:
         logging.warning(
@@ -99,7 +99,7 @@ def _columns(examples: Examples) -> list[Any]:
 
 
 def _unshrunk(part: Any) -> Any:
-    """The solver's own copy of a weight, which the L1 regularization does not shrink."""
+    """Creates the solver's copy of a weight, which the L1 regularization does not shrink."""
     return _v1.Variable(
         lambda: tf.zeros(part.shape), name=f"{part.op.name}_unshrunk", use_resource=True
     )
@@ -118,7 +118,7 @@ def _solved(
     weights: tf.Tensor,
     states: tf.Tensor,
 ) -> tuple[tf.Tensor, list[Callable[[list[Any]], list[Any]]]]:
-    """Calls the solver: the examples' new states, and what moves each column's weights."""
+    """Calls the solver; returns the examples' new states, and each column's weight update."""
     sparse_kept, dense_kept = kept[: len(examples.sparse)], kept[len(examples.sparse) :]
     used = [tf.unique(column.ids)[0] for column in examples.sparse]
     result = tf.raw_ops.SdcaOptimizerV2(
@@ -168,14 +168,14 @@ def _of_all(delta: tf.Tensor) -> Callable[[list[Any]], list[Any]]:
 
 
 def _shrunk(weights: tf.Tensor, optimizer: LinearSDCA) -> tf.Tensor:
-    """The proximal step of the L1 regularization."""
+    """Applies the proximal step of the L1 regularization."""
     if not optimizer.l1:
         return weights
     return tf.sign(weights) * tf.maximum(0.0, tf.abs(weights) - optimizer.l1 / optimizer.l2)
 
 
 def _summarize(optimizer: LinearSDCA, examples: Examples, states: ExampleStates) -> None:
-    """Writes how far the primal and the dual loss are apart, and how many examples there were."""
+    """Writes summaries of the duality gap and the number of examples seen."""
     weights = [
         tf.cast(part.read_value(), tf.float64)
         for column in _columns(examples)

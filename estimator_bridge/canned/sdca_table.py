@@ -1,4 +1,4 @@
-"""The state that SDCA keeps of each example, in hash tables that checkpoints have."""
+"""The state that SDCA keeps of each example, in hash tables that checkpoints save."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import tensorflow as tf
 
 __all__ = ["ExampleStates"]
 
-_NAME = "ShardedMutableHashTable"  # as checkpoints have it
-# An example's dual variable, and its parts of the primal loss, the dual loss and the weights.
+_NAME = "ShardedMutableHashTable"  # the name in checkpoints
+# An example's dual variable, primal loss, dual loss and weight.
 _FIELDS = 4
 
 
 class ExampleStates:
-    """Tables of float32 [4] by the fingerprint of an example's id.
+    """Tables of float32 [4] by the fingerprint of an example's ID.
 
     Args:
-      shards: how many tables; an example's is told by its fingerprint.
+      shards: the number of tables; an example's fingerprint selects one.
     """
 
     def __init__(self, shards: int):
@@ -33,7 +33,7 @@ class ExampleStates:
             ]
 
     def lookup(self, keys: tf.Tensor) -> tf.Tensor:
-        """The states [batch, 4] of fingerprints [batch, 2]; zeros for new ones."""
+        """Returns the states [batch, 4] of fingerprints [batch, 2]; zeros for new ones."""
         parts = zip(self._tables, self._dealt(keys, keys))
         places = self._dealt(keys, tf.range(tf.shape(keys)[0]))
         found = [table.lookup(part) for table, part in parts]
@@ -42,16 +42,16 @@ class ExampleStates:
         return states
 
     def insert(self, keys: tf.Tensor, states: tf.Tensor) -> tf.Operation:
-        """Keeps states [batch, 4] by fingerprints [batch, 2]."""
+        """Stores states [batch, 4] by fingerprints [batch, 2]."""
         parts = zip(self._tables, self._dealt(keys, keys), self._dealt(keys, states))
         return tf.group(*[table.insert(key, state) for table, key, state in parts])
 
     def size(self) -> tf.Tensor:
-        """How many examples have a state."""
+        """Returns the number of examples with a state."""
         return tf.add_n([table.size() for table in self._tables])
 
     def sums(self) -> tf.Tensor:
-        """The sum of all states: float64 [4]."""
+        """Returns the sum of all states, float64 [4]."""
         states = [table.export()[1] for table in self._tables]
         return tf.add_n([tf.reduce_sum(tf.cast(part, tf.float64), 0) for part in states])
 

@@ -1,4 +1,4 @@
-"""What canned estimators show of their layers and weights in TensorBoard."""
+"""Summaries of canned estimators' layers and weights."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ _summary = tf.compat.v1.summary
 
 
 def summarize_layer(values: tf.Tensor, tag: str) -> None:
-    """Writes how many of a layer's outputs are zero, and their distribution."""
+    """Writes the fraction of zeros in a layer's outputs, and their distribution."""
     _summary.scalar(f"{tag}/fraction_of_zero_values", tf.math.zero_fraction(values))
     _summary.histogram(f"{tag}/activation", values)
 
 
 def summarize_weights(bias: Any, weights: Sequence[Any], units: int) -> None:
-    """Writes a linear model's bias, and how many of its weights are zero.
+    """Writes a linear model's bias, and the fraction of zeros in its weights.
 
     Args:
       bias: a variable of shape ``[units]``.
       weights: variables, whole or in parts.
-      units: how many outputs it has.
+      units: the number of outputs.
     """
     whole = tf.convert_to_tensor(bias)
     if units > 1:
@@ -35,7 +35,7 @@ def summarize_weights(bias: Any, weights: Sequence[Any], units: int) -> None:
 
 
 def fraction_of_zeros(variables: Sequence[Any]) -> tf.Tensor:
-    """The part of the entries of all variables together that is zero."""
+    """Returns the fraction of zeros over all variables."""
     tensors = [tf.convert_to_tensor(part) for variable in variables for part in _parts(variable)]
     sizes = tf.add_n([tf.size(tensor, tf.int64) for tensor in tensors])
     others = tf.add_n([tf.math.count_nonzero(tensor, dtype=tf.int64) for tensor in tensors])

@@ -1,4 +1,4 @@
-"""Steps compiled by a TPU's own compiler, libtpu, on a machine without one; needs no TensorFlow."""
+"""Compiles steps with libtpu, a TPU's own compiler, without a TPU; needs no TensorFlow."""
 
 from estimator_bridge.compile_for.batches import SearchEndError, Trial
 from estimator_bridge.compile_for.ending import (

@@ -1,4 +1,4 @@
-"""From the compiler's figures and the compiled module's text to a report."""
+"""Builds a report from the compiler's figures and the compiled module's text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from estimator_bridge.compile_for.slices import Slice
 
 __all__ = ["analyse", "analyse_refused"]
 
-_MOST = 10  # of costs, of padded and of large arrays
+_MOST = 10  # costs, padded arrays and large arrays
 _SUMS = ("all-reduce", "all-reduce-start", "reduce-scatter", "all-gather", "all-to-all")
 _HOST = ("infeed", "outfeed", "send", "recv")
 _NO_ARRAYS = ("tuple", "get-tuple-element", "bitcast", "constant", "copy-start", "slice-start")
@@ -39,15 +39,15 @@ def analyse(
     examples: int | None,
     line_of: LineOf,
 ) -> StepReport:
-    """The report of one step.
+    """Returns the report of one step.
 
     Args:
-      name: of the step.
-      step: as it was given to the compiler.
-      compiled: what that made of it.
+      name: the step's name.
+      step: the step as given to the compiler.
+      compiled: the compiler's result.
       target: the slice.
-      examples: of a step, over all replicas.
-      line_of: the user's line of an operation by its name.
+      examples: the global batch size.
+      line_of: maps an operation's name to the user's line.
     """
     module = parse_module(compiled.text)
     executed = list(module.executed())
@@ -96,13 +96,13 @@ def analyse(
 def analyse_refused(
     message: str, text: str | None, step: LoweredStep, line_of: LineOf
 ) -> OutOfMemory | None:
-    """What takes the memory of a step that needs too much; None where that is not known.
+    """Returns the largest arrays of a step that needs too much memory; None if unknown.
 
     Args:
-      message: the compiler's.
-      text: of the module, as far as it was compiled; None where there is none.
-      step: as it was given to the compiler.
-      line_of: the user's line of an operation by its name.
+      message: the compiler's message.
+      text: the text of the partly compiled module, or None.
+      step: the step as given to the compiler.
+      line_of: maps an operation's name to the user's line.
     """
     sizes = read_sizes(message)
     if sizes is None:
@@ -119,7 +119,7 @@ def analyse_refused(
 def _compilers_time(module: Module, compiled: Compiled) -> float | None:
     """The compiler's time at the roofline, in seconds.
 
-    Its figure has one second less for each custom call of the entry computation, which it cannot
+    Its figure subtracts one second for each custom call in the entry computation, which it cannot
     estimate.
     """
     given = compiled.costs.get("optimal_seconds")
@@ -147,7 +147,7 @@ def _all_reduces(
 
 
 def _group_size(instruction: Instruction, replicas: int) -> int:
-    """How many replicas an all-reduce adds up."""
+    """Returns the number of replicas that an all-reduce sums over."""
     listed = re.search(r"replica_groups=\{\{([\d,]+)\}", instruction.text)
     if listed:
         return listed[1].count(",") + 1
@@ -169,7 +169,7 @@ def _costs(executed: Sequence[tuple[Instruction, int]], line_of: LineOf) -> tupl
 def _arrays(
     module: Module, executed: Sequence[tuple[Instruction, int]], step: LoweredStep
 ) -> Iterator[tuple[str, Shape]]:
-    """The arrays that instructions make, each with the name of its operation or argument."""
+    """Yields the arrays that instructions create, each with its operation's or argument's name."""
     arguments = [argument.name for argument in step.arguments]
     named = dict(zip((one.name for one in module.parameters()), arguments))
     for instruction, _ in executed:

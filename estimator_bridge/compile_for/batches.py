@@ -1,4 +1,4 @@
-"""The largest batch whose step fits the chip's memory, looked for by compiling."""
+"""Finds the largest batch whose step fits the chip's memory by compiling several sizes."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _MOST_PER_REPLICA = 1 << 20
 
 @dataclasses.dataclass(frozen=True)
 class Trial:
-    """What came of a step with batches of one size.
+    """The result of compiling a step for one batch size.
 
     Attributes:
-      fits: whether it was compiled.
-      bytes: of HBM that it needs, 0 where that is not known; at least so many, if it does not fit.
+      fits: whether the step compiled.
+      bytes: the HBM it needs, 0 if unknown; a lower bound if it does not fit.
     """
 
     fits: bool
@@ -31,14 +31,14 @@ class LargestBatch:
     """The largest batch of a mode.
 
     Attributes:
-      name: of the mode's step.
+      name: the name of the mode's step.
       target: the slice's name.
-      size: of the global batch, divisible by the replicas; 0 where none fits.
-      too_large: the smallest global batch that was found not to fit; None where none was.
-      bytes: of HBM that the largest needs.
-      available: that there are.
-      trials: how many sizes were compiled.
-      why_ended: why the search ended before the two sizes are neighbours; '' where they are.
+      size: the largest global batch that fits, divisible by the number of replicas; 0 if none fits.
+      too_large: the smallest global batch known not to fit, or None.
+      bytes: the HBM that the largest batch needs.
+      available: the HBM in bytes that a program may use.
+      trials: the number of sizes compiled.
+      why_ended: the reason why the search ended before the two sizes were adjacent, or ''.
     """
 
     name: str
@@ -60,13 +60,13 @@ class LargestBatch:
         else:
             head += "no batch fits"
         if self.too_large is not None:
-            head += f", of {self.too_large:,} not"
+            head += f", batches of {self.too_large:,} do not"
         count = f"{self.trials} size{'' if self.trials == 1 else 's'} compiled"
         return f"{head}; {count}{'; ' + self.why_ended if self.why_ended else ''}"
 
 
 class SearchEndError(Exception):
-    """A size cannot be tried, so the search ends; the message says why."""
+    """A size cannot be tried, so the search ends; the message has the reason."""
 
 
 @dataclasses.dataclass
@@ -76,13 +76,13 @@ class Search:
     Args:
       attempt: compiles a step for a size; may raise ``SearchEndError``.
       step: sizes are multiples of this.
-      available: bytes that there are.
+      available: the available memory in bytes.
 
     Attributes:
-      size: the largest that fits; 0 for none.
-      too_large: the smallest that does not; None for none.
-      trials: how many were tried.
-      why_ended: why the search ended early, or ''.
+      size: the largest size that fits; 0 if none does.
+      too_large: the smallest size that does not fit, or None.
+      trials: the number of sizes tried.
+      why_ended: the reason why the search ended early, or ''.
     """
 
     attempt: Callable[[int], Trial]
@@ -96,19 +96,19 @@ class Search:
 
     @property
     def bytes(self) -> int:
-        """That the largest needs."""
+        """The bytes that the largest size needs."""
         return self._needs.get(self.size, 0)
 
     def run(self, start: int, most_trials: int = _MOST_TRIALS) -> None:
-        """Searches.
+        """Runs the search.
 
-        It doubles or halves the size until one fits and one does not. Memory grows about evenly
-        with the batch, so what is between them is divided by turns where a straight line through
-        the bytes says, close by, and in the middle.
+        It doubles or halves the size until one fits and one does not. Memory grows about linearly
+        with the batch, so the next sizes are in turn: at linear interpolation between the two,
+        close to the last size, and in the middle.
 
         Args:
           start: the first size.
-          most_trials: how many sizes to try at most.
+          most_trials: the maximum number of sizes to try.
         """
         first = max(start - start % self.step, self.step)
         most = max(_MOST_PER_REPLICA * self.step, first)
@@ -158,6 +158,6 @@ class Search:
         return self.size + int(between * (self.available - needs) / (too_much - needs))
 
     def _multiple(self, size: int) -> int:
-        """A multiple of the step between the two sizes that are known."""
+        """Returns a multiple of the step between the two known sizes."""
         assert self.too_large is not None
         return min(max(size - size % self.step, self.size + self.step), self.too_large - self.step)

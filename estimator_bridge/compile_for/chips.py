@@ -1,39 +1,39 @@
-"""The TPU chips that a step can be compiled for, with the figures that its report is measured by.
+"""The TPU chips that a step can be compiled for, with the peak rates that reports use.
 
-Peak FLOP/s (bfloat16), HBM bandwidth and inter-chip bandwidth are of one chip, from Google Cloud's
-documentation as it was read in November 2026:
+Peak FLOP/s (bfloat16), HBM bandwidth and inter-chip bandwidth are per chip, from Google Cloud's
+documentation as of November 2026:
 
 - v3: "TPU v3", https://cloud.google.com/tpu/docs/v3: 123 TFLOP/s, 900 GB/s.
 - v4: "TPU v4", https://docs.cloud.google.com/tpu/docs/v4: 275 TFLOP/s, 1,200 GB/s.
 - v5e: "TPU v5e", https://docs.cloud.google.com/tpu/docs/v5e: 197 TFLOP/s, 819 GB/s, 400 GB/s
-  between chips in both directions (formerly given as 1,600 Gbit/s, which is one direction).
+  between chips in both directions (formerly 1,600 Gbit/s, for one direction).
 - v5p, v6e, tpu7x: "TPU7x (Ironwood)", https://docs.cloud.google.com/tpu/docs/tpu7x: 459, 918 and
   2,307 TFLOP/s; 2,765, 1,638 and 7,380 GB/s; 1,200, 800 and 1,200 GB/s in both directions. That
   page also says that TensorFlow is not supported on TPU7x.
 
-Not published there: all figures of v2 ("TPU v2" gives none), and the inter-chip bandwidths of v2,
-v3 and v4. Those of v2 and v3 are of Jouppi et al., "A domain-specific supercomputer for training
-deep neural networks", CACM 63(7), 2020; that of v4 is six links of 400 Gbit/s, by
-https://glennklockwood.com/garden/processors/TPUv4. What speaks for them:
+The documentation has no figures of v2, and no inter-chip bandwidths of v2, v3 and v4. Those of v2
+and v3 are from Jouppi et al., "A domain-specific supercomputer for training deep neural networks",
+CACM 63(7), 2020; v4 has six links of 400 Gbit/s, according to
+https://glennklockwood.com/garden/processors/TPUv4. Evidence for them:
 
-- libtpu 0.0.42.1's own estimates, its optimal_seconds of a bfloat16 product of 8192 by 8192 and of
-  a sum of 512 MiB arrays, for a core, and of ours: v2 22.8 TFLOP/s (99 %) and 317 GB/s (91 %); v3
-  61.4 (100 %) and 430 (95 %); v4 241 (88 %) and 983 (82 %); v5e 197 (100 %) and 738 (90 %); v5p
-  394 (86 %) and 2,350 (85 %); v6e 918 (100 %) and 1,638 (100 %).
-- The pages' all-reduce bandwidth of a pod by its chips: v3 340 TB/s by 1,024 is 332 GB/s, where
-  four links of 656 Gbit/s are 328; v4 1.1 PB/s by 4,096 is 269 GB/s, where six of 400 Gbit/s are
-  300.
+- libtpu 0.0.42.1's estimates per core, from its optimal_seconds of an 8192 by 8192 bfloat16 product
+  and of a sum of 512 MiB arrays, and their share of the figures here: v2 22.8 TFLOP/s (99 %) and
+  317 GB/s (91 %); v3 61.4 (100 %) and 430 (95 %); v4 241 (88 %) and 983 (82 %); v5e 197 (100 %) and
+  738 (90 %); v5p 394 (86 %) and 2,350 (85 %); v6e 918 (100 %) and 1,638 (100 %).
+- The documented all-reduce bandwidth of a pod, divided by its chips: v3 340 TB/s / 1,024 = 332
+  GB/s, and four links of 656 Gbit/s are 328; v4 1.1 PB/s / 4,096 = 269 GB/s, and six links of
+  400 Gbit/s are 300.
 
-Nothing was found that speaks for or against v2's 4 links of 496 Gbit/s.
+We found no evidence for or against v2's 4 links of 496 Gbit/s.
 
-How many devices a chip is: the documentation counts two TensorCores for a v2, v3, v4, v5p and
-tpu7x. Those of a v4 or v5p are one device to the runtime: a v4-8 needed TPU_NUM_DEVICES=4 under
-XRT, which is TensorFlow's (https://github.com/pytorch/xla/issues/5258), and jax finds 4 devices on
-a v5p-8 (https://github.com/jax-ml/jax/issues/19493). A tpu7x's are two devices, as its page says.
-No page was found that says it of TPUStrategy itself.
+Devices per chip: the documentation counts two TensorCores for a v2, v3, v4, v5p and tpu7x. Those of
+a v4 or v5p are one device to the runtime: a v4-8 needed TPU_NUM_DEVICES=4 under TensorFlow's XRT
+(https://github.com/pytorch/xla/issues/5258), and jax finds 4 devices on a v5p-8
+(https://github.com/jax-ml/jax/issues/19493). Those of a tpu7x are two devices, according to its
+page. We found no page about TPUStrategy itself.
 
-The HBM that a program may use is what libtpu's compiler names when it refuses a program that needs
-more (libtpu 0.0.52): the runtime keeps the rest to itself.
+The HBM that a program may use is the figure in the error of libtpu's compiler for a program that
+needs more (libtpu 0.0.52); the runtime reserves the rest.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ class Chip:
     """One kind of TPU chip.
 
     Attributes:
-      name: as in the names of slices: 'v5e'.
-      compiler_name: libtpu's, the first part of a topology's name.
-      cores: how many devices it is to TensorFlow, each a replica: 2 for a v2 or v3; 1 for a v4 or
-        v5p, whose two cores share their memory and work as one (megacore).
+      name: the name in slice names, such as 'v5e'.
+      compiler_name: libtpu's name, the first part of a topology's name.
+      cores: the number of TensorFlow devices, each a replica: 2 for a v2 or v3; 1 for a v4 or v5p,
+        whose two cores share their memory and work as one (megacore).
       peak_flops: FLOP/s of the whole chip in bfloat16.
-      hbm_bytes_per_second: of the whole chip.
-      hbm_bytes: that a program on one core may use.
-      ici_bytes_per_second: that a chip sends over all of its links to other chips, one way.
+      hbm_bytes_per_second: the HBM bandwidth of the whole chip.
+      hbm_bytes: the HBM that a program on one core may use.
+      ici_bytes_per_second: the bandwidth of all links to other chips, in one direction.
       options: further settings of libtpu's topology.
       runs_tensorflow: whether Google offers it for TensorFlow.
     """
@@ -79,7 +79,7 @@ class Chip:
 
     @property
     def core_hbm_bytes_per_second(self) -> float:
-        """A core's share of the HBM's bandwidth."""
+        """A core's share of the HBM bandwidth."""
         return self.hbm_bytes_per_second / self.cores
 
 

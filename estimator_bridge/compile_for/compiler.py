@@ -1,4 +1,4 @@
-"""A TPU's compiler in a process of its own, which is started once and may die at any time."""
+"""Runs a TPU's compiler in a separate process, which is started once and may die at any time."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from estimator_bridge.compile_for.slices import Slice
 
 __all__ = ["Compiled", "Compiler", "shared_compiler"]
 
-# libtpu looks for the cloud's metadata, other hosts and a chip, unless it is told that there are
-# none; jax itself is to stay on the CPU.
+# These settings keep libtpu from looking for cloud metadata, other hosts and a chip, and keep jax
+# on the CPU.
 _SETTINGS = {
     "ALLOW_MULTIPLE_LIBTPU_LOAD": "1",
     "JAX_PLATFORMS": "cpu",
@@ -33,23 +33,23 @@ _SETTINGS = {
     "TPU_SKIP_MDS_QUERY": "1",
     "TPU_WORKER_HOSTNAMES": "localhost",
 }
-_START_SECS = 60.0  # for a Python, on a busy machine
+_START_SECS = 60.0  # enough to start Python on a busy machine
 _TELLING = re.compile(r"^F\d{4}|Check failed|^\*\*\*|terminate called|Fatal|\bSIG[A-Z]+\b")
 _OUT_OF_MEMORY = re.compile(r"RESOURCE_EXHAUSTED|CompileTimeHbmOom|[Rr]an out of memory")
 
 
 @dataclasses.dataclass(frozen=True)
 class Compiled:
-    """What libtpu made of a step.
+    """libtpu's result for a step.
 
     Attributes:
       device: libtpu's name of the chip.
-      seconds: that it took to compile.
-      costs: of the compiler's cost analysis: 'flops', 'bytes accessed' and 'optimal_seconds' of one
+      seconds: the compile time.
+      costs: the compiler's cost analysis: 'flops', 'bytes accessed' and 'optimal_seconds' of one
         replica's step.
-      memory: bytes of HBM by 'argument', 'output', 'alias', 'temp' and 'generated_code'.
-      text: the compiled module, as HLO text.
-      peak_bytes: the most memory that the compiler's process has had.
+      memory: HBM bytes by 'argument', 'output', 'alias', 'temp' and 'generated_code'.
+      text: the compiled module as HLO text.
+      peak_bytes: the peak memory of the compiler's process.
     """
 
     device: str
@@ -64,11 +64,11 @@ class Compiler:
     """libtpu's compiler.
 
     Args:
-      python: the interpreter that has jax and libtpu; by default this one.
-      secs: how long one step may take to compile.
+      python: the interpreter with jax and libtpu; by default this one.
+      secs: the time limit for compiling one step.
 
     Attributes:
-      versions: of 'jax' and 'libtpu', once it has started.
+      versions: the versions of 'jax' and 'libtpu', once it has started.
     """
 
     def __init__(self, python: str | None = None, secs: float = 1800.0):
@@ -86,10 +86,10 @@ class Compiler:
         Args:
           hlo: a serialized HloModuleProto.
           target: the slice.
-          replicas: how many.
+          replicas: the number of replicas.
 
         Raises:
-          CompileError: the compiler is not installed, refuses the step, dies or takes too long.
+          CompileError: the compiler is not installed, rejects the step, dies or takes too long.
         """
         self.start()
         with tempfile.TemporaryDirectory(prefix="compile_for_") as folder:
@@ -135,14 +135,14 @@ class Compiler:
         self._forget()
 
     def start(self, target: Slice | None = None) -> None:
-        """Starts the process, if it does not run.
+        """Starts the process if it is not running.
 
         Args:
           target: the slice that steps will be compiled for. The compiler, which takes seconds to
-            load, gets ready for it meanwhile; nobody waits for that here.
+            load, prepares for it in the background.
 
         Raises:
-          CompileError: the Python is not there, or has no compiler of a release that fits.
+          CompileError: the Python does not exist, or has no supported release of the compiler.
         """
         if self._process is None or self._process.poll() is not None:
             self._forget()
@@ -153,11 +153,11 @@ class Compiler:
 
     def _start(self) -> None:
         self._log = tempfile.TemporaryFile()  # noqa: SIM115, as long as the process
-        # libtpu leaves logs in the folder for temporary files, whatever TPU_LOG_DIR says.
+        # libtpu leaves logs in the temporary folder in spite of TPU_LOG_DIR.
         self._folder = tempfile.mkdtemp(prefix="libtpu_")
         reads, writes = os.pipe()
         environment = {**os.environ, **_SETTINGS, "TMPDIR": self._folder}
-        # Of the program that is compiled, not of this one.
+        # These configure the program, not its compiler.
         for name in ("XLA_FLAGS", "TPU_NAME", "TF_CONFIG"):
             environment.pop(name, None)
         script = str(Path(__file__).with_name("compiler_main.py"))
@@ -175,15 +175,15 @@ class Compiler:
             self._forget()
             raise CompileError(
                 Why.SETUP, f"The Python for the TPU's compiler, {self._python!r}, does not start: "
-                f"{error.strerror}. Name another by ESTIMATOR_BRIDGE_COMPILE_PYTHON, or unset that "
-                "to have this program's own.",
+                f"{error.strerror}. Set ESTIMATOR_BRIDGE_COMPILE_PYTHON to another, or unset "
+                "it to use this program's Python.",
             ) from error  # fmt: skip
         finally:
             os.close(writes)
         self._answers = reads
 
     def _greet(self) -> None:
-        """Waits for the process's first line, which says what it will load."""
+        """Waits for the process's first line, which has the versions it will load."""
         hello = self._answer(_START_SECS, "to start")
         self.versions = {name: hello[name] for name in ("jax", "libtpu") if name in hello}
         unfit = hello.get("missing") or why_unfit(self.versions)
@@ -194,12 +194,12 @@ class Compiler:
         self.close()
         return CompileError(
             Why.SETUP,
-            f"{self._python} has no TPU compiler that fits: {why}. {how_to_install(self._python)}",
+            f"{self._python} has no supported TPU compiler: {why}. {how_to_install(self._python)}",
         )
 
     def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
         self._send(request)
-        limit = "to compile a step (ESTIMATOR_BRIDGE_COMPILE_SECS says how long it may take)"
+        limit = "to compile a step (ESTIMATOR_BRIDGE_COMPILE_SECS sets the limit)"
         return self._answer(self._secs, limit)
 
     def _send(self, request: dict[str, Any]) -> None:
@@ -219,7 +219,7 @@ class Compiler:
             if not ready:
                 self._kill()
                 raise CompileError(
-                    Why.TIME, f"The TPU's compiler took more than {secs:g} s {what}, and was ended."
+                    Why.TIME, f"The TPU's compiler took over {secs:g} s {what} and was stopped."
                 )
             part = os.read(self._answers, 1 << 16)
             if not part:
@@ -235,7 +235,7 @@ class Compiler:
         self._process = None
         self._forget()
         how = f"signal {-code}" if code is not None and code < 0 else f"status {code}"
-        return CompileError(Why.CRASH, f"The TPU's compiler ended by itself ({how}): {told}")
+        return CompileError(Why.CRASH, f"The TPU's compiler died ({how}): {told}")
 
     def _kill(self) -> None:
         if self._process:
@@ -256,7 +256,7 @@ class Compiler:
 
 @functools.cache
 def shared_compiler(python: str | None, secs: float) -> Compiler:
-    """A compiler for all of this process's jobs: it takes seconds to start, and 0.7 GB.
+    """Returns the one compiler of this process; it takes seconds to start, and 0.7 GB.
 
     Args:
       python: see ``Compiler``.
@@ -268,7 +268,7 @@ def shared_compiler(python: str | None, secs: float) -> Compiler:
 
 
 def _telling_lines(log: Any) -> str:
-    """The lines of a dead process's log that say why, or its last ones."""
+    """Returns the lines of a dead process's log that explain its end, or the last lines."""
     log.seek(0)
     lines = [line.strip() for line in log.read().decode(errors="replace").splitlines()]
     lines = [line for line in lines if line]

@@ -1,10 +1,10 @@
-"""The compiler's process: libtpu behind a pipe. A script, which knows nothing of the rest.
+"""The compiler's process: runs libtpu behind a pipe. A script that imports no other module here.
 
-The command line names a file descriptor and the parent's process. A line of JSON comes in on
-standard input for each step to compile, and one goes out for each on the file descriptor. The first
-line out says which releases there are, and comes before they are loaded. A line in that names a
-slice and no step is not answered: the slice is made ready. libtpu writes to standard output as it
-likes, and may end the process. Names of jax that are private are used here and nowhere else.
+The arguments are a file descriptor and the parent's process ID. Each step to compile is a line of
+JSON on standard input, and each answer a line on the file descriptor. The first line of output has
+the releases of jax and libtpu, before they are loaded. A request with a slice and no step gets no
+answer; it prepares the compiler for the slice. libtpu writes to standard output, and may end the
+process. Only this module uses private names of jax.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _COSTS = ("flops", "transcendentals", "bytes accessed", "optimal_seconds")
 _MEMORY = ("argument", "output", "alias", "temp", "generated_code")
 _LOOK_SECS = 1.0
 _OUT_OF_MEMORY = re.compile(r"RESOURCE_EXHAUSTED|CompileTimeHbmOom")
-# Locations in MLIR's text: an operation's name, and that with a file which TensorFlow made up.
+# Locations in MLIR's text: an operation's name, and a name with the file that TensorFlow invents.
 _NAME = re.compile(r'^(#loc\d*) = loc\("((?:[^"\\]|\\.)+)"\)$', re.MULTILINE)
 _PLACE = re.compile(r"loc\(fused\[(#loc\d*), #loc\d*\]\)")
 
@@ -55,24 +55,24 @@ def main() -> None:
             answer(**_compile(**request))
         except ImportError as error:
             answer(missing=str(error))
-        except Exception as error:  # whatever jax and libtpu raise: the parent says it
+        except Exception as error:  # the parent reports whatever jax and libtpu raise
             answer(error=f"{type(error).__name__}: {error}")
 
 
 def _end_with(parent: int) -> None:
-    """Ends this process when its parent has, be it by a signal in the midst of a compilation."""
+    """Ends this process when its parent ends, even during a compilation."""
     while os.getppid() == parent:
         time.sleep(_LOOK_SECS)
     os._exit(1)
 
 
 def _make_ready(topology: str, options: dict) -> None:
-    """Loads the compiler for a slice, while the parent is busy with the program."""
+    """Loads the compiler for a slice while the parent runs the program."""
     try:
         from jax.experimental import topologies
 
         topologies.get_topology_desc(topology, "tpu", **options)
-    except Exception as error:  # a step that is compiled says it
+    except Exception as error:  # compiling a step reports it
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
 
 
@@ -81,10 +81,10 @@ def _compile(hlo: str, text: str, topology: str, options: dict, replicas: int) -
 
     Args:
       hlo: path of a serialized HloModuleProto.
-      text: where to write the compiled module's text.
+      text: path for the compiled module's text.
       topology: libtpu's name of the slice.
       options: further settings of the topology.
-      replicas: for how many.
+      replicas: the number of replicas.
     """
     from jax._src.interpreters import mlir
     from jax._src.lib import _jax
@@ -121,10 +121,10 @@ def _compile(hlo: str, text: str, topology: str, options: dict, replicas: int) -
 
 
 def _read(compiled: Any) -> Any:
-    """The compiled module, which libtpu wrote and jaxlib reads.
+    """Returns the compiled module, which libtpu wrote and jaxlib reads.
 
     Raises:
-      RuntimeError: they are of releases that do not understand each other.
+      RuntimeError: the releases of libtpu and jax are incompatible.
     """
     import jax
     import libtpu
@@ -134,14 +134,14 @@ def _read(compiled: Any) -> Any:
     except Exception as error:
         raise RuntimeError(
             f"libtpu {libtpu.__version__} compiled the step, but jax {jax.__version__} cannot read "
-            f"what came of it ({error}). Install the libtpu that this jax was released with: "
+            f"the result ({error}). Install the libtpu released with this jax: "
             f"pip install 'jax[tpu]=={jax.__version__}'."
         ) from error
     return made
 
 
 def _compiled(module: Any, devices: Any, **options: Any) -> Any:
-    """A module compiled for a replica on each device, with options of libtpu's."""
+    """Compiles a module for one replica per device, with libtpu options."""
     import numpy as np
     from jax._src import compiler
     from jax._src.lib import _jax
@@ -158,9 +158,9 @@ def _compiled(module: Any, devices: Any, **options: Any) -> Any:
 
 
 def _write_refused(module: Any, devices: Any, text: str) -> bool:
-    """Writes the text of a module that needs too much memory, if libtpu gives it away.
+    """Writes the text of a module that needs too much memory, if libtpu dumps it.
 
-    It dumps such a module as far as it was compiled.
+    The dump is the partly compiled module.
     """
     folder = tempfile.mkdtemp(prefix="compile_for_")
     try:
@@ -176,9 +176,9 @@ def _write_refused(module: Any, devices: Any, text: str) -> bool:
 
 
 def _located(module: Any, devices: Any, ir: Any) -> str | None:
-    """The error of a module that is refused, with the operation's name as its place in a file.
+    """Returns a rejected module's error with the operation's name as its source location.
 
-    TensorFlow gives each operation one and the same made-up file, which is what libtpu names.
+    TensorFlow gives all operations the same invented file, which libtpu would name.
     """
     text = module.operation.get_asm(enable_debug_info=True)
     names = dict(_NAME.findall(text))
@@ -193,7 +193,7 @@ def _located(module: Any, devices: Any, ir: Any) -> str | None:
 
 
 def _remove_copies(module: Any, ir: Any) -> None:
-    """Removes mhlo.copy, which TensorFlow puts on new values, and libtpu does not know."""
+    """Removes mhlo.copy, which TensorFlow adds to new values and libtpu does not know."""
     copies = []
 
     def look(operation: Any) -> Any:

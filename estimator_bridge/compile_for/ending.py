@@ -1,4 +1,4 @@
-"""How a program ends that was only to be compiled."""
+"""Ends programs that run under --compile-only."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ __all__ = ["CompileOnlyEnd", "Uncomputed", "end_program", "refuse_uncovered"]
 
 
 class CompileOnlyEnd(SystemExit):
-    """The program asks for what no step has computed: it ends here.
+    """Ends a program that asks for a value that no step has computed.
 
     Args:
-      code: 0 where all steps that it came to were compiled, else 1.
-      message: what it asked for.
+      code: 0 if all steps so far were compiled, else 1.
+      message: the explanation for the user.
     """
 
     def __init__(self, code: int, message: str):
@@ -24,11 +24,11 @@ class CompileOnlyEnd(SystemExit):
 
 
 def end_program(job: CompileJob, wanted: str) -> NoReturn:
-    """Ends a program that asks for something that only steps compute.
+    """Ends a program that asks for a value that only a step computes.
 
     Args:
-      job: of the program.
-      wanted: what it asks for.
+      job: the program's job.
+      wanted: the name of the value.
 
     Raises:
       CompileOnlyEnd: always.
@@ -39,14 +39,14 @@ def end_program(job: CompileJob, wanted: str) -> NoReturn:
 
 
 def refuse_uncovered(name: str, message: str) -> None:
-    """Puts what would run on a TPU and is not compiled into the report, if there is one.
+    """Adds a call that would run on a TPU but is not compiled to the report, if any.
 
     Args:
-      name: of the call.
-      message: why, and what to do.
+      name: the call's name.
+      message: the reason and what to do.
 
     Raises:
-      CompileOnlyEnd: nothing of the program is to run, so it ends here.
+      CompileOnlyEnd: under --compile-only.
     """
     job = current_job()
     if job is None:
@@ -59,12 +59,12 @@ def refuse_uncovered(name: str, message: str) -> None:
 
 
 class Uncomputed(dict):
-    """The results of an evaluation that was compiled and did not run.
+    """The results of an evaluation that was compiled but not run.
 
-    To look into it ends the program, as there are no numbers to go on with.
+    Reading it ends the program, which has no numbers to continue with.
 
     Args:
-      job: of the program.
+      job: the program's job.
     """
 
     def __init__(self, job: CompileJob):

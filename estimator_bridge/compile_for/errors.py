@@ -1,4 +1,4 @@
-"""What can come of a step instead of a program for a TPU."""
+"""Reasons and errors for steps that were not compiled."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["CompileError", "Why"]
 
 
 class Why(enum.Enum):
-    """Why a step was not compiled."""
+    """The reason why a step was not compiled."""
 
     TENSORFLOW = "TensorFlow could not lower it"
     TPU = "the TPU's compiler refused it"
@@ -25,10 +25,10 @@ class CompileError(RuntimeError):
     """A step was not compiled for a TPU.
 
     Args:
-      why: of what kind the reason is.
-      message: for the user.
-      text: of a module that needs too much memory, the HLO as far as it was compiled.
-      memory: how much too much, and what takes it.
+      why: the kind of reason.
+      message: the message for the user.
+      text: the partly compiled HLO of a module that needs too much memory.
+      memory: the missing memory and the largest arrays.
     """
 
     def __init__(

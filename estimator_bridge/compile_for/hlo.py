@@ -1,4 +1,4 @@
-"""A compiled module's text, read: instructions, shapes with their tiles, and what is executed."""
+"""Parses a compiled module's text: instructions, tiled shapes, and the executed instructions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SHAPE = re.compile(r"(?P<dtype>[a-z]\w*)\[(?P<dims>[\d,<=]*)\](?:\{(?P<layout>[
 _COMPUTATION = re.compile(r"^(?P<entry>ENTRY )?%?(?P<name>[\w.-]+) \(.*\{$")
 _INSTRUCTION = re.compile(r"^\s+(?:ROOT )?%?(?P<name>[\w.-]+) = (?P<rest>.*)$")
 _COMMENT = re.compile(r"/\*.*?\*/")
-# Computations that run as often as what names them; a fusion's are part of it.
+# Computations that an instruction runs; those of a fusion are part of the fusion.
 _RUNS = re.compile(r"(?:body|condition|to_apply|calls|true_computation|false_computation"
                    r"|branch_computations)=\{?((?:%?[\w.-]+(?:, )?)+)\}?")  # fmt: skip
 _CALLERS = ("while", "call", "conditional", "async-start")
@@ -29,11 +29,11 @@ class Shape:
     """An array's shape and layout.
 
     Attributes:
-      dtype: XLA's name of the type: 'f32'.
-      dims: the sizes; of a dimension that is not static, the largest.
-      minor_to_major: the dimensions in the order of memory.
+      dtype: XLA's name of the type, such as 'f32'.
+      dims: the sizes; for a dynamic dimension, its upper bound.
+      minor_to_major: the dimensions in memory order.
       tile: the sizes to which the minor dimensions are padded, the most minor one last.
-      space: 0 for HBM, 1 for the memory on the chip.
+      space: 0 for HBM, 1 for on-chip memory.
     """
 
     dtype: str
@@ -49,7 +49,7 @@ class Shape:
 
     @property
     def padded_dims(self) -> tuple[int, ...]:
-        """The sizes as the chip keeps them."""
+        """The sizes in the chip's memory."""
         sizes = list(self.dims)
         for dim, tile in zip(self.minor_to_major, reversed(self.tile)):
             sizes[dim] = -(-sizes[dim] // tile) * tile
@@ -57,7 +57,7 @@ class Shape:
 
     @property
     def padded_bytes(self) -> int:
-        """The size with padding; tiles that do not fit the dimensions count for nothing."""
+        """The size with padding; surplus tile sizes are ignored."""
         return math.prod(self.padded_dims) * _ITEM_BYTES.get(self.dtype, 4)
 
     def __str__(self) -> str:
@@ -69,11 +69,11 @@ class Instruction:
     """An instruction of a computation.
 
     Attributes:
-      name: its own.
-      opcode: 'fusion'.
-      shapes: of its result; more than one for a tuple.
-      op_name: of TensorFlow's operation that it was made of, or ''.
-      text: what follows the opcode: operands and attributes.
+      name: the instruction's name.
+      opcode: the opcode, such as 'fusion'.
+      shapes: the shapes of its result; more than one for a tuple.
+      op_name: the name of TensorFlow's operation it comes from, or ''.
+      text: the operands and attributes after the opcode.
     """
 
     name: str
@@ -84,19 +84,19 @@ class Instruction:
 
     @property
     def cycles(self) -> int:
-        """The compiler's estimate of the chip's cycles; 0 where it makes none."""
+        """The compiler's estimate of the chip's cycles; 0 without one."""
         found = re.search(r'"estimated_cycles":"(\d+)"', self.text)
         return int(found[1]) if found else 0
 
     @property
     def trips(self) -> int | None:
-        """How often a loop runs its body; None where the compiler does not know."""
+        """The trip count of a loop; None if the compiler does not know it."""
         found = re.search(r'"known_trip_count":\{"n":"(\d+)"', self.text)
         return int(found[1]) if found else None
 
     @property
     def parameter(self) -> int:
-        """The number of a parameter."""
+        """A parameter's index."""
         return int(self.text.partition(")")[0])
 
 
@@ -105,18 +105,18 @@ class Module:
     """A compiled module.
 
     Attributes:
-      computations: the instructions of each, by its name.
-      entry: the name of that which is run.
+      computations: the instructions of each computation by its name.
+      entry: the name of the entry computation.
     """
 
     computations: dict[str, tuple[Instruction, ...]]
     entry: str
 
     def executed(self) -> Iterator[tuple[Instruction, int]]:
-        """The instructions that the chip runs, each with how often.
+        """Yields the instructions that the chip runs, each with its number of runs.
 
-        A loop of which the compiler does not know how often it runs counts once. What is within a
-        fusion is not listed.
+        A loop with an unknown trip count counts once. The instructions inside a fusion are not
+        listed.
         """
         waiting = [(self.entry, 1)]
         while waiting:
@@ -130,7 +130,7 @@ class Module:
                             waiting.append((called, inner))
 
     def parameters(self) -> list[Instruction]:
-        """The parameters, in their order."""
+        """Returns the parameters in order."""
         found = [one for one in self.computations[self.entry] if one.opcode == "parameter"]
         return sorted(found, key=lambda one: one.parameter)
 
@@ -143,10 +143,10 @@ def _called(text: str) -> list[str]:
 
 
 def parse_module(text: str) -> Module:
-    """Reads HLO text as libtpu's compiler prints a scheduled module.
+    """Parses the HLO text of a scheduled module, as libtpu's compiler prints it.
 
     Raises:
-      ValueError: it has no ENTRY computation.
+      ValueError: the text has no ENTRY computation.
     """
     computations: dict[str, tuple[Instruction, ...]] = {}
     name, entry = "", ""
@@ -184,7 +184,7 @@ def _instruction(name: str, rest: str) -> Instruction | None:
 
 
 def _end_of_type(rest: str) -> int:
-    """Where the type of an instruction's result ends: a shape, or a tuple of them."""
+    """Returns the end of an instruction's result type: a shape or a tuple of shapes."""
     if not rest.startswith("("):
         return rest.index(" ") if " " in rest else len(rest)
     depth = 0

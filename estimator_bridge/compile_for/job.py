@@ -1,4 +1,4 @@
-"""The steps of a program, compiled one after the other, and what came of them."""
+"""Compiles a program's steps one after the other, and collects the results."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class CompileJob:
     """Compiles a program's steps for one slice.
 
     Args:
-      request: what for.
-      tell: is given each step's table when it is there; None tells nobody.
+      request: the slice and the options.
+      tell: called with each step's table when it is done; None for no output.
     """
 
     def __init__(self, request: Request, tell: Callable[[str], None] | None = None):
@@ -56,29 +56,29 @@ class CompileJob:
         """Starts the compiler, which takes seconds to load, while the program is traced.
 
         Raises:
-          CompileError: its Python is not there, or has no compiler of a release that fits.
+          CompileError: its Python does not exist, or has no supported release of the compiler.
         """
         target = self.request.target
         if not target.chip.runs_tensorflow:
             self.say(
                 f"{target.name}: Google offers this chip for JAX and PyTorch, not for TensorFlow. "
-                "What follows says what its compiler makes of the program, which cannot run there."
+                "The report shows the compiler's result; the program cannot run there."
             )
         self._compiler.start(target)
 
     def compile(
         self, name: str, step: LoweredStep, examples: int | None, line_of: LineOf
     ) -> StepReport:
-        """Compiles a step; one that was compiled before, of the same name, is not again.
+        """Compiles a step, unless the same step was compiled before under the same name.
 
         Args:
-          name: of the step, for the report.
-          step: lowered.
-          examples: of a step, over all replicas.
-          line_of: the user's line of an operation by its name.
+          name: the step's name in the report.
+          step: the lowered step.
+          examples: the global batch size.
+          line_of: maps an operation's name to the user's line.
 
         Raises:
-          CompileError: it was not compiled; the report says so, too.
+          CompileError: the step was not compiled; the report has it too.
         """
         key = _key(name, step)
         known = self._seen.get(key)
@@ -97,12 +97,12 @@ class CompileJob:
         return report
 
     def find_batch(self, name: str, attempt: Callable[[int], Trial], start: int, step: int) -> None:
-        """Looks for the largest batch of a mode, and puts it into the report.
+        """Searches for the largest batch of a mode, and adds it to the report.
 
         Args:
-          name: of the mode's step.
-          attempt: compiles the step for a global batch, see ``fits``.
-          start: the first batch.
+          name: the name of the mode's step.
+          attempt: compiles the step for a global batch; see ``fits``.
+          start: the first batch size to try.
           step: batches are multiples of this.
         """
 
@@ -124,10 +124,10 @@ class CompileJob:
         self._write()
 
     def fits(self, name: str, step: LoweredStep, line_of: LineOf) -> Trial:
-        """Whether a step fits the chip; nothing of it goes into the report.
+        """Returns whether a step fits the chip, without adding it to the report.
 
         Raises:
-          SearchEndError: it was not compiled, and not because of its memory.
+          SearchEndError: it was not compiled for a reason other than memory.
         """
         try:
             return Trial(True, self._compiled(name, step, None, line_of).memory.total)
@@ -147,36 +147,36 @@ class CompileJob:
         return analyse(name, step, compiled, target, examples, line_of)
 
     def refuse(self, name: str, error: CompileError) -> None:
-        """Puts a step into the report that was not compiled."""
+        """Adds a step that was not compiled to the report."""
         self._add(
             Refusal(name, self.request.target.name, error.why.value, str(error), error.memory)
         )
 
     def not_covered(self, name: str, message: str) -> CompileError:
-        """The error of a step that cannot be compiled this way; it is in the report, too."""
+        """Returns the error of a step that cannot be compiled, and adds it to the report."""
         error = CompileError(Why.NOT_COVERED, message)
         self.refuse(name, error)
         return error
 
     def finish(self) -> int:
-        """Ends the compiler's process, and says what there is to say at a program's end.
+        """Ends the compiler's process, and prints the summary at the program's end.
 
         Returns:
-          The program's exit status: 0 where there were steps and all were compiled, else 1.
+          The program's exit status: 0 if there were steps and all were compiled, else 1.
         """
         self.close()
         report = self.report
         if not report.steps:
             self.say(
-                "Nothing was compiled: the program came to no step of a TPUEstimator with "
-                "use_tpu=True, or to none at all. Many programs have a flag for it: --use_tpu=true."
+                "Nothing was compiled: the program reached no step of a TPUEstimator with "
+                "use_tpu=True. Many programs have a flag for it: --use_tpu=true."
             )
         elif report.refused:
             self.say(f"{len(report.refused)} of {len(report.steps)} step(s) were not compiled.")
         return 0 if report.passed else 1
 
     def say(self, text: str) -> None:
-        """Tells the user."""
+        """Passes a text to ``tell``."""
         self._tell(text)
 
     def close(self) -> None:
@@ -194,7 +194,7 @@ class CompileJob:
 
 
 def current_job() -> CompileJob | None:
-    """The job that ``use_job`` was given, or that this process's environment asks for, or None.
+    """Returns the job given to ``use_job``, else the one that the environment requests, or None.
 
     Raises:
       ValueError: see ``Request.of``.
@@ -203,7 +203,7 @@ def current_job() -> CompileJob | None:
 
 
 def use_job(job: CompileJob) -> None:
-    """Makes a job this process's, whatever its environment asks for."""
+    """Sets this process's job; it overrides the environment."""
     _given[:] = [job]
 
 
@@ -218,19 +218,20 @@ def _job_of_environment() -> CompileJob | None:
 def start_job(
     target: str, only: bool = False, report: str | None = None, finds_batch: bool = False
 ) -> CompileJob:
-    """Has this process compile the steps of the program that it runs.
+    """Makes this process compile the steps of the program that it runs.
 
-    To be called before TensorFlow is loaded, as the emulated cores are made then.
+    Call it before TensorFlow is loaded, which creates the emulated cores.
 
     Args:
       target: the name of a slice.
-      only: whether no step is to run.
-      report: the file for a report, see ``write_report``; None for none.
-      finds_batch: whether to look for the largest batches that fit.
+      only: whether to compile without running any step.
+      report: the path of the report, or None; see ``write_report``.
+      finds_batch: whether to search for the largest batches that fit.
 
     Raises:
       ValueError: see ``Request.make``.
-      CompileError: the compiler's Python is not there, or has no compiler of a release that fits.
+      CompileError: the compiler's Python does not exist, or has no supported release of the
+        compiler.
     """
     Request.make(target, only, report, finds_batch).write_to(os.environ)
     _job_of_environment.cache_clear()
@@ -246,13 +247,13 @@ def _key(name: str, step: LoweredStep) -> tuple[str, str]:
 
 
 def _explained(error: CompileError, step: LoweredStep, line_of: LineOf) -> CompileError:
-    """The compiler's refusal in terms of the user's program."""
+    """Returns the compiler's error in terms of the user's program."""
     if error.why is Why.TPU:
         return CompileError(Why.TPU, explain_refusal(str(error), step, line_of))
     if error.why is Why.MEMORY:
         memory = analyse_refused(str(error), error.text, step, line_of)
         if memory:
-            advice = "Make the batch smaller; --find-batch-size looks for the largest that fits."
+            advice = "Make the batch smaller; --find-batch-size searches for the largest that fits."
             return CompileError(Why.MEMORY, f"{memory}\n{advice}", memory=memory)
     return error
 

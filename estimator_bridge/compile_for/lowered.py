@@ -1,4 +1,4 @@
-"""A step of one replica, lowered by TensorFlow, on its way to a TPU's compiler."""
+"""A replica's step, lowered by TensorFlow for a TPU's compiler."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ __all__ = ["Argument", "Finding", "LoweredStep"]
 
 @dataclasses.dataclass(frozen=True)
 class Argument:
-    """What a step takes.
+    """An argument of a step.
 
     Attributes:
-      kind: 'input' for a replica's part of the batch, 'variable', or 'position' for that in the
-        random streams.
-      name: TensorFlow's.
-      shape: of one replica's.
-      dtype: TensorFlow's name of it, 'float32'.
-      item_bytes: of one element.
+      kind: 'input' for a replica's part of the batch, 'variable', or 'position' for the position in
+        the random streams.
+      name: TensorFlow's name.
+      shape: the shape on one replica.
+      dtype: TensorFlow's name of the dtype, such as 'float32'.
+      item_bytes: the size of one element.
     """
 
     kind: str
@@ -40,7 +40,7 @@ class Finding:
     Attributes:
       op: the operation's name.
       line: 'file:line: code' of the user's program, or None.
-      about: what is the matter, and what to write instead.
+      about: the problem and what to write instead.
     """
 
     op: str
@@ -54,9 +54,9 @@ class LoweredStep:
 
     Attributes:
       hlo: a serialized HloModuleProto.
-      replicas: over how many its sums go.
-      arguments: in the order of the computation's parameters.
-      sums: how many sums over replicas it asks for.
+      replicas: the number of replicas that its sums run over.
+      arguments: the arguments in the order of the computation's parameters.
+      sums: the number of sums over replicas in the model.
       float64: operations that compute in float64.
       dynamic: operations whose results have no static shape.
       sees_all: whether each replica sees the whole batch.

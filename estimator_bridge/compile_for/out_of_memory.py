@@ -1,4 +1,4 @@
-"""A step that needs more memory than the chip has: by how much, and what takes it."""
+"""Describes a step that needs too much memory: the missing bytes and the largest arrays."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Buffer:
     """An array that a step keeps in the chip's memory.
 
     Attributes:
-      op: TensorFlow's name of what makes it, or of the argument that it is.
-      line: 'file:line: code' of the user's program; None where no line is the user's.
-      shape: as 'f32[500,10]'.
-      bytes: with padding.
+      op: TensorFlow's name of the operation that makes it, or of the argument.
+      line: 'file:line: code' of the user's program; None if no line is the user's.
+      shape: XLA's notation, such as 'f32[500,10]'.
+      bytes: the size with padding.
     """
 
     op: str
@@ -42,11 +42,11 @@ class Buffer:
 
 @dataclasses.dataclass(frozen=True)
 class OutOfMemory:
-    """How much more memory a step needs than there is.
+    """The memory that a step needs and the memory available.
 
     Attributes:
-      needed: bytes; at least so many, as the compiler stops before it has counted all.
-      available: bytes that a program on one core may use.
+      needed: bytes, a lower bound: the compiler stops before it has counted all.
+      available: the bytes that a program on one core may use.
       buffers: the largest arrays; not all of them are kept at the same time.
     """
 
@@ -56,7 +56,7 @@ class OutOfMemory:
 
     @property
     def missing(self) -> int:
-        """How many bytes too few there are."""
+        """The bytes missing."""
         return max(self.needed - self.available, 0)
 
     def __str__(self) -> str:
@@ -70,12 +70,12 @@ class OutOfMemory:
         return "\n".join(lines)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """Returns plain values."""
         return {**dataclasses.asdict(self), "missing": self.missing}
 
 
 def read_sizes(message: str) -> tuple[int, int] | None:
-    """The bytes that a refusal says are needed and available; None where it names none."""
+    """Returns the needed and available bytes in a compiler's error; None if it has none."""
     for pattern in _NEEDED:
         found = pattern.search(message)
         if found:

@@ -1,4 +1,4 @@
-"""A report as a page of HTML, which needs nothing but a browser."""
+"""Renders a report as a self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["page_of"]
 
 _LINE = re.compile(r"^(?P<place>.*?:\d+): (?P<code>.*)$")
 _FOOT = (
-    "This is what libtpu's compiler made of one replica's step. It shows that the step compiles, "
-    "what memory it needs and what it costs at least; not the runtime, the input, the transfers or "
-    "the numbers. Times are of the chip's peak rates: a step takes longer."
+    "This is the result of libtpu's compiler for one replica's step. It shows that the step "
+    "compiles, its memory and its minimum cost; not the runtime, the input, the transfers or the "
+    "numbers. Times assume the chip's peak rates: a real step takes longer."
 )
 
 
 def page_of(report: Report) -> str:
-    """The page."""
+    """Returns the page's HTML."""
     steps = [_step(step) for step in report.compiled]
     body = [
         _head(report),
@@ -74,7 +74,7 @@ def _head(report: Report) -> str:
                 line.bound,
             ]
         )
-    names = ["step", "result", "#examples a step", "HBM of a core", "#least time", "bound by"]
+    names = ["step", "result", "#examples per step", "HBM of a core", "#least time", "bound by"]
     return (
         f"<h1>Compiled for {escape(report.target)}</h1>{verdict}"
         f"<section>{_table(names, rows)}</section>"
@@ -138,14 +138,14 @@ def _about(step: StepReport) -> str:
 
 
 def _figures(step: StepReport) -> str:
-    figures = [(f"{as_si(step.flops)}FLOP", "a replica's step")]
+    figures = [(f"{as_si(step.flops)}FLOP", "per replica step")]
     if step.flops_per_example is not None:
-        figures.append((f"{as_si(step.flops_per_example)}FLOP", "an example"))
+        figures.append((f"{as_si(step.flops_per_example)}FLOP", "per example"))
     if step.examples is not None:
-        seen = "a step, all seen by each replica" if step.sees_all else "a step, over all replicas"
+        seen = "per step, all on each replica" if step.sees_all else "per step, over all replicas"
         figures.append((f"{_counted(step.examples, 'example')}", seen))
-    figures.append((as_bytes(step.bytes_moved), "moved by a replica's step"))
-    figures.append((f"{step.roofline.matrix_share:.1%}", "of the matrix units' peak at most"))
+    figures.append((as_bytes(step.bytes_moved), "moved per replica step"))
+    figures.append((f"{step.roofline.matrix_share:.1%}", "maximum share of the matrix units' peak"))
     cells = (f"<div><b>{escape(value)}</b><span>{escape(what)}</span></div>"
              for value, what in figures)  # fmt: skip
     return f'<div class="figures">{"".join(cells)}</div>'
@@ -155,7 +155,7 @@ def _memory(step: StepReport) -> str:
     memory = step.memory
     parts = [
         ("arguments", "one", memory.arguments),
-        ("outputs that take no argument's place", "two", memory.outputs - memory.aliases),
+        ("outputs not in place", "two", memory.outputs - memory.aliases),
         ("temporaries", "three", memory.temporaries),
         ("code", "four", memory.code),
     ]
@@ -183,7 +183,7 @@ def _roofline(step: StepReport) -> str:
     told = f"{as_seconds(line.seconds)} at least, bound by {line.bound}."
     if sums.count:
         told = (
-            f"{as_seconds(line.seconds)} at least if the all-reduces run beside the rest, "
+            f"{as_seconds(line.seconds)} at least if the all-reduces overlap with the rest, "
             f"{as_seconds(line.seconds_in_turn)} if the rest waits for them; bound by "
             f"{line.bound}. {_counted(sums.asked, 'sum')} of the program became "
             f"{_counted(sums.count, 'all-reduce')} of {as_bytes(sums.bytes)}."
@@ -196,7 +196,7 @@ def _roofline(step: StepReport) -> str:
 
 
 def _lengths(rows: Sequence[tuple[str, str, float, str]]) -> str:
-    """Bars to compare, one below the other: name, color, length and what it says."""
+    """Renders bars to compare; each row is a name, a color, a length and a label."""
     most = max(length for _, _, length, _ in rows) or 1.0
     cells = "".join(
         f"<span>{escape(name)}</span>{_bar([(color, length / most)])}"
@@ -220,7 +220,7 @@ def _findings(step: StepReport) -> str:
             parts.append(_table(["operation", "what to do"], map(_finding, found)))
     if step.host_transfers:
         count = _counted(step.host_transfers, "transfer")
-        parts.append(f'<p class="warn">{count} from or to the host in a step.</p>')
+        parts.append(f'<p class="warn">{count} from or to the host per step.</p>')
     if not parts:
         return ""
     return "<h3>Findings</h3>" + "".join(parts)
@@ -244,8 +244,8 @@ def _costs(step: StepReport) -> str:
     note = ""
     if step.loops_counted_once:
         count = _counted(step.loops_counted_once, "loop")
-        note = f'<p class="soft">{count} of unknown length counted as if run once.</p>'
-    names = ["share of all cycles", "#cycles", "operation and the program's line"]
+        note = f'<p class="soft">{count} of unknown length counted once.</p>'
+    names = ["share of all cycles", "#cycles", "operation and source line"]
     return f"<h3>Costliest operations, by the compiler's estimate</h3>{note}{_table(names, rows)}"
 
 
@@ -273,10 +273,10 @@ def _padding(step: StepReport) -> str:
         ]
         for one in step.padding
     ]
-    names = ["shape", "kept as", "#wasted", "#of the array", "operation or argument"]
+    names = ["shape", "padded to", "#wasted", "#of the array", "operation or argument"]
     return (
         "<h3>Padded most</h3>"
-        f'<p class="soft">The chip keeps arrays in tiles, and fills those up.</p>'
+        f'<p class="soft">The chip stores arrays in tiles, which it pads.</p>'
         f"{_table(names, rows)}"
     )
 
@@ -293,7 +293,7 @@ def _place(op: str, line: str | None) -> str:
 
 
 def _table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table; columns whose name begins with '#' are of numbers."""
+    """Renders a table; columns with a name that starts with '#' hold numbers."""
     kinds = [' class="n"' if name.startswith("#") else "" for name in names]
     head = "".join(f"<th{kind}>{name.lstrip('#')}</th>" for name, kind in zip(names, kinds))
     body = "".join(

@@ -1,4 +1,4 @@
-"""The looks of a report's page, light and dark."""
+"""The CSS of a report's page, light and dark."""
 
 __all__ = ["STYLE"]
 

@@ -1,4 +1,4 @@
-"""A TPU compiler's refusal, told by the user's lines and with what to write instead."""
+"""Explains a TPU compiler's error with the user's lines and what to write instead."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ __all__ = ["explain_refusal"]
 
 _NAMES = (
     re.compile(r'op_name="([^"]+)"'),
-    # Of a module whose operations were given their names as their places.
+    # For a module with operation names as source locations.
     re.compile(r"Suspected Python Code Location:\s+(\S+):1\b"),
 )
 _NOISE = re.compile(r"\s*Suspected Python Code Location:.*|, metadata=\{[^}]*\}|^JaxRuntimeError: ",
                     re.DOTALL)  # fmt: skip
 _MENDS = (
     (r"operand type for FFT: (c128|f64)", "A TPU's FFT is of complex64, or of float32 for real "
-     "numbers: cast before it, and back after it."),
-    (r"X\{64\|128\}", "A TPU has 32 bits a number. It puts 64 together for many operations, but "
-     "not for this one: cast to int32, or to float32, before it, and back after it."),
-    (r"dynamic dimension", "Its shape depends on values. Give it one shape: use "
+     "numbers: cast before it and back after it."),
+    (r"X\{64\|128\}", "A TPU's numbers have 32 bits. It emulates 64 bits for many operations, but "
+     "not for this one: cast to int32, or to float32, before it and back after it."),
+    (r"dynamic dimension", "Its shape depends on values. Give it a fixed shape: use "
      "tf.where(condition, x, y), or multiply by the mask."),
 )  # fmt: skip
-_ELSEWHERE = "Compute it in input_fn, or in what eval_metrics or host_call run on the host."
+_ELSEWHERE = "Compute it in input_fn, or on the host in the functions of eval_metrics or host_call."
 _DISAGREE = (
-    "TensorFlow's XLA for CPUs, which --check-tpu asks, takes this step; the TPU's compiler does "
-    "not, and its word counts."
+    "TensorFlow's XLA for CPUs, which --check-tpu uses, accepts this step; the TPU's compiler does "
+    "not, and its verdict counts."
 )
 
 
 def explain_refusal(message: str, step: LoweredStep, line_of: Callable[[str], str | None]) -> str:
-    """The compiler's message with the user's lines and a mend.
+    """Returns the compiler's message with the user's lines and how to fix it.
 
     Args:
-      message: the compiler's.
-      step: that was refused.
-      line_of: the user's line of an operation by its name.
+      message: the compiler's message.
+      step: the rejected step.
+      line_of: maps an operation's name to the user's line.
     """
     lines = [_NOISE.sub("", message).strip()]
     lines += [f"  {place}" for place in _places(message, step, line_of)]
@@ -52,9 +52,9 @@ def _places(message: str, step: LoweredStep, line_of: Callable[[str], str | None
         places = [_made_at(name, line_of(name)) for name in names]
         if places:
             return places
-    if "dynamic dimension" in message:  # which is then without a name
+    if "dynamic dimension" in message:  # the message then has no name
         return [_made_at(found.op, found.line) for found in step.dynamic]
-    return ["The compiler does not say which operation it is about."]
+    return ["The compiler does not say which operation is at fault."]
 
 
 def _made_at(name: str, line: str | None) -> str:

@@ -1,4 +1,4 @@
-"""What the TPU's compiler said of a step, as values that a person or another program reads."""
+"""The TPU compiler's results for steps, as values for people and programs."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Memory:
 
     Attributes:
       arguments: the batch and the variables, padded.
-      arguments_unpadded: the same by their shapes alone.
-      outputs: of the step, those that take an argument's place included.
-      aliases: of the outputs, those that do.
-      temporaries: of values within the step.
-      code: of the program.
-      available: what a program may use.
+      arguments_unpadded: the same without padding.
+      outputs: the step's outputs, including those in place of an argument.
+      aliases: the outputs in place of an argument.
+      temporaries: the values within the step.
+      code: the program's code.
+      available: the memory that a program may use.
     """
 
     arguments: int
@@ -45,12 +45,12 @@ class Memory:
 
     @property
     def total(self) -> int:
-        """What the step needs."""
+        """The memory that the step needs."""
         return self.arguments + self.outputs - self.aliases + self.temporaries + self.code
 
     @property
     def share(self) -> float:
-        """Of what is available."""
+        """The used share of the available memory."""
         return self.total / self.available
 
 
@@ -59,9 +59,9 @@ class AllReduces:
     """The sums over replicas.
 
     Attributes:
-      asked: how many sums the model has.
-      count: how many all-reduces the compiler made of them.
-      bytes: that one replica brings to them in a step.
+      asked: the number of sums in the model.
+      count: the number of all-reduces the compiler made of them.
+      bytes: the bytes that one replica contributes per step.
       seconds: the least time: a ring sends 2 (n - 1) / n of the bytes over a chip's links.
     """
 
@@ -76,11 +76,11 @@ class Roofline:
     """The least time of a step on one core, in seconds.
 
     Attributes:
-      compute: FLOPs by the chip's peak in bfloat16.
-      memory: bytes moved by the bandwidth of the HBM.
-      all_reduce: see ``AllReduces``; it is in neither of the others.
-      compiler: the compiler's own sum over its operations of the larger of the two; None where
-        it gives none that makes sense.
+      compute: FLOPs divided by the chip's peak in bfloat16.
+      memory: bytes moved divided by the HBM bandwidth.
+      all_reduce: see ``AllReduces``; the other two do not include it.
+      compiler: the compiler's own estimate, the sum over operations of the larger of the two;
+        None without a plausible one.
     """
 
     compute: float
@@ -90,40 +90,40 @@ class Roofline:
 
     @property
     def alone(self) -> float:
-        """The least time of what a replica does by itself."""
+        """The least time of a replica's work without all-reduces."""
         return max(self.compute, self.memory, self.compiler or 0.0)
 
     @property
     def seconds(self) -> float:
-        """The step's least time, with all-reduces that run entirely beside the rest."""
+        """The step's least time if all-reduces overlap entirely with the rest."""
         return max(self.alone, self.all_reduce)
 
     @property
     def seconds_in_turn(self) -> float:
-        """The step's least time, with all-reduces for which everything else waits."""
+        """The step's least time if everything else waits for all-reduces."""
         return self.alone + self.all_reduce
 
     @property
     def bound(self) -> str:
-        """What the step waits for most: 'compute', 'memory' or 'all-reduce'."""
+        """The step's bottleneck: 'compute', 'memory' or 'all-reduce'."""
         parts = {"compute": self.compute, "memory": self.memory, "all-reduce": self.all_reduce}
         return max(parts, key=lambda part: parts[part])
 
     @property
     def matrix_share(self) -> float:
-        """At most this share of the matrix units' peak is used."""
+        """The maximum share of the matrix units' peak in use."""
         return self.compute / self.seconds if self.seconds else 0.0
 
 
 @dataclasses.dataclass(frozen=True)
 class StepCost:
-    """What one of TensorFlow's operations costs.
+    """The cost of one TensorFlow operation.
 
     Attributes:
-      op: its name.
-      line: 'file:line: code' of the user's program; None where no line is the user's.
-      cycles: of the chip, by the compiler's estimate; all-reduces are not estimated.
-      share: of all estimated cycles.
+      op: the operation's name.
+      line: 'file:line: code' of the user's program; None if no line is the user's.
+      cycles: the chip's cycles by the compiler's estimate; all-reduces are not estimated.
+      share: the share of all estimated cycles.
     """
 
     op: str
@@ -137,13 +137,13 @@ class Padding:
     """An array that is padded to the chip's tiles.
 
     Attributes:
-      op: TensorFlow's name of what makes it, or of the argument that it is.
+      op: TensorFlow's name of the operation that makes it, or of the argument.
       line: as in ``StepCost``.
-      shape: as 'f32[500,10]'.
-      padded: the sizes as the chip keeps them.
-      tile: to which the minor dimensions are padded.
-      wasted_bytes: how much more that is.
-      waste: of the padded array, the share that is padding.
+      shape: XLA's notation, such as 'f32[500,10]'.
+      padded: the sizes in the chip's memory.
+      tile: the sizes to which the minor dimensions are padded.
+      wasted_bytes: the bytes of padding.
+      waste: the share of padding in the padded array.
     """
 
     op: str
@@ -163,23 +163,23 @@ class StepReport:
       name: 'training', or 'evaluation, last batch of 3'.
       target: the slice's name.
       device: libtpu's name of the chip.
-      replicas: how many.
-      examples: of a step, over all replicas; None where that is not known.
-      compile_seconds: of the compiler.
-      flops: of one replica's step.
-      bytes_moved: by one replica's step, from and to its memories.
-      memory: of one core.
+      replicas: the number of replicas.
+      examples: the global batch size; None if unknown.
+      compile_seconds: the compile time.
+      flops: the FLOPs of one replica's step.
+      bytes_moved: the bytes that one replica's step moves from and to its memories.
+      memory: the memory of one core.
       roofline: the least time.
       all_reduces: the sums over replicas.
-      costs: the costliest operations, that of most cycles first.
+      costs: the costliest operations, the one with the most cycles first.
       padding: the arrays that waste most.
       buffers: the largest arrays; not all of them are kept at the same time.
       float64: operations that compute in float64, which a TPU emulates.
       dynamic: operations whose results have no static shape, which a TPU pads.
-      host_transfers: how many instructions exchange data with the host.
-      loops_counted_once: loops of which the compiler does not know how often they run.
-      compiler_bytes: the most memory that the compiler's process has had.
-      sees_all: whether each replica sees the whole batch, as of a short last one that cannot be
+      host_transfers: the number of instructions that exchange data with the host.
+      loops_counted_once: the number of loops with an unknown trip count.
+      compiler_bytes: the peak memory of the compiler's process.
+      sees_all: whether each replica sees the whole batch, such as a short last one that cannot be
         divided.
     """
 
@@ -206,13 +206,13 @@ class StepReport:
 
     @property
     def flops_per_example(self) -> float | None:
-        """FLOPs for one example; where all replicas see all examples, on one of them."""
+        """FLOPs per example; on one replica if all replicas see all examples."""
         if not self.examples:
             return None
         return self.flops * (1 if self.sees_all else self.replicas) / self.examples
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values, with those that are computed from others."""
+        """Returns plain values, including the derived ones."""
         values = dataclasses.asdict(self)
         values["flops_per_example"] = self.flops_per_example
         values["memory"].update(total=self.memory.total, share=self.memory.share)
@@ -231,11 +231,11 @@ class Refusal:
     """A step that was not compiled.
 
     Attributes:
-      name: as of a ``StepReport``.
+      name: as in ``StepReport``.
       target: the slice's name.
-      why: of what kind the reason is.
-      message: the reason, with the user's lines, and what to do.
-      memory: where there is too little, how much and what takes it.
+      why: the kind of reason.
+      message: the reason with the user's lines, and what to do.
+      memory: the missing memory and the largest arrays, if memory is the reason.
     """
 
     name: str
@@ -245,20 +245,20 @@ class Refusal:
     memory: OutOfMemory | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """Returns plain values."""
         memory = self.memory and self.memory.as_json()
         return {"compiled": False, **dataclasses.asdict(self), "memory": memory}
 
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """All steps that a program came to.
+    """All steps that a program reached.
 
     Attributes:
       target: the slice's name.
-      versions: of 'jax' and 'libtpu'.
+      versions: the versions of 'jax' and 'libtpu'.
       steps: those that were compiled and those that were not, in the program's order.
-      batches: the largest batches that fit, where they were looked for.
+      batches: the largest batches that fit, if they were searched for.
     """
 
     target: str
@@ -273,22 +273,22 @@ class Report:
 
     @property
     def refused(self) -> tuple[Refusal, ...]:
-        """The steps that were not."""
+        """The steps that were not compiled."""
         return tuple(step for step in self.steps if isinstance(step, Refusal))
 
     @property
     def passed(self) -> bool:
-        """Whether there were steps, and all of them were compiled."""
+        """Whether there were steps and all of them were compiled."""
         return bool(self.steps) and not self.refused
 
     def table(self) -> str:
-        """All steps as lines of text."""
-        from estimator_bridge.compile_for.table import table_of  # which shows these values
+        """Returns all steps as lines of text."""
+        from estimator_bridge.compile_for.table import table_of  # avoids an import cycle
 
         return "\n".join([*map(table_of, self.steps), *map(str, self.batches)])
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """Returns plain values."""
         return {
             "target": self.target,
             "versions": self.versions,

@@ -1,4 +1,4 @@
-"""A report in a file: JSON, or a page of HTML."""
+"""Writes a report to a file: JSON or an HTML page."""
 
 from __future__ import annotations
 
@@ -19,30 +19,28 @@ def check_report_file(path: str) -> str:
     """Checks, before anything is compiled, that a report can be written.
 
     Args:
-      path: of the file.
+      path: the report's path.
 
     Returns:
-      The path, absolute.
+      The absolute path.
 
     Raises:
-      ValueError: the file's name has another ending, or it cannot be made there.
+      ValueError: the path has another extension, or cannot be written.
     """
     path = os.path.abspath(path)
     folder, name = os.path.split(path)
     if os.path.isdir(path):
         raise ValueError(f"the report {path} is a folder. Name a file.")
     if os.path.splitext(name)[1].lower() not in _ENDINGS:
-        raise ValueError(
-            f"the report {name!r} has to end in .json, or in .html for a page to look at."
-        )
+        raise ValueError(f"the report {name!r} must end in .json, or in .html for a web page.")
     if not os.path.isdir(folder):
-        raise ValueError(f"the report's folder {folder} does not exist. Make it first.")
-    try:  # root may write everywhere but on a file system that is read-only
+        raise ValueError(f"the report's folder {folder} does not exist. Create it first.")
+    try:  # root may write anywhere except on a read-only file system
         handle, part = tempfile.mkstemp(dir=folder, prefix=".report-")
     except OSError as error:
         raise ValueError(
-            f"the report {path} cannot be written: {error.strerror}. Name a file in a folder of "
-            "yours."
+            f"the report {path} cannot be written: {error.strerror}. Name a file in a "
+            "writable folder."
         ) from error
     os.close(handle)
     os.unlink(part)
@@ -50,11 +48,11 @@ def check_report_file(path: str) -> str:
 
 
 def write_report(report: Report, path: str) -> None:
-    """Writes a report to a file, whole or not at all.
+    """Writes a report to a file atomically.
 
     Args:
-      report: of all steps so far.
-      path: a file that ends in '.html' becomes a page, another JSON.
+      report: the report of all steps so far.
+      path: an HTML page if it ends in '.html' or '.htm', else JSON.
 
     Raises:
       OSError: the file cannot be written.

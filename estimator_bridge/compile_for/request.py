@@ -1,6 +1,6 @@
-"""Whether this program's steps are to be compiled for a TPU, as its environment says it.
+"""Reads and writes, in the environment, the request to compile a program's steps for a TPU.
 
-The environment, so that processes which a program starts inherit it. Nothing here needs TensorFlow.
+Processes that a program starts inherit the environment. Nothing here needs TensorFlow.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ _DEFAULT_SECS = 1800.0
 
 @dataclasses.dataclass(frozen=True)
 class Request:
-    """What to compile for, and what to do besides.
+    """The slice to compile for, and options.
 
     Attributes:
       target: the slice.
-      only: whether no step is to run.
-      report: the file for a report, see ``write_report``; None for none.
-      python: the interpreter that has the compiler; None for this one.
-      secs: how long one step may take to compile.
-      finds_batch: whether to look for the largest batches that fit.
+      only: whether to compile without running any step.
+      report: the path of the report, or None; see ``write_report``.
+      python: the interpreter with the compiler; None for this one.
+      secs: the time limit for compiling one step.
+      finds_batch: whether to search for the largest batches that fit.
     """
 
     target: Slice
@@ -46,10 +46,10 @@ class Request:
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> Request | None:
-        """The request that an environment makes; None for none.
+        """Returns the request in an environment, or None.
 
         Raises:
-          ValueError: its slice does not exist, or its seconds are no positive number.
+          ValueError: its slice does not exist, or its seconds are not a positive number.
         """
         if not environ.get(_SLICE):
             return None
@@ -66,24 +66,24 @@ class Request:
     def make(
         cls, target: str, only: bool = False, report: str | None = None, finds_batch: bool = False
     ) -> Request:
-        """A request for a slice, with the rest as this process's environment says.
+        """Returns a request for a slice, with the other options from this process's environment.
 
         Raises:
-          ValueError: as ``of``; or the report cannot be written, or batches are to be looked for
-            in a program that runs.
+          ValueError: see ``of``; or the report cannot be written, or finds_batch is set without
+            only.
         """
         python, secs = os.environ.get(_PYTHON) or None, _seconds(os.environ.get(_SECS))
         if finds_batch and not only:
             raise ValueError(
-                "to look for the largest batch compiles steps of many sizes, which do not run: "
-                "give --compile-only too"
+                "searching for the largest batch compiles steps of many sizes, which do not run: "
+                "add --compile-only"
             )
         found = find_slice(target)
         report = None if report is None else check_report_file(report)
         return cls(found, only, report, python, secs, finds_batch)
 
     def write_to(self, environ: MutableMapping[str, str]) -> None:
-        """Makes this request in an environment, with as many emulated cores as it has replicas."""
+        """Writes this request to an environment, with one emulated core per replica."""
         environ[_SLICE] = self.target.name
         environ[CORES] = str(self.target.replicas)
         for name, value in (

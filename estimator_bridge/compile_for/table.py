@@ -1,4 +1,4 @@
-"""A step's report as lines of text for a screen."""
+"""Formats a step's report as lines of text."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ __all__ = ["table_of"]
 
 _MOST_PADDED = 5
 _MOST_FOUND = 5
-_LINE = 60  # letters of a user's line
+_LINE = 60  # characters of a user's line
 
 
 def table_of(step: StepReport | Refusal) -> str:
-    """All that a person wants to know of a step, a screen at most."""
+    """Returns a step's report, at most one screen."""
     if isinstance(step, Refusal):
         return "\n".join(
             [
@@ -27,7 +27,7 @@ def table_of(step: StepReport | Refusal) -> str:
 
 
 def _head(step: StepReport) -> list[str]:
-    examples = "" if step.examples is None else f", {step.examples:,} examples a step"
+    examples = "" if step.examples is None else f", {step.examples:,} examples per step"
     return [
         f"== {step.name} for {step.target}: compiled in {step.compile_seconds:.1f} s "
         f"({step.replicas} replica{'s' if step.replicas > 1 else ''} on {step.device}{examples})"
@@ -36,14 +36,14 @@ def _head(step: StepReport) -> list[str]:
 
 def _figures(step: StepReport) -> list[str]:
     memory, line, sums = step.memory, step.roofline, step.all_reduces
-    flops = f"{as_si(step.flops)}FLOP a replica's step"
+    flops = f"{as_si(step.flops)}FLOP per replica step"
     if step.flops_per_example is not None:
-        flops += f", {as_si(step.flops_per_example)}FLOP an example"
+        flops += f", {as_si(step.flops_per_example)}FLOP per example"
     if step.sees_all and step.replicas > 1:
-        flops += " (each replica computes the whole batch, and one counts)"
+        flops += " (each replica computes the whole batch; one counts)"
     rows = [
         ("compute", flops),
-        ("moved", f"{as_bytes(step.bytes_moved)} a replica's step"),
+        ("moved", f"{as_bytes(step.bytes_moved)} per replica step"),
         (
             "HBM",
             f"{as_bytes(memory.total)} of {as_bytes(memory.available)} ({memory.share:.1%}): "
@@ -53,8 +53,8 @@ def _figures(step: StepReport) -> list[str]:
         ),
         (
             "roofline",
-            f"{as_seconds(line.seconds)} a step at least, bound by {line.bound}; the matrix units "
-            f"at {line.matrix_share:.1%} of their peak at most",
+            f"{as_seconds(line.seconds)} per step at least, bound by {line.bound}; the matrix "
+            f"units at {line.matrix_share:.1%} of their peak at most",
         ),
     ]
     if step.replicas > 1 and (sums.asked or sums.count):
@@ -63,8 +63,8 @@ def _figures(step: StepReport) -> list[str]:
                 "all-reduce",
                 f"{sums.asked} sum(s) in {sums.count} all-reduce(s), {as_bytes(sums.bytes)}, "
                 f"{as_seconds(sums.seconds)} at least; a step takes {as_seconds(line.seconds)} "
-                f"at least if they run beside the rest, {as_seconds(line.seconds_in_turn)} if the "
-                "rest waits",
+                f"at least if they overlap with the rest, {as_seconds(line.seconds_in_turn)} if "
+                "the rest waits for them",
             )
         )
     return [f"  {name:<10} {text}" for name, text in rows]
@@ -79,17 +79,14 @@ def _costs(step: StepReport) -> list[str]:
     lines = ["  costliest operations, by the compiler's estimate"]
     lines += _columns([["share", "cycles", "operation", "line"], *rows])
     if step.loops_counted_once:
-        lines.append(
-            f"    {step.loops_counted_once} loop(s) of unknown length are counted as if they ran "
-            "once"
-        )
+        lines.append(f"    {step.loops_counted_once} loop(s) of unknown length are counted once")
     return lines
 
 
 def _warnings(step: StepReport) -> list[str]:
     lines = []
     if step.padding:
-        lines.append("  padded most (the chip keeps arrays in tiles)")
+        lines.append("  padded most (the chip stores arrays in tiles)")
         rows = [
             [
                 one.shape,
@@ -101,7 +98,7 @@ def _warnings(step: StepReport) -> list[str]:
             ]
             for one in step.padding[:_MOST_PADDED]
         ]
-        lines += _columns([["shape", "kept as", "wasted", "share", "operation", "line"], *rows])
+        lines += _columns([["shape", "padded to", "wasted", "share", "operation", "line"], *rows])
     for what, found in (
         ("float64, which a TPU emulates slowly", step.float64),
         (
@@ -115,7 +112,7 @@ def _warnings(step: StepReport) -> list[str]:
                 f"    {one.op}: {_shown(one.line) or one.about}" for one in found[:_MOST_FOUND]
             ]
     if step.host_transfers:
-        lines.append(f"  warning: {step.host_transfers} transfer(s) from or to the host in a step")
+        lines.append(f"  warning: {step.host_transfers} transfer(s) from or to the host per step")
     return lines
 
 

@@ -1,7 +1,7 @@
-"""The classes of V1's heads of one objective, which libraries derive heads of their own from.
+"""V1's single-objective heads as classes, from which libraries derive their own.
 
-A subclass finds the arguments under the attributes that it knows (``_n_classes``,
-``_label_vocabulary`` and so on), and may replace `_eval_metric_ops`, as in the original.
+As in the original, a subclass can read the arguments from attributes such as ``_n_classes`` and
+``_label_vocabulary``, and override `_eval_metric_ops`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _Metrics = dict[str, tuple[Any, Any]]
 
 
 class _SingleV1Head(V1Head):
-    """What the classes below have in common: metrics by a method that may be replaced."""
+    """The common base: it computes metrics by a method that subclasses may override."""
 
     # A subclass may reduce the losses of a batch itself; the factories refuse NONE.
     may_keep_losses = True
@@ -44,7 +44,7 @@ class _SingleV1Head(V1Head):
         return metric_fn, tensors
 
     def _metric_arguments(self, batch: Batch) -> dict[str, Any]:
-        """What `_eval_metric_ops` is called with, but for weights and regularization_loss."""
+        """The arguments of `_eval_metric_ops`, except weights and regularization_loss."""
         raise NotImplementedError
 
     def _eval_metric_ops(self, **tensors: Any) -> _Metrics:
@@ -115,7 +115,7 @@ class V1BinaryHead(_SingleV1Head):
         unreduced_loss: Any,
         regularization_loss: Any,
     ) -> _Metrics:
-        """The metrics of a batch by name: pairs of a value and an operation that updates it."""
+        """A batch's metrics by name, as pairs of a value and its update operation."""
         del logits
         tensors = {
             "losses": unreduced_loss,
@@ -130,7 +130,7 @@ class V1MultiClassHead(_SingleV1Head):
     """The V1 head of three or more classes.
 
     Args:
-      n_classes: how many, at least 3.
+      n_classes: the number of classes, at least 3.
       weight_column: as in `MultiClassHead`.
       label_vocabulary: as in `MultiClassHead`.
       loss_reduction: one of ``tf.compat.v1.losses.Reduction``.
@@ -174,7 +174,7 @@ class V1MultiClassHead(_SingleV1Head):
         unreduced_loss: Any,
         regularization_loss: Any,
     ) -> _Metrics:
-        """The metrics of a batch by name: pairs of a value and an operation that updates it."""
+        """A batch's metrics by name, as pairs of a value and its update operation."""
         tensors = {"losses": unreduced_loss, "labels": labels, "class_ids": class_ids}
         return self._measured(tensors, weights, regularization_loss)
 
@@ -230,6 +230,6 @@ class V1RegressionHead(_SingleV1Head):
         unreduced_loss: Any,
         regularization_loss: Any,
     ) -> _Metrics:
-        """The metrics of a batch by name: pairs of a value and an operation that updates it."""
+        """A batch's metrics by name, as pairs of a value and its update operation."""
         tensors = {"losses": unreduced_loss, "labels": labels, "predictions": predicted_value}
         return self._measured(tensors, weights, regularization_loss)

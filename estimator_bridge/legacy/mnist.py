@@ -40,7 +40,7 @@ class DataSet:
         NumPy's global generator.
 
     Raises:
-      TypeError: dtype is neither.
+      TypeError: dtype is not uint8 or float32.
       ValueError: the numbers of labels and images differ.
     """
 

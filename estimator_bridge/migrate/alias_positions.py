@@ -1,4 +1,4 @@
-"""Positions of the names in import statements, which Python 3.9 does not give."""
+"""Adds the positions of names in import statements, which Python 3.9 does not provide."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def place_aliases(tree: ast.AST, source: str) -> None:
     """Gives each `ast.alias` the positions that it has from Python 3.10 on.
 
     Args:
-        tree: of the source; it is changed.
+        tree: the source's syntax tree; it is changed.
         source: the text.
     """
     lines = source.splitlines(keepends=True)
@@ -39,5 +39,5 @@ def place_aliases(tree: ast.AST, source: str) -> None:
 
 
 def _column(lines: list[str], row: int, offset: int) -> int:
-    """The column in characters of an offset in bytes."""
+    """Converts an offset in bytes to a column in characters."""
     return len(lines[row - 1].encode()[:offset].decode())

@@ -1,4 +1,4 @@
-"""Calls as rules see them: their arguments, and edits of these."""
+"""Helpers of rules for calls: their arguments, and edits of these."""
 
 from __future__ import annotations
 
@@ -12,39 +12,39 @@ __all__ = ["added_keyword", "calls", "is_spread", "keyword", "methods_called", "
 
 
 def calls(module: Module) -> Iterator[tuple[ast.Call, str]]:
-    """The calls of a module, each with the known name of what is called; "" where it has none."""
+    """Yields a module's calls, each with the called function's known name, or ""."""
     for call in module.nodes(ast.Call):
         yield call, module.name_of(call.func)
 
 
 def methods_called(module: Module, *names: str) -> Iterator[tuple[ast.Call, ast.Attribute]]:
-    """The calls of methods, and of functions of modules, that have one of some names."""
+    """Yields the calls of methods, and of modules' functions, with one of the given names."""
     for call in module.nodes(ast.Call):
         if isinstance(call.func, ast.Attribute) and call.func.attr in names:
             yield call, call.func
 
 
 def keyword(call: ast.Call, name: str) -> ast.keyword | None:
-    """An argument that is given by its name."""
+    """Returns an argument that is given by name, or None."""
     return next((given for given in call.keywords if given.arg == name), None)
 
 
 def is_spread(call: ast.Call) -> bool:
-    """Whether a call has ``*args`` or ``**kwargs``, in which anything may be."""
+    """Returns whether a call has ``*args`` or ``**kwargs``, which may hold anything."""
     return any(isinstance(given, ast.Starred) for given in call.args) or any(
         given.arg is None for given in call.keywords
     )
 
 
 def renamed_keyword(module: Module, given: ast.keyword, name: str) -> Edit:
-    """The edit that gives an argument another name."""
+    """Returns the edit that renames an argument."""
     assert given.arg is not None
     start = module.lines.span(given).start
     return Edit(Span(start, start + len(given.arg)), name)
 
 
 def added_keyword(module: Module, call: ast.Call, text: str) -> Edit:
-    """The edit that adds an argument behind the others, of which there must be one."""
+    """Returns the edit that adds an argument after the others; there must be at least one."""
     given: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
     last = max(module.lines.span(node).end for node in given)
     return Edit(Span(last, last), f", {text}")

@@ -1,4 +1,4 @@
-"""Looks for what rules find in files."""
+"""Applies rules to files."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Examined:
     Attributes:
       path: the file.
       findings: in the order of the text.
-      passed_over: why it was not looked at; "" where it was.
-      lines: how many it has.
+      passed_over: the reason why it was not checked, or "".
+      lines: the number of its lines.
     """
 
     path: str
@@ -46,18 +46,18 @@ class Examined:
 
 @dataclass(frozen=True)
 class Report:
-    """What was found in all files."""
+    """The findings in all files."""
 
     files: tuple[Examined, ...]
 
     @property
     def findings(self) -> list[Finding]:
-        """All findings, by file and place."""
+        """All findings, by file and position."""
         return [found for file in self.files for found in file.findings]
 
     @property
     def exit_code(self) -> int:
-        """1 if a person or `rewrite` has something to do; else 0."""
+        """1 if a finding needs a person or `rewrite`, else 0."""
         return int(any(found.severity is not Severity.WORKS for found in self.findings))
 
 
@@ -65,18 +65,18 @@ def check(paths: Iterable[str], options: Options) -> Report:
     """Checks files and folders.
 
     Args:
-      paths: what to check.
-      options: which rules, and what is left out.
+      paths: the files and folders.
+      options: the rules, and the excluded files.
 
     Raises:
-      NothingFoundError: a path is not there, or holds no Python.
-      ValueError: an option names a rule that is not there.
+      NothingFoundError: a path does not exist, or contains no Python.
+      ValueError: an option names an unknown rule.
     """
     return Report(tuple(_placed(*found) for found in examine_all(paths, options)))
 
 
 def _placed(examined: Examined, read: tuple[Source, Module] | None) -> Examined:
-    """What was found in a notebook, by its cells."""
+    """Returns a notebook's findings with positions in its cells."""
     if read is None or not isinstance(read[0], NotebookSource):
         return examined
     return replace(examined, findings=tuple(map(read[0].placed, examined.findings)))
@@ -85,23 +85,23 @@ def _placed(examined: Examined, read: tuple[Source, Module] | None) -> Examined:
 def examine_all(
     paths: Iterable[str], options: Options
 ) -> list[tuple[Examined, tuple[Source, Module] | None]]:
-    """Looks for what rules find in files and folders.
+    """Applies rules to files and folders.
 
     Args:
-      paths: what to look at.
-      options: which rules, and what is left out.
+      paths: the files and folders.
+      options: the rules, and the excluded files.
 
     Returns:
-      What was found in each file, with the file as it was read; None for one that was passed over.
+      The findings in each file, with the parsed file; None for one that was passed over.
 
     Raises:
-      NothingFoundError: a path is not there, or holds no Python.
-      ValueError: an option names a rule that is not there.
+      NothingFoundError: a path does not exist, or contains no Python.
+      ValueError: an option names an unknown rule.
     """
     rules = options.rules()
     opened = [_open_file(file, options, rules) for file in find_files(paths, options.exclude)]
     known = [o[1].verdict.dialect for o in opened if not isinstance(o, Examined)]
-    # A program is of one time: a source that fits both dialects means what most others mean.
+    # A program uses one dialect: a source that fits both is taken to use that of most others.
     doubt = max((Dialect.TF2, Dialect.TF1), key=known.count)
     found: list[tuple[Examined, tuple[Source, Module] | None]] = []
     for one in opened:
@@ -116,13 +116,13 @@ def examine_all(
 
 
 def _asked_for(source: Source) -> Dialect | None:
-    """The dialect that a notebook's `%tensorflow_version` names."""
+    """Returns the dialect that a notebook's `%tensorflow_version` selects."""
     version = source.tensorflow if isinstance(source, NotebookSource) else ""
     return {"1": Dialect.TF1, "2": Dialect.TF2}.get(version)
 
 
 def _better(module: Module, doubt: Dialect) -> Dialect:
-    """The dialect that has more of a module's names; the one in doubt where both have as many."""
+    """Returns the dialect that has more of a module's names, or doubt if both have as many."""
     targets = {r.target for r in module.scopes.references if r.target.startswith("tensorflow.")}
 
     def unknown(dialect: Dialect) -> int:
@@ -135,19 +135,19 @@ def _better(module: Module, doubt: Dialect) -> Dialect:
 def _open_file(
     file: Found, options: Options, rules: Sequence[Rule]
 ) -> Examined | tuple[Source, Module]:
-    """Reads and parses a file; what keeps it from being read is all that is found in it then."""
+    """Reads and parses a file; the only finding in an unreadable file is the reason."""
     if file.passed_over:
         return Examined(file.path, passed_over=file.passed_over)
     try:
         source = _read(file.path)
     except UnreadableError as error:
-        return _unread(file, rules, "EB003", 1, str(error), "It is left as it is.")
+        return _unread(file, rules, "EB003", 1, str(error), "It is left unchanged.")
     except OSError as error:
         said = error.strerror or type(error).__name__
         return _unread(file, rules, "EB003", 1, f"cannot be opened: {said}", "")
     if _GENERATED.search(source.text[:_HEAD]) or file.path.endswith(_MADE_BY_TOOLS):
         found = _finding(
-            file, "EB004", 1, Severity.WORKS, "was made by a tool", "It is passed over."
+            file, "EB004", 1, Severity.WORKS, "was generated by a tool", "It is passed over."
         )
         kept = (found,) if any(rule.code == "EB004" for rule in rules) else ()
         return Examined(file.path, kept, "made by a tool", source.text.count("\n"))
@@ -162,7 +162,7 @@ def _read(path: str) -> Source:
 
 
 def examine(module: Module, rules: Sequence[Rule]) -> Examined:
-    """Looks for what rules find in a module."""
+    """Applies rules to a module."""
     findings = [found for rule in rules for found in rule.check(module)]
     findings = Ignored(module.text).without(findings)
     findings.sort(key=lambda found: (found.line, found.column, found.rule))
@@ -179,10 +179,10 @@ def _not_python(file: Found, rules: Sequence[Rule], source: Source, error: Excep
         found = (
             "EB002",
             f"is Python 2: {construct}",
-            "Write it as Python 3 has it." if cell else how,
+            "Write it as Python 3." if cell else how,
         )
     else:
-        found = "EB001", f"is not Python 3: {said}", "It is left as it is."
+        found = "EB001", f"is not Python 3: {said}", "It is left unchanged."
     code, message, how = found
     return _unread(file, rules, code, line_of_cell, message, how, cell)
 

@@ -1,4 +1,4 @@
-"""`estimator-bridge check` and `estimator-bridge rewrite`: their arguments, and what they do."""
+"""The commands `estimator-bridge check` and `estimator-bridge rewrite`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _INPUTS = ("train", "eval")
 def add_check_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `check`."""
     _add_common(parser)
-    parser.add_argument("--format", choices=_FORMATS, default="text", help="how findings are shown")
+    parser.add_argument("--format", choices=_FORMATS, default="text", help="output format")
     parser.add_argument("--list-rules", action="store_true", help="list the rules")
 
 
@@ -39,7 +39,7 @@ def add_rewrite_arguments(parser: argparse.ArgumentParser) -> None:
     for purpose in _INPUTS:
         model.add_argument(
             f"--{purpose}-input", metavar="NAME",
-            help=f"the program's input_fn that the test takes for {purpose}",
+            help=f"the program's input_fn that the test uses for {purpose}",
         )  # fmt: skip
     model.add_argument(
         "--params", default="{}", metavar="JSON", help="the estimators' params in the test"
@@ -52,9 +52,9 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--select", type=_codes, metavar="CODES",
-        help="only these rules: codes, or what they begin with, with commas between",
+        help="only these rules: codes or prefixes of codes, separated by commas",
     )  # fmt: skip
-    parser.add_argument("--ignore", type=_codes, metavar="CODES", help="not these rules")
+    parser.add_argument("--ignore", type=_codes, metavar="CODES", help="rules to leave out")
     parser.add_argument(
         "--exclude", type=_codes, metavar="PATTERNS", help="files and folders to leave out"
     )
@@ -72,10 +72,10 @@ def _codes(text: str) -> tuple[str, ...]:
 
 
 def run_check(arguments: argparse.Namespace) -> int:
-    """Checks.
+    """Runs `check`.
 
     Returns:
-      0 where nothing is to be done, 1 where something is, 2 for wrong usage.
+      0 if no change is needed, 1 if one is, 2 for wrong usage.
     """
     from estimator_bridge.migrate.check import check
     from estimator_bridge.migrate.files import NothingFoundError
@@ -96,12 +96,12 @@ def run_check(arguments: argparse.Namespace) -> int:
 
 
 def run_rewrite(arguments: argparse.Namespace) -> int:
-    """Rewrites.
+    """Runs `rewrite`.
 
     Returns:
-      Without `--write`: 0 where nothing would be changed, 1 where something would be, or a file
-      cannot be read. With it: 0 where all is done, 1 where a person has something to do, or a file
-      could not be written. 2 for wrong usage.
+      Without `--write`: 0 if nothing would change, 1 if something would or a file cannot be read.
+      With it: 0 if all is done, 1 if a person has something to do or a file could not be
+      written. 2 for wrong usage.
     """
     from estimator_bridge.migrate.files import NothingFoundError
     from estimator_bridge.migrate.options import ConfigurationError
@@ -142,7 +142,7 @@ def run_rewrite(arguments: argparse.Namespace) -> int:
 
 
 def _show(text: str) -> None:
-    """Writes to the standard output; a reader that stops early, such as `head`, ends that."""
+    """Writes to the standard output until a reader such as `head` closes it."""
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -155,7 +155,7 @@ def _places(count: int) -> str:
 
 
 def _written(file: Rewritten) -> bool:
-    """Whether a file could be written; says why it could not."""
+    """Writes a file, or prints why it could not; returns whether it was written."""
     from estimator_bridge.migrate.writing import write_whole
 
     assert file.source is not None

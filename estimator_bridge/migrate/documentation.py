@@ -1,4 +1,4 @@
-"""Writes docs/rules.md: what the rules' own texts say.
+"""Writes docs/rules.md from the rules' texts.
 
 python -m estimator_bridge.migrate.documentation > docs/rules.md
 """
@@ -17,19 +17,19 @@ _HEAD = """\
 Written by `python -m estimator_bridge.migrate.documentation`, from the rules' own texts.
 [Checking and rewriting old source](check_and_rewrite.md) describes the commands.
 
-`estimator-bridge check` reports what the rules find, `estimator-bridge rewrite` writes what they
-say. Each finding has one of four severities:
+`estimator-bridge check` reports what the rules find; `estimator-bridge rewrite` changes the source
+accordingly. Each finding has one of four severities:
 
 | severity | meaning |
 |---|---|
-| works as is | nothing is to be done |
+| works as is | no change is needed |
 | rewritten automatically | `rewrite` does it |
-| by hand | a person has to look: the message says how, and `rewrite` writes it as a comment |
-| cannot be had | the name is nowhere any more: the message says what to use |
+| by hand | a person has to change it; `rewrite` writes the message as a comment |
+| unavailable | the name no longer exists; the message says what to use instead |
 
-`# eb: ignore[EB012]` at the end of a line leaves out what a rule finds there, `# eb: ignore` what
-all rules find, `# eb: ignore-file[EB012]` what a rule finds in the file. `--select EB01,EB030` and
-`--ignore EB04` choose rules by their codes or what these begin with. The same in pyproject.toml:
+`# eb: ignore[EB012]` at the end of a line suppresses a rule's findings there, `# eb: ignore` those
+of all rules, and `# eb: ignore-file[EB012]` a rule's findings in the file. `--select EB01,EB030`
+and `--ignore EB04` choose rules by codes or prefixes of codes. The same in pyproject.toml:
 
 ```toml
 [tool.estimator-bridge]
@@ -42,7 +42,7 @@ dialect = "tf1"
 
 
 def page() -> str:
-    """The page, in Markdown."""
+    """Returns the page in Markdown."""
     return "\n".join(_lines())
 
 
@@ -58,7 +58,7 @@ def _lines() -> Iterator[str]:
 
 
 def _shown(text: str) -> str:
-    """A rule's text; its examples are parts of programs, and none that a page's test can run."""
+    """Returns a rule's text with its examples marked as `py`: the test of pages cannot run them."""
     return text.replace("```python", "```py")
 
 

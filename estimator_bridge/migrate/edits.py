@@ -1,4 +1,4 @@
-"""Puts the edits of findings into a text."""
+"""Applies the edits of findings to a text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WIDTH = 96
 
 
 def compatible(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings that are rewritten and whose edits do not overlap; of two the first one."""
+    """Returns the findings to rewrite; of two with overlapping edits, the first."""
     taken: list[Span] = []
     chosen = []
     for found in findings:
@@ -30,11 +30,11 @@ def compatible(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def applied(module: Module, findings: Sequence[Finding]) -> str:
-    """The module's text with what the findings write, and with a comment where a person must look.
+    """Returns the module's text with the findings' edits, and comments on those left by hand.
 
     Args:
-      module: where they were found.
-      findings: all of them.
+      module: the module.
+      findings: all its findings.
     """
     chosen = compatible(findings)
     edits = {edit: None for found in chosen for edit in found.edits}
@@ -44,7 +44,7 @@ def applied(module: Module, findings: Sequence[Finding]) -> str:
 
 
 def with_edits(text: str, edits: Iterable[Edit]) -> str:
-    """A text with edits, which must not overlap; insertions at one place keep their order."""
+    """Applies edits, which must not overlap; insertions at the same position keep their order."""
     parts = []
     end = 0
     for edit in sorted(edits, key=lambda edit: edit.span):
@@ -54,10 +54,10 @@ def with_edits(text: str, edits: Iterable[Edit]) -> str:
 
 
 def _imports(module: Module, statements: list[str]) -> list[Edit]:
-    """The import statements that edits need, above the module's first import of TensorFlow."""
+    """Returns the edit that inserts missing imports above the first import of TensorFlow."""
     if not statements:
         return []
-    # This library first: it has to be imported before TensorFlow.
+    # This library comes first: it must be imported before TensorFlow.
     statements.sort(key=lambda text: (text.startswith("from"), text))
     has = {" ".join(module.lines.of(found.statement).split()) for found in module.imports}
     lines = [statement for statement in statements if statement not in has]
@@ -71,7 +71,7 @@ def _imports(module: Module, statements: list[str]) -> list[Edit]:
 
 
 def _import_line(module: Module) -> int:
-    """The line above which imports are inserted."""
+    """Returns the line above which to insert imports."""
     body = module.tree.body
     for statement in body:
         if any(
@@ -106,7 +106,7 @@ def _is_future(statement: ast.stmt) -> bool:
 
 
 def _comments(module: Module, findings: Sequence[Finding]) -> list[Edit]:
-    """A comment above each statement in which something is to be done by hand."""
+    """Returns the edits that insert a comment above each statement to handle by hand."""
     edits: list[Edit] = []
     said: set[tuple[int, str]] = set()
     lines = _statement_lines(module)
@@ -132,9 +132,9 @@ def _comments(module: Module, findings: Sequence[Finding]) -> list[Edit]:
 
 
 def _statement_lines(module: Module) -> list[int]:
-    """By line: the first line of the innermost statement that begins a line and covers it."""
+    """Maps each line to the first line of its innermost statement that starts a line."""
     lines = list(range(len(module.lines) + 2))
-    for node in ast.walk(module.tree):  # outer statements come before those within
+    for node in ast.walk(module.tree):  # outer statements come before inner ones
         if not isinstance(node, ast.stmt):
             continue
         first = _first_line(node)
@@ -149,7 +149,7 @@ def _statement_lines(module: Module) -> list[int]:
 
 
 def _stands_above(module: Module, line: int, code: str) -> bool:
-    """Whether the comment of a rule stands above a line already."""
+    """Returns whether the comment of a rule is already above a line."""
     while line > 1:
         line -= 1
         text = module.lines.line(line).strip()

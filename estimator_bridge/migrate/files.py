@@ -1,4 +1,4 @@
-"""Which files a command looks at."""
+"""Finds the files that a command processes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ENDINGS = (".py", ".ipynb")
 
 
 class NothingFoundError(Exception):
-    """A path that was named is not there, or there is no Python in it; the message says which."""
+    """A named path does not exist, or contains no Python; the message names it."""
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,8 @@ class Found:
     """A file.
 
     Attributes:
-      path: as the user named it, or below the folder that the user named.
-      passed_over: why nothing is done with it; "" where it is read.
+      path: the path as the user named it, or below a folder that the user named.
+      passed_over: the reason why it is not processed, or "".
     """
 
     path: str
@@ -36,26 +36,26 @@ def find_files(paths: Iterable[str], exclude: Iterable[str] = ()) -> list[Found]
     """Finds the sources below some paths.
 
     Args:
-      paths: files, and folders that are looked through. A link below a folder is passed over, as
-        its file is found elsewhere or is none of the program's; one that is named is followed.
-      exclude: patterns, as of `fnmatch`; what they match of a path or its end is left out.
+      paths: files, and folders to search. A link below a folder is passed over, as its file is
+        found elsewhere or is not part of the program; a named link is followed.
+      exclude: `fnmatch` patterns of paths, or of the ends of paths, to leave out.
 
     Returns:
-      The files, each once, in the order of the paths and within a folder by name.
+      The files, each once, in the order of the paths, and by name within a folder.
 
     Raises:
-      NothingFoundError: a path is not there, or holds no Python.
+      NothingFoundError: a path does not exist, or contains no Python.
     """
     patterns = tuple(exclude)
     found: dict[str, Found] = {}
     for path in paths:
         if not os.path.exists(path):
-            said = "is a link to nothing" if os.path.islink(path) else "is not there"
+            said = "is a broken link" if os.path.islink(path) else "does not exist"
             raise NothingFoundError(f"{path} {said}")
         if os.path.isdir(path):
             below = list(_below(path, patterns))
             if not below:
-                raise NothingFoundError(f"{path} holds no Python: no .py and no .ipynb file")
+                raise NothingFoundError(f"{path} contains no Python: no .py and no .ipynb file")
         else:
             below = [Found(path)]
         for file in below:

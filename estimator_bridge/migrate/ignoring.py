@@ -1,4 +1,4 @@
-"""Comments by which a source says what is not to be reported: ``# eb: ignore[EB012]``."""
+"""Comments that suppress findings: ``# eb: ignore[EB012]``."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ _ALL = "EB"
 
 
 class Ignored:
-    """What a source wants ignored.
+    """The findings that a source suppresses.
 
-    ``# eb: ignore`` at the end of a line is of all rules, ``# eb: ignore[EB012, EB03]`` of those
-    that begin so; ``# eb: ignore-file`` and ``# eb: ignore-file[EB012]`` count for the whole file.
+    ``# eb: ignore`` at the end of a line suppresses all rules, ``# eb: ignore[EB012, EB03]`` those
+    with these prefixes; ``# eb: ignore-file`` and ``# eb: ignore-file[EB012]`` apply to the whole
+    file.
 
     Args:
       text: the source.
@@ -39,7 +40,7 @@ class Ignored:
                 self._lines[line] = self._lines.get(line, ()) + codes
 
     def without(self, findings: Iterable[Finding]) -> list[Finding]:
-        """The findings that are not ignored."""
+        """Returns the findings that are not suppressed."""
         return [found for found in findings if not self._has(found)]
 
     def _has(self, found: Finding) -> bool:
@@ -54,6 +55,6 @@ def _comments(text: str) -> list[tuple[int, str]]:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             if token.type == tokenize.COMMENT:
                 found.append((token.start[0], token.string))
-    except (tokenize.TokenError, SyntaxError):  # what stood before it counts
+    except (tokenize.TokenError, SyntaxError):  # the comments before the error count
         pass
     return found

@@ -1,4 +1,4 @@
-"""Import statements, written anew with as little change as their names allow."""
+"""Rewrites import statements with as little change as possible."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _FROM = re.compile(r"from(?:\s|\\\n)+(?P<module>[\w.]+)(?:\s|\\\n)+import\b")
 
 @dataclass(frozen=True)
 class NewImport:
-    """What a variable is to be imported from.
+    """A variable's new import.
 
     Attributes:
-      target: the full name of a module or of what is in it.
+      target: the full name of a module or of an object in it.
       bound: the variable.
-      plain: it is written ``import a.b``, not ``from a import b``.
-      as_it_stands: it is, and its variable is its first part.
+      plain: whether it is written ``import a.b``, not ``from a import b``.
+      as_it_stands: whether it is plain and its variable is its first part.
     """
 
     target: str
@@ -34,14 +34,14 @@ class NewImport:
 
     @staticmethod
     def of(found: Import) -> NewImport:
-        """An import as it stands."""
+        """Returns an import unchanged."""
         plain = isinstance(found.statement, ast.Import)
         name = found.alias.name if plain else found.target
         return NewImport(name, found.bound, plain, plain and not found.alias.asname)
 
     @property
     def module(self) -> str:
-        """The part behind `from`; "" for what is written without."""
+        """The part after `from`; "" without one."""
         if self.plain or "." not in self.target.lstrip("."):
             return "" if not self.target.startswith(".") else self.target
         module = self.target.rpartition(".")[0]
@@ -49,7 +49,7 @@ class NewImport:
 
     @property
     def name(self) -> str:
-        """The part behind `import`, with the variable."""
+        """The part after `import`, with the variable."""
         name = self.target if self.plain or not self.module else self.target.rpartition(".")[2]
         same = self.bound == name or (self.plain and self.as_it_stands)
         return name if same else f"{name} as {self.bound}"
@@ -61,16 +61,16 @@ def rewritten(
     names: Sequence[Import],
     today: Sequence[NewImport | None],
 ) -> tuple[Edit, str]:
-    """The edit that makes a statement import what its names are today.
+    """Returns the edit that makes a statement import its names from their new places.
 
     Args:
-      module: in which it stands.
+      module: the statement's module.
       statement: the statement.
-      names: what it imports.
-      today: by name: what to import in its place; None to leave it out.
+      names: its imports.
+      today: for each import, its replacement; None to remove it.
 
     Returns:
-      The edit, and in short what stands there then.
+      The edit, and a short form of the new statement.
     """
     span = module.lines.span(statement)
     text = module.text[span.start : span.end]
@@ -107,7 +107,7 @@ def _anew(
 
 
 def _stands_alone(module: Module, span: Span) -> bool:
-    """Whether nothing else stands on a statement's lines."""
+    """Returns whether a statement is alone on its lines."""
     column = module.lines.place(span.start)[1]
     rest = module.text[span.end :].split("\n", 1)[0].strip()
     return column == 1 and not rest
@@ -121,7 +121,7 @@ def _wrapped(line: str) -> str:
 
 
 def _comments(text: str) -> list[str]:
-    """The comments within a statement."""
+    """Returns the comments within a statement."""
     return [found.strip() for found in re.findall(r"#[^\r\n]*", text)]
 
 

@@ -1,4 +1,4 @@
-"""Where in a notebook's JSON the sources of its code cells stand."""
+"""Finds the sources of code cells in a notebook's JSON."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _DECODER = json.JSONDecoder()
 
 @dataclass(frozen=True)
 class JsonValue:
-    """A text in a JSON document: one string, or a list of strings that are its parts.
+    """A text in a JSON document: one string, or a list of strings.
 
     Attributes:
-      start: the first character of the value.
-      end: the one behind its last.
-      text: what stands there.
-      source: the text that it says.
+      start: the offset of the value.
+      end: the offset after it.
+      text: the value's JSON.
+      source: the text that the JSON encodes.
     """
 
     start: int
@@ -30,7 +30,7 @@ class JsonValue:
     source: str
 
     def with_text(self, source: str) -> str:
-        """The JSON that says another text, in the layout of this one; equal parts keep theirs."""
+        """Returns the JSON of another text in this layout; equal parts keep their JSON."""
         ascii_only = self.text.isascii()
         if not self.text.startswith("["):
             return json.dumps(source, ensure_ascii=ascii_only)
@@ -45,7 +45,7 @@ class JsonValue:
 
 
 def spans_of_code(text: str) -> list[JsonValue]:
-    """The sources of a notebook's code cells, in order; of a document that is a notebook."""
+    """Returns the sources of a notebook's code cells, in order."""
     top = _members(text, _skip(text, 0))
     if "cells" in top:
         return _of_cells(text, top["cells"])
@@ -73,7 +73,7 @@ def _skip(text: str, place: int) -> int:
 
 
 def _members(text: str, start: int) -> dict[str, tuple[int, int]]:
-    """Where the values of an object are, by their names."""
+    """Returns the spans of an object's values by name."""
     found = {}
     place = _skip(text, start + 1)
     while text[place] != "}":
@@ -88,7 +88,7 @@ def _members(text: str, start: int) -> dict[str, tuple[int, int]]:
 
 
 def _items(text: str, start: int) -> Iterator[tuple[int, int]]:
-    """Where the items of a list are."""
+    """Yields the spans of a list's items."""
     place = _skip(text, start + 1)
     while text[place] != "]":
         _, end = _DECODER.raw_decode(text, place)

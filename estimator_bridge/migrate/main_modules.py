@@ -1,4 +1,4 @@
-"""Whether a module starts a program."""
+"""Recognizes modules that start a program."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ _SETS_UP = {
 
 
 def is_main(module: Module) -> bool:
-    """Whether a module starts a program.
+    """Returns whether a module starts a program.
 
-    That is a notebook, and what asks for ``__main__``, holds tests, or works at its top level.
+    That is a notebook, or a module that checks for ``__main__``, contains tests, or does work at
+    its top level.
 
-    Only its own source is looked at; a script without any of these is taken for a module that
-    others import.
+    Only the module's own source counts; a script without any of these is taken for an imported
+    module.
     """
     is_notebook = module.file.endswith(".ipynb")
     return is_notebook or any(_starts(statement, module) for statement in module.tree.body)

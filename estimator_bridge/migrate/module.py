@@ -1,4 +1,4 @@
-"""A source as rules see it."""
+"""The source of a module, as rules use it."""
 
 from __future__ import annotations
 
@@ -26,19 +26,18 @@ _Node = TypeVar("_Node", bound=ast.AST)
 
 
 class Module:
-    """A module that could be parsed.
+    """A parsed module.
 
     Args:
-      file: how it is shown.
+      file: its path in findings.
       text: its source.
-      dialect: what it means by `tensorflow`; by default what its source tells, and TensorFlow 2
-        where it does not.
+      dialect: the meaning of `tensorflow`; by default detected from the source, else TensorFlow 2.
 
     Attributes:
       tree: its syntax tree.
       lines: its lines.
-      verdict: what its source tells of its dialect.
-      dialect: what it is taken to mean; to be set before any rule looks at the module.
+      verdict: the dialect detected from its source.
+      dialect: the dialect to use; set it before any rule checks the module.
 
     Raises:
       SyntaxError: it is not Python 3.
@@ -57,7 +56,7 @@ class Module:
 
     @property
     def newline(self) -> str:
-        """How its lines end."""
+        """The line end."""
         first = self.lines.line(1)
         return first[len(first.rstrip("\r\n")) :] or "\n"
 
@@ -74,13 +73,13 @@ class Module:
         return found
 
     def nodes(self, *kinds: type[_Node]) -> Iterator[_Node]:
-        """The nodes of some kinds."""
+        """Yields the nodes of some kinds."""
         for kind in kinds:
             yield from self._by_kind.get(kind, ())  # type: ignore[misc]
 
     @functools.cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
-        """By node: the one that it is part of."""
+        """The parent of each node."""
         return {
             child: node
             for nodes in self._by_kind.values()
@@ -93,44 +92,44 @@ class Module:
         return {found.node: found for found in self.scopes.references}
 
     def reference(self, node: ast.expr) -> Reference | None:
-        """What a name or an attribute of one refers to."""
+        """Returns the reference of a name or an attribute of one."""
         return self._by_node.get(node)
 
     def name(self, target: str) -> str:
-        """A target under the root by which names are looked up: "tf1.nn.relu"."""
+        """Returns a target's name for look-up: "tf1.nn.relu"."""
         return canonical(target, self.dialect)
 
     def name_of(self, node: ast.expr) -> str:
-        """The same of a name or an attribute of one; "" where it is none, or not known."""
+        """Returns the same for a node; "" if it is not a name or attribute, or unknown."""
         found = self._by_node.get(node)
         return self.name(found.target) if found is not None else ""
 
     def known(self, found: Reference) -> Known | None:
-        """What is known of a reference."""
+        """Returns the known facts about a reference."""
         return look_up(self.name(found.target)) if found.target else None
 
     @functools.cached_property
     def uses(self) -> list[tuple[Reference, Known]]:
-        """The references of which something is known, in the order of the text."""
+        """The references to known names, in the order of the text."""
         found = [(r, known) for r in self.scopes.references if (known := self.known(r)) is not None]
         return sorted(found, key=lambda pair: _position(pair[0].nodes[0]))
 
     @property
     def imports(self) -> list[Import]:
-        """What it imports."""
+        """The module's imports."""
         return self.scopes.imports
 
     def depth(self, reference: Reference, known: Known) -> int:
-        """How many of a reference's nodes make up the part that is known."""
+        """Returns how many of a reference's nodes belong to the known name."""
         behind = len(self.name(reference.target).split(".")) - len(known.name.split("."))
         return len(reference.nodes) - behind
 
     def free_name(self, *wanted: str) -> str:
-        """The first of some names that is no variable of the module yet."""
+        """Returns the first of some names that is not yet a variable of the module."""
         return next(name for name in wanted if name not in self.scopes.bound)
 
     def statement(self, node: ast.AST) -> ast.stmt:
-        """The statement that a node is part of."""
+        """Returns the statement that contains a node."""
         while not isinstance(node, ast.stmt):
             node = self.parents[node]
         return node
@@ -145,7 +144,7 @@ class Module:
         edits: tuple[Edit, ...] = (),
         imports: tuple[str, ...] = (),
     ) -> Finding:
-        """A finding at a node of the tree."""
+        """Returns a finding at a node."""
         start = self.lines.span(node).start
         return self.finding_at(rule, start, severity, message, how, edits, imports)
 
@@ -159,18 +158,18 @@ class Module:
         edits: tuple[Edit, ...] = (),
         imports: tuple[str, ...] = (),
     ) -> Finding:
-        """A finding at a character of the text."""
+        """Returns a finding at an offset of the text."""
         line, column = self.lines.place(offset)
         return Finding(
             rule, self.file, line, column, severity, message, how, edits=edits, imports=imports
         )
 
     def replaced(self, node: ast.expr | ast.alias | ast.keyword, text: str) -> Edit:
-        """The edit that writes a text in place of a node."""
+        """Returns the edit that replaces a node by a text."""
         return Edit(self.lines.span(node), text)
 
     def span(self, first: ast.expr, last: ast.expr) -> Span:
-        """The text from one expression to the end of another."""
+        """Returns the span from one expression to the end of another."""
         return Span(self.lines.span(first).start, self.lines.span(last).end)
 
 

@@ -1,4 +1,4 @@
-"""Modules and names outside of TensorFlow that have moved: what the rules on them share."""
+"""The common part of the rules for moved modules and names outside of TensorFlow."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ __all__ = ["imports_elsewhere"]
 def imports_elsewhere(
     module: Module, code: str, place_of: Callable[[str], str], why: str
 ) -> Iterator[Finding]:
-    """Finds imports of what has another full name today.
+    """Finds imports of moved modules and names.
 
     Args:
-      module: where they are looked for.
-      code: the rule.
-      place_of: from a full name to today's; the same where it has not moved.
-      why: what the message says behind the name.
+      module: the module to search.
+      code: the rule's code.
+      place_of: maps a full name to its new full name, or to itself.
+      why: the part of the message after the name.
 
     Yields:
-      A finding for each statement. One in a `try` or below an `if` is left alone: there the program
-      has both names.
+      A finding for each statement, except those in a `try` or below an `if`: there the program
+      handles both names.
     """
     statements: dict[ast.stmt, list[Import]] = {}
     for found in module.imports:

@@ -1,4 +1,4 @@
-"""Uses of names that have moved: what the rules for tf.estimator, tf.contrib and others share."""
+"""The common part of the rules for moved names of tf.estimator, tf.contrib and others."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def moved_uses(
     """Finds the uses of moved names.
 
     Args:
-      module: where they are looked for.
-      code: the rule.
-      below: the namespaces in which the names lie.
-      but: the names directly below these that are another rule's.
+      module: the module to search.
+      code: the rule's code.
+      below: the namespaces of the names.
+      but: names directly below these that another rule handles.
 
     Yields:
-      A finding for each name that is used as an attribute of TensorFlow. Where it is used through
-      an import of its own, the import is what is found: see the rule on imports.
+      A finding for each name that is used as an attribute of TensorFlow. The rule on imports
+      handles names that are imported by themselves.
     """
     starts = tuple(f"{namespace}." for namespace in below)
     for use, known in module.uses:
@@ -58,8 +58,8 @@ def moved_uses(
                 use.node,
                 Severity.BY_HAND,
                 f"{shown(known.name)} is set",
-                f"A patch of a name that has moved: set it on {edits[0].text}, and look whether "
-                "that is what calls it.",
+                f"This patches a name that has moved: set it on {edits[0].text}, and check that "
+                "the caller uses that.",
             )
             continue
         yield module.finding(

@@ -1,7 +1,7 @@
-"""What has become of the names of TensorFlow 1, of tf.contrib and of Estimator.
+"""The current places of the names of TensorFlow 1, tf.contrib and Estimator.
 
-Names are looked up under a root that says which TensorFlow is meant: "tf1.nn.relu" is the one of
-TensorFlow 1, which tf.compat.v1 has today, "tf2.nn.relu" that of TensorFlow 2.
+Names are looked up under a root for the TensorFlow version: "tf1.nn.relu" is that of TensorFlow 1,
+now in tf.compat.v1, and "tf2.nn.relu" that of TensorFlow 2.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from estimator_bridge.public_names import V2_PLACES
 __all__ = ["Fate", "Known", "canonical", "look_up", "tf_slim_name"]
 
 _NAMES = Path(__file__).with_name("names.json")
-# Files of TensorFlow, which are below tensorflow in both dialects.
+# Files of TensorFlow, the same in both dialects.
 _FILES = ("python", "core", "compiler", "tools", "tsl", "examples", "models", "lite.python")
 _PRIVATE = ("tensorflow.python.", "tensorflow.core.", "tensorflow.examples.", "tensorflow.models.")
 _PYTHON = "tensorflow.python."
@@ -35,26 +35,26 @@ _NOT_KNOWN_OF = ("keras", "raw_ops", "compat", "lite")
 
 
 class Fate(enum.Enum):
-    """What has become of a name."""
+    """The status of a name."""
 
-    SAME = "has its place in TensorFlow"
-    MOVED = "has another place"
+    SAME = "is in TensorFlow"
+    MOVED = "has moved"
     MISSING = "is missing"
-    UNKNOWN = "is no public name"
+    UNKNOWN = "is not a public name"
 
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of a name, or of the longest part of it that anything is known of.
+    """The known facts about a name, or about its longest known prefix.
 
     Attributes:
-      fate: what has become of it.
-      name: that part, with its root.
-      place: where it is today: "eb.RunConfig", "contrib.layers.fully_connected" for a name below
+      fate: its status.
+      name: the known prefix, with its root.
+      place: its current place: "eb.RunConfig", "contrib.layers.fully_connected" for a name below
         `estimator_bridge.legacy.contrib`, "tf.nn.relu", or a full path below estimator_bridge,
         tensorflow or tf_keras.
-      how: what to do in its place.
-      own: of a name of tf.contrib, where `estimator_bridge.legacy.contrib` has it.
+      how: the advice on what to use instead.
+      own: for a name of tf.contrib, its place in `estimator_bridge.legacy.contrib`.
     """
 
     fate: Fate
@@ -65,21 +65,21 @@ class Known:
 
 
 def canonical(target: str, dialect: Dialect) -> str:
-    """The name under which a target is looked up.
+    """Returns the name under which a target is looked up.
 
     Args:
-      target: a dotted name from `tensorflow` on, or any other.
-      dialect: what the module means by `tensorflow`.
+      target: a dotted name that starts with `tensorflow`, or any other.
+      dialect: the meaning of `tensorflow` in the module.
     """
     root = target.partition(".")[0]
     if root != "tensorflow":
-        # A program's own package may be called tf2.
+        # A program's own package may be named tf2.
         return f"program.{target}" if root in _DIALECTS else target
     below = target[len("tensorflow.") :]
     for start, root in (("compat.v1", "tf1"), ("compat.v2", "tf2")):
         if f"{below}.".startswith(f"{start}."):
             rest = below[len(start) + 1 :]
-            # TF1's tf.compat.v1 has what its tf has, that of TF2 has its own compat.v1.
+            # TF1's tf.compat.v1 has the names of its tf; TF2's has its own compat.v1.
             return canonical(f"tensorflow.{rest}", _DIALECTS[root]) if rest else root
     if f"{below}.".startswith("contrib."):
         return f"tf1.{below}"
@@ -97,10 +97,10 @@ def look_up(name: str) -> Known | None:
     """Finds a name.
 
     Args:
-      name: as `canonical` gives it.
+      name: a name from `canonical`.
 
     Returns:
-      What is known; None for a name of no part of TensorFlow.
+      The known facts; None for a name outside of TensorFlow.
     """
     root, _, below = name.partition(".")
     if name.startswith(_ESTIMATOR_FILES):
@@ -128,7 +128,7 @@ def _names_in(table: str, namespace: str) -> frozenset[str]:
 
 
 def _prefixes(name: str) -> list[str]:
-    """The name and what it lies in, the longest first."""
+    """Returns the prefixes of a name, the longest first."""
     parts = name.split(".")
     return [".".join(parts[:end]) for end in range(len(parts), 0, -1)]
 
@@ -166,13 +166,13 @@ def _of_estimator(root: str, below: str) -> Known:
             own = prefix if root == "tf2" and "." not in prefix[10:] else homes[prefix]
             return Known(Fate.MOVED, f"{root}.{prefix}", own.replace("estimator.", "eb.", 1))
     if root == "tf2" and f"estimator.{name}" in homes:
-        how = f"Is in tf.compat.v1.estimator alone: write tf.compat.v1.estimator.{name}."
+        how = f"Is only in tf.compat.v1.estimator: write tf.compat.v1.estimator.{name}."
         return Known(Fate.MISSING, f"{root}.estimator.{name}", how=how)
     return Known(Fate.UNKNOWN, f"{root}.{below}")
 
 
 def _of_contrib(below: str) -> Known:
-    """A name of tf.contrib: "contrib.layers.fully_connected", or by its file's path."""
+    """Looks up a name of tf.contrib: "contrib.layers.fully_connected", or by its file's path."""
     parts = below.split(".")
     if len(parts) == 1:
         return Known(Fate.MOVED, "tf1.contrib", "contrib", own="contrib")
@@ -202,19 +202,19 @@ def _of_contrib(below: str) -> Known:
 
 
 def _needs_tf_slim(name: str) -> bool:
-    """Whether it is a part of slim that is there where the package tf-slim is installed."""
+    """Returns whether a name is a part of slim that needs the package tf-slim."""
     said = _data()["missing"].get(name, "")
     return name.startswith("contrib.slim.") and said.startswith("needs the package tf-slim")
 
 
 def tf_slim_name(name: str) -> str:
-    """Which part of slim a name is or lies in.
+    """Returns the part of slim that a name is or belongs to, if it needs tf-slim.
 
     Args:
-      name: as `canonical` gives it, of TensorFlow 1 or of this library.
+      name: a name from `canonical`, of TensorFlow 1 or of this library.
 
     Returns:
-      "nets", "tfexample_decoder", ...; "" for what does not need the package tf-slim.
+      "nets", "tfexample_decoder", ...; "" for names that do not need the package tf-slim.
     """
     for start in ("tf1.contrib.slim.", "estimator_bridge.legacy.contrib.slim."):
         for part in name[len(start) :].split(".") if name.startswith(start) else ():
@@ -225,11 +225,11 @@ def tf_slim_name(name: str) -> str:
     return ""
 
 
-_SEE_LIST = "`estimator-bridge run --list-supported` shows what is there."
+_SEE_LIST = "`estimator-bridge run --list-supported` lists the supported names."
 
 
 def _file_of(parts: list[str]) -> tuple[str, list[str]]:
-    """A file of tf.contrib and the names below it; "" where a name is of no file."""
+    """Splits a name into a file of tf.contrib, or "", and the names below it."""
     if len(parts) < 2 or not (set(_prefixes(".".join(parts))) & DEEP_PACKAGES):
         return "", parts
     for end in range(len(parts), 1, -1):
@@ -258,15 +258,15 @@ def _in_file(namespace: str, file: str, rest: list[str]) -> Known:
 
 
 def _in_tf_slim(name: str, own: str, rest: list[str]) -> Known:
-    """A part of slim that is a module of tf-slim, or a name in one."""
-    if own == "slim.nets" and rest:  # this library's slim has the modules of nets as its own
+    """Looks up a part of slim that is a module of tf-slim, or a name in one."""
+    if own == "slim.nets" and rest:  # this library's slim has the modules of nets directly
         own = "slim"
     place = ".".join(["contrib", own, *rest[:1]])
     return Known(Fate.MOVED, ".".join([name, *rest[:1]]), place, own=place)
 
 
 def _estimator_file(name: str) -> Known:
-    """A module of the original's, or a name in one."""
+    """Looks up a module of the original, or a name in one."""
     for prefix in _prefixes(name):
         if prefix in OLD_MODULES:
             names, missing = OLD_MODULES[prefix]
@@ -282,7 +282,7 @@ def _estimator_file(name: str) -> Known:
 
 
 def _shown(place: str) -> str:
-    """A place of this library by its shortest public name."""
+    """Returns the shortest public name of a place in this library."""
     home = {
         "estimator_bridge.training.EstimatorV1": "eb.v1.Estimator",
         "estimator_bridge.legacy.v1": "eb.v1",
@@ -301,7 +301,7 @@ def _shown(place: str) -> str:
 
 
 def _private(name: str) -> Known:
-    """A module below tensorflow.python or tensorflow.core."""
+    """Looks up a name below tensorflow.python or tensorflow.core."""
     moved = _moved_private(name)
     if moved is not None:
         return moved
@@ -310,7 +310,7 @@ def _private(name: str) -> Known:
         package, _, module = prefix.rpartition(".")
         if prefix in packages or module in packages.get(package, "").split():
             is_module = prefix not in packages
-            # A package has few names of its own, and they have none below them.
+            # A package has few names of its own, with no names below them.
             if is_module or (prefix.count(".") > 1 and name.count(".") - prefix.count(".") < 2):
                 return Known(Fate.SAME, prefix)
             if prefix == name:
@@ -320,11 +320,11 @@ def _private(name: str) -> Known:
     for namespace in _public_namespaces(package):
         if last in _names_in("tf1", namespace):
             return Known(Fate.MOVED, name, f"tf.{namespace}.{last}".replace("..", "."))
-    return Known(Fate.UNKNOWN, name, how="It is a private name, and has gone or moved.")
+    return Known(Fate.UNKNOWN, name, how="It is a private name that was removed or moved.")
 
 
 def _moved_private(name: str) -> Known | None:
-    """A module that has another path today, or a name in one."""
+    """Looks up a module that has moved, or a name in one."""
     below = name[len(_PYTHON) :] if name.startswith(_PYTHON) else ""
     for old in sorted(MODULES, key=len, reverse=True):
         if f"{below}.".startswith(f"{old}."):
@@ -339,7 +339,7 @@ def _moved_private(name: str) -> Known | None:
 
 
 def _public_namespaces(module: str) -> list[str]:
-    """Where in tf.compat.v1 the public names of a private module may be; the likeliest first."""
+    """Returns the namespaces of tf.compat.v1 for a private module's names, likeliest first."""
     below = module[len(_PYTHON) :] if module.startswith(_PYTHON) else ""
     fitting = [start for start in NAMESPACES if f"{below}.".startswith((f"{start}.", f"{start}_"))]
     return [*(NAMESPACES[start] for start in sorted(fitting, key=len, reverse=True)), ""]

@@ -1,7 +1,7 @@
-"""Notebooks: their code cells as one source, and a new source put back into the file's own text.
+"""Reads a notebook's code cells as one source, and writes a new source back into the file.
 
-Nothing but the sources of changed cells is written: all else of the file keeps its bytes, so its
-indent, the order of its keys, outputs and metadata stay.
+Only the sources of changed cells are written; all other bytes of the file stay, and with them its
+indentation, order of keys, outputs and metadata.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class _Cell:
 
     Attributes:
       value: its source in the file.
-      source: what that says.
-      masked: the same as Python that can be parsed: magics are comments.
+      source: the decoded source.
+      masked: the source as valid Python, with magics as comments.
     """
 
     value: JsonValue
@@ -34,13 +34,13 @@ class _Cell:
 
 @dataclass(frozen=True)
 class NotebookSource(Source):
-    """A notebook as one text: each cell below a comment that marks it.
+    """A notebook as one text, with a marker comment above each cell.
 
     Attributes:
-      file_text: what stands in the file.
+      file_text: the file's text.
       cells: the code cells.
-      marker: how the comments begin that stand for cells' borders and for magics.
-      magics: by number: the lines that only a notebook runs.
+      marker: the prefix of comments that mark cells and magics.
+      magics: the lines that only a notebook runs, by number.
       tensorflow: the version that `%tensorflow_version` asks for: "1", "2" or "".
     """
 
@@ -51,7 +51,7 @@ class NotebookSource(Source):
     tensorflow: str = ""
 
     def encoded(self, text: str) -> bytes:
-        """The file with the cells of a new text."""
+        """Returns the file with the cells of a new text."""
         parts, end = [], 0
         for cell, source in zip(self.cells, self._split(text)):
             value = cell.value
@@ -61,12 +61,12 @@ class NotebookSource(Source):
         return super().encoded("".join([*parts, self.file_text[end:]]))
 
     def shown(self, text: str) -> str:
-        """The text as people know it: with magics, and the cells' numbers as comments."""
+        """Returns the text for display: with magics, and the cells' numbers as comments."""
         numbered = re.sub(rf"(?m)^{re.escape(self.marker)} cell (\d+)$", r"# cell \1", text)
         return self._unmasked(numbered)
 
     def place(self, line: int) -> tuple[int, int]:
-        """The cell of a line of the text, and the line in it, both from 1."""
+        """Returns the cell of a line of the text, and the line in the cell, both from 1."""
         number = 0
         for number, cell in enumerate(self.cells, 1):
             line -= 1  # the marker's
@@ -77,12 +77,12 @@ class NotebookSource(Source):
         return number, line
 
     def placed(self, found: Finding) -> Finding:
-        """A finding in the text as one in a cell."""
+        """Converts a finding in the text to one in a cell."""
         cell, line = self.place(found.line)
         return replace(found, cell=cell, line=line)
 
     def _split(self, text: str) -> list[str]:
-        """The cells' sources of a text."""
+        """Splits a text into the cells' sources."""
         above, *parts = re.split(rf"(?m)^{re.escape(self.marker)} cell \d+\n?", text)
         assert not above and len(parts) == len(self.cells), "a cell's marker has moved"
         parts[:-1] = [part.removesuffix("\n") for part in parts[:-1]]
@@ -97,7 +97,7 @@ def read_notebook_source(path: str) -> NotebookSource:
     """Reads a notebook.
 
     Raises:
-      UnreadableError: it is no notebook of Python's, or has no code.
+      UnreadableError: it is not a Python notebook, or has no code.
       OSError: it cannot be opened.
     """
     source = read_source(path)
@@ -124,10 +124,10 @@ def read_notebook_source(path: str) -> NotebookSource:
 
 
 def _masked(source: str, plain: str, marker: str, magics: list[str]) -> str:
-    """A cell's source with a comment in place of each line that is no Python."""
+    """Returns a cell's source with a comment in place of each line that is not Python."""
     lines = source.split("\n")
     python = plain.split("\n")
-    python += [""] * (len(lines) - len(python))  # of a cell that is no Python as a whole
+    python += [""] * (len(lines) - len(python))  # a cell may be entirely non-Python
     for place, (line, kept) in enumerate(zip(lines, python)):
         if line == kept:
             continue

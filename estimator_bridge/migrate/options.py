@@ -1,4 +1,4 @@
-"""What a user has chosen: by arguments, and in pyproject.toml."""
+"""The user's options, from arguments and pyproject.toml."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _TABLE = "estimator-bridge"
 
 
 class ConfigurationError(Exception):
-    """pyproject.toml holds what cannot be used; the message says what was wanted."""
+    """pyproject.toml is invalid; the message says what was expected."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """What is looked for, and where.
+    """The rules to apply, and the files to exclude.
 
     Attributes:
-      select: codes of rules, or what they begin with; none means all.
-      ignore: likewise, what is left out.
-      exclude: patterns of files that are not looked at.
-      dialect: what `import tensorflow` means in all files; None lets each source tell.
+      select: codes of rules or their prefixes; empty for all.
+      ignore: codes or prefixes to leave out.
+      exclude: patterns of files to skip.
+      dialect: the meaning of `import tensorflow` in all files; None to detect it in each source.
     """
 
     select: tuple[str, ...] = ()
@@ -38,15 +38,15 @@ class Options:
     dialect: Dialect | None = None
 
     def rules(self) -> tuple[Rule, ...]:
-        """The rules that are looked for.
+        """Returns the selected rules.
 
         Raises:
-          ValueError: a code is none.
+          ValueError: a code is unknown.
         """
         return selected(self.select, self.ignore)
 
     def given(self, **chosen: Any) -> Options:
-        """These options with others in their place; None leaves one as it is."""
+        """Returns these options with some replaced; None keeps an option."""
         return replace(self, **{name: v for name, v in chosen.items() if v is not None})
 
 
@@ -54,10 +54,10 @@ def read_configuration(folder: str) -> Options:
     """Reads the table ``[tool.estimator-bridge]`` of the nearest pyproject.toml.
 
     Args:
-      folder: where the search begins; it goes on in the folders above.
+      folder: the folder where the search begins; it continues in the folders above.
 
     Raises:
-      ConfigurationError: the file is broken, or the table has what it must not.
+      ConfigurationError: the file or the table is invalid.
     """
     path = _nearest(os.path.abspath(folder))
     if path is None:
@@ -75,7 +75,7 @@ def read_configuration(folder: str) -> Options:
     try:
         document = tomllib.loads(content.decode())
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigurationError(f"{path} is broken: {error}") from None
+        raise ConfigurationError(f"{path} is not valid TOML: {error}") from None
     return _options(path, document.get("tool", {}).get(_TABLE, {}))
 
 
@@ -91,7 +91,7 @@ def _nearest(folder: str) -> str | None:
 
 
 def _toml() -> Any:
-    for name in ("tomllib", "tomli"):  # Python has its own since 3.11
+    for name in ("tomllib", "tomli"):  # built in since Python 3.11
         try:
             return importlib.import_module(name)
         except ModuleNotFoundError:

@@ -1,4 +1,4 @@
-"""How a module's source writes a name that has moved."""
+"""Writes names that have moved in a module's source."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ CONTRIB = f"{_LIBRARY}.legacy.contrib"
 
 
 def shown(name: str) -> str:
-    """A name under a root as users call it: "tf.contrib.layers"."""
+    """Returns a name under a root as users write it: "tf.contrib.layers"."""
     root, dot, below = name.partition(".")
     return f"tf{dot}{below}" if root in ROOTS else name
 
 
 def expression(module: Module, place: str, tensorflow: str) -> tuple[str, str]:
-    """The text that stands for a place, and the import statement that it needs.
+    """Returns the source text for a place, and the import statement that it needs.
 
     Args:
-      module: where the text is to stand.
-      place: see `Known.place`; not one below estimator_bridge by its full path.
-      tensorflow: the variable that is tf.compat.v1 there.
+      module: the module that the text is for.
+      place: see `Known.place`; not a full path below estimator_bridge.
+      tensorflow: the variable for tf.compat.v1 there.
 
     Returns:
-      The text, and the statement; "" where the module has what it needs.
+      The text, and the statement; "" if the module needs none.
     """
     root, dot, below = place.partition(".")
     if root == "tf":
@@ -51,7 +51,7 @@ def expression(module: Module, place: str, tensorflow: str) -> tuple[str, str]:
 
 
 def _variable(module: Module, target: str, *names: str) -> tuple[str, str]:
-    """The variable that is a module of this library, and the statement that makes it so."""
+    """Returns the variable for a module of this library, and the import statement it needs."""
     for found in module.imports:
         if found.target == target and not found.guarded and found.statement in module.tree.body:
             return found.bound, ""
@@ -60,7 +60,7 @@ def _variable(module: Module, target: str, *names: str) -> tuple[str, str]:
 
 
 def new_import(target: str, name: str) -> str:
-    """The statement that imports a module or what is in one, as a variable."""
+    """Returns the statement that imports a module or an object in one as a variable."""
     package, _, last = target.rpartition(".")
     renamed = "" if last == name else f" as {name}"
     return f"from {package} import {last}{renamed}" if package else f"import {last}{renamed}"
@@ -69,11 +69,11 @@ def new_import(target: str, name: str) -> str:
 def edits_of_use(
     module: Module, use: Reference, known: Known
 ) -> tuple[tuple[Edit, ...], tuple[str, ...]] | None:
-    """What to write in place of a use of a name that has moved.
+    """Returns the replacement for a use of a name that has moved.
 
     Returns:
-      The edits and the imports that they need. None where the name is used through an import or a
-      variable of its own: there the import is rewritten, or the variable's value.
+      The edits and the imports that they need. None if the name is used through its own import or
+      variable: then the import or the variable's value is rewritten.
     """
     depth = module.depth(use, known)
     attributes = len(use.nodes) - 1
@@ -96,10 +96,10 @@ def edits_of_use(
 def edits_of_all_uses(
     module: Module, found: Import
 ) -> tuple[tuple[Edit, ...], tuple[str, ...]] | None:
-    """What to write in place of all uses of an import whose names are in several modules today.
+    """Returns the replacements for all uses of an import whose names are now in several modules.
 
     Returns:
-      The edits and the imports that they need; None where some use is of no name that has moved.
+      The edits and the imports that they need; None if a use is not of a moved name.
     """
     edits: list[Edit] = []
     imports: list[str] = []
@@ -122,12 +122,12 @@ def _written(module: Module, place: str) -> tuple[str, str]:
 
 
 def home_of(module: Module, found: Import, known: Known) -> str | None:
-    """The module or object that an import takes today, by its full name.
+    """Returns the full name of the module or object that an import should now import.
 
-    Of a namespace it is the most public module that has all names that the program uses of it.
+    For a namespace it is the most public module that has all names that the program uses.
 
     Returns:
-      The name; None where no module has all of them.
+      The name; None if no module has all of them.
     """
     if known.place.startswith(_FULL):
         return known.place
@@ -146,7 +146,7 @@ def home_of(module: Module, found: Import, known: Known) -> str | None:
         return f"{_LIBRARY}.v1" if known.place == "eb.v1" and needs_v1 else _LIBRARY
     if known.place:
         return _full(known.place)
-    # A file of the original's.
+    # A file of the original.
     same_names = all(k.place.rpartition(".")[2] == k.name.rpartition(".")[2] for k in moved)
     if not same_names or _loose(found) or not all(place.startswith("eb") for place in parents):
         return None
@@ -156,7 +156,7 @@ def home_of(module: Module, found: Import, known: Known) -> str | None:
 
 
 def _loose(found: Import) -> bool:
-    """Whether a variable is used otherwise than by its attributes."""
+    """Returns whether a variable is used other than by its attributes."""
     return any(len(use.nodes) == 1 for use in found.uses)
 
 

@@ -6,7 +6,7 @@ import re
 
 __all__ = ["python2_construct"]
 
-# What stands in a line, and what to call it. The order is that of how sure each is.
+# Patterns and names of constructs, the most certain first.
 _CONSTRUCTS = [
     (re.compile(r"^\s*(?:.*[:;]\s*)?print\s+(?![=(.,)\]])\S"), "a print statement"),
     (re.compile(r"^\s*(?:.*[:;]\s*)?print\s*>>"), "a print statement to a file"),
@@ -27,14 +27,14 @@ _COMMENT = re.compile(r"#.*$")
 
 
 def python2_construct(text: str, line: int) -> str:
-    """Says which of Python 2's constructs keeps Python 3 from parsing a source.
+    """Names the Python 2 construct that keeps Python 3 from parsing a source.
 
     Args:
       text: the source.
-      line: where Python stopped, from 1.
+      line: the line where Python stopped, from 1.
 
     Returns:
-      Its name; "" where the line, and the one above it, hold none.
+      The name; "" if neither the line nor the one above it has one.
     """
     lines = text.split("\n")
     for number in (line, line - 1):

@@ -1,4 +1,4 @@
-"""Code that a program itself keeps for Python 2."""
+"""Recognizes code that a program reserves for Python 2."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ __all__ = ["is_for_python2"]
 
 
 def is_for_python2(module: Module, node: ast.AST) -> bool:
-    """Whether a node stands where the program has asked for Python 2.
+    """Returns whether a node is in code for Python 2.
 
     Args:
-      module: in which it stands.
+      module: the node's module.
       node: the node.
 
     Returns:
-      True below `if six.PY2:` and the tests of `sys.version_info` that mean the same, and behind
-      the `else` of `if six.PY3:`.
+      True below `if six.PY2:` and the tests of `sys.version_info` that mean the same, and after the
+      `else` of `if six.PY3:`.
     """
     while node in module.parents:
         child, node = node, module.parents[node]
@@ -31,7 +31,7 @@ def is_for_python2(module: Module, node: ast.AST) -> bool:
 
 
 def _asks_for(module: Module, test: ast.expr, version: int) -> bool:
-    """Whether a test is true under one of Python 2 and 3, and false under the other."""
+    """Returns whether a test is true only under the given major version, 2 or 3."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return _asks_for(module, test.operand, 5 - version)
     name = _name(module, test)
@@ -54,7 +54,7 @@ def _asks_for(module: Module, test: ast.expr, version: int) -> bool:
 
 
 def _is_version(module: Module, node: ast.expr) -> bool:
-    """Whether it is `sys.version_info`, `sys.version_info[0]` or `sys.version_info.major`."""
+    """Returns whether a node is `sys.version_info`, its item 0 or its `major`."""
     if isinstance(node, ast.Subscript):
         node = node.value
     return _name(module, node) in ("sys.version_info", "sys.version_info.major")

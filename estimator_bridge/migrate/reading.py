@@ -1,4 +1,4 @@
-"""Reads a source as Python does: its encoding, its mark at the start, its line ends."""
+"""Reads a source as Python does, with its encoding, byte order mark and line ends."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 __all__ = ["MOST_BYTES", "Source", "UnreadableError", "read_source"]
 
-# Larger files are data, or made by a program.
+# Larger files are data, or generated.
 MOST_BYTES = 4_000_000
 
 
 class UnreadableError(Exception):
-    """A file whose text cannot be had; the message says why, and what to do."""
+    """A file's text cannot be read; the message says why, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class Source:
 
     Attributes:
       path: the file.
-      text: what stands in it, line ends as they are, without a byte order mark.
-      encoding: as the file itself says (PEP 263); by default UTF-8.
+      text: its text with the original line ends, without a byte order mark.
+      encoding: the encoding that the file declares (PEP 263); by default UTF-8.
       mark: the byte order mark, if it begins with one.
     """
 
@@ -41,15 +41,15 @@ class Source:
         return self.encoded(self.text)
 
     def encoded(self, text: str) -> bytes:
-        """A new text as the file's bytes.
+        """Returns a new text as the file's bytes.
 
         Raises:
-          UnicodeEncodeError: the file's encoding has not all of the characters.
+          UnicodeEncodeError: the file's encoding lacks some of the characters.
         """
         return self.mark + text.encode(self.encoding)
 
     def shown(self, text: str) -> str:
-        """A text of this source's as people are to see it."""
+        """Returns a text of this source for display."""
         return text
 
 
@@ -57,41 +57,41 @@ def read_source(path: str) -> Source:
     """Reads a file.
 
     Raises:
-      UnreadableError: it is no file, too large, or no text in the encoding that it names.
+      UnreadableError: it is not a regular file, too large, or not text in its encoding.
       OSError: it cannot be opened.
     """
     found = os.stat(path)
     if not stat.S_ISREG(found.st_mode):  # opening a pipe would wait for its writer
-        raise UnreadableError("is a pipe or a device, and no file")
+        raise UnreadableError("is a pipe or a device, not a file")
     if found.st_size > MOST_BYTES:
-        raise UnreadableError(f"has {found.st_size:,} bytes, and {MOST_BYTES:,} are read at most")
+        raise UnreadableError(f"has {found.st_size:,} bytes; the limit is {MOST_BYTES:,}")
     with open(path, "rb") as file:
         content = file.read()
     return Source(path, *decoded(content))
 
 
 def decoded(content: bytes) -> tuple[str, str, bytes]:
-    """The text of a file's bytes, its encoding, and its byte order mark.
+    """Returns the text of a file's bytes, its encoding, and its byte order mark.
 
     Raises:
-      UnreadableError: the bytes are no text in the encoding that they name.
+      UnreadableError: the bytes are not text in the declared encoding.
     """
     mark = codecs.BOM_UTF8 if content.startswith(codecs.BOM_UTF8) else b""
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
     except SyntaxError as error:
         if "unknown encoding" in str(error) or "encoding problem" in str(error):
-            raise UnreadableError(f"names an encoding that Python has not: {error}") from None
-        encoding = "utf-8"  # it names none, and its first lines are not of this one
+            raise UnreadableError(f"names an encoding that Python does not know: {error}") from None
+        encoding = "utf-8"  # it names none, and its first lines are not UTF-8
     encoding = "utf-8" if encoding == "utf-8-sig" else encoding
     try:
         text = content[len(mark) :].decode(encoding)
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise UnreadableError(
-            f"is no {encoding} (line {line}): say its encoding in the first line, such as "
+            f"is not {encoding} (line {line}): name its encoding in the first line, such as "
             "`# -*- coding: latin-1 -*-`"
         ) from None
     if "\0" in text:
-        raise UnreadableError("holds null bytes: it is no source")
+        raise UnreadableError("contains null bytes: it is not source")
     return text, encoding, mark

@@ -1,4 +1,4 @@
-"""The table of rules: each file in `rules/` adds its own when it is imported."""
+"""The table of rules: each file in `rules/` registers its rules when it is imported."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class Rule:
 
     Attributes:
       code: EB and three digits.
-      title: a few words, as reports show them.
-      text: what the documentation says, in Markdown: why, before, after.
-      check: finds it in a module.
-      on_files: it is reported while files are read, and `check` finds nothing.
+      title: a few words for reports.
+      text: the documentation in Markdown: why, before, after.
+      check: returns the findings in a module.
+      on_files: whether it is reported while files are read; `check` then finds nothing.
     """
 
     code: str
@@ -51,7 +51,7 @@ def rule(code: str, title: str, on_files: bool = False) -> Callable[[_Check], _C
     """Adds a rule to the table. The function's docstring is its documentation.
 
     Raises:
-      ValueError: the code is none, or is taken; or there is no docstring.
+      ValueError: the code is invalid or taken, or there is no docstring.
     """
 
     def add(check: _Check) -> _Check:
@@ -66,7 +66,7 @@ def rule(code: str, title: str, on_files: bool = False) -> Callable[[_Check], _C
 
 @functools.cache
 def all_rules() -> Mapping[str, Rule]:
-    """All rules by their codes, in order."""
+    """Returns all rules by code, in order."""
     from estimator_bridge.migrate import rules
 
     for found in pkgutil.iter_modules(rules.__path__):
@@ -75,20 +75,20 @@ def all_rules() -> Mapping[str, Rule]:
 
 
 def selected(select: Iterable[str], ignore: Iterable[str]) -> tuple[Rule, ...]:
-    """The rules that codes or the beginnings of codes select.
+    """Returns the rules that codes or prefixes of codes select.
 
     Args:
-      select: "EB010", or "EB01" for all that begin so; none selects all.
-      ignore: likewise, what is left out.
+      select: codes such as "EB010", or prefixes such as "EB01"; empty selects all.
+      ignore: codes or prefixes to leave out.
 
     Raises:
-      ValueError: no rule begins so.
+      ValueError: no rule has such a code.
     """
     select, ignore = tuple(select), tuple(ignore)
     for start in (*select, *ignore):
         if not any(code.startswith(start) for code in all_rules()):
             raise ValueError(
-                f"no rule has the code {start!r}, or one that begins so; "
+                f"no rule has the code or prefix {start!r}; "
                 f"`estimator-bridge check --list-rules` shows them"
             )
     return tuple(

@@ -1,4 +1,4 @@
-"""Rewrites sources: what rules find is written as they say, until they find no more."""
+"""Rewrites sources: applies the rules' edits until they find nothing more to rewrite."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from estimator_bridge.migrate.values import Finding, Severity
 
 __all__ = ["RewriteError", "Rewritten", "rewrite", "rewritten_text"]
 
-# What one round writes may show the next one more; rules that never end are a bug.
+# One round's edits may lead to findings in the next; rules that never end are a bug.
 _MOST_ROUNDS = 8
 
 
 class RewriteError(Exception):
-    """A rewritten source would not be Python any more: a bug of a rule's, so nothing is written."""
+    """A rewritten source would not be valid Python: a bug in a rule, so nothing is written."""
 
 
 @dataclass(frozen=True)
 class Rewritten:
-    """A file, and what became of it.
+    """A file and its new text.
 
     Attributes:
-      examined: what was found in it, as it stood.
-      source: as it stood; None where it was not read.
-      text: what it is to hold.
-      left: what rules find in that text: what a person has to look at.
+      examined: the findings in the original file.
+      source: the original file; None if it was not read.
+      text: the new text.
+      left: the findings in the new text, left for a person.
     """
 
     examined: Examined
@@ -42,17 +42,17 @@ class Rewritten:
 
     @property
     def by_hand(self) -> list[Finding]:
-        """What is left for a person, of a file that could not be read, too."""
+        """The findings left for a person, including those of an unreadable file."""
         found = self.left if self.source is not None else self.examined.findings
         return [f for f in found if f.severity in (Severity.BY_HAND, Severity.UNAVAILABLE)]
 
     @property
     def changed(self) -> bool:
-        """Whether there is something to write."""
+        """Whether the file changes."""
         return self.source is not None and self.text != self.source.text
 
     def diff(self) -> str:
-        """The change as a unified diff."""
+        """Returns the change as a unified diff."""
         if self.source is None:
             return ""
         path = self.examined.path.lstrip("/")
@@ -71,16 +71,16 @@ def rewrite(paths: Iterable[str], options: Options) -> list[Rewritten]:
     """Rewrites files and folders, in memory.
 
     Args:
-      paths: what to rewrite.
-      options: which rules, and what is left out.
+      paths: the files and folders.
+      options: the rules, and the excluded files.
 
     Returns:
-      What became of each file. Nothing is written.
+      The new text of each file. Nothing is written.
 
     Raises:
-      NothingFoundError: a path is not there, or holds no Python.
-      ValueError: an option names a rule that is not there.
-      RewriteError: what a file is to hold is no Python.
+      NothingFoundError: a path does not exist, or contains no Python.
+      ValueError: an option names an unknown rule.
+      RewriteError: a new text is not valid Python.
     """
     rules = options.rules()
     return [
@@ -97,22 +97,22 @@ def rewritten_text(
     """Rewrites a module's source.
 
     Args:
-      module: the module as it stands.
-      rules: those to follow.
-      findings: what they found in it.
+      module: the original module.
+      rules: the rules to apply.
+      findings: their findings in it.
 
     Returns:
-      The new source, and what rules still find in it.
+      The new source, and the remaining findings in it.
 
     Raises:
-      RewriteError: the result is no Python, or the rules find no end.
+      RewriteError: the result is not valid Python, or the rules do not end.
     """
     for _ in range(_MOST_ROUNDS):
         text = applied(module, findings)
         if text == module.text:
             return text, tuple(findings)
         try:
-            # What was TensorFlow 1 stays so for the next round, whatever is imported by then.
+            # The dialect stays the same in the next round, whatever the new text imports.
             module = Module(module.file, text, module.dialect)
         except SyntaxError as error:
             line = text.split("\n")[(error.lineno or 1) - 1]

@@ -1,4 +1,4 @@
-"""What a name in a source stands for: imports and aliases, followed through Python's scopes."""
+"""Resolves names in a source: follows imports and aliases through Python's scopes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 __all__ = ["Binding", "Import", "Reference", "Scopes"]
 
-# Names that Python 2 had and that no module has to define.
+# Built-in names of Python 2.
 _PYTHON_2 = {
     "basestring", "buffer", "cmp", "coerce", "execfile", "file", "intern", "long", "raw_input",
     "reduce", "reload", "unichr", "unicode", "xrange",
@@ -26,9 +26,9 @@ class Import:
     Attributes:
       statement: the whole statement.
       alias: the name in it.
-      target: what is imported, dotted; begins with "." where the import is relative.
+      target: the dotted name of the imported object; starts with "." for a relative import.
       bound: the variable; "*" for all names of a module.
-      guarded: it stands in a `try`, or below an `if`.
+      guarded: whether it is in a `try` or below an `if`.
     """
 
     statement: ast.Import | ast.ImportFrom
@@ -44,8 +44,8 @@ class Binding:
     """One place that gives a variable its value.
 
     Attributes:
-      imported: the import that does.
-      value: the expression that is assigned, where it is a name or an attribute of one.
+      imported: the import, if it is one.
+      value: the assigned expression, if it is a name or an attribute of one.
     """
 
     imported: Import | None = None
@@ -61,12 +61,12 @@ class _Scope:
 
 @dataclass(eq=False)
 class Reference:
-    """A name, with the attributes behind it: ``tf.nn.relu``.
+    """A name with its attributes: ``tf.nn.relu``.
 
     Attributes:
       nodes: the name, then each longer part: ``tf``, ``tf.nn``, ``tf.nn.relu``.
-      target: what it is, dotted: "tensorflow.nn.relu"; "builtins.xrange". "" where that is unknown.
-      imported: the import that the name comes from, if that is one.
+      target: its dotted name: "tensorflow.nn.relu", "builtins.xrange"; "" if unknown.
+      imported: the import that the name comes from, or None.
       stored: whether it is assigned to or deleted.
     """
 
@@ -77,7 +77,7 @@ class Reference:
 
     @property
     def node(self) -> ast.expr:
-        """The whole of it."""
+        """The whole expression."""
         return self.nodes[-1]
 
 
@@ -88,9 +88,9 @@ class Scopes:
       tree: the module.
 
     Attributes:
-      imports: what it imports, in order.
+      imports: its imports, in order.
       references: the names that it uses, with their attributes, in no particular order.
-      bound: all variables that are set anywhere in it.
+      bound: all variables set anywhere in it.
     """
 
     def __init__(self, tree: ast.Module):
@@ -217,7 +217,7 @@ class Scopes:
 
     def _walrus(self, node: ast.NamedExpr, scope: _Scope) -> None:
         self._visit(node.value, scope)
-        self._bind(node.target.id, Binding(), scope)  # of a comprehension: one scope too deep
+        self._bind(node.target.id, Binding(), scope)  # in a comprehension, one scope too deep
 
     def _global(self, node: ast.Global, scope: _Scope) -> None:
         scope.elsewhere.update(dict.fromkeys(node.names, self._module))
@@ -276,9 +276,9 @@ class Scopes:
 
 
 def _agreed(targets: list[tuple[str, Import | None]]) -> tuple[str, Import | None]:
-    """What a variable is that is set in several places; "" where they do not agree.
+    """Returns the target of a variable that is set in several places; "" if they disagree.
 
-    Programs that know of both TensorFlows set one variable to either: it means compat.v1 then.
+    Programs that support both TensorFlows set one variable to either; it then means compat.v1.
     """
     names = {name for name, _ in targets}
     if "" in names or not names:
@@ -294,7 +294,7 @@ def _agreed(targets: list[tuple[str, Import | None]]) -> tuple[str, Import | Non
 
 
 def _holder(scope: _Scope | None, name: str) -> _Scope | None:
-    """The scope that has a variable, seen from one."""
+    """Returns the scope that defines a variable visible from a scope."""
     first = scope
     while scope is not None:
         if name in scope.elsewhere:

@@ -1,4 +1,4 @@
-"""The functions of a module that run on a TPU's cores, and those that make their input."""
+"""Finds the functions of a module that run on a TPU's cores, and those that make their input."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Function = Union[ast.FunctionDef, ast.AsyncFunctionDef]
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _ROOTS = ("tf1.", "tf2.", "estimator_bridge.", "tensorflow_estimator.")
 _OF_A_TPU = ("TPUEstimator", "TPUEstimatorSpec", "CrossShardOptimizer")
-# What runs on the host: variables and arguments of these names, and what is in them.
+# Variables and arguments with these names hold code that runs on the host.
 _HOSTS = re.compile(r"host_call|eval_metrics?$|metric_fn|metrics_fn|scaffold|input_fn|hook", re.I)
 
 
 class TpuFunctions:
-    """What a module defines for TPUEstimator.
+    """The functions that a module defines for TPUEstimator.
 
     Args:
       module: the module.
@@ -47,10 +47,10 @@ class TpuFunctions:
 
     @functools.cached_property
     def on_cores(self) -> list[Function]:
-        """The functions of which a TPU's cores run what they build.
+        """The functions that build operations for a TPU's cores.
 
-        These are the functions that make a TPUEstimatorSpec, those that are given as `model_fn`,
-        and the module's own functions that these use, but not those for the host: of `host_call`,
+        These are the functions that create a TPUEstimatorSpec, those passed as `model_fn`, and the
+        module's own functions that these use, except those for the host: of `host_call`,
         `eval_metrics` and `scaffold_fn`.
         """
         found: list[Function] = []
@@ -70,7 +70,7 @@ class TpuFunctions:
         return sorted(found, key=lambda function: function.lineno)
 
     def calls_on_cores(self) -> Iterator[tuple[ast.Call, str]]:
-        """The calls in such functions, with what is called; not those for the host or the CPU."""
+        """Yields calls in such functions and the called names, without those for host or CPU."""
         for function in self.on_cores:
             for node in without_nested(function):
                 if isinstance(node, ast.Call):
@@ -80,10 +80,10 @@ class TpuFunctions:
 
     @functools.cached_property
     def inputs(self) -> list[Function]:
-        """The functions that make batches of the size in ``params["batch_size"]``, or have to.
+        """The functions that make batches of size ``params["batch_size"]``, or should.
 
-        These are named `input_fn` or so, and have an argument `params`; in a module that does not
-        name TPUEstimator only those which look up that size.
+        Their names contain `input_fn`, and they have an argument `params`; in a module that does
+        not name TPUEstimator, only those that look up that size.
         """
         return [
             function
@@ -94,7 +94,7 @@ class TpuFunctions:
         ]
 
     def asks_for_batch_size(self, function: Function) -> bool:
-        """Whether a function takes the batch's size from its params."""
+        """Returns whether a function looks up the batch size in its params."""
         return any(map(_is_batch_size, ast.walk(function)))
 
     def _around(self, node: ast.AST) -> Function | None:
@@ -105,7 +105,7 @@ class TpuFunctions:
         return None
 
     def enclosing(self, function: Function) -> list[Function]:
-        """A function and those around it, from the inside."""
+        """Returns a function and the functions around it, innermost first."""
         found: list[Function] = []
         around: Function | None = function
         while around is not None:
@@ -114,7 +114,7 @@ class TpuFunctions:
         return found
 
     def is_for_host(self, node: ast.AST) -> bool:
-        """Whether an expression is part of a host call, of metrics or of a scaffold."""
+        """Returns whether an expression is part of a host call, metrics or a scaffold."""
         while node in self._module.parents:
             node = self._module.parents[node]
             if isinstance(node, ast.keyword) and _HOSTS.search(node.arg or ""):
@@ -127,7 +127,7 @@ class TpuFunctions:
         return False
 
     def _is_guarded(self, node: ast.AST) -> bool:
-        """Whether the program asks first whether there is a TPU."""
+        """Returns whether a node is below a test for a TPU."""
         while node in self._module.parents:
             node = self._module.parents[node]
             if isinstance(node, (ast.If, ast.IfExp)) and "tpu" in ast.dump(node.test).lower():
@@ -145,19 +145,19 @@ _MADE: WeakKeyDictionary[Module, TpuFunctions] = WeakKeyDictionary()
 
 
 def tpu_functions(module: Module) -> TpuFunctions:
-    """The functions of a module, looked for once."""
+    """Returns the TPU functions of a module, from a cache."""
     if module not in _MADE:
         _MADE[module] = TpuFunctions(module)
     return _MADE[module]
 
 
 def functions_of(module: Module) -> list[Function]:
-    """The functions of a module, without lambdas."""
+    """Returns the functions of a module, without lambdas."""
     return [*module.nodes(ast.FunctionDef), *module.nodes(ast.AsyncFunctionDef)]
 
 
 def without_nested(function: Function | ast.Module) -> Iterator[ast.AST]:
-    """The nodes of a function's body, without those of functions in it; lambdas are parts of it."""
+    """Yields the nodes of a function's body, with those of lambdas but not of nested functions."""
     waiting: list[ast.AST] = list(function.body)
     while waiting:
         node = waiting.pop()

@@ -1,4 +1,4 @@
-"""What rules say: findings, and what to write instead."""
+"""The results of rules: findings and edits."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ __all__ = ["Edit", "Finding", "Severity", "Span"]
 
 
 class Severity(enum.Enum):
-    """What becomes of what was found.
+    """The handling of a finding.
 
-    The values are what reports show.
+    Reports show the values.
     """
 
     WORKS = "works as is"
     REWRITTEN = "rewritten automatically"
     BY_HAND = "by hand"
-    UNAVAILABLE = "cannot be had"
+    UNAVAILABLE = "unavailable"
 
 
 @dataclass(frozen=True, order=True)
@@ -28,17 +28,17 @@ class Span:
     end: int
 
     def overlaps(self, other: Span) -> bool:
-        """Whether two spans share a character; insertions at one place do not."""
+        """Returns whether two spans share a character; insertions at one position do not."""
         return self.start < other.end and other.start < self.end
 
 
 @dataclass(frozen=True)
 class Edit:
-    """What to write in place of a span.
+    """A replacement of a span.
 
     Attributes:
-      span: what is replaced; an empty one inserts.
-      text: what stands there afterwards.
+      span: the replaced span; an empty one inserts.
+      text: the new text.
     """
 
     span: Span
@@ -47,18 +47,18 @@ class Edit:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a rule found in one place.
+    """A finding of a rule at one position.
 
     Attributes:
       rule: the rule's code.
-      file: as the user named it, or below the folder that the user named.
-      line: from 1; of a notebook, in the cell.
-      column: from 1, in characters.
-      severity: what becomes of it.
-      message: what is there.
-      how: what to do, or what `rewrite` does; "" where there is nothing to do.
-      cell: which code cell of a notebook; 0 in other files.
-      edits: what `rewrite` writes. They are made together or not at all.
+      file: the path as the user named it, or below a folder that the user named.
+      line: the line, from 1; in a notebook, that in the cell.
+      column: the column in characters, from 1.
+      severity: its handling.
+      message: the problem.
+      how: what to do, or what `rewrite` does; "" if no change is needed.
+      cell: the number of a notebook's code cell; 0 in other files.
+      edits: the edits of `rewrite`, applied together or not at all.
       imports: the statements that the edits need at the top of the module.
     """
 

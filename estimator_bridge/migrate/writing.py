@@ -1,4 +1,4 @@
-"""Writes files as a whole or not at all."""
+"""Writes files atomically."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ __all__ = ["write_new", "write_whole"]
 
 
 def write_new(contents: Mapping[str, bytes]) -> None:
-    """Writes files that are not there yet: all or none.
+    """Creates files, all or none.
 
     Args:
-      contents: by path: what the file is to hold.
+      contents: the contents by path.
 
     Raises:
-      OSError: one is there, or cannot be written. None of them is left then.
+      OSError: one exists already, or cannot be written; then none is left.
     """
     made: list[str] = []
     try:
@@ -34,15 +34,15 @@ def write_new(contents: Mapping[str, bytes]) -> None:
 
 
 def write_whole(path: str, content: bytes, before: bytes) -> None:
-    """Replaces what a file holds; its mode stays, and a link stays one.
+    """Replaces a file's content; its mode stays, and a link stays a link.
 
     Args:
       path: the file.
-      content: what it is to hold.
-      before: what it must hold now.
+      content: the new content.
+      before: the content it must have now.
 
     Raises:
-      OSError: it cannot be written, or holds something else by now. It is as it was then.
+      OSError: it cannot be written, or its content has changed; the file then stays unchanged.
     """
     path = os.path.realpath(path)
     with open(path, "rb") as file:

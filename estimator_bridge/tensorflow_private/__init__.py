@@ -1,8 +1,8 @@
-"""Every private name and attribute of TensorFlow that the library uses, each with the reason.
+"""The private names and attributes of TensorFlow that the library uses, each with its reason.
 
-A new TensorFlow release that moves one of them breaks this package and no other:
-`python -m tooling.probe_tensorflow` tells which. Import from here; nothing else in the library may
-name ``tensorflow.python``, or an attribute of TensorFlow's that begins with an underscore.
+A TensorFlow release that moves one of them breaks only this package; the broken name is listed by
+`python -m tooling.probe_tensorflow`. No other module of the library may use ``tensorflow.python``
+or an underscore attribute of TensorFlow.
 """
 
 from __future__ import annotations

@@ -20,9 +20,10 @@ __all__ = [
 
 @contextlib.contextmanager
 def columns_as_on_a_cpu() -> Iterator[None]:
-    """Lets the columns of TPU embeddings make and read variables, whatever the shard context says.
+    """Lets TPU embedding columns create and read variables inside a shard context.
 
-    In it they expect that a TPU's embedding engine has looked up already; they have no setting.
+    They otherwise expect that the TPU's embedding engine has done the lookup; no option changes
+    that.
     """
     before = tpu_feature_columns._is_running_on_cpu
     tpu_feature_columns._is_running_on_cpu = lambda: True
@@ -32,7 +33,7 @@ def columns_as_on_a_cpu() -> Iterator[None]:
         tpu_feature_columns._is_running_on_cpu = before
 
 
-# The kinds of columns of TPU embeddings: of one table, of a shared one, and those on a core.
+# TPU embedding columns: with their own table, with a shared table, and looked up on a core.
 EMBEDDING_COLUMN = tpu_feature_columns._TPUEmbeddingColumnV2
 SHARED_EMBEDDING_COLUMN = tpu_feature_columns._TPUSharedEmbeddingColumnV2
 CORE_EMBEDDING_COLUMNS = (
@@ -42,10 +43,10 @@ CORE_EMBEDDING_COLUMNS = (
 
 
 def is_v2_column(column: Any) -> bool:
-    """Whether a feature column is of today's kind; programs' own may have V1's interface."""
+    """Returns whether a column is a V2 feature column; a program's own may have V1's interface."""
     return column._is_v2_column
 
 
 def shared_table_name(column: Any) -> str:
-    """The name of the variable that columns of one shared embedding have."""
+    """The variable name of a shared embedding column's table."""
     return column.shared_embedding_column_creator._name

@@ -13,10 +13,10 @@ __all__ = [
 
 
 def iterator_state(iterator: Any) -> tf.Tensor:
-    """Where an eager dataset's iterator stands, as tf.train.Checkpoint asks it; eager."""
+    """The position of an eager dataset's iterator, as tf.train.Checkpoint saves it; eager only."""
     return iterator._serialize_to_tensors()["_STATE"]
 
 
 def iterator_resource(iterator: Any) -> tf.Tensor:
-    """The resource of a dataset's iterator, for operations that take one."""
+    """The resource tensor of a dataset's iterator."""
     return iterator._iterator_resource

@@ -1,4 +1,4 @@
-"""Functions, devices and the start of TensorFlow, outside of graphs."""
+"""Functions, devices and TensorFlow's initialization, outside of graphs."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ __all__ = [
 
 
 def flat_call(function: Any) -> Callable[..., list[tf.Tensor]]:
-    """A concrete function that takes and returns flat lists of tensors, in graph mode too.
+    """Returns a concrete function over flat lists of tensors that also runs in graph mode.
 
-    A public call packs and checks structures, looks for a gradient tape and has to be made in eager
-    mode, which together take a quarter of the time of a small model's step. The function is to
-    return a list, and no tape may watch it.
+    A public call packs and checks structures, looks for a gradient tape and requires eager mode,
+    which together take a quarter of a small model's step time. The function must return a list, and
+    no tape may watch it.
     """
     inner, captured = function.inference_fn, list(function.captured_inputs)
     context, count = inner._bound_context, len(inner.function_type.flat_outputs)
-    # TensorFlow forgets a function that nobody holds, so this holds it, not its name alone.
+    # TensorFlow deletes an unreferenced function, so the closure holds it and not only its name.
     return lambda *args: context.call_function(inner.name, [*args, *captured], count) or []
 
 
 def host_address() -> str:
-    """The job and task by which this process knows its own devices.
+    """The job and task in this process's own device names.
 
-    It is localhost's until the process starts a server for collectives: from then on the server's
-    ('/job:worker/replica:0/task:1'). A public listing of devices would initialize TensorFlow.
+    They are localhost's until the process starts a server for collectives, and then the server's
+    ('/job:worker/replica:0/task:1'). The public device list would initialize TensorFlow.
     """
     server = eager_context()._collective_ops_server_def
     if server is None:
@@ -42,12 +42,12 @@ def host_address() -> str:
 
 
 def bound_wait_for_workers(cluster: tf.train.ClusterSpec, seconds: float) -> None:
-    """Bounds the wait for the other workers while MultiWorkerMirroredStrategy is made.
+    """Limits the wait for other workers while MultiWorkerMirroredStrategy is created.
 
-    It waits an hour otherwise. Only what is configured before TensorFlow starts counts.
+    The default is one hour. This has no effect after TensorFlow is initialized.
     """
     jobs = [job for job in ("chief", "worker") if job in cluster.jobs]
-    # The message's own module has moved between releases; a ConfigProto holds it everywhere.
+    # The message's module has moved between releases; ConfigProto has it in all of them.
     listed = tf.compat.v1.ConfigProto().experimental.coordination_config.coordinated_job_list
     for job in jobs:
         listed.add(name=job, num_tasks=cluster.num_tasks(job))

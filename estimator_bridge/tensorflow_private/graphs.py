@@ -1,4 +1,4 @@
-"""Graphs: how operations are made, changed and named."""
+"""Creates, changes and names the operations of graphs."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ __all__ = [
 
 @contextlib.contextmanager
 def import_below_control_edges() -> Iterator[None]:
-    """Lets tf.graph_util.import_graph_def work below tf.control_dependencies, as a TPU's step is.
+    """Lets tf.graph_util.import_graph_def work inside tf.control_dependencies.
 
-    It looks there for an operation among the inputs of another, and to compare an operation with
-    a tensor builds an operation, which fails. Meanwhile tensors are compared by identity.
+    A TPU's step is imported there. import_graph_def compares operations with tensors, and tensor
+    equality would build an operation, which fails; so tensors are compared by identity meanwhile.
     """
     awaited = tf.compat.v1.get_default_graph()._current_control_dependencies()
     if not awaited or not tf.Tensor._USE_EQUALITY:
@@ -46,19 +46,19 @@ def import_below_control_edges() -> Iterator[None]:
 
 
 class _Makers(threading.local):
-    """By op type, what makes such operations of this thread otherwise; the last ones count."""
+    """This thread's replacements of operations by op type; the latest one wins."""
 
     def __init__(self) -> None:
         self.stack: list[Mapping[str, Maker]] = []
 
 
 class Maker(Protocol):
-    """Makes something in the place of an operation."""
+    """Creates a replacement for an operation."""
 
     def __call__(
         self, inputs: Sequence[tf.Tensor], name: str | None, attrs: Mapping[str, Any]
     ) -> tf.Operation | None:
-        """Returns an operation with as many outputs; None to have the original made."""
+        """Returns an operation with the same number of outputs; None to create the original."""
 
 
 _makers = _Makers()
@@ -67,13 +67,13 @@ _makers_of_all: dict[str, Maker] = {}
 
 @contextlib.contextmanager
 def operations_made_otherwise(makers: Mapping[str, Maker]) -> Iterator[None]:
-    """Has graphs call a function where they would make an operation of a type.
+    """Makes graphs call a function instead of creating an operation of a given type.
 
-    An operation cannot be removed from a graph, and a session refuses a graph that has one without
-    a kernel, even where nothing uses it. So it counts for the bodies of loops and branches, too.
+    An operation cannot be removed from a graph, and a session rejects a graph with an operation
+    that has no kernel, even an unused one. The bodies of loops and branches are included.
 
     Args:
-      makers: by the operations' type.
+      makers: the functions by op type.
     """
     _watch_operations()
     _makers.stack.append(makers)
@@ -84,7 +84,7 @@ def operations_made_otherwise(makers: Mapping[str, Maker]) -> Iterator[None]:
 
 
 def make_operations_otherwise(makers: Mapping[str, Maker]) -> None:
-    """``operations_made_otherwise`` for good, and in all threads."""
+    """Applies ``operations_made_otherwise`` permanently and in all threads."""
     _watch_operations()
     _makers_of_all.update(makers)
 
@@ -109,10 +109,10 @@ def _watch_operations() -> None:
 
 @contextlib.contextmanager
 def loops_keep_what_gradients_need() -> Iterator[None]:
-    """Within, a loop that a Keras layer makes hands out no more than other loops do.
+    """Stops the loops of Keras layers from returning all intermediate values.
 
-    In graphs it would hand out each value of each turn, so that a session may fetch it: a recurrent
-    layer takes half as long again, as nothing prunes them.
+    In graphs they return every value of every iteration so that a session may fetch it. Nothing
+    prunes these values, and a recurrent layer takes 1.5x as long.
     """
     before = control_flow_util_v2._EXPERIMENTAL_OUTPUT_ALL_INTERMEDIATES_OVERRIDE
     control_flow_util_v2.set_output_all_intermediates(False)
@@ -124,15 +124,15 @@ def loops_keep_what_gradients_need() -> Iterator[None]:
 
 @contextlib.contextmanager
 def branches_in_name_scopes() -> Iterator[None]:
-    """Within, what a branch of tf.cond makes is named as in TensorFlow 1: below the cond's scope.
+    """Names what a branch of tf.cond creates as TensorFlow 1 does: in the cond's scope.
 
-    A branch is a graph of its own, whose names begin anew; a variable that is made in it takes its
-    name along. There is no public way to give such a graph a scope.
+    A branch is a separate graph with its own names, and a variable created in it keeps its name
+    there. No public API gives such a graph a scope.
     """
     before = control_flow_util_v2.CondBranchFuncGraph
 
     class ScopedBranch(before):  # type: ignore[valid-type, misc]
-        """A branch whose names go on from where the cond stands."""
+        """A branch that continues the cond's name scope."""
 
         def __init__(self, *args: Any, **kwargs: Any):
             super().__init__(*args, **kwargs)
@@ -146,28 +146,28 @@ def branches_in_name_scopes() -> Iterator[None]:
 
 
 def control_flow_context(graph: tf.Graph) -> Any:
-    """The branch or loop of v1 control flow that a graph is being built in; None outside."""
+    """The v1 branch or loop that a graph is being built in; None outside."""
     return graph._get_control_flow_context()
 
 
 def clear_device(op: tf.Operation) -> None:
-    """Takes the device off an operation that stands in a graph; tf.device is for new ones."""
+    """Removes the device of an existing operation; tf.device affects only new ones."""
     op._set_device("")
 
 
 def replace_input(op: tf.Operation, index: int, tensor: tf.Tensor) -> None:
-    """Has an operation that stands in a graph take another tensor; its inputs are read-only."""
+    """Replaces an input of an existing operation; ``op.inputs`` is read-only."""
     op._update_input(index, tensor)
 
 
 def loss_is_scaled(graph: tf.Graph) -> bool:
-    """Whether a v1 optimizer has divided a graph's loss by the number of replicas."""
+    """Returns whether a v1 optimizer has divided a graph's loss by the number of replicas."""
     return getattr(graph, "_is_loss_scaled_by_optimizer", False)
 
 
 def last_loss_reduction(graph: tf.Graph) -> str | None:
-    """How the last loss that TensorFlow or tf_keras reduced in a graph was reduced.
+    """The reduction of the last loss that TensorFlow or tf_keras reduced in a graph.
 
-    TensorFlow's optimizers read it where they run under a strategy.
+    TensorFlow's optimizers read it under a strategy.
     """
     return getattr(graph, "_last_loss_reduction", None)

@@ -1,4 +1,4 @@
-"""TensorFlow's session-run hooks: when they are due, and where they write."""
+"""The schedules and output paths of TensorFlow's session-run hooks."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def final_step(hook: tf.compat.v1.train.StopAtStepHook) -> int | None:
 
 
 def has_waited(hook: tf.compat.v1.train.GlobalStepWaiterHook) -> bool:
-    """Whether a GlobalStepWaiterHook has seen the step that it waits for; not before begin()."""
+    """Returns whether a GlobalStepWaiterHook has seen its step; False before begin()."""
     return getattr(hook, "_worker_is_started", False)
 
 
 def timer_of(hook: Any) -> Any:
-    """The SecondOrStepTimer that tells a hook when it is due."""
+    """A hook's SecondOrStepTimer."""
     return hook._timer
 
 
@@ -52,23 +52,23 @@ def timer_periods(timer: Any) -> tuple[int | None, float | None]:
 
 
 def logged_calls(hook: tf.compat.v1.train.LoggingTensorHook) -> int:
-    """The calls that a LoggingTensorHook has counted; 0 before its begin()."""
+    """The number of calls that a LoggingTensorHook has counted; 0 before its begin()."""
     return getattr(hook, "_iter_count", 0)
 
 
 def count_logged_calls(hook: tf.compat.v1.train.LoggingTensorHook, calls: int) -> None:
-    """Has a LoggingTensorHook count calls that were not made."""
+    """Adds skipped calls to a LoggingTensorHook's count."""
     hook._iter_count += calls
 
 
 def move_next_step(hook: Any, step: int) -> None:
-    """Tells a ProfilerHook or SummarySaverHook the step that comes next, if it has one noted."""
+    """Sets the next step of a ProfilerHook or SummarySaverHook that has already recorded one."""
     if hook._next_step is not None:
         hook._next_step = step
 
 
 def profile_path(hook: tf.compat.v1.train.ProfilerHook) -> str:
-    """The path of a ProfilerHook's files, with a place for the step."""
+    """The path of a ProfilerHook's files, with a placeholder for the step."""
     return hook._output_file
 
 
@@ -88,15 +88,15 @@ def saver_of(hook: tf.compat.v1.train.CheckpointSaverHook) -> tf.compat.v1.train
 
 
 def listeners_of(hook: tf.compat.v1.train.CheckpointSaverHook) -> list[Any]:
-    """The listeners of a CheckpointSaverHook: its own list, which may be changed."""
+    """The list of a CheckpointSaverHook's listeners; changes to it take effect."""
     return hook._listeners
 
 
 def write_graph_def(hook: tf.compat.v1.train.CheckpointSaverHook, wanted: bool) -> None:
-    """Sets whether a CheckpointSaverHook writes graph.pbtxt; releases differ in the argument."""
+    """Sets whether a CheckpointSaverHook writes graph.pbtxt; the argument varies by release."""
     hook._save_graph_def = wanted
 
 
 def open_event_writers() -> Iterable[Any]:
-    """The writers that FileWriterCache holds; the cache can be cleared, and not listed."""
+    """The writers in FileWriterCache, which has no public list."""
     return list(tf.compat.v1.summary.FileWriterCache._cache.values())

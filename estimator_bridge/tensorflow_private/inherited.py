@@ -4,22 +4,22 @@ from __future__ import annotations
 
 __all__ = ["INHERITED"]
 
-# By class, as "package.module:class": what classes derived from it take from self.
+# By "package.module:class": the private members that subclasses use.
 INHERITED = {
-    # Classes of tf.contrib.opt, which replace how a variable is updated, and nothing else.
+    # Optimizers of tf.contrib.opt, which only replace the update of a variable.
     "tensorflow:compat.v1.train.AdamOptimizer": """
         _beta1 _beta1_t _beta2_t _create_non_slot_variable _epsilon_t _get_non_slot_variable _lr_t
         _use_locking _zeros_slot
     """,
     "tensorflow:compat.v1.train.AdagradOptimizer": "_learning_rate_tensor",
-    # A saver that writes beside the steps, and one that leaves the graph's file out.
+    # A saver that writes in the background, and one that writes no graph file.
     "tensorflow:compat.v1.train.CheckpointSaverHook": """
         _checkpoint_dir _get_saver _listeners _save_path _summary_writer _timer
     """,
     # The strategy that a program sees while its model is traced.
     "tensorflow:distribute.Strategy": "_scale_loss_for_estimator_enabled",
     "tensorflow:compat.v1.distribute.StrategyExtended": "_container_strategy",
-    # A Keras model that trains on the cores of a TPU.
+    # A Keras model that trains on a TPU's cores.
     "tf_keras.src.engine.training_v1:Model": """
         _feed_inputs _feed_sample_weights _feed_targets
         _recompile_weights_loss_and_weighted_metrics

@@ -1,12 +1,12 @@
-"""Private names of TensorFlow that are used as they are, each with the reason."""
+"""Private names of TensorFlow that are used unchanged, each with its reason."""
 
 from __future__ import annotations
 
-# The gradient of tf.slice takes an operation of these where XLA compiles what is traced. A sum over
-# replicas, and a replica's number, are lowered to XLA by operations without a public name.
+# Where XLA compiles the traced code, the gradient of tf.slice uses one of these operations. The sum
+# over replicas and the replica's ID have no public XLA operations.
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
-# A dataset's options, as its graph has them: whether it may give its elements in another order.
+# A dataset's options in its graph: whether it may reorder its elements.
 from tensorflow.core.framework import dataset_options_pb2 as dataset_options
 
 # Saver.save and the hooks of old programs check isinstance(session, SessionInterface).
@@ -16,74 +16,73 @@ from tensorflow.python.client.session import SessionInterface
 # experimental_distribute_values_from_function works outside functions only.
 from tensorflow.python.distribute.values import PerReplica
 
-# Collectives over several processes are a setting of TensorFlow's start, and where v2 behavior is
-# off the constructor of the strategy that needs them starts TensorFlow without.
+# Multi-process collectives are configured when TensorFlow is initialized. With v2 behavior off, the
+# strategy's constructor initializes TensorFlow without them.
 from tensorflow.python.eager.context import _reset_context as reset_eager_context
 
-# The TF2 side (datasets, strategies, tf.function) runs eagerly even where the program called
-# tf.compat.v1.disable_v2_behavior(); there is no public switch for one block of code.
-# Functions that a lifted graph calls are made known to it too: import_graph_def makes them known
-# to the graph alone, which runs as long as nothing but that graph's own program calls them.
+# The TF2 side (datasets, strategies, tf.function) runs eagerly even after the program called
+# tf.compat.v1.disable_v2_behavior(); no public API switches one block of code. The functions that a
+# lifted graph calls are registered with the context too: import_graph_def registers them with the
+# graph only, so that no other function could call them.
 from tensorflow.python.eager.context import context as eager_context
 from tensorflow.python.eager.context import eager_mode
 
 # What Session.run returns for IndexedSlices; it never had a public name.
 from tensorflow.python.framework.indexed_slices import IndexedSlicesValue
 
-# Whether an op is stateful and what it returns; the public raw_ops do not tell.
+# An op's statefulness and outputs; the public raw_ops do not expose them.
 from tensorflow.python.framework.op_def_registry import get as op_def
 
-# How branches and loops become operations depends on whether XLA compiles what is traced. That is
-# known from a context (see below), which only tf.function and tf.compat.v1.tpu.replicate enter.
+# Branches and loops are built differently where XLA compiles the traced code. A control flow
+# context marks that (see below), and only tf.function and tf.compat.v1.tpu.replicate enter it.
 #
-# The index tables of tf.contrib.lookup lost their public names; the graphs of exported models have
-# these tables, and ids out of the vocabulary are theirs.
+# The index tables of tf.contrib.lookup lost their public names. Exported graphs hold these tables,
+# and out-of-vocabulary IDs depend on them.
 from tensorflow.python.ops import control_flow_util_v2, lookup_ops
 
-# The functions of tf.contrib.summary are still there, and no others write events like theirs.
+# The functions of tf.contrib.summary; no public function writes the same events.
 from tensorflow.python.ops import summary_ops_v2 as contrib_summary
 
-# The graph of k-means, whose kernels are public and whose use of them never was.
+# The k-means graph: its kernels are public, and the code that uses them never was.
 from tensorflow.python.ops.clustering_ops import KMeans as KMeansGraph
 from tensorflow.python.ops.control_flow_ops import XLAControlFlowContext
 
-# TF1 programs ask whether there is a variable by its truth, which raises for those of today.
-# A TF1 graph runs its own initializers, so its variables must start uninitialized.
+# TF1 programs test a variable's truth value to see whether it exists; TF2 variables raise there. A
+# TF1 graph runs its own initializers, so its variables must start uninitialized.
 from tensorflow.python.ops.resource_variable_ops import (
     BaseResourceVariable,
     UninitializedVariable,
 )
 
-# What libraries import of Estimator's module of exports: TensorFlow kept it, without a public
-# name.
+# Estimator's export module, which libraries import; TensorFlow kept it without a public name.
 from tensorflow.python.saved_model import model_utils as saved_model_utils
 
-# The columns of TPU embeddings, to know them again; the public API has only what makes them.
+# The classes of TPU embedding columns; the public API has only the functions that create them.
 from tensorflow.python.tpu import feature_column_v2 as tpu_feature_columns
 
-# Loops that a program for tpu.rewrite builds; they never had a public name outside of tf.contrib.
+# Loops for tpu.rewrite, which never had a public name outside of tf.contrib.
 from tensorflow.python.tpu import training_loop as tpu_training_loop
 
-# A TPU's infeed and outfeed, as programs without TPUEstimator name them. Of the same kind.
+# A TPU's infeed and outfeed, for programs without TPUEstimator; public only in tf.contrib.
 from tensorflow.python.tpu.ops import tpu_ops
 from tensorflow.python.tpu.tpu_feed import InfeedQueue as TPUInfeedQueue
 
 # TensorFlow's and users' CrossShardOptimizer read the number of shards from this context.
 from tensorflow.python.tpu.tpu_function import get_tpu_context
 
-# The same, None where it has not been made: hooks of TensorFlow's fetch it when they are called.
+# Returns the read of the global step that TensorFlow's hooks fetch, None if not created.
 from tensorflow.python.training.training_util import (
     _get_global_step_read as existing_global_step_read,
 )
 
-# The original reads the global step through this before model_fn runs; the op-level seeds of all
-# that follows count its operations.
+# The original reads the global step through this before model_fn runs. Op-level seeds depend on the
+# number of operations created before, so this one counts.
 from tensorflow.python.training.training_util import (
     _get_or_create_global_step_read as global_step_read,
 )
 
 # The arguments of a function as Estimator saw them, which libraries import from its module util.
-# tf.contrib.framework.nest: the public tf.nest has five of its functions.
+# tf.contrib.framework.nest; the public tf.nest has only five of its functions.
 from tensorflow.python.util import function_utils, nest
 
 __all__ = [
@@ -116,5 +115,5 @@ __all__ = [
     "tpu_training_loop",
 ]
 
-# tf.contrib.summary records nothing where nothing was said; tf.summary does.
+# tf.contrib.summary records nothing by default; tf.summary does.
 contrib_should_record_summaries = contrib_summary._legacy_contrib_should_record_summaries

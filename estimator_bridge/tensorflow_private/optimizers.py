@@ -12,15 +12,15 @@ __all__ = [
 
 
 class AdamTensors(NamedTuple):
-    """What tf.compat.v1.train.AdamOptimizer has in a graph, for classes derived from it.
+    """The tensors of tf.compat.v1.train.AdamOptimizer, for its subclasses.
 
     Attributes:
       learning_rate: as given.
       beta1: as given.
       beta2: as given.
       epsilon: as given.
-      beta1_power: a variable, beta1 to the power of the number of updates.
-      beta2_power: likewise.
+      beta1_power: variable, beta1 to the power of the number of updates.
+      beta2_power: the same for beta2.
     """
 
     learning_rate: Any
@@ -32,7 +32,7 @@ class AdamTensors(NamedTuple):
 
 
 def adam_tensors(optimizer: Any) -> AdamTensors:
-    """The tensors of an AdamOptimizer that has been prepared in this graph."""
+    """The tensors of an AdamOptimizer that is prepared in this graph."""
     return AdamTensors(
         optimizer._lr_t,
         optimizer._beta1_t,
@@ -43,5 +43,5 @@ def adam_tensors(optimizer: Any) -> AdamTensors:
 
 
 def shard_reduction(optimizer: Any) -> str:
-    """How a CrossShardOptimizer, TensorFlow's or this library's, joins the shards' gradients."""
+    """The gradient reduction of a CrossShardOptimizer, TensorFlow's or this library's."""
     return optimizer._reduction

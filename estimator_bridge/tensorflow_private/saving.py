@@ -12,12 +12,12 @@ __all__ = [
 
 
 def next_to_delete(saver: tf.compat.v1.train.Saver, saved: str) -> str | None:
-    """The checkpoint that a saver deletes once it has saved another one; None if there is none.
+    """The checkpoint that a saver deletes after the next save; None if it deletes none.
 
-    When a saver keeps an old checkpoint for keep_checkpoint_every_n_hours, nothing public tells.
+    No public API shows which checkpoints keep_checkpoint_every_n_hours keeps.
 
     Args:
-      saver: which is about to save.
+      saver: the saver, before it saves.
       saved: the path of the new checkpoint.
     """
     most = saver.saver_def.max_to_keep
@@ -30,16 +30,16 @@ def next_to_delete(saver: tf.compat.v1.train.Saver, saved: str) -> str | None:
 
 
 def last_meta_graph(builder: tf.compat.v1.saved_model.Builder):
-    """The MetaGraphDef that was added last; the builder has no public way to change what it writes.
+    """The MetaGraphDef added last; the builder's public API cannot change it.
 
-    To change the file afterwards would leave its fingerprint wrong.
+    A change to the file after it is written would invalidate its fingerprint.
     """
     return builder._saved_model.meta_graphs[-1]
 
 
 def read_profile(path: str):
     """The XSpace that tf.profiler.experimental wrote; its message has no public name."""
-    from tensorflow.tsl.profiler.protobuf import xplane_pb2  # few programs ask for a trace
+    from tensorflow.tsl.profiler.protobuf import xplane_pb2  # few programs need a trace
 
     with tf.io.gfile.GFile(path, "rb") as file:
         return xplane_pb2.XSpace.FromString(file.read())

@@ -1,4 +1,4 @@
-"""What a strategy knows, and what it makes variables with."""
+"""Properties of strategies, and the way they create variables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = [
 
 
 def server_runs(strategy: tf.distribute.Strategy) -> bool:
-    """Whether a MultiWorkerMirroredStrategy has met its peers: not where v2 behavior is off."""
+    """Returns whether a MultiWorkerMirroredStrategy's server runs; False with v2 behavior off."""
     return getattr(strategy.extended, "_std_server_started", False)
 
 
@@ -30,20 +30,20 @@ def communication_options(strategy: tf.distribute.Strategy):
 
 
 def merges_replicas(strategy: tf.distribute.Strategy) -> bool:
-    """Whether replicas meet in merge_call; the others (collectives of many GPUs) must not."""
+    """Returns whether replicas may use merge_call; with multi-GPU collectives they must not."""
     return strategy.extended._use_merge_call()
 
 
 def device_assignment(strategy: tf.distribute.Strategy):
-    """The DeviceAssignment that a TPUStrategy was given; None for none, and for other strategies.
+    """A TPUStrategy's DeviceAssignment; None without one, and for other strategies.
 
-    TensorFlow has no public way to ask.
+    No public API returns it.
     """
     return getattr(strategy.extended, "_device_assignment", None)
 
 
 def cores_per_replica(strategy: tf.distribute.Strategy) -> int:
-    """Over how many of a TPU's cores a replica is spread: 1 where there is no DeviceAssignment."""
+    """The number of TPU cores per replica: 1 without a DeviceAssignment."""
     assignment = device_assignment(strategy)
     return assignment.num_cores_per_replica if assignment else 1
 
@@ -51,26 +51,26 @@ def cores_per_replica(strategy: tf.distribute.Strategy) -> int:
 def tpu_metadata(strategy: tf.distribute.Strategy) -> tf.tpu.experimental.TPUSystemMetadata | None:
     """The hosts and cores of a TPUStrategy's TPU; None for other strategies.
 
-    The strategy itself tells only of its replicas' first cores.
+    The strategy's public API shows only the first core of each replica.
     """
     return getattr(strategy.extended, "_tpu_metadata", None)
 
 
 def in_multi_worker_mode(extended: Any) -> bool:
-    """Whether several processes share a strategy; TensorFlow asks a strategy's extended object."""
+    """Returns whether several processes share a strategy, given its extended object."""
     return extended._in_multi_worker_mode()
 
 
 def wrap_variable_creation(
     strategy: tf.distribute.Strategy, wrapped: Callable[[Callable[..., Any]], Callable[..., Any]]
 ) -> None:
-    """Replaces the function by which a strategy makes a variable's copies.
+    """Wraps the function by which a strategy creates a variable's copies.
 
-    A public variable_creator_scope sees the variable, and not its copies.
+    The public variable_creator_scope sees only the variable, not its copies.
 
     Args:
-      strategy: that is changed.
-      wrapped: of the function that makes one copy, the one that is to be called.
+      strategy: the strategy to change.
+      wrapped: maps the function that creates one copy to its replacement.
     """
     create = strategy.extended._create_variable
 

@@ -16,7 +16,7 @@ __all__ = [
 
 
 def restore_variable_v1() -> None:
-    """Puts VariableV1 where libraries import it from: it has moved to a module of its own."""
+    """Puts VariableV1, which TensorFlow moved, back where libraries import it from."""
     from tensorflow.python.ops import variables
 
     if not hasattr(variables, "VariableV1"):
@@ -24,18 +24,18 @@ def restore_variable_v1() -> None:
 
 
 def saved_slice(variable: Any) -> Any:
-    """Which part of a partitioned variable this is (a SaveSliceInfo); None for a whole one.
+    """A variable's part of a partitioned variable (a SaveSliceInfo); None for a whole variable.
 
-    Checkpoints hold the parts under one name; the public API tells of the whole alone.
+    Checkpoints store the parts under one name; the public API shows only the whole variable.
     """
     return getattr(variable, "_save_slice_info", None)
 
 
 def tensor_conversion(variable: tf.Variable) -> Callable[..., tf.Tensor]:
-    """The function by which an operation reads a variable that is among its inputs."""
+    """The function by which an operation reads a variable among its inputs."""
     return variable._dense_var_to_tensor
 
 
 def replace_tensor_conversion(variable: tf.Variable, converted: Callable[..., tf.Tensor]) -> None:
-    """Has operations read a variable by another function."""
+    """Makes operations read a variable by another function."""
     variable._dense_var_to_tensor = converted

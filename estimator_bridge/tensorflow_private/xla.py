@@ -1,4 +1,4 @@
-"""What XLA compiles: tracing for it, its operations, and the types that it knows."""
+"""Tracing for XLA, its operations, and the op types it compiles."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ __all__ = [
 
 class _XLAContext(XLAControlFlowContext):
     def AddOp(self, op: Any) -> None:
-        """Takes an operation out of the context, so that variables may start from its value."""
+        """Removes an operation from the context, so that its value can initialize variables."""
         op._set_control_flow_context(None)
 
 
 @contextlib.contextmanager
 def xla_context() -> Iterator[None]:
-    """Within, the default graph is traced as the part of a model that a TPU compiles.
+    """Traces the default graph as the part of a model that a TPU compiles.
 
-    Loops with gradients keep lists of fixed sizes then, without which XLA compiles none of them.
+    Loops with gradients then keep lists of fixed sizes; XLA compiles no others.
     """
     context = _XLAContext()
     context.Enter()
@@ -45,10 +45,10 @@ def xla_context() -> Iterator[None]:
 
 @contextlib.contextmanager
 def xla_context_of_cpus() -> Iterator[None]:
-    """``xla_context``, for a graph that CPUs run, with or without XLA.
+    """``xla_context`` for a graph that runs on CPUs, with or without XLA.
 
-    They have no kernel for an operation in the gradient of tf.slice, and a branch or a loop is
-    quicker if its operations become part of the graph around it.
+    CPUs have no kernel for one operation in the gradient of tf.slice. Branches and loops run faster
+    when their operations are lowered into the surrounding graph.
     """
     set_lowering = control_flow_util_v2.maybe_set_lowering_attr
     update = gen_xla_ops.xla_dynamic_update_slice
@@ -68,10 +68,10 @@ def xla_context_of_cpus() -> Iterator[None]:
 
 
 def xla_all_reduce(value: tf.Tensor, groups: Sequence[Sequence[int]], name: str) -> tf.Tensor:
-    """Adds over the replicas of each group, where XLA compiles what is built.
+    """Sums over the replicas of each group, in code that XLA compiles.
 
     Raises:
-      TypeError: XLA has no such sum for numbers of this type.
+      TypeError: XLA has no such sum for this dtype.
     """
     return gen_xla_ops.xla_all_reduce(
         value, groups, reduce_op="Add", mode="CrossReplica", name=name
@@ -79,12 +79,12 @@ def xla_all_reduce(value: tf.Tensor, groups: Sequence[Sequence[int]], name: str)
 
 
 def xla_replica_id() -> tf.Tensor:
-    """The number of the replica that runs what XLA compiles, an int32 scalar."""
+    """The ID of the running replica in code that XLA compiles, an int32 scalar."""
     return gen_xla_ops.xla_replica_id()
 
 
 def _update_slice(input: Any, update: Any, indices: Any, name: str | None = None) -> tf.Tensor:
-    """XlaDynamicUpdateSlice by an operation that CPUs have."""
+    """XlaDynamicUpdateSlice as an operation with a CPU kernel."""
     indices = tf.convert_to_tensor(indices)
     return tf.raw_ops.TensorStridedSliceUpdate(
         input=input,
@@ -97,7 +97,7 @@ def _update_slice(input: Any, update: Any, indices: Any, name: str | None = None
 
 
 def xla_op_types() -> list[str]:
-    """The types of ops that XLA compiles for CPUs; there is no public list."""
-    from tensorflow.python.util import pywrap_xla_ops  # loads a library of its own, which logs
+    """The op types that XLA compiles for CPUs; there is no public list."""
+    from tensorflow.python.util import pywrap_xla_ops  # loads a library that logs
 
     return pywrap_xla_ops.get_cpu_kernel_names()

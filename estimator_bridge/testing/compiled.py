@@ -1,4 +1,4 @@
-"""A model_fn's steps, compiled for a TPU that is not there."""
+"""Compiles a model_fn's steps for a TPU that need not be attached."""
 
 from __future__ import annotations
 
@@ -30,32 +30,32 @@ def compile_for_tpu(
     eval_steps: int | None = None,
     find_batch_size: bool = False,
 ) -> Report:
-    """Has the TPU's own compiler, libtpu, compile a model's steps for a slice; nothing runs.
+    """Compiles a model's steps for a TPU slice with libtpu, the TPU's own compiler; runs nothing.
 
-    The compiler needs no TPU. It runs in a process of its own, on the Python that
-    ESTIMATOR_BRIDGE_COMPILE_PYTHON names, else on this one, and is installed by
-    ``pip install 'estimator-bridge[tpu-compile]'``. The process stays for further calls, until
-    this one ends.
+    The compiler needs no TPU. It runs in a separate process, with the Python that
+    ESTIMATOR_BRIDGE_COMPILE_PYTHON names or else the current one; install it with
+    ``pip install 'estimator-bridge[tpu-compile]'``. Further calls reuse the process, which ends
+    with the current one.
 
     Args:
       model_fn: returns a TPUEstimatorSpec.
-      input_fn: for TPUEstimator; may tell modes apart by an argument ``mode``.
-      target: the slice's name: 'v5e-8'.
-      params: for both.
+      input_fn: an input_fn for TPUEstimator; it may have an argument ``mode``.
+      target: the slice's name, such as 'v5e-8'.
+      params: the params of both functions.
       train_batch_size: the global batch; divisible by the slice's number of replicas.
       eval_batch_size: the global batch of evaluation and prediction; by default the same.
       modes: the modes that the model has.
-      eval_steps: how many batches an evaluation has; by default its input is read to the end, so
-        that the step of a short last batch is compiled, too.
-      find_batch_size: whether to look for the largest global batch of each mode that fits the
-        chip's memory, which compiles its step some ten times; the report's ``batches``. A batch
-        that is given and does not fit is no error then.
+      eval_steps: the number of batches of an evaluation; by default it reads its input to the end,
+        and the step for a short last batch is compiled too.
+      find_batch_size: whether to search the largest global batch of each mode that fits the chip's
+        memory, which compiles the step about ten times. The report's ``batches`` has the result.
+        A given batch that does not fit is then not an error.
 
     Returns:
       The compiler's figures for each step; ``print(report.table())`` shows them.
 
     Raises:
-      ModelCheckError: a step was not compiled; says which, why, and which line it is about.
+      ModelCheckError: a step was not compiled; the message names the step, the reason and the line.
       CompileError: the compiler is not installed.
       TooLateError: TensorFlow has already started with fewer emulated cores.
       ValueError: an argument is wrong.

@@ -202,7 +202,7 @@ def plain_rows():
         (
             lambda: eb.DNNClassifier([2], COLUMNS, optimizer=v1.train.AdamOptimizer()),
             rows,
-            "not a tf.keras.optimizers.Optimizer instance.*take v1 optimizers",
+            "not a tf.keras.optimizers.Optimizer instance.*use v1 optimizers",
         ),
         (
             lambda: canned.LinearClassifierV1(COLUMNS, optimizer=tf.keras.optimizers.legacy.Adam()),

@@ -94,7 +94,7 @@ def test_what_the_tpus_compiler_alone_refuses_names_the_line(function, offset, m
     told = str(caught.value)
     assert line_of(function, offset) in told
     assert mend in told
-    assert "its word counts" in told
+    assert "its verdict counts" in told
     assert "dummy_file" not in told
 
 

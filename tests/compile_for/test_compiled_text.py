@@ -135,7 +135,7 @@ def test_padding_only_adds_and_fills_the_tile(dims, tile):
 def test_a_table_fits_a_screen_and_says_what_counts():
     table = table_of(report())
     assert table.startswith("== training for v5e-8: compiled in 0.6 s (8 replicas on TPU v5 lite,")
-    assert "52.5 MFLOP a replica's step" in table
+    assert "52.5 MFLOP per replica step" in table
     assert "3 sum(s) in 1 all-reduce(s), 1.52 MiB" in table
     assert "bound by memory" in table
     assert "m.py:3" in table

@@ -182,7 +182,7 @@ def test_a_python_without_the_compiler_is_told_what_to_install(python):
 @pytest.mark.parametrize(
     ("found", "told"),
     [
-        ({"libtpu": "0.0.7"}, "libtpu 0.0.7 is too old; wanted is libtpu from 0.0.30 to before"),
+        ({"libtpu": "0.0.7"}, "libtpu 0.0.7 is too old; use a release from 0.0.30 to before"),
         ({"libtpu": "0.1.0"}, "libtpu 0.1.0 is too new"),
         ({"jax": "0.4.30"}, "jax 0.4.30 is too old"),
         ({"jax": "0.11.0.dev20270101"}, "jax 0.11.0.dev20270101 is too new"),
@@ -286,11 +286,11 @@ Suspected Python Code Location:
 @pytest.mark.parametrize(
     ("message", "told"),
     [
-        (FFT, ["spectrum/FFT, made at m.py:3", "FFT is of complex64", "its word counts"]),
+        (FFT, ["spectrum/FFT, made at m.py:3", "FFT is of complex64", "its verdict counts"]),
         (
             "UNIMPLEMENTED: rewriting computation to not contain X{64|128}: s64[8,8] dot(%a), "
             'metadata={op_name="MatMul" source_line=10}',
-            ["MatMul, made at m.py:4", "cast to int32", "its word counts"],
+            ["MatMul, made at m.py:4", "cast to int32", "its verdict counts"],
         ),
         (
             'UNIMPLEMENTED: CustomCall "Cholesky" is not supported to have a dynamic dimension',

@@ -69,7 +69,7 @@ def test_a_size_that_the_program_refuses_ends_the_search():
     ("size", "too_large", "told"),
     [
         (64, 72, "batches of 64 fit (1 GiB of 16 GiB), of 72 not; 5 sizes compiled"),
-        (0, 8, "no batch fits, of 8 not"),
+        (0, 8, "no batch fits, batches of 8 do not"),
     ],
 )
 def test_the_result_is_a_line(size, too_large, told):

@@ -61,7 +61,7 @@ def test_a_page_is_whole_loads_nothing_and_shows_what_counts(report, tmp_path):
         "52.5 MFLOP",
         "model.py:7",
         'tf.layers.dense(x, 5, name="a<b")',
-        "if the all-reduces run beside the rest",
+        "if the all-reduces overlap with the rest",
         "w2",
         "Cast to float32.",
         "Out of memory by at least 1 GiB",
@@ -86,7 +86,7 @@ def test_json_has_the_same(report, tmp_path):
 
 
 def test_a_report_that_could_not_be_written_is_refused_first(tmp_path, monkeypatch):
-    for name, told in (("no/r.json", "does not exist"), ("r.txt", "has to end in"), ("", "folder")):
+    for name, told in (("no/r.json", "does not exist"), ("r.txt", "must end in"), ("", "folder")):
         with pytest.raises(ValueError, match=told):
             Request.make("v5e-1", report=str(tmp_path / name))
 

@@ -48,7 +48,7 @@ def test_names_and_grids_count_the_same_cores():
 
 @pytest.mark.parametrize("name", ["v5e-3", "v9-8", "", "v5e", "8"])
 def test_a_wrong_name_lists_those_that_there_are(name):
-    with pytest.raises(ValueError, match="There are:") as caught:
+    with pytest.raises(ValueError, match="Known slices:") as caught:
         find_slice(name)
     assert "v2-8, v2-32" in str(caught.value)
     assert "v5e-1, v5e-4, v5e-8" in slice_names()
@@ -73,13 +73,13 @@ def test_a_limit_that_is_no_time_is_refused(secs):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--compile-for", "v5e-3"], "no TPU slice is called 'v5e-3'. There are:"),
+        (["--compile-for", "v5e-3"], "no TPU slice is named 'v5e-3'. Known slices:"),
         (["--compile-only"], "--compile-only needs a slice to compile for"),
         (["--report", "r.json"], "--report needs a slice to compile for"),
         (["--find-batch-size"], "--find-batch-size needs a slice to compile for"),
         (["--compile-for", "v5e-8", "--cores", "2"], "leave --cores out"),
         (["--compile-for", "v5e-8", "--find-batch-size"], "give --compile-only too"),
-        (["--compile-for", "v5e-8", "--report", "r.txt"], "has to end in .json, or in .html"),
+        (["--compile-for", "v5e-8", "--report", "r.txt"], "must end in .json, or in .html"),
         (["--compile-for", "v5e-8", "--report", "no/r.json"], "does not exist"),
     ],
 )

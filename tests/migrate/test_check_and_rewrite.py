@@ -37,9 +37,9 @@ def test_check_names_file_line_column_rule_and_what_to_do(folder, capsys):
         "./a.py:3:5: EB012 [rewritten automatically] tf.contrib.layers.conv2d has moved. Write "
         "contrib.layers.conv2d."
     )
-    assert said[2].startswith("./a.py:4:5: EB014 [cannot be had] tf.contrib.learn.Experiment is")
-    assert said[-2] == "./a.py: 2 rewritten automatically, 1 cannot be had"
-    assert said[-1] == "2 files, 6 lines: 2 rewritten automatically, 1 cannot be had"
+    assert said[2].startswith("./a.py:4:5: EB014 [unavailable] tf.contrib.learn.Experiment is")
+    assert said[-2] == "./a.py: 2 rewritten automatically, 1 unavailable"
+    assert said[-1] == "2 files, 6 lines: 2 rewritten automatically, 1 unavailable"
     assert main(["check", "b.py"]) == 0
     assert capsys.readouterr().out == "1 file, 2 lines: nothing found\n"
 
@@ -74,9 +74,9 @@ def test_rewrite_shows_or_writes_and_a_second_time_does_nothing(folder, capsys):
         (b"if a <> b:\n    pass\n", "EB002", "is Python 2: the operator <>"),
         (b"raise A, 'b'\n", "EB002", "is Python 2: raise A, message"),
         (b"x = 0777\n", "EB002", "is Python 2: an octal number such as 0777"),
-        (b"x = 'a\xe9'\n", "EB003", "is no utf-8 (line 1)"),
-        (b"# -*- coding: nosuch -*-\n", "EB003", "names an encoding that Python has not"),
-        (b"x = 1\0\n", "EB003", "holds null bytes"),
+        (b"x = 'a\xe9'\n", "EB003", "is not utf-8 (line 1)"),
+        (b"# -*- coding: nosuch -*-\n", "EB003", "names an encoding that Python does not know"),
+        (b"x = 1\0\n", "EB003", "contains null bytes"),
     ],
 )
 def test_a_file_that_is_not_python_is_named_and_left(folder, capsys, content, code, said):
@@ -118,9 +118,9 @@ def test_files_of_tools_and_links_are_passed_over(folder, capsys):
     ("arguments", "said"),
     [
         ([], "name a file or a folder"),
-        (["nosuch.py"], "nosuch.py is not there"),
-        (["."], ". holds no Python"),
-        ([".", "--select", "EB999"], "no rule has the code 'EB999'"),
+        (["nosuch.py"], "nosuch.py does not exist"),
+        (["."], ". contains no Python"),
+        ([".", "--select", "EB999"], "no rule has the code or prefix 'EB999'"),
     ],
 )
 @pytest.mark.parametrize("command", ["check", "rewrite"])
@@ -154,7 +154,7 @@ def test_rules_are_chosen_by_arguments_comments_and_configuration(folder, capsys
         ('ignroe = ["EB04"]', "has no setting 'ignroe'; it has dialect, exclude, ignore, select"),
         ('ignore = "EB04"', "ignore is a list of strings, not 'EB04'"),
         ('dialect = "tf3"', "dialect is 'tf1' or 'tf2', not 'tf3'"),
-        ("ignore =", "is broken"),
+        ("ignore =", "is not valid TOML"),
     ],
 )
 def test_wrong_configuration_is_one_line(folder, capsys, table, said):
@@ -177,7 +177,7 @@ def test_github_gets_commands(folder, capsys):
     (folder / "a.py").write_text(OLD)
     main(["check", "a.py", "--format", "github"])
     said = capsys.readouterr().out
-    assert "::error file=a.py,line=4,col=5,title=EB014%2C cannot be had::tf.contrib.learn." in said
+    assert "::error file=a.py,line=4,col=5,title=EB014%2C unavailable::tf.contrib.learn." in said
     assert "::warning file=a.py,line=3,col=5,title=EB012" in said
 
 
@@ -253,8 +253,8 @@ def test_what_cannot_be_opened_is_named_and_does_not_wait(folder, capsys):
     (folder / "b.py").write_bytes(b"x = 1\n" * 700_000)
     assert main(["check", "."]) == 1
     said = capsys.readouterr().out
-    assert "./a.py:1:1: EB003 [by hand] a.py is a pipe or a device, and no file." in said
-    assert "b.py has 4,200,000 bytes, and 4,000,000 are read at most" in said
+    assert "./a.py:1:1: EB003 [by hand] a.py is a pipe or a device, not a file." in said
+    assert "b.py has 4,200,000 bytes; the limit is 4,000,000" in said
     assert said.endswith("0 files, 0 lines, 2 passed over: 2 by hand\n")
 
 

@@ -104,7 +104,7 @@ def test_the_check_sees_another_number(tmp_path, monkeypatch):
 
 
 REFUSED = {
-    "train_op is not what the minimize": (
+    "train_op is not the result of one optimizer's minimize": (
         "train_op = optimizer.minimize(loss, global_step=tf.train.get_global_step())",
         "train_op = optimizer.apply_gradients(optimizer.compute_gradients(loss))",
     ),
@@ -121,12 +121,12 @@ REFUSED = {
         'features["x"], 6,',
         'features["x"], 6, kernel_regularizer=tf.nn.l2_loss,',
     ),
-    "a return stands below a condition": (
+    "a return is below a condition": (
         "if mode == eb.ModeKeys.EVAL:",
         "if mode == eb.ModeKeys.EVAL and scale:",
     ),
-    "is given var_list": ("minimize(loss,", "minimize(loss, var_list=[],"),
-    "what the optimizer minimizes is not": ("minimize(loss,", "minimize(2 * loss,"),
+    "minimize gets var_list": ("minimize(loss,", "minimize(loss, var_list=[],"),
+    "the optimizer does not minimize the": ("minimize(loss,", "minimize(2 * loss,"),
     "--train-input": ("def train_input", "def train_batches"),
     "no function takes features, labels and mode": ("labels, mode, params", "labels, m, params"),
     "rewrite it first": ("import tensorflow.compat.v1 as tf", "import tensorflow as tf"),
@@ -156,7 +156,7 @@ def test_a_refusal_names_the_line(tmp_path, capsys):
 def test_nothing_is_written_over(tmp_path, capsys):
     assert to_eb_model(tmp_path, "twice", PLAIN) == 0
     assert to_eb_model(tmp_path, "twice", PLAIN) == 1
-    assert "is there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
 
 
 def test_wrong_params_are_an_error_of_usage(tmp_path, capsys):
@@ -164,4 +164,4 @@ def test_wrong_params_are_an_error_of_usage(tmp_path, capsys):
     path.write_text(dedent(PLAIN))
     for wrong in ("[1]", "{"):
         assert main(["rewrite", "--to", "eb-model", str(path), "--params", wrong]) == 2
-    assert "--params is no JSON" in capsys.readouterr().err
+    assert "--params is not JSON" in capsys.readouterr().err

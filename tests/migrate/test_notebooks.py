@@ -41,7 +41,7 @@ def test_findings_name_cell_and_line(folder, capsys):
     assert [line.split("]")[0] for line in said[:3]] == [
         "a.ipynb cell 1:3:8: EB010 [rewritten automatically",
         "a.ipynb cell 2:3:14: EB012 [rewritten automatically",
-        "a.ipynb cell 4:2:5: EB014 [cannot be had",
+        "a.ipynb cell 4:2:5: EB014 [unavailable",
     ]
     main(["check", "a.ipynb", "--format", "sarif"])
     result = json.loads(capsys.readouterr().out)["runs"][0]["results"][1]

@@ -1,6 +1,6 @@
-"""The model functions of the canned estimators, for estimators of a library's own.
+"""The canned estimators' model functions, for the estimators of other libraries.
 
-Each is the function that this library's estimators have, with the original's arguments.
+Each calls this library's own model function and has the original's arguments.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MEAN = "sum_over_batch_size"
 
 
 class _TPUSpecs:
-    """A head whose specs are a TPUEstimator's."""
+    """A head that creates TPUEstimatorSpecs."""
 
     def __init__(self, head: Any):
         self._head = head
@@ -61,7 +61,7 @@ def dnn_model_fn(
     use_tpu: bool = False,
     batch_norm: bool = False,
 ) -> Any:
-    """The model of V1's DNN estimators; for use_tpu a TPUEstimatorSpec."""
+    """The model of V1's DNN estimators; a TPUEstimatorSpec if use_tpu is set."""
     return dnn_fn_v1(
         features,
         labels,
@@ -94,7 +94,7 @@ def dnn_model_fn_v2(
     use_tpu: bool = False,
     batch_norm: bool = False,
 ) -> Any:
-    """The model of the DNN estimators; for use_tpu a TPUEstimatorSpec. config is not used."""
+    """The model of the DNN estimators; a TPUEstimatorSpec if use_tpu is set. Ignores config."""
     del config
     return dnn_fn_v2(
         features,
@@ -141,7 +141,7 @@ def linear_model_fn_v2(
     config: Any,
     sparse_combiner: str = "sum",
 ) -> Any:
-    """The model of the Linear estimators. config is not used."""
+    """The model of the Linear estimators. Ignores config."""
     del config
     return linear_fn_v2(
         features,
@@ -209,7 +209,7 @@ def dnn_linear_combined_model_fn_v2(
     linear_sparse_combiner: str = "sum",
     loss_reduction: str = _MEAN,
 ) -> Any:
-    """The model of the DNNLinearCombined estimators. config is not used."""
+    """The model of the DNNLinearCombined estimators. Ignores config."""
     del config
     wide, deep = given_columns(linear_feature_columns, dnn_feature_columns)
     return combined_fn_v2(
@@ -234,7 +234,7 @@ def baseline_model_fn(
     weight_column: Any = None,
     config: Any = None,
 ) -> Any:
-    """The model of V1's Baseline estimators. config is not used."""
+    """The model of V1's Baseline estimators. Ignores config."""
     del config
     return baseline_fn_v1(
         features, labels, mode, head=head, optimizer=optimizer, weight_column=weight_column
@@ -251,7 +251,7 @@ def baseline_model_fn_v2(
     config: Any = None,
     loss_reduction: str = _MEAN,
 ) -> Any:
-    """The model of the Baseline estimators. config is not used."""
+    """The model of the Baseline estimators. Ignores config."""
     del config
     return baseline_fn_v2(
         features,
@@ -267,17 +267,17 @@ def baseline_model_fn_v2(
 def validate_linear_sdca_optimizer_for_linear_classifier(
     feature_columns: Iterable[Any], n_classes: int, optimizer: Any, sparse_combiner: str
 ) -> None:
-    """Checks that a linear classifier suits its optimizer; see `check_sdca`."""
+    """Checks a linear classifier against its optimizer; see `check_sdca`."""
     check_sdca(optimizer, feature_columns, sparse_combiner, n_classes=n_classes)
 
 
 def validate_linear_sdca_optimizer_for_linear_regressor(
     feature_columns: Iterable[Any], label_dimension: int, optimizer: Any, sparse_combiner: str
 ) -> None:
-    """Checks that a linear regression suits its optimizer; see `check_sdca`."""
+    """Checks a linear regressor against its optimizer; see `check_sdca`."""
     check_sdca(optimizer, feature_columns, sparse_combiner, label_dimension=label_dimension)
 
 
 def compute_fraction_of_zero(variables: Any) -> tf.Tensor:
-    """The share of zeros in variables, or in lists of variables."""
+    """The fraction of zeros in variables or lists of variables."""
     return fraction_of_zeros(tf.nest.flatten(variables))

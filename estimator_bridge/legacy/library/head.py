@@ -1,7 +1,7 @@
 """Functions of ``canned.head`` and ``head.base_head``, from which libraries build heads.
 
-The two modules had nearly the same functions: V1's with a leading underscore. Where their
-arguments were the same, one function serves both.
+The two modules had nearly the same functions, V1's with a leading underscore. Functions with the
+same arguments serve both.
 """
 
 from __future__ import annotations
@@ -55,21 +55,21 @@ _v1 = tf.compat.v1
 
 
 def summary_key(head_name: str | None, val: str) -> str:
-    """A metric's name, which ends with the head's if it has one."""
+    """A metric's name, with the head's name appended if it has one."""
     return f"{val}/{head_name}" if head_name else val
 
 
 def create_eval_metrics_tuple(
     fn: Callable[..., Any], kwargs: Mapping[str, Any]
 ) -> tuple[Callable[..., Any], dict[str, tf.Tensor]]:
-    """Makes ``eval_metrics`` of a function, some of whose arguments are no tensors.
+    """Makes ``eval_metrics`` from a function with some non-tensor arguments.
 
     Args:
-      fn: returns metrics by name.
+      fn: a function that returns metrics by name.
       kwargs: its arguments.
 
     Returns:
-      A function of those that are tensors, and these tensors by name.
+      A function of the tensor arguments, and these tensors by name.
     """
     tensors = {name: value for name, value in kwargs.items() if tf.is_tensor(value)}
     others = {name: value for name, value in kwargs.items() if name not in tensors}
@@ -100,7 +100,7 @@ def check_logits_final_dim(logits: Any, expected_logits_dimension: int) -> tf.Te
 
 
 def validate_loss_fn_args(loss_fn: Callable[..., Any]) -> None:
-    """Checks that a loss function takes labels and logits, and nothing that a head cannot give.
+    """Checks that a loss function takes labels, logits and otherwise only what a head can pass.
 
     Raises:
       ValueError: it does not.
@@ -124,19 +124,19 @@ def call_loss_fn(
     features: Mapping[str, Any] | None,
     expected_loss_dim: int = 1,
 ) -> tf.Tensor:
-    """Calls a user's loss function, and checks the shape of what it returns."""
+    """Calls a user's loss function and checks the shape of the result."""
     return _call_loss_fn(loss_fn, labels, logits, features, expected_loss_dim)
 
 
 def all_class_ids(logits: tf.Tensor, n_classes: int) -> tf.Tensor:
-    """The numbers of all classes for each example, [batch, n_classes]."""
+    """The IDs of all classes for each example, [batch, n_classes]."""
     return _all_class_ids(logits, n_classes)
 
 
 def all_classes(
     logits: tf.Tensor, n_classes: int, label_vocabulary: Sequence[str] | None = None
 ) -> tf.Tensor:
-    """The names of all classes for each example, [batch, n_classes]; by default their numbers."""
+    """The names of all classes for each example, [batch, n_classes]; by default their IDs."""
     return _all_classes(logits, n_classes, label_vocabulary)
 
 
@@ -149,25 +149,25 @@ def classification_output(
 
 
 def check_label_range(labels: Any, n_classes: int, message: str | None = None) -> tf.Tensor:
-    """Labels, checked to be the numbers of classes."""
+    """Labels, checked to be valid class IDs."""
     return check_range(labels, n_classes, message)
 
 
 def binary_or_multi_class_head(
     n_classes: int, weight_column: Any, label_vocabulary: Sequence[str] | None, loss_reduction: str
 ) -> Any:
-    """The V2 head of a classifier: that of two classes, or that of more."""
+    """A classifier's V2 head: binary for two classes, multi-class for more."""
     return classifier_head(n_classes, weight_column, label_vocabulary, loss_reduction)
 
 
 def append_update_ops(train_op: tf.Operation) -> tf.Operation:
-    """A training operation with those in the collection UPDATE_OPS, if there are any."""
+    """Groups a training operation with those in the collection UPDATE_OPS."""
     updates = _v1.get_collection(_v1.GraphKeys.UPDATE_OPS)
     return tf.group(train_op, *updates) if updates else train_op
 
 
 def update_metric_with_broadcast_weights(eval_metric: Any, values: Any, weights: Any) -> None:
-    """Adds values to a mean, each weighed as its example is."""
+    """Adds values to a mean, each with its example's weight."""
     values = tf.cast(values, tf.float32)
     eval_metric.update_state(values=values, sample_weight=_broadcast(weights, values))
 
@@ -181,7 +181,7 @@ def create_estimator_spec_train_op(
     regularized_training_loss: Any = None,
     loss_reduction: str = "sum_over_batch_size",
 ) -> Any:
-    """The training operation of a V2 head; see `keras_train_op`. head_name is not used."""
+    """The training operation of a V2 head; see `keras_train_op`. Ignores head_name."""
     del head_name
     return keras_train_op(
         regularized_training_loss, loss_reduction, optimizer, trainable_variables, train_op_fn,
@@ -194,7 +194,7 @@ def create_estimator_spec_summary(
     regularization_losses: Sequence[tf.Tensor] | None = None,
     summary_key_fn: Callable[[str], str] | None = None,
 ) -> None:
-    """Writes the summaries of a loss and of the regularization in it."""
+    """Writes the summaries of a loss and its regularization."""
     key = summary_key_fn or (lambda name: name)
     losses = {
         key(MetricKeys.LOSS): regularized_training_loss,
@@ -204,21 +204,21 @@ def create_estimator_spec_summary(
 
 
 def indicator_labels_mean(labels: Any, weights: Any = None, name: str | None = None) -> Any:
-    """The metric that is the mean of labels 0 and 1."""
+    """The mean of 0/1 labels, as a metric."""
     with tf.name_scope(name or "labels_mean") as scope:
         labels = tf.cast(labels, tf.float32)
         return _v1.metrics.mean(labels, _broadcast(weights, labels), name=scope)
 
 
 def predictions_mean(predictions: Any, weights: Any = None, name: str | None = None) -> Any:
-    """The metric that is the mean of predictions."""
+    """The mean of predictions, as a metric."""
     with tf.name_scope(name or "predictions_mean") as scope:
         predictions = tf.cast(predictions, tf.float32)
         return _v1.metrics.mean(predictions, _broadcast(weights, predictions), name=scope)
 
 
 def accuracy_baseline(labels_mean: tuple[Any, Any]) -> tuple[tf.Tensor, tf.Tensor]:
-    """The accuracy of naming the more frequent class every time, from `indicator_labels_mean`."""
+    """The accuracy of always predicting the majority class, from `indicator_labels_mean`."""
     with tf.name_scope("accuracy_baseline"):
         value, update = labels_mean
         return (
@@ -230,7 +230,7 @@ def accuracy_baseline(labels_mean: tuple[Any, Any]) -> tuple[tf.Tensor, tf.Tenso
 def auc(
     labels: Any, predictions: Any, weights: Any = None, curve: str = "ROC", name: str | None = None
 ) -> Any:
-    """The metric that is the area under a curve."""
+    """The area under a curve, as a metric."""
     with tf.name_scope(name or "auc") as scope:
         predictions = tf.cast(predictions, tf.float32)
         weighed = _broadcast(weights, predictions)
@@ -240,7 +240,7 @@ def auc(
 def accuracy_at_threshold(
     labels: Any, predictions: Any, weights: Any, threshold: float, name: str | None = None
 ) -> Any:
-    """The metric of how many predictions are right, if those from the threshold on are 1."""
+    """The accuracy of predictions, as a metric; those at or above the threshold count as 1."""
     with tf.name_scope(name or f"accuracy_at_{threshold}") as scope:
         ones = tf.cast(predictions >= threshold, tf.float32)
         return _v1.metrics.accuracy(labels, ones, weights, name=scope)

@@ -1,1 +1,1 @@
-"""`rewrite --to eb-model`: takes a plain model_fn apart, and writes it as an `eb.Model`."""
+"""`rewrite --to eb-model`: splits a plain model_fn into parts and writes it as an `eb.Model`."""

@@ -1,4 +1,4 @@
-"""`estimator-bridge rewrite --to eb-model FILE`: the model and its test, beside the program."""
+"""`estimator-bridge rewrite --to eb-model FILE`: writes the model and its test."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ _WANTED = {"features", "labels", "mode"}
 
 
 def write_eb_model(path: str, options: Options, inputs: dict[str, str], params: str) -> int:
-    """Writes NAME_eb_model.py and test_NAME_eb_model.py beside a program, and says so.
+    """Writes NAME_eb_model.py and test_NAME_eb_model.py next to a program, and prints their paths.
 
     Args:
       path: the program; it must need no other rewriting.
-      options: what else `rewrite` was told.
-      inputs: by "train" and "eval": the program's functions that the test is to use.
+      options: the other options of `rewrite`.
+      inputs: the program's input functions for the test, by "train" and "eval".
       params: the estimators' params for the test, as JSON.
 
     Returns:
-      0 where they were written, 1 where the program cannot be taken apart.
+      0 if they were written, 1 if the program cannot be taken apart.
 
     Raises:
-      ValueError: `params` is no JSON object, or the program cannot be read.
+      ValueError: `params` is not a JSON object, or the program cannot be read.
     """
     try:
         given = json.loads(params)
     except json.JSONDecodeError as error:
-        raise ValueError(f"--params is no JSON: {error}") from None
+        raise ValueError(f"--params is not JSON: {error}") from None
     if not isinstance(given, dict):
-        raise ValueError(f"--params is no JSON object: {params}")
+        raise ValueError(f"--params is not a JSON object: {params}")
     try:
         files = eb_model_files(path, options, inputs, given)
     except CannotTakeApartError as error:
@@ -55,7 +55,7 @@ def write_eb_model(path: str, options: Options, inputs: dict[str, str], params: 
         return 1
     there = [name for name in files if os.path.exists(name)]
     if there:
-        print(f"{', '.join(there)}: is there already; nothing was written", file=sys.stderr)
+        print(f"{', '.join(there)}: already exists; nothing was written", file=sys.stderr)
         return 1
     write_new({name: text.encode() for name, text in files.items()})
     for name in files:
@@ -66,10 +66,10 @@ def write_eb_model(path: str, options: Options, inputs: dict[str, str], params: 
 def eb_model_files(
     path: str, options: Options, inputs: dict[str, str], params: dict[str, Any]
 ) -> dict[str, str]:
-    """The files that are to be written, by path.
+    """Returns the files to write, by path.
 
     Raises:
-      CannotTakeApartError: the program is none that can be taken apart.
+      CannotTakeApartError: the program cannot be taken apart.
       ValueError: it cannot be read.
     """
     ((examined, read),) = examine_all([path], options)
@@ -78,7 +78,7 @@ def eb_model_files(
     source, module = read
     if rewritten_text(module, options.rules(), examined.findings)[0] != source.text:
         raise CannotTakeApartError(
-            None, f"rewrite it first, and look at what it says: estimator-bridge rewrite --write "
+            None, f"rewrite it first, and read the messages: estimator-bridge rewrite --write "
             f"{path}",
         )  # fmt: skip
     _check_importable(module)
@@ -105,7 +105,7 @@ def _check_importable(module: Module) -> None:
     )
     if is_main(module) and not guarded:
         raise CannotTakeApartError(
-            None, 'it runs when it is imported: put what it runs below `if __name__ == "__main__":`'
+            None, 'it runs when it is imported: move that code below `if __name__ == "__main__":`'
         )
 
 
@@ -118,7 +118,7 @@ def _import_name(path: Path) -> str:
         folder = folder.parent
     wrong = [name for name in names if not name.isidentifier()]
     if wrong:
-        raise CannotTakeApartError(None, f"{wrong[0]!r} is no name that Python can import")
+        raise CannotTakeApartError(None, f"{wrong[0]!r} is not a name that Python can import")
     return ".".join(names)
 
 
@@ -135,7 +135,7 @@ def _model_fn(module: Module) -> ast.FunctionDef:
         raise CannotTakeApartError(None, "no function takes features, labels and mode")
     if not top:
         raise CannotTakeApartError(
-            found[0], f"{found[0].name} stands within a function or class, and may read its "
+            found[0], f"{found[0].name} is inside a function or class, and may read its "
             "variables: move it to the top of the module",
         )  # fmt: skip
     names = ", ".join(f"{node.name} (line {node.lineno})" for node in top)

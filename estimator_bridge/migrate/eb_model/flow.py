@@ -1,4 +1,4 @@
-"""What statements read and set, and the slices of a list of statements that values depend on."""
+"""Data flow: the variables that statements read and set, and slices for variables' values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _INNER = (ast.FunctionDef, ast.Lambda, ast.ClassDef, ast.ListComp, ast.SetComp, 
 
 
 def reads(node: ast.AST) -> set[str]:
-    """The variables that a node reads, from outside of the functions within it too."""
+    """Returns the variables that a node reads, including outer variables of inner functions."""
     names: set[str] = set()
     bound: set[str] = set()
     for inner in ast.walk(node):
@@ -31,7 +31,7 @@ def reads(node: ast.AST) -> set[str]:
 
 
 def sets(statement: ast.stmt) -> set[str]:
-    """The variables that a statement sets or changes, of the scope that it stands in."""
+    """Returns the variables of its scope that a statement sets or changes."""
     if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
         return {statement.name}
     found: set[str] = set()
@@ -52,7 +52,7 @@ def sets(statement: ast.stmt) -> set[str]:
 
 
 def _of_scope(statement: ast.stmt) -> Iterable[ast.AST]:
-    """The nodes of a statement without those of functions and comprehensions within."""
+    """Yields the nodes of a statement without those of inner functions and comprehensions."""
     todo: list[ast.AST] = [statement]
     while todo:
         node = todo.pop()
@@ -70,14 +70,14 @@ def _root(node: ast.AST) -> set[str]:
 def slice_for(
     statements: Sequence[ast.stmt], wanted: Collection[str]
 ) -> tuple[list[ast.stmt], set[str]]:
-    """The statements that some variables' last values depend on.
+    """Returns the statements that the final values of variables depend on.
 
     Args:
-      statements: in their order.
+      statements: the statements in order.
       wanted: the variables.
 
     Returns:
-      The statements, in their order, and the variables that are read before any of them sets them.
+      The statements in order, and the variables that they read before they set them.
     """
     needed = set(wanted)
     chosen: list[ast.stmt] = []
@@ -93,7 +93,7 @@ def slice_for(
 
 
 def _sets_anew(statement: ast.stmt) -> bool:
-    """Whether a statement sets its variables whatever they were."""
+    """Returns whether a statement sets its variables regardless of their old values."""
     if isinstance(statement, ast.With):
         return all(_sets_anew(inner) for inner in statement.body)
     if isinstance(statement, ast.Assign):

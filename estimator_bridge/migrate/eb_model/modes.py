@@ -1,4 +1,4 @@
-"""What a model_fn does in each mode: its statements up to the EstimatorSpec that it returns."""
+"""Follows a model_fn in each mode up to the EstimatorSpec that it returns."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ MODES = {"TRAIN": "train", "EVAL": "eval", "PREDICT": "infer"}
 
 @dataclass
 class Path:
-    """One mode's way through a model_fn.
+    """One mode's path through a model_fn.
 
     Attributes:
-      statements: what runs before the return.
-      spec: the call that makes what is returned.
-      of_labels: variables that hang on the labels.
+      statements: the statements before the return.
+      spec: the call that creates the returned spec.
+      of_labels: variables that depend on the labels.
     """
 
     statements: list[ast.stmt]
@@ -37,7 +37,7 @@ def path_of(function: ast.FunctionDef, mode: str) -> Path:
       mode: "TRAIN", "EVAL" or "PREDICT".
 
     Raises:
-      CannotTakeApartError: a return hangs on more than the mode, or returns no spec.
+      CannotTakeApartError: a return depends on more than the mode, or does not return a spec.
     """
     walk = _Walk(mode)
     returned = walk.through(function.body)
@@ -48,7 +48,7 @@ def path_of(function: ast.FunctionDef, mode: str) -> Path:
         spec = _assigned(walk.statements, spec.id)
     if not isinstance(spec, ast.Call) or not _name(spec.func).endswith("EstimatorSpec"):
         raise CannotTakeApartError(
-            returned, f"what it returns in mode {mode} is no call of EstimatorSpec: the parts "
+            returned, f"its result in mode {mode} is not a call of EstimatorSpec: the parts "
             "cannot be told apart",
         )  # fmt: skip
     return Path(walk.statements, spec, walk.of_labels)
@@ -72,7 +72,7 @@ class _Walk:
         self.of_labels = {"labels"}
 
     def through(self, body: Sequence[ast.stmt]) -> ast.Return | None:
-        """Takes statements in; the return that ends the way, if one does."""
+        """Follows statements; returns the return that ends the path, if any."""
         for statement in body:
             if isinstance(statement, ast.Return):
                 return statement
@@ -86,7 +86,7 @@ class _Walk:
                 continue
             if returns:
                 raise CannotTakeApartError(
-                    statement, "a return stands below a condition that is more than one on the mode"
+                    statement, "a return is below a condition on more than the mode"
                 )
             if reads(statement) & self.of_labels:
                 self.of_labels |= sets(statement)
@@ -95,7 +95,7 @@ class _Walk:
 
 
 def _own(statement: ast.stmt) -> list[ast.AST]:
-    """The nodes of a statement without those of functions within."""
+    """Returns the nodes of a statement without those of inner functions."""
     found: list[ast.AST] = []
     todo: list[ast.AST] = [statement]
     while todo:
@@ -108,7 +108,7 @@ def _own(statement: ast.stmt) -> list[ast.AST]:
 
 
 def _decided(test: ast.expr, mode: str) -> bool | None:
-    """What a condition comes to in a mode; None where it hangs on more."""
+    """Returns the value of a condition in a mode; None if it depends on more."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         inner = _decided(test.operand, mode)
         return None if inner is None else not inner

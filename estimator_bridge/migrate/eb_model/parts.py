@@ -1,4 +1,4 @@
-"""The parts of an `eb.Model`, sliced from a model_fn."""
+"""Slices a model_fn into the parts of an `eb.Model`."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from estimator_bridge.migrate.eb_model.spec import (
 __all__ = ["Part", "Parts", "take_apart"]
 
 _GIVEN = ("features", "labels", "mode", "params", "config")
-# What may be computed twice: it makes no variable and no random number.
+# Calls that may run twice: they create no variables or random numbers.
 _PLAIN_CALLS = {"bool", "dict", "float", "get", "get_global_step", "get_or_create_global_step",
                 "int", "len", "list", "max", "min", "str", "tuple"}  # fmt: skip
 
 
 @dataclass
 class Part:
-    """One function.
+    """A function of an `eb.Model`.
 
     Attributes:
       name: "inference", "loss", ...
-      statements: its body but for the return, in order; those of `effects` after them.
-      result: the expression that it returns; None for the outputs.
+      statements: its body without the return, in order; those of `effects` follow.
+      result: the returned expression; None for the outputs.
       arguments: the arguments of a model_fn that it reads.
       outputs: the outputs that it reads.
-      effects: statements that a mode has for what they do, by that mode.
+      effects: statements that have only side effects, by mode.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Parts:
     for_tpu: bool
 
     def reads(self) -> set[str]:
-        """All names that the parts read."""
+        """Returns all names that the parts read."""
         found: set[str] = set()
         for part in self.parts:
             nodes: list[ast.AST] = [*part.statements, *([part.result] if part.result else [])]
@@ -67,7 +67,7 @@ class Parts:
 
 
 def take_apart(function: ast.FunctionDef) -> Parts:
-    """Takes a model_fn apart.
+    """Splits a model_fn into the parts of an `eb.Model`.
 
     Args:
       function: the model_fn.
@@ -76,7 +76,7 @@ def take_apart(function: ast.FunctionDef) -> Parts:
       Its parts.
 
     Raises:
-      CannotTakeApartError: it does what a Model's parts cannot say.
+      CannotTakeApartError: it does something that a Model's parts cannot express.
     """
     _check_layers(function)
     paths = {mode: path_of(function, mode) for mode in MODES}
@@ -129,7 +129,7 @@ class _Slicer:
             self._check_order(path.statements)
 
     def _check_order(self, statements: Sequence[ast.stmt]) -> None:
-        """Inference runs first; nothing may count on a value that it changes later."""
+        """Checks that nothing relies on a value that inference, which runs first, changes later."""
         inner = {id(s) for s in self.inference}
         for place, statement in enumerate(statements):
             if id(statement) in inner or _is_docstring(statement):
@@ -139,11 +139,11 @@ class _Slicer:
                 if id(later) in inner and clash:
                     raise CannotTakeApartError(
                         later, f"sets {', '.join(sorted(clash))}, which line {statement.lineno} "
-                        "has used before, and so is no part of what runs first",
+                        "has used before, so it cannot be part of inference, which runs first",
                     )  # fmt: skip
 
     def parts(self) -> Parts:
-        """All parts, in the order of a Model's arguments."""
+        """Returns all parts, in the order of a Model's arguments."""
         optimizer = self._optimizer()
         loss = self._loss(optimizer)
         metrics = self._metrics()
@@ -152,7 +152,7 @@ class _Slicer:
         self._effects(loss, metrics, predictions, best)
         if not self.outputs:
             raise CannotTakeApartError(
-                self.paths["PREDICT"].spec, "nothing that is computed from features alone is used"
+                self.paths["PREDICT"].spec, "nothing computed only from features is used"
             )
         inference = Part("inference", self._needed_inference(), None)
         found = set().union(*map(reads, inference.statements))
@@ -163,7 +163,7 @@ class _Slicer:
         return Parts(made, self.outputs, name.startswith("TPU"))
 
     def _needed_inference(self) -> list[ast.stmt]:
-        """Without the settings that only other parts use."""
+        """Returns the statements of inference without settings that only other parts use."""
         kept: list[ast.stmt] = []
         wanted = set(self.outputs)
         for statement in reversed(self.inference):
@@ -185,7 +185,7 @@ class _Slicer:
         return part
 
     def _bring(self, part: Part, needed: Collection[str], mode: str) -> None:
-        """Gives a part what it reads: plain settings anew, all else of the outputs."""
+        """Provides what a part reads: copies plain settings; outputs provide the rest."""
         may_read = set(_GIVEN) - ({"features", "labels"} if part.name == "optimizer" else set())
         settings: list[ast.stmt] = []
         for name in sorted(needed):
@@ -208,7 +208,7 @@ class _Slicer:
         asked = set(needed).union(*map(reads, settings))
         if "labels" in asked and mode == "PREDICT":
             raise CannotTakeApartError(
-                self.paths[mode].spec, "the predictions need the labels, which are None then"
+                self.paths[mode].spec, "the predictions need the labels, which are None there"
             )
         wrong = sorted((asked & set(_GIVEN)) - may_read)
         if wrong:
@@ -223,14 +223,14 @@ class _Slicer:
         result = self.specs["TRAIN"]["loss"]
         if ast.dump(optimizer.loss) != ast.dump(result):
             raise CannotTakeApartError(
-                optimizer.loss, "what the optimizer minimizes is not the spec's loss"
+                optimizer.loss, "the optimizer does not minimize the spec's loss"
             )
         train = self._part("loss", "TRAIN", result)
         evaluation = self._part("loss", "EVAL", self.specs["EVAL"]["loss"])
         same = ast.dump(result) == ast.dump(self.specs["EVAL"]["loss"])
         if not same or list(map(id, train.statements)) != list(map(id, evaluation.statements)):
             raise CannotTakeApartError(
-                self.specs["EVAL"]["loss"], "the loss is computed otherwise than in training"
+                self.specs["EVAL"]["loss"], "the loss is computed differently from training"
             )
         return train
 
@@ -242,7 +242,9 @@ class _Slicer:
             return None
         found = value_of(spec["eval_metrics"], self.paths["EVAL"].statements)
         if not isinstance(found, ast.Tuple) or len(found.elts) != 2:
-            raise CannotTakeApartError(found, "eval_metrics is no pair of a function and tensors")
+            raise CannotTakeApartError(
+                found, "eval_metrics is not a pair of a function and tensors"
+            )
         function, tensors = found.elts
         if isinstance(tensors, ast.Dict):
             call = ast.Call(function, [], [ast.keyword(None, tensors)])
@@ -273,7 +275,7 @@ class _Slicer:
     def _effects(
         self, loss: Part, metrics: Part | None, predictions: Part, optimizer: Part
     ) -> None:
-        """Statements for what they do, summaries above all: each goes with what it reads."""
+        """Moves statements with side effects, mostly summaries, to a part with their inputs."""
         homes = {"TRAIN": (optimizer, loss), "EVAL": (metrics, loss), "PREDICT": (predictions,)}
         seen: dict[int, list[str]] = {}
         for mode in MODES:
@@ -321,7 +323,7 @@ def _is_docstring(statement: ast.stmt) -> bool:
 
 
 def _is_setting(statement: ast.stmt) -> bool:
-    """Whether a statement may stand in several parts: it makes no operation that counts."""
+    """Returns whether a statement may be copied to several parts: it creates no variables."""
     if not isinstance(statement, (ast.Assign, ast.If, ast.AugAssign)):
         return False
     if reads(statement) & {"features", "labels"}:

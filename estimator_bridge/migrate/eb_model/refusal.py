@@ -1,4 +1,4 @@
-"""Why a model_fn cannot be taken apart."""
+"""The error for a model_fn that cannot be taken apart."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ __all__ = ["CannotTakeApartError"]
 
 
 class CannotTakeApartError(Exception):
-    """A model_fn is none that could be written as an `eb.Model`.
+    """A model_fn cannot be written as an `eb.Model`.
 
     Args:
-      node: where that shows; None for the file as a whole.
-      reason: what is there, and what to do.
+      node: the node at fault; None for the whole file.
+      reason: the problem and what to do.
     """
 
     def __init__(self, node: ast.AST | None, reason: str):

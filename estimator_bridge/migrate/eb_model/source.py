@@ -1,4 +1,4 @@
-"""Writes the parts of an `eb.Model` as source."""
+"""Writes the source of an `eb.Model`."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _ORDER = ("features", "labels", "mode", "params", "config")
 
 
 def model_source(module: Module, function: ast.FunctionDef, parts: Parts, program: str) -> str:
-    """Writes the module that has the parts and the Model.
+    """Returns the source of the module with the parts and the Model.
 
     Args:
-      module: the program's.
+      module: the program's module.
       function: its model_fn.
-      parts: what it was taken apart into.
-      program: the name by which the program is imported.
+      parts: the parts of the model_fn.
+      program: the program's import name.
     """
     body = "\n\n\n".join(_function(module, part, parts.outputs) for part in parts.parts)
     names = "".join(f"    {part.name}={part.name},\n" for part in parts.parts)
@@ -54,7 +54,7 @@ def _imports(module: Module, function: ast.FunctionDef, parts: Parts, program: s
             statements.add(f"import {ast.unparse(found.alias)}")
     for name in own:
         if name not in module.scopes.bound:
-            raise CannotTakeApartError(function, f"{name} is no variable of the module")
+            raise CannotTakeApartError(function, f"{name} is not a variable of the module")
     if own:
         statements.add(f"from {program} import {', '.join(own)}")
     first = sorted(statements, key=lambda s: (not s.endswith(" eb"), s.startswith("from"), s))
@@ -93,7 +93,7 @@ def _returned(part: Part, outputs: list[str]) -> str:
 
 
 def _text(module: Module, statement: ast.stmt) -> str:
-    """A statement's own text, at the margin."""
+    """Returns a statement's own text without indentation."""
     first, last = statement.lineno, statement.end_lineno or statement.lineno
     lines = [module.lines.line(number).rstrip("\r\n") for number in range(first, last + 1)]
     if _has_long_strings(statement):

@@ -1,4 +1,4 @@
-"""What an EstimatorSpec is made of, and the optimizer behind its train_op."""
+"""Finds the parts of an EstimatorSpec, and the optimizer of its train_op."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _ORDER = ("mode", "predictions", "loss", "train_op")
 
 
 def parts_of(spec: ast.Call) -> dict[str, ast.expr]:
-    """The arguments of a spec's call by name.
+    """Returns the arguments of a spec's call by name.
 
     Raises:
-      CannotTakeApartError: it has one that `eb.Model` has no part for.
+      CannotTakeApartError: `eb.Model` has no part for one of them.
     """
     parts = dict(zip(_ORDER, spec.args))
     for keyword in spec.keywords:
         if keyword.arg is None:
-            raise CannotTakeApartError(spec, "EstimatorSpec is given arguments by **")
+            raise CannotTakeApartError(spec, "EstimatorSpec gets arguments by **")
         parts[keyword.arg] = keyword.value
     parts = {name: value for name, value in parts.items() if not _is_none(value)}
     for name, said in _LACKS.items():
@@ -52,7 +52,7 @@ def _is_none(node: ast.expr) -> bool:
 
 
 def value_of(node: ast.expr, statements: Sequence[ast.stmt]) -> ast.expr:
-    """An expression, or what was assigned last to the variable that it is."""
+    """Returns an expression; for a variable, the last value assigned to it."""
     if isinstance(node, ast.Name):
         for statement in reversed(statements):
             if node.id in sets(statement):
@@ -66,9 +66,9 @@ class Optimizer:
     """The optimizer of a train_op.
 
     Attributes:
-      node: the expression that is the optimizer.
-      loss: what it minimizes.
-      statement: the one that makes the train_op; None where the spec's call does.
+      node: the optimizer's expression.
+      loss: the loss it minimizes.
+      statement: the statement that creates the train_op; None if the spec's call does.
     """
 
     def __init__(self, node: ast.expr, loss: ast.expr, statement: ast.stmt | None):
@@ -79,7 +79,7 @@ def optimizer_of(train_op: ast.expr, statements: Sequence[ast.stmt]) -> Optimize
     """Finds the optimizer of a train_op.
 
     Raises:
-      CannotTakeApartError: the train_op is not what `minimize` of one optimizer gives.
+      CannotTakeApartError: the train_op is not the result of one optimizer's `minimize`.
     """
     made: ast.expr = train_op
     statement: ast.stmt | None = None
@@ -87,8 +87,8 @@ def optimizer_of(train_op: ast.expr, statements: Sequence[ast.stmt]) -> Optimize
         setting = [s for s in statements if train_op.id in sets(s)]
         if len(setting) != 1:
             raise CannotTakeApartError(
-                train_op, f"{train_op.id} is set in {len(setting)} statements: one optimizer's "
-                "minimize is wanted",
+                train_op, f"{train_op.id} is set in {len(setting)} statements: it must come from "
+                "one optimizer's minimize",
             )  # fmt: skip
         (statement,) = setting
         inner: ast.stmt = statement
@@ -100,7 +100,7 @@ def optimizer_of(train_op: ast.expr, statements: Sequence[ast.stmt]) -> Optimize
     minimizes = isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute)
     if not minimizes or made.func.attr != "minimize":  # type: ignore[attr-defined]
         raise CannotTakeApartError(
-            made, "train_op is not what the minimize of one optimizer gives: eb.Model minimizes "
+            made, "train_op is not the result of one optimizer's minimize: eb.Model minimizes "
             "itself. Move clipping or other gradients into an optimizer's class",
         )  # fmt: skip
     assert isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute)
@@ -108,10 +108,10 @@ def optimizer_of(train_op: ast.expr, statements: Sequence[ast.stmt]) -> Optimize
     given.update({keyword.arg or "**": keyword.value for keyword in made.keywords})
     other = sorted(set(given) - {"loss", "global_step", "name"})
     if other or len(made.args) > 2 or "loss" not in given:
-        raise CannotTakeApartError(made, f"minimize is given {', '.join(other) or 'no loss'}")
+        raise CannotTakeApartError(made, f"minimize gets {', '.join(other) or 'no loss'}")
     if "global_step" not in given:
         raise CannotTakeApartError(
-            made, "minimize is given no global_step, so nothing counts steps: eb.Model does"
+            made, "minimize gets no global_step, so nothing counts steps; eb.Model counts them"
         )
     return Optimizer(made.func.value, given["loss"], statement)
 
@@ -127,7 +127,7 @@ def _check_update_ops(statement: ast.With) -> None:
 
 
 def is_shard_wrapper(statement: ast.stmt) -> bool:
-    """Whether a statement only wraps an optimizer for a TPU: ``x = CrossShardOptimizer(x)``."""
+    """Returns whether a statement only wraps an optimizer: ``x = CrossShardOptimizer(x)``."""
     if isinstance(statement, ast.If) and len(statement.body) == 1 and not statement.orelse:
         return is_shard_wrapper(statement.body[0])
     if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Name):
@@ -138,7 +138,7 @@ def is_shard_wrapper(statement: ast.stmt) -> bool:
 
 
 def without_shards(node: ast.expr) -> ast.expr:
-    """An optimizer without CrossShardOptimizer around it, which the TPU's adapter adds."""
+    """Returns an optimizer without its CrossShardOptimizer, which the TPU's adapter adds."""
     if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))
         return node.args[0] if name == "CrossShardOptimizer" else node

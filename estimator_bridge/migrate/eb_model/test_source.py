@@ -1,4 +1,4 @@
-"""Writes the test that holds a Model to the numbers of its model_fn."""
+"""Writes the test that compares a Model's numbers with those of its model_fn."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _SAID = {"train": ("train",), "eval": ("eval", "test", "valid", "dev")}
 
 
 def find_inputs(module: Module, given: dict[str, str]) -> dict[str, str]:
-    """The functions of a program that give the test its batches.
+    """Finds the input functions of a program for the test.
 
     Args:
       module: the program.
-      given: those that the user named, by "train" and "eval".
+      given: the functions that the user named, by "train" and "eval".
 
     Raises:
-      CannotTakeApartError: there is none, or more than one, for a purpose.
+      CannotTakeApartError: there is not exactly one for a purpose.
     """
     functions = {n.name: n for n in module.tree.body if isinstance(n, ast.FunctionDef)}
     found: dict[str, str] = {}
@@ -35,7 +35,7 @@ def find_inputs(module: Module, given: dict[str, str]) -> dict[str, str]:
         if len(names) != 1 or names[0] not in functions:
             said = f"{', '.join(names)}" if names else "none"
             raise CannotTakeApartError(
-                None, f"the test needs the input_fn for {purpose}, and finds {said}: name it by "
+                None, f"the test needs the input_fn for {purpose}, and finds {said}: name it with "
                 f"--{purpose}-input",
             )  # fmt: skip
         found[purpose] = names[0]
@@ -52,15 +52,15 @@ def test_source(
     program: str, model: str, model_fn: str, inputs: dict[str, str], params: dict[str, Any],
     for_tpu: bool,
 ) -> str:  # fmt: skip
-    """Writes the test's module.
+    """Returns the source of the test's module.
 
     Args:
-      program: the name by which the program is imported.
-      model: that of the Model's module.
-      model_fn: the program's function.
+      program: the program's import name.
+      model: the import name of the Model's module.
+      model_fn: the name of the model_fn.
       inputs: the program's input_fns, by "train" and "eval".
-      params: the estimators'.
-      for_tpu: the model_fn returns TPUEstimatorSpec.
+      params: the estimators' params.
+      for_tpu: whether the model_fn returns a TPUEstimatorSpec.
     """
     return f'''"""{model} gives the numbers of {program}.{model_fn}."""
 

@@ -1,4 +1,4 @@
-"""How findings are shown: to people, to programs, to GitHub. One format is one module."""
+"""The output formats of findings, one module per format."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from estimator_bridge.migrate.reports import as_github, as_json, as_sarif, as_te
 
 __all__ = ["FORMATS"]
 
-# By the name that --format takes: what makes the text of a report.
+# The functions that format a report, by the value of --format.
 FORMATS: dict[str, Callable[[Report], str]] = {
     "github": as_github.shown,
     "json": as_json.shown,

@@ -1,4 +1,4 @@
-"""Findings as annotations of a workflow on GitHub."""
+"""Formats findings as annotations of a GitHub workflow."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KINDS = {
 
 
 def shown(report: Report) -> str:
-    """A command for each finding, which GitHub shows at its line, and the summary."""
+    """Returns a command for each finding, which GitHub shows at its line, and the summary."""
     return "\n".join([*map(_command, report.findings), summary(report)])
 
 

@@ -1,4 +1,4 @@
-"""Findings as JSON."""
+"""Formats findings as JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["shown"]
 
 
 def shown(report: Report) -> str:
-    """One object: the files, each with its findings, and how many of each severity there are."""
+    """Returns one object with the files and their findings."""
     files = [
         {
             "path": file.path,

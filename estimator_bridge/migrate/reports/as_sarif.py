@@ -1,4 +1,4 @@
-"""Findings as SARIF 2.1.0, which GitHub code scanning and other viewers read."""
+"""Formats findings as SARIF 2.1.0, for GitHub code scanning and other viewers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LEVELS = {
 
 
 def shown(report: Report) -> str:
-    """One log with one run: the rules that found something, and their findings as results."""
+    """Returns one log with one run: the rules with findings, and the findings as results."""
     codes = sorted({found.rule for found in report.findings})
     run = {
         "tool": {
@@ -64,7 +64,7 @@ def _result(found: Finding, rule: int) -> dict[str, Any]:
         "properties": {"severity": found.severity.value},
     }
     location: dict[str, Any] = {"artifactLocation": {"uri": _uri(found.file)}}
-    if found.cell:  # its line is one of the cell, and no line of the file
+    if found.cell:  # its line is in the cell, not in the file
         result["properties"].update(cell=found.cell, line=found.line, column=found.column)
     else:
         location["region"] = {"startLine": found.line, "startColumn": found.column}
@@ -72,7 +72,7 @@ def _result(found: Finding, rule: int) -> dict[str, Any]:
 
 
 def _uri(path: str) -> str:
-    """A path as a URI reference; a relative one stays so, as viewers look below the repository."""
+    """Returns a path as a URI reference; a relative path stays relative to the repository."""
     if os.path.isabs(path):
         return PurePath(path).as_uri()
     return quote(PurePath(os.path.normpath(path)).as_posix())

@@ -1,4 +1,4 @@
-"""Findings as lines for people, with a summary."""
+"""Formats findings as lines of text with a summary."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["shown", "summary"]
 
 
 def shown(report: Report) -> str:
-    """A line for each finding, then how many there are of each kind in each file, and in all."""
+    """Returns a line for each finding, then the counts by severity for each file and in total."""
     lines = [_line(found) for found in report.findings]
     return "\n".join([*lines, *([""] if lines else []), summary(report)])
 
@@ -26,7 +26,7 @@ def _line(found: Finding) -> str:
 
 
 def summary(report: Report) -> str:
-    """How many findings there are of each kind."""
+    """Returns the counts of findings by severity."""
     lines = []
     for file in report.files:
         if file.passed_over:

@@ -1,1 +1,1 @@
-"""The rules, one a file. Each adds itself to the table in `registry` when it is imported."""
+"""The rules, one per file. Each registers itself in `registry` when it is imported."""

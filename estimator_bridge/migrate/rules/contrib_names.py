@@ -8,13 +8,13 @@ from estimator_bridge.migrate.registry import rule
 from estimator_bridge.migrate.values import Finding
 
 
-@rule("EB012", "a name of tf.contrib that is there")
+@rule("EB012", "a name of tf.contrib with a replacement")
 def contrib_names(module: Module) -> Iterator[Finding]:
-    """TensorFlow 2 has no `tf.contrib`. What programs used of it has a place all the same.
+    """TensorFlow 2 has no `tf.contrib`. The names that programs used have replacements.
 
-    A name that is another name of TensorFlow's or of this library's public API, the very same
-    object, becomes that one. All others are in `estimator_bridge.legacy.contrib`, with contrib's
-    arguments, variable names and numbers.
+    A name for an object that TensorFlow's or this library's public API also has becomes the public
+    name. All others are in `estimator_bridge.legacy.contrib`, with contrib's arguments, variable
+    names and numbers.
 
     Before:
 

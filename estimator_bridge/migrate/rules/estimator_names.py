@@ -12,9 +12,9 @@ from estimator_bridge.migrate.values import Finding
 def estimator_names(module: Module) -> Iterator[Finding]:
     """TensorFlow removed `tf.estimator` in 2.16. `estimator_bridge` has its names.
 
-    A program of TensorFlow 1 means `tf.compat.v1.estimator` by `tf.estimator`: an Estimator with
-    `export_savedmodel`, and canned estimators whose loss is a sum over the batch. Where these
-    differ from the classes of TensorFlow 2, they are in `eb.v1`.
+    In a TensorFlow 1 program, `tf.estimator` means `tf.compat.v1.estimator`: an Estimator with
+    `export_savedmodel`, and canned estimators whose loss is a sum over the batch. Those that differ
+    from TensorFlow 2's classes are in `eb.v1`.
 
     Before:
 

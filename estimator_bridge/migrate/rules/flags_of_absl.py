@@ -8,24 +8,24 @@ from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.registry import rule
 from estimator_bridge.migrate.values import Finding, Severity
 
-# The flags that importing TensorFlow defines, by absl's logging, app and tests.
+# The flags that absl's logging, app and testing modules define when TensorFlow is imported.
 _THEIRS = {
     "alsologtostderr", "log_dir", "logger_levels", "logtostderr", "only_check_args", "pdb",
     "pdb_post_mortem", "profile_file", "run_with_pdb", "run_with_profiling", "showprefixforinfo",
     "stderrthreshold", "test_random_seed", "test_srcdir", "test_tmpdir",
     "use_cprofile_for_profiling", "xml_output_file",
 }  # fmt: skip
-# absl reads these whenever it logs, with values of its own kinds.
+# absl reads these when it logs, and expects its own types.
 _READ_BY_ABSL = {"v", "verbosity"}
 _FLAGS = ("tf1.flags.DEFINE_", "tf1.app.flags.DEFINE_", "absl.flags.DEFINE_")
 
 
-@rule("EB061", "a flag that TensorFlow defines, too")
+@rule("EB061", "a flag that TensorFlow also defines")
 def flags_of_absl(module: Module) -> Iterator[Finding]:
-    """Programs from before TensorFlow 1.5 define flags that absl has by now, such as `log_dir`.
+    """Programs older than TensorFlow 1.5 define flags that absl now defines, such as `log_dir`.
 
-    Two definitions are a DuplicateFlagError. `allow_override=True` lets the program's own count.
-    The flags `v` and `verbosity` are absl's to read, so they are to be renamed.
+    A second definition raises DuplicateFlagError. With `allow_override=True` the program's
+    definition wins. absl itself reads the flags `v` and `verbosity`, so rename those.
 
     Before:
 
@@ -50,7 +50,7 @@ def flags_of_absl(module: Module) -> Iterator[Finding]:
         flag = given.value if isinstance(given, ast.Constant) else None
         if flag in _READ_BY_ABSL:
             yield module.finding(
-                "EB061", call, Severity.BY_HAND, f"absl has a flag {flag}, and reads it",
+                "EB061", call, Severity.BY_HAND, f"absl has a flag {flag} and reads it",
                 "Give the program's flag another name.",
             )  # fmt: skip
         elif flag in _THEIRS and not is_spread(call) and not keyword(call, "allow_override"):

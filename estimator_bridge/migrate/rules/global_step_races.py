@@ -14,14 +14,14 @@ _STEPS = (
 _ASSIGNS = ("assign", "assign_add")
 
 
-@rule("EB060", "a global step that is assigned beside the update that reads it")
+@rule("EB060", "a global step that is assigned concurrently with the update that reads it")
 def global_step_races(module: Module) -> Iterator[Finding]:
-    """BERT's optimizer, and those made after it, assign the global step beside their update.
+    """BERT's optimizer and its descendants assign the global step concurrently with the update.
 
-    With no control edge between them, TensorFlow 1 computed the learning rate from the step before
-    or after the assignment, as it came. Here a read that the program makes before the assignment
-    comes before it, in every run, so nothing is to be done; but the numbers may be those of one
-    step earlier than what the program did then. See docs/differences.md, "Numbers".
+    Without a control edge between them, TensorFlow 1 computed the learning rate from the step
+    before or after the assignment, nondeterministically. Here a read that precedes the assignment
+    in the program always comes first, so you need not change anything; but the numbers may be those
+    of one step earlier than in the original's run. See docs/differences.md, "Numbers".
 
     Left alone:
 
@@ -48,8 +48,8 @@ def global_step_races(module: Module) -> Iterator[Finding]:
             if any(_reads(module, node, step, call) for node in nodes):
                 yield module.finding(
                     "EB060", call, Severity.WORKS,
-                    f"{step} is assigned beside what reads it: TensorFlow 1 read it before or "
-                    "after, as it came; here it is read before",
+                    f"{step} is assigned concurrently with a read: TensorFlow 1 read it before or "
+                    "after, nondeterministically; here it is always read before",
                 )  # fmt: skip
 
 
@@ -63,7 +63,7 @@ def _step_variables(module: Module, nodes: list[ast.AST]) -> Iterator[str]:
 
 
 def _assigned(module: Module, call: ast.Call) -> str:
-    """The variable that a call assigns; "" where it is no assignment."""
+    """Returns the variable that a call assigns, or ""."""
     called = call.func
     if not isinstance(called, ast.Attribute) or called.attr not in _ASSIGNS:
         return ""
@@ -74,7 +74,7 @@ def _assigned(module: Module, call: ast.Call) -> str:
 
 
 def _reads(module: Module, node: ast.AST, step: str, assignment: ast.Call) -> bool:
-    """Whether a node is a read of the step, for something else than what counts it."""
+    """Returns whether a node reads the step for a purpose other than incrementing it."""
     if not isinstance(node, ast.Name) or node.id != step or not isinstance(node.ctx, ast.Load):
         return False
     above: ast.AST = node

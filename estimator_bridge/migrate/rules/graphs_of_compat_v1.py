@@ -11,12 +11,12 @@ from estimator_bridge.migrate.registry import rule
 from estimator_bridge.migrate.values import Edit, Finding, Severity, Span
 
 
-@rule("EB018", "a program of `tensorflow.compat.v1` that counts on graphs")
+@rule("EB018", "a program of `tensorflow.compat.v1` that relies on graph mode")
 def graphs_of_compat_v1(module: Module) -> Iterator[Finding]:
-    """Until TensorFlow 1.15, `import tensorflow.compat.v1 as tf` gave a graph at the top level.
+    """Until TensorFlow 1.15, programs with `import tensorflow.compat.v1 as tf` ran in graph mode.
 
-    A program of that time which opens a session of the default graph, or takes the `.value` of a
-    dimension, says nowhere that it wants one. Today it has to.
+    Such a program opens a session of the default graph, or reads the `.value` of a dimension, and
+    does not select graph mode. Today it has to.
 
     Before:
 
@@ -55,7 +55,7 @@ def graphs_of_compat_v1(module: Module) -> Iterator[Finding]:
                 return
             yield module.finding(
                 "EB018", found.statement, Severity.REWRITTEN,
-                f"the program counts on graphs: {signs.what} in line {signs.line}",
+                f"the program relies on graph mode: {signs.what} in line {signs.line}",
                 f"Call {found.bound}.disable_v2_behavior() first.", (edit,),
             )  # fmt: skip
             return

@@ -58,7 +58,7 @@ _BY_HAND = {
 
 @rule("EB041", "a name that Python or a package has moved or removed")
 def library_names(module: Module) -> Iterator[Finding]:
-    """Names that old programs use and that newer versions of Python and of packages have not.
+    """Newer versions of Python and of packages lack some names that old programs use.
 
     Before:
 
@@ -81,9 +81,7 @@ def library_names(module: Module) -> Iterator[Finding]:
     is_mapping = isinstance({}, collections.abc.Mapping)
     ```
     """
-    yield from imports_elsewhere(
-        module, "EB041", lambda name: _TODAY.get(name, name), "has another place"
-    )
+    yield from imports_elsewhere(module, "EB041", lambda name: _TODAY.get(name, name), "has moved")
     for use in module.scopes.references:
         name, depth = _known(use.target)
         behind = use.target.count(".") + 1 - depth
@@ -92,7 +90,7 @@ def library_names(module: Module) -> Iterator[Finding]:
         last = use.nodes[len(use.nodes) - behind - 1]
         if name in _BY_HAND:
             yield module.finding(
-                "EB041", use.node, Severity.BY_HAND, f"{name} has gone", _BY_HAND[name]
+                "EB041", use.node, Severity.BY_HAND, f"{name} was removed", _BY_HAND[name]
             )
             continue
         span = module.span(use.nodes[0], last)
@@ -108,12 +106,12 @@ def library_names(module: Module) -> Iterator[Finding]:
         name, _ = _known(found.target)
         if name in _BY_HAND and not found.guarded:
             yield module.finding(
-                "EB041", found.statement, Severity.BY_HAND, f"{name} has gone", _BY_HAND[name]
+                "EB041", found.statement, Severity.BY_HAND, f"{name} was removed", _BY_HAND[name]
             )
 
 
 def _known(target: str) -> tuple[str, int]:
-    """The longest part of a name that is in a table, and how many parts that has."""
+    """Returns the longest prefix of a name that is in a table, and its number of parts."""
     parts = target.split(".")
     for end in range(min(len(parts), 3), 0, -1):
         name = ".".join(parts[:end])

@@ -9,12 +9,12 @@ from estimator_bridge.migrate.registry import rule
 from estimator_bridge.migrate.values import Finding, Severity
 
 
-@rule("EB014", "a name that is nowhere any more")
+@rule("EB014", "a name that no longer exists")
 def missing_names(module: Module) -> Iterator[Finding]:
     """Some names of TensorFlow 1 and of `tf.contrib` are neither in TensorFlow nor here.
 
-    The message says what to use instead. `rewrite` leaves the name, so that the program stops where
-    it needs it, and writes that sentence above.
+    The message says what to use instead. `rewrite` keeps the name, so that the program stops where
+    it needs it, and writes the message above as a comment.
 
     Before:
 
@@ -31,8 +31,8 @@ def missing_names(module: Module) -> Iterator[Finding]:
     import tensorflow.compat.v1 as tf
 
     def run(experiment_fn, hparams):
-        # EB014: tf.contrib.learn.learn_runner is nowhere any more. Use
-        # tf.estimator.train_and_evaluate with TrainSpec and EvalSpec.
+        # EB014: tf.contrib.learn.learn_runner no longer exists. Use tf.estimator.train_and_evaluate
+        # with TrainSpec and EvalSpec.
         tf.contrib.learn.learn_runner.run(experiment_fn, hparams=hparams)
     ```
     """
@@ -40,18 +40,18 @@ def missing_names(module: Module) -> Iterator[Finding]:
         if known.fate is not Fate.MISSING or use.stored:
             continue
         if len(use.nodes) == 1 and use.imported is not None:
-            continue  # said at the import
+            continue  # reported at the import
         yield module.finding(
             "EB014",
             use.nodes[0],
             Severity.UNAVAILABLE,
-            f"{shown(known.name)} is nowhere any more",
+            f"{shown(known.name)} no longer exists",
             instead(known.how),
         )
 
 
 def instead(advice: str) -> str:
-    """What to do, of a sentence that goes on behind a name: "is not there. Use tf.nest."."""
+    """Returns the advice in a sentence that continues a name: "is not there. Use tf.nest."."""
     rest = advice
     for start in ("is not supported. ", "is not there. "):
         rest = rest[len(start) :] if rest.startswith(start) else rest

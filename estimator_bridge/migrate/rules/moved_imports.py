@@ -17,11 +17,10 @@ _COMPAT = "tensorflow.compat.v1"
 
 @rule("EB016", "an import from a module that has moved")
 def moved_imports(module: Module) -> Iterator[Finding]:
-    """Modules of `tf.contrib`, of Estimator, and TensorFlow 1's modules are elsewhere today.
+    """The modules of `tf.contrib`, of Estimator and of TensorFlow 1 have moved.
 
-    The import changes and its uses stay. An import of a namespace becomes that of the most public
-    module which has all names that the program uses of it. A name that is nowhere any more, and
-    that the program does not use, is left out.
+    The import changes; its uses stay. An import of a namespace becomes an import of the most public
+    module that has all the names the program uses. An unused name that no longer exists is removed.
 
     Before:
 
@@ -69,7 +68,7 @@ def _of_statement(module: Module, statement: ast.stmt, names: list[Import]) -> I
             if known.fate is Fate.MISSING or known.fate is Fate.UNKNOWN:
                 if not found.uses and not found.guarded and known.fate is Fate.MISSING:
                     new = None
-                    said.append(f"{shown(known.name)} is nowhere any more, and is not used")
+                    said.append(f"{shown(known.name)} no longer exists and is not used")
                 else:
                     yield _lacking(module, found, known)
             elif known.place.startswith("contrib.slim.") and known.place.count(".") > 2:
@@ -79,7 +78,7 @@ def _of_statement(module: Module, statement: ast.stmt, names: list[Import]) -> I
                 uses = edits_of_all_uses(module, found) if target is None else None
                 if uses is not None:
                     new = None
-                    said.append(f"the names of {shown(known.name)} are in several modules today")
+                    said.append(f"the names of {shown(known.name)} are in several modules now")
                     edits += uses[0]
                     imports += uses[1]
                 elif target is None:
@@ -98,12 +97,12 @@ def _of_statement(module: Module, statement: ast.stmt, names: list[Import]) -> I
 
 
 def _is_root(found: Import) -> bool:
-    """Whether an import gives the module its `tensorflow`: another rule's affair."""
+    """Returns whether an import is `import tensorflow`, which another rule handles."""
     return isinstance(found.statement, ast.Import) and found.target == "tensorflow"
 
 
 def _today(module: Module, found: Import, known: Known) -> str | None:
-    """The full name of what an import takes today."""
+    """Returns the full name of an import's current target."""
     if known.fate is Fate.MOVED:
         return home_of(module, found, known)
     name = module.name(found.target)
@@ -118,13 +117,13 @@ def _lacking(module: Module, found: Import, known: Known) -> Finding:
         "EB016",
         found.statement,
         Severity.UNAVAILABLE if gone else Severity.BY_HAND,
-        f"{shown(known.name)} is nowhere any more" if gone else f"{shown(known.name)} is not there",
+        f"{shown(known.name)} no longer exists" if gone else f"{shown(known.name)} is not there",
         instead(known.how),
     )
 
 
 def _in_a_module_of_slim(module: Module, found: Import, known: Known) -> Finding:
-    """A finding on `from tensorflow.contrib.slim.nets.vgg import vgg_16`: vgg is of tf-slim."""
+    """Returns the finding for `from tensorflow.contrib.slim.nets.vgg import vgg_16`."""
     file, _, name = known.place[len("contrib.slim.") :].rpartition(".")
     return module.finding(
         "EB016",
@@ -141,6 +140,6 @@ def _scattered(module: Module, found: Import, known: Known) -> Finding:
         "EB016",
         found.statement,
         Severity.BY_HAND,
-        f"the names of {shown(known.name)} are in several modules today",
-        f"Import each from its own: {', '.join(places)}.",
+        f"the names of {shown(known.name)} are in several modules now",
+        f"Import each from its own module: {', '.join(places)}.",
     )

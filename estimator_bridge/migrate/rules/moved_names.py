@@ -8,13 +8,13 @@ from estimator_bridge.migrate.registry import rule
 from estimator_bridge.migrate.values import Finding
 
 
-@rule("EB013", "a name of TensorFlow that this library has to replace")
+@rule("EB013", "a name of TensorFlow that this library replaces")
 def moved_names(module: Module) -> Iterator[Finding]:
-    """Some names that TensorFlow still has work on a real TPU alone, or not as they did.
+    """Some names that TensorFlow still has work on a real TPU only, or behave differently.
 
-    `tf.tpu.rewrite` and its like need a TPU; those of `eb.tpu` run on emulated cores too.
-    `tf.distribute.cluster_resolver.TPUClusterResolver` raises for an empty name, by which programs
-    say that there is no TPU, and knows nothing of emulated cores.
+    `tf.tpu.rewrite`, `replicate`, `shard` and `batch_parallel` need a TPU; those of `eb.tpu` run on
+    emulated cores too. `tf.distribute.cluster_resolver.TPUClusterResolver` raises for an empty
+    name, which programs use when there is no TPU, and does not support emulated cores.
 
     Before:
 

@@ -19,13 +19,14 @@ _QUANTILES = {
 }
 
 
-@rule("EB043", "a call that NumPy no longer takes")
+@rule("EB043", "a call that NumPy no longer supports")
 def numpy_calls(module: Module) -> Iterator[Finding]:
     """NumPy 2.3 and 2.4 removed arguments and methods that old programs use.
 
-    `np.fromstring` reads text alone: for bytes, which it gets without `sep`, it is
-    `np.frombuffer(...).copy()`, as what it returned could be written to. `a.tostring()` is
-    `a.tobytes()`. The argument `interpolation` of `np.percentile` and its like is `method`.
+    `np.fromstring` reads only text. A call without `sep` reads bytes and becomes
+    `np.frombuffer(...).copy()`; the copy keeps the result writable. `a.tostring()` becomes
+    `a.tobytes()`. The argument `interpolation` of `np.percentile`, `np.quantile` and their
+    nan-variants becomes `method`.
 
     Before:
 
@@ -52,7 +53,7 @@ def numpy_calls(module: Module) -> Iterator[Finding]:
         given = keyword(call, "interpolation")
         if name in _QUANTILES and given is not None:
             yield module.finding(
-                "EB043", given, Severity.REWRITTEN, "interpolation is method today",
+                "EB043", given, Severity.REWRITTEN, "interpolation is now method",
                 "Write method=...", (renamed_keyword(module, given, "method"),),
             )  # fmt: skip
         if name == "numpy.fromstring" and not keyword(call, "sep") and not is_spread(call):
@@ -62,8 +63,8 @@ def numpy_calls(module: Module) -> Iterator[Finding]:
             end = module.lines.span(called).end
             edit = Edit(Span(end - len("tostring"), end), "tobytes")
             yield module.finding(
-                "EB043", call, Severity.REWRITTEN, "arrays have no tostring() today",
-                "Write tobytes(), which gives the same bytes.", (edit,),
+                "EB043", call, Severity.REWRITTEN, "arrays no longer have tostring()",
+                "Write tobytes(), which returns the same bytes.", (edit,),
             )  # fmt: skip
 
 
@@ -71,7 +72,7 @@ def _fromstring(module: Module, call: ast.Call) -> Finding:
     function = module.lines.span(call.func)
     if not isinstance(call.func, ast.Attribute) or keyword(call, "string"):
         return module.finding(
-            "EB043", call, Severity.BY_HAND, "np.fromstring reads no bytes today",
+            "EB043", call, Severity.BY_HAND, "np.fromstring no longer reads bytes",
             "Write np.frombuffer(...).copy().",
         )  # fmt: skip
     end = module.lines.span(call).end
@@ -80,6 +81,6 @@ def _fromstring(module: Module, call: ast.Call) -> Finding:
         Edit(Span(end, end), ".copy()"),
     )
     return module.finding(
-        "EB043", call, Severity.REWRITTEN, "np.fromstring reads no bytes today",
+        "EB043", call, Severity.REWRITTEN, "np.fromstring no longer reads bytes",
         "Write np.frombuffer(...).copy().", edits,
     )  # fmt: skip

@@ -47,7 +47,7 @@ _BY_HAND = {
 
 @rule("EB040", "a name that NumPy has removed")
 def numpy_names(module: Module) -> Iterator[Finding]:
-    """NumPy 1.24 and 2.0 removed its names of Python's types, and second names of its own.
+    """NumPy 1.24 and 2.0 removed aliases of Python's types and of NumPy's own names.
 
     Before:
 
@@ -76,7 +76,7 @@ def numpy_names(module: Module) -> Iterator[Finding]:
         whole = module.span(use.nodes[0], use.nodes[1])
         if name in _TYPES:
             today = _TYPES[name]
-            if today in module.scopes.bound:  # the module has a variable of that name
+            if today in module.scopes.bound:  # the module has a variable with that name
                 today = {"bool": "np.bool_", "int": "np.int64"}.get(today, f"np.{today}_")
                 yield module.finding(
                     "EB040", use.node, Severity.BY_HAND, f"NumPy has removed {name}",

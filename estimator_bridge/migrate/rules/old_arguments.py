@@ -8,7 +8,7 @@ from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.registry import rule
 from estimator_bridge.migrate.values import Finding, Severity
 
-# By the end of a function's name: arguments that have another name today, and those that have gone.
+# By the last part of a function's name: renamed arguments, and removed ones.
 _RENAMED = {
     "TPUClusterResolver": {"tpu_names": "tpu"},
 }
@@ -28,12 +28,13 @@ _NO_EFFECT = {
 _ROOTS = ("tf1.", "tf2.", "estimator_bridge.")
 
 
-@rule("EB063", "an argument that Estimator's classes had under another name")
+@rule("EB063", "an argument that Estimator's classes renamed or removed")
 def old_arguments(module: Module) -> Iterator[Finding]:
-    """Arguments that early versions of TensorFlow 1 had, and 1.15 had no more.
+    """Early versions of TensorFlow 1 had arguments that 1.15 no longer had.
 
-    Arguments that 1.15 warned of, such as `keep_dims`, `reduction_indices` and `squeeze_dims`, are
-    not reported: tf.compat.v1 takes them. Arguments without effect here are reported as such.
+    Arguments that 1.15 only deprecated, such as `keep_dims`, `reduction_indices` and
+    `squeeze_dims`, are not reported: tf.compat.v1 accepts them. Arguments without effect here are
+    reported as such.
 
     Before:
 
@@ -72,7 +73,7 @@ def old_arguments(module: Module) -> Iterator[Finding]:
             given = keyword(call, old)
             if given is not None and not _is_none(given.value):
                 yield module.finding(
-                    "EB063", given, Severity.WORKS, f"{last}'s {old} is taken, without effect"
+                    "EB063", given, Severity.WORKS, f"{last}'s {old} is accepted, without effect"
                 )
 
 

@@ -8,7 +8,7 @@ from estimator_bridge.migrate.registry import rule
 from estimator_bridge.migrate.values import Edit, Finding, Severity
 
 _ROOT = "tensorflow.python."
-# By the name below tensorflow.python that old programs use: the same below tf.compat.v1.
+# By name below tensorflow.python: the public name below tf.compat.v1.
 _PUBLIC = {
     "framework.graph_util.convert_variables_to_constants": (
         "graph_util.convert_variables_to_constants"
@@ -28,11 +28,11 @@ _PUBLIC = {
 }
 
 
-@rule("EB022", "a function that has left its private module")
+@rule("EB022", "a function that was removed from a private module")
 def private_functions(module: Module) -> Iterator[Finding]:
-    """Some private modules of TensorFlow are still there, and have lost functions.
+    """Some private modules of TensorFlow still exist, but have lost functions.
 
-    Those that the public API has under another name become that.
+    Functions that have a public name become that name.
 
     Before:
 
@@ -77,7 +77,7 @@ def _place(target: str) -> str | None:
 
 
 def _tensorflow(module: Module) -> tuple[str, str]:
-    """The variable that is tf.compat.v1, and the statement that makes it so, if it needs one."""
+    """Returns the variable for tf.compat.v1, and the import that it needs, or ""."""
     for found in module.imports:
         top = found.statement in module.tree.body
         if top and not found.guarded and module.name(found.target) == "tf1":

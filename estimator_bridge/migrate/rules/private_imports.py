@@ -11,12 +11,12 @@ from estimator_bridge.migrate.values import Finding, Severity
 _PRIVATE = ("tensorflow.python.", "tensorflow.core.")
 
 
-@rule("EB020", "a private module of TensorFlow that is still there")
+@rule("EB020", "a private module of TensorFlow that still exists")
 def private_imports(module: Module) -> Iterator[Finding]:
-    """A module below `tensorflow.python` is private, and may go with any release.
+    """A module below `tensorflow.python` is private, and any release may remove it.
 
-    Today's TensorFlow has it, so nothing is to be done now. Where the public API has the name, that
-    is the safer one. Modules that have gone or moved are another rule's.
+    The current TensorFlow has it, so you need not change anything now. A public name is safer if
+    there is one. Other rules report modules that were removed or moved.
 
     Left alone:
 
@@ -36,5 +36,5 @@ def private_imports(module: Module) -> Iterator[Finding]:
             said.add(found.statement)
             yield module.finding(
                 "EB020", found.statement, Severity.WORKS,
-                f"{known.name} is private: it is there in this TensorFlow, and may go",
+                f"{known.name} is private: this TensorFlow has it, and a later one may remove it",
             )  # fmt: skip

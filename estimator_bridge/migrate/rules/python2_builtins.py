@@ -26,12 +26,12 @@ _BY_HAND = {
 }
 
 
-@rule("EB030", "a function or type that Python 3 has under another name")
+@rule("EB030", "a function or type that Python 3 renamed")
 def python2_builtins(module: Module) -> Iterator[Finding]:
     """Python 3 renamed some of Python 2's built-in functions and types.
 
-    Only the built-in name is meant: a variable that the module itself defines, as those do that run
-    on both Pythons, is left alone. So is what stands below `if six.PY2:`.
+    A variable that the module itself defines, as modules for both Pythons do, is left alone. So is
+    code below `if six.PY2:`.
 
     Before:
 
@@ -60,7 +60,7 @@ def python2_builtins(module: Module) -> Iterator[Finding]:
             )  # fmt: skip
         elif name in _IMPORTED:
             yield module.finding(
-                "EB030", node, Severity.REWRITTEN, f"{name} is no built-in any more",
+                "EB030", node, Severity.REWRITTEN, f"{name} is no longer a built-in",
                 f"Add `{_IMPORTED[name]}`.", (), (_IMPORTED[name],),
             )  # fmt: skip
         elif name in _BY_HAND:

@@ -14,12 +14,12 @@ _TODAY = {
 }  # fmt: skip
 
 
-@rule("EB032", "a method that dict had in Python 2")
+@rule("EB032", "a dict method of Python 2")
 def python2_dicts(module: Module) -> Iterator[Finding]:
-    """`dict.iteritems`, `iterkeys`, `itervalues` and `has_key` are gone since Python 3.0.
+    """Python 3.0 removed `dict.iteritems`, `iterkeys`, `itervalues` and `has_key`.
 
-    A method of such a name that the module itself defines is left alone, and so is code that asks
-    for it by `hasattr`, or stands in a `try`.
+    A method of that name that the module itself defines is left alone, and so is code in a `try` or
+    with a `hasattr` check.
 
     Before:
 

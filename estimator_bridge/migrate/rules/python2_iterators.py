@@ -15,13 +15,13 @@ _ITERATORS = {
 }  # fmt: skip
 
 
-@rule("EB034", "an iterator by Python 2's protocol")
+@rule("EB034", "an iterator with Python 2's protocol")
 def python2_iterators(module: Module) -> Iterator[Finding]:
     """An iterator's method is `__next__` in Python 3; Python 2 called it `next`.
 
-    A class that has `__iter__` and `next` gets `__next__` as a second name of `next`. A call
-    `it.next()` is rewritten where `it` is an iterator of Python's own, such as that of `iter`,
-    `open`, `csv.reader` or `os.walk`; objects of other classes may have a method `next`.
+    A class with `__iter__` and `next` gets `__next__` as an alias of `next`. A call `it.next()` is
+    rewritten if `it` is a built-in iterator, such as that of `iter`, `open`, `csv.reader` or
+    `os.walk`; objects of other classes may have a method `next`.
 
     Before:
 
@@ -77,7 +77,7 @@ def python2_iterators(module: Module) -> Iterator[Finding]:
             continue
         inner = module.lines.of(called.value)
         yield module.finding(
-            "EB034", call, Severity.REWRITTEN, "next() is no method of an iterator today",
+            "EB034", call, Severity.REWRITTEN, "iterators no longer have a method next()",
             f"Write next({inner}).", (module.replaced(call, f"next({inner})"),),
         )  # fmt: skip
 
@@ -92,7 +92,7 @@ def _is_iterator(module: Module, node: ast.expr, made: dict[str, list[ast.expr]]
 
 
 def _variables(module: Module) -> dict[str, list[ast.expr]]:
-    """What variables are set to, those that are set by a plain assignment alone."""
+    """Returns the values of variables that are set only by plain assignments."""
     found: dict[str, list[ast.expr]] = {}
     places: dict[str, int] = {}
     for name in module.nodes(ast.Name):

@@ -12,19 +12,20 @@ from estimator_bridge.migrate.values import Edit, Finding, Severity, Span
 _MADE_BY = {"builtins.filter", "builtins.map", "builtins.zip"}
 _VIEWS = {"items", "keys", "values"}
 _METHODS = {"append", "extend", "index", "insert", "pop", "remove", "reverse", "sort"}
-# Of what nobody keeps: `values().append(x)` would do nothing to a dict, so it is of no dict.
+# Methods called on an unnamed result: `values().append(x)` has no effect on a dict, so the object
+# is not a dict.
 _METHODS_OF_A_CALL = {"index", "pop"}
 _OPERATION = re.compile(r"operation|(?:\b|_)ops?\b")
 _SHUFFLES = ("random.shuffle", "numpy.random.shuffle")
 
 
-@rule("EB033", "a list of Python 2 that is an iterator today")
+@rule("EB033", "a list of Python 2 that is now an iterator")
 def python2_lists(module: Module) -> Iterator[Finding]:
-    """`map`, `filter`, `zip`, `range` and a dict's `keys` gave lists in Python 2.
+    """`map`, `filter`, `zip`, `range` and a dict's `keys` returned lists in Python 2.
 
-    Where the program uses such a result as a list (an index, `len`, `+`, `sort`, `shuffle`), it
-    stops today. The call gets `list(...)` around it. Found are uses in the same expression, and
-    those of a variable that is set once, in the same function.
+    A program that uses the result as a list (an index, `len`, `+`, `sort`, `shuffle`) now fails.
+    `list(...)` is added around the call. The rule finds uses in the same expression, and uses of a
+    variable that is set once in the same function.
 
     Before:
 
@@ -75,7 +76,7 @@ def _by_variables(module: Module, scope: ast.Module | Function) -> Iterator[Find
 
 
 def _kind(module: Module, call: ast.Call) -> str:
-    """What a call makes that was a list in Python 2: "map", "keys"; "" where it was none."""
+    """Returns the kind of a call that made a list in Python 2, such as "map", or ""."""
     name = module.name_of(call.func)
     if name in _MADE_BY or name in ("builtins.range", "builtins.xrange"):
         return name.rpartition(".")[2]
@@ -89,7 +90,7 @@ def _used_as_list(module: Module, node: ast.expr, kind: str) -> bool:
     above = module.parents.get(node)
     is_range, is_view = kind in ("range", "xrange"), kind in _VIEWS
     if isinstance(above, ast.Subscript) and above.value is node:
-        # A range has its items by index; what is assigned or deleted there needs a list.
+        # A range supports reading by index; assigning or deleting an item needs a list.
         return not isinstance(above.ctx, ast.Load) if is_range else _is_place(above.slice)
     if isinstance(above, ast.Attribute):
         called = module.parents.get(above)
@@ -108,7 +109,7 @@ def _used_as_list(module: Module, node: ast.expr, kind: str) -> bool:
 
 
 def _is_place(index: ast.AST) -> bool:
-    """Whether what stands in the brackets is a number or a slice; a text is a key, of no list."""
+    """Returns whether an index is a number or a slice; a string would be a key."""
     inner = getattr(index, "value", index) if type(index).__name__ == "Index" else index
     if isinstance(inner, ast.UnaryOp):
         inner = inner.operand
@@ -122,6 +123,6 @@ def _wrapped(module: Module, call: ast.Call, kind: str) -> Finding:
     ends = Span(span.start, span.start), Span(span.end, span.end)
     shown = f"{kind}()" if kind not in _VIEWS else f".{kind}()"
     return module.finding(
-        "EB033", call, Severity.REWRITTEN, f"{shown} is no list today, and is used as one",
+        "EB033", call, Severity.REWRITTEN, f"{shown} no longer returns a list, but is used as one",
         f"Write list(...) around {shown}.", (Edit(ends[0], "list("), Edit(ends[1], ")")),
     )  # fmt: skip

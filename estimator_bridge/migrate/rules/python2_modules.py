@@ -21,12 +21,12 @@ _TODAY = {
 }
 
 
-@rule("EB031", "a module that Python 3 has under another name")
+@rule("EB031", "a module that Python 3 renamed")
 def python2_modules(module: Module) -> Iterator[Finding]:
     """Python 3 renamed some modules of Python 2's library.
 
     The variable keeps its name, so that its uses stay. An import in a `try` is left alone: such a
-    program knows both names.
+    program handles both names.
 
     Before:
 

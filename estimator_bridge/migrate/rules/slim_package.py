@@ -8,13 +8,13 @@ from estimator_bridge.migrate.registry import rule
 from estimator_bridge.migrate.values import Finding, Severity
 
 
-@rule("EB021", "a part of slim that is in the package tf-slim")
+@rule("EB021", "a part of slim that needs the package tf-slim")
 def slim_package(module: Module) -> Iterator[Finding]:
-    """This library has slim's layers, scopes, losses and metrics; nets, data and loops it has not.
+    """This library has slim's layers, scopes, losses and metrics, but not its nets, data and loops.
 
-    They are in the package tf-slim. Where that is installed, they are found in this library's
-    `contrib.slim`, and share its `arg_scope`. A module is told once, where it first names such a
-    part; the names themselves are written by the other rules.
+    These are in the package tf-slim. If it is installed, this library's `contrib.slim` includes
+    them, and they share its `arg_scope`. The rule reports a module once, at the first such name;
+    other rules rewrite the names.
 
     Before:
 

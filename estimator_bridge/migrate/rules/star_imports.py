@@ -10,10 +10,10 @@ from estimator_bridge.migrate.values import Finding, Severity
 
 @rule("EB015", "a star import of TensorFlow")
 def star_imports(module: Module) -> Iterator[Finding]:
-    """`from tensorflow import *` does not say which names the module takes from TensorFlow.
+    """`from tensorflow import *` hides which names the module imports from TensorFlow.
 
-    So none of them can be followed. Name what the module uses, or import the module itself; then
-    check it again.
+    So no rule can follow them. Import the names that the module uses, or the module itself; then
+    check again.
 
     Left alone by `rewrite`, with a comment:
 

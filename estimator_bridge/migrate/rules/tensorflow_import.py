@@ -16,12 +16,12 @@ _CHOOSES = {"disable_v2_behavior", "enable_v2_behavior", "disable_eager_executio
 
 @rule("EB010", "`import tensorflow` that means TensorFlow 1")
 def tensorflow_import(module: Module) -> Iterator[Finding]:
-    """A module that uses names of TensorFlow 1 alone means TensorFlow 1 by `import tensorflow`.
+    """In a module that uses only names of TensorFlow 1, `import tensorflow` means TensorFlow 1.
 
-    Today's `tensorflow` is TensorFlow 2. TensorFlow 1's names are in `tensorflow.compat.v1`, so
-    the import changes and the names behind it stay. A module that starts a program turns graphs
-    and sessions on, as TensorFlow 1 had them, and imports `estimator_bridge` before TensorFlow, so
-    that `tf.layers` and `tf.keras` are those of Keras 2.
+    The current `tensorflow` is TensorFlow 2. TensorFlow 1's names are in `tensorflow.compat.v1`, so
+    the import changes and the names that use it stay. A program's main module also enables graphs
+    and sessions, as in TensorFlow 1, and imports `estimator_bridge` before TensorFlow, so that
+    `tf.layers` and `tf.keras` are those of Keras 2.
 
     Before:
 
@@ -73,7 +73,7 @@ def _chooses(module: Module) -> bool:
 
 
 def _behavior(module: Module, found: Import) -> Edit:
-    """The line behind the import that turns TensorFlow 1's behavior on."""
+    """Returns the line after the import that enables TensorFlow 1's behavior."""
     end = module.lines.span(found.statement).end
     rest = module.text[end:].split("\n", 1)[0]
     at = end if ";" in rest else end + len(rest.rstrip("\r"))
@@ -82,7 +82,7 @@ def _behavior(module: Module, found: Import) -> Edit:
 
 
 def _library(module: Module) -> tuple[str, ...]:
-    """The import of this library, where the module needs it before TensorFlow."""
+    """Returns the import of this library, if the module needs it before TensorFlow."""
     uses_keras = any(
         module.name(use.target).startswith(_KERAS_2) for use in module.scopes.references
     )

@@ -10,17 +10,17 @@ from estimator_bridge.migrate.tpu_functions import Function, tpu_functions
 from estimator_bridge.migrate.values import Finding, Severity
 
 _METHODS = ("batch", "padded_batch", "map_and_batch")
-# Functions that give a batch a static size in another way.
+# Functions that set a batch's static size in another way.
 _STATIC = {"set_shape", "ensure_shape", "reshape", "batch_and_drop_remainder"}
 
 
-@rule("EB053", "a number for the batch size of a TPU's input")
+@rule("EB053", "a constant batch size in a TPU's input")
 def tpu_batch_numbers(module: Module) -> Iterator[Finding]:
-    """TPUEstimator puts the size of the batch that it wants into `params["batch_size"]`.
+    """TPUEstimator passes the required batch size in `params["batch_size"]`.
 
-    That depends on the mode, the number of hosts and how the input is divided, so an `input_fn`
-    that batches by a number of its own gives batches that cores cannot share. An `input_fn` that
-    looks the size up somewhere is left alone, and so is `batch(1)`.
+    It depends on the mode, the number of hosts and the division of the input, so an `input_fn` with
+    a constant batch size yields batches that cores cannot share. An `input_fn` that looks the size
+    up anywhere is left alone, and so is `batch(1)`.
 
     Left alone by `rewrite`, with a comment:
 
@@ -54,13 +54,13 @@ def tpu_batch_numbers(module: Module) -> Iterator[Finding]:
             )  # fmt: skip
 
 
-@rule("EB054", "a last batch of a TPU's training that may be short")
+@rule("EB054", "a possibly short last batch in a TPU's training")
 def tpu_short_batches(module: Module) -> Iterator[Finding]:
     """Training on cores needs batches of a static size, so `batch` needs `drop_remainder=True`.
 
-    Without it training stops with "must have static shape", also on an input that repeats. In
-    evaluation and prediction a short last batch is counted, so `drop_remainder` is to depend on
-    the mode. Functions that say nothing of training, or that set the shape, are left alone.
+    Without it training stops with "must have static shape", even on an input that repeats.
+    Evaluation and prediction count a short last batch, so `drop_remainder` should depend on the
+    mode. Functions that do not mention training, or that set the shape, are left alone.
 
     Left alone by `rewrite`, with a comment:
 
@@ -78,7 +78,7 @@ def tpu_short_batches(module: Module) -> Iterator[Finding]:
     for call, called, around in _batches(module, functions.inputs):
         if not functions.asks_for_batch_size(around) or _is_static(call, around):
             continue
-        if isinstance(_size(call), ast.Constant):  # what the program batches by itself
+        if isinstance(_size(call), ast.Constant):  # batches that the program uses itself
             continue
         if not _is_of_training(functions.enclosing(around)):
             continue
@@ -92,7 +92,7 @@ def tpu_short_batches(module: Module) -> Iterator[Finding]:
 def _batches(
     module: Module, functions: list[Function]
 ) -> Iterator[tuple[ast.Call, ast.Attribute, Function]]:
-    """The calls that make batches in some functions, each with the innermost of these."""
+    """Yields the calls that make batches in some functions, each with its innermost function."""
     functions = sorted(functions, key=lambda function: function.lineno, reverse=True)
     for call, called in methods_called(module, *_METHODS):
         around = next(
@@ -111,7 +111,7 @@ def _size(call: ast.Call) -> ast.expr | None:
 
 
 def _is_of_training(functions: list[Function]) -> bool:
-    """Whether functions, from the inside, name training, or shuffle, and no other mode."""
+    """Returns whether functions, innermost first, name training or shuffle, and no other mode."""
     if any(word in f.name for f in functions for word in ("eval", "pred", "test", "serving")):
         return False
     nodes = list(ast.walk(functions[-1]))

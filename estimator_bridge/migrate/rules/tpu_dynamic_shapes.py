@@ -21,7 +21,7 @@ _DYNAMIC = {
     "sparse_retain": _ROWS,
 }
 _SIZE = "Take sizes from x.shape or from params, and write a weight of 0 for what is behind."
-# By operation: the place and name of the argument that is a size.
+# By operation: the position and name of the size argument.
 _SIZED = {
     "fill": (0, "dims"),
     "one_hot": (1, "depth"),
@@ -37,15 +37,15 @@ _WHERE = "Write tf.where(condition, x, y), or multiply by tf.cast(condition, x.d
 
 @rule("EB050", "a result on a TPU whose size depends on data")
 def tpu_dynamic_shapes(module: Module) -> Iterator[Finding]:
-    """XLA compiles a step for fixed shapes; a result as large as the data say has none.
+    """XLA compiles a step for fixed shapes; a result with a data-dependent size has none.
 
-    Found are `tf.where` with one argument, `tf.boolean_mask`, `tf.unique`, `tf.sequence_mask`
+    The rule finds `tf.where` with one argument, `tf.boolean_mask`, `tf.unique`, `tf.sequence_mask`
     without `maxlen`, and sizes that are maxima or sums of values, in a `model_fn` of TPUEstimator
     and in the functions of the module that it uses. They run on a CPU and on emulated cores. A TPU
-    pads such a result where it knows a bound, and refuses it elsewhere. Code below `if use_tpu:` or
-    another test that names the TPU is left alone; so are input functions, `host_call` and metrics,
-    which run on the host. Sizes by `tf.shape(x)` are left alone, too: on cores all shapes are
-    static, so XLA knows them.
+    pads such a result if it knows a bound, and otherwise refuses it. Code below `if use_tpu:` or
+    another test that names the TPU is left alone, and so are input functions, `host_call` and
+    metrics, which run on the host. Sizes from `tf.shape(x)` are left alone too: on cores all shapes
+    are static, so XLA knows them.
 
     Left alone by `rewrite`, with a comment:
 
@@ -80,7 +80,7 @@ def _has_only_a_condition(call: ast.Call) -> bool:
 
 
 def _is_sized_by_values(module: Module, call: ast.Call, below: str) -> bool:
-    """Whether a size is a maximum or a sum of values, as sequence_mask's is by default."""
+    """Returns whether a size is a maximum or a sum of values, like sequence_mask's default."""
     place, name = _SIZED[below]
     given = keyword(call, name)
     size = given.value if given else call.args[place] if len(call.args) > place else None

@@ -19,12 +19,12 @@ _ON_HOST = {
 }
 
 
-@rule("EB051", "a Python function or a file in a step on a TPU")
+@rule("EB051", "a Python function or file access in a step on a TPU")
 def tpu_python_functions(module: Module) -> Iterator[Finding]:
     """A TPU's cores cannot call Python, print, or read files.
 
-    What the model needs is computed in `input_fn`; what the host is to see goes through
-    `host_call`. On a CPU and on emulated cores these run all the same.
+    Compute what the model needs in `input_fn`, and send what the host needs through `host_call`. On
+    a CPU and on emulated cores such operations run.
 
     Left alone by `rewrite`, with a comment:
 

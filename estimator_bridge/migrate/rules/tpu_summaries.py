@@ -13,10 +13,10 @@ _KINDS = ("audio", "histogram", "image", "scalar", "tensor_summary", "text")
 
 @rule("EB052", "a summary in a TPU's model_fn")
 def tpu_summaries(module: Module) -> Iterator[Finding]:
-    """The original could not write `tf.summary` of a TPU's `model_fn`; here it is written.
+    """The original could not write `tf.summary` in a TPU's `model_fn`; this library writes it.
 
-    Nothing is to be done. The values are the first replica's: a summary of all replicas goes
-    through `host_call`, as before. Summaries in a `host_call` are not reported.
+    You need not change anything. The values are those of the first replica; a summary over all
+    replicas still goes through `host_call`. Summaries in a `host_call` are not reported.
 
     Left alone:
 
@@ -36,5 +36,5 @@ def tpu_summaries(module: Module) -> Iterator[Finding]:
         if root in ROOTS and space == "summary" and kind in _KINDS:
             yield module.finding(
                 "EB052", call, Severity.WORKS,
-                f"{shown(name)} in a TPU's model_fn is written here, of the first replica",
+                f"{shown(name)} in a TPU's model_fn is written with the first replica's values",
             )  # fmt: skip

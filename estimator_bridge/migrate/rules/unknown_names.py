@@ -10,11 +10,11 @@ from estimator_bridge.migrate.rules.missing_names import instead
 from estimator_bridge.migrate.values import Finding, Severity
 
 
-@rule("EB017", "a name that TensorFlow's public API has not")
+@rule("EB017", "a name that is not in TensorFlow's public API")
 def unknown_names(module: Module) -> Iterator[Finding]:
-    """A name below `tf` that is none of the public API's: private, misspelt, or long gone.
+    """A name below `tf` that is not in the public API: private, misspelled, or long removed.
 
-    It may be an attribute that another module has set. If it was private, look for a public name of
+    It may be an attribute that another module sets. If it was private, look for a public name for
     the same function.
 
     Left alone by `rewrite`, with a comment:
@@ -34,7 +34,7 @@ def unknown_names(module: Module) -> Iterator[Finding]:
         ):
             continue
         if use.target == "tensorflow.compat.v2.enable_v2_behavior":
-            continue  # TensorFlow 2 itself has it in compat alone
+            continue  # TensorFlow 2 itself has it only in compat
         yield module.finding(
             "EB017",
             use.nodes[0],

@@ -17,14 +17,14 @@ _FEEDS = ("infeed", "outfeed", "InfeedQueue", "InfeedEnqueue", "InfeedDequeue", 
           "OutfeedDequeue")  # fmt: skip
 
 
-@rule("EB019", "a program that needs what `run` sets up around programs")
+@rule("EB019", "a program that needs the setup of `run`")
 def v1_bridges(module: Module) -> Iterator[Finding]:
-    """TensorFlow 1 took some things that TensorFlow 2 does not take, and `run` lets it take them.
+    """`run` supports some uses that TensorFlow 1 accepted and TensorFlow 2 rejects.
 
-    These are a session of a TPU's master where the cores are emulated, infeed and outfeed outside
-    of a TPU, `tf.summary`'s functions without the package tensorboard, a subclass of batch
-    normalization whose `_moments` has no argument `mask`, and a dimension that was divided by `/`.
-    A program by plain Python asks for the same by one call.
+    These are a session of a TPU's master with emulated cores, infeed and outfeed without a TPU,
+    `tf.summary`'s functions without the package tensorboard, a subclass of batch normalization
+    whose `_moments` has no argument `mask`, and a dimension that was divided by `/`. A program that
+    plain Python runs enables the same with one call.
 
     Before:
 
@@ -67,7 +67,7 @@ def v1_bridges(module: Module) -> Iterator[Finding]:
     at = end if ";" in rest else end + len(rest.rstrip("\r"))
     separator = "; " if ";" in rest else module.newline
     yield module.finding(
-        "EB019", node, Severity.REWRITTEN, what, f"Call {text}() behind the import of TensorFlow.",
+        "EB019", node, Severity.REWRITTEN, what, f"Call {text}() after the import of TensorFlow.",
         (Edit(Span(at, at), f"{separator}{text}()"),), (statement,) if statement else (),
     )  # fmt: skip
 
@@ -86,7 +86,7 @@ def _needs(module: Module) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
     names = [(use, module.name(use.target)) for use in module.scopes.references]
     of_tf1 = any(name.startswith("tf1.") for _, name in names)
     for use, name in names:
-        # A program of TensorFlow 2 alone knows that it needs the package.
+        # A pure TensorFlow 2 program already needs the package.
         if name in _WRITERS and of_tf1:
             yield use.node, f"{name.replace('tf2', 'tf', 1)} needs the package tensorboard"
         elif name.startswith("t") and any(part.startswith(_FEEDS) for part in name.split(".")):
@@ -96,10 +96,10 @@ def _needs(module: Module) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
         takes |= {"mask"} if function.args.kwarg else set()
         in_class = isinstance(module.parents[function], ast.ClassDef)
         if function.name == "_moments" and in_class and "mask" not in takes:
-            yield function, "_moments has one more argument today"
+            yield function, "_moments now has one more argument"
     for division in module.nodes(ast.BinOp):
         if not isinstance(division.op, ast.Div) or _is_float(division.right):
-            continue  # by a float NumPy's shapes are divided, not TensorFlow's
+            continue  # programs divide NumPy's shapes by floats, not TensorFlow's
         if _is_dimension(division.left):
             yield division, "a dimension that was divided may be a float"
 
@@ -116,7 +116,7 @@ def _is_float(node: ast.expr) -> bool:
 
 
 def _is_dimension(node: ast.expr) -> bool:
-    """Whether an expression is like `x.shape[1]`, `x.shape[1].value` or `x.get_shape()[1]`."""
+    """Returns whether an expression is `x.shape[1]`, `x.shape[1].value` or `x.get_shape()[1]`."""
     if isinstance(node, ast.Attribute) and node.attr == "value":
         node = node.value
     if not isinstance(node, ast.Subscript):

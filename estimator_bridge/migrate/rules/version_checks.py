@@ -15,17 +15,17 @@ _VERSIONS = {
 }
 
 
-@rule("EB062", "a decision by TensorFlow's version")
+@rule("EB062", "a decision based on TensorFlow's version")
 def version_checks(module: Module) -> Iterator[Finding]:
-    """What a program does by `tf.__version__` was decided before TensorFlow 2.
+    """Decisions based on `tf.__version__` predate TensorFlow 2.
 
-    `assert tf.__version__.startswith("1.")` stops today, and versions that are compared as texts
-    ("2.21" < "2.4") are compared wrong. Look which way is right with TensorFlow 2 and its
-    `tf.compat.v1`, and leave that.
+    `assert tf.__version__.startswith("1.")` now fails, and comparing versions as strings ("2.21" <
+    "2.4") gives wrong results. Keep the branch that is right for TensorFlow 2 and its
+    `tf.compat.v1`.
 
-    A version that is only printed is left alone, and so is one that is compared with 1.4 or another
-    of that time: newer is right. So is a module that knows both TensorFlows: it uses `tf.compat`,
-    or imports TensorFlow in a `try` or below an `if`.
+    A version that is only printed is left alone, and so is a comparison with 1.4 or another old
+    version, which still takes the right branch. So is a module that supports both TensorFlows: one
+    that uses `tf.compat`, or imports TensorFlow in a `try` or below an `if`.
 
     Left alone by `rewrite`, with a comment:
 
@@ -52,7 +52,7 @@ def version_checks(module: Module) -> Iterator[Finding]:
 
 
 def _is_older(node: ast.Compare) -> bool:
-    """Whether a version is compared with an older one than 2, which texts do right, too."""
+    """Returns whether a version is compared with one below 2, which works for strings too."""
     texts = [n.value for n in ast.walk(node) if isinstance(n, ast.Constant)]
     ordered = all(isinstance(op, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)) for op in node.ops)
     return ordered and bool(texts) and all(str(text).startswith(("0.", "1.")) for text in texts)
@@ -67,7 +67,7 @@ def _knows_both(module: Module) -> bool:
 
 
 def _decides(module: Module, node: ast.AST) -> bool:
-    """Whether an expression is part of a comparison or of a condition."""
+    """Returns whether an expression is part of a comparison or a condition."""
     below: ast.AST = node
     while below in module.parents:
         above = module.parents[below]

@@ -11,10 +11,10 @@ from estimator_bridge.migrate.values import Finding, Severity
 
 @rule("EB042", "yaml.load without a loader")
 def yaml_loaders(module: Module) -> Iterator[Finding]:
-    """Since PyYAML 6.0 `yaml.load` asks for a loader.
+    """Since PyYAML 6.0 `yaml.load` requires a loader.
 
-    `FullLoader` reads what `yaml.load` read by default from 5.1 on. For files that others write,
-    `yaml.safe_load` is better.
+    `FullLoader` was the default of `yaml.load` from 5.1 on. For untrusted files, `yaml.safe_load`
+    is better.
 
     Before:
 
@@ -43,11 +43,11 @@ def yaml_loaders(module: Module) -> Iterator[Finding]:
             loader = f"Loader={module.lines.of(call.func.value)}.FullLoader"
             edit = added_keyword(module, call, loader)
             yield module.finding(
-                "EB042", call, Severity.REWRITTEN, f"{name} asks for a loader", f"Add {loader}.",
+                "EB042", call, Severity.REWRITTEN, f"{name} requires a loader", f"Add {loader}.",
                 (edit,),
             )  # fmt: skip
         else:
             yield module.finding(
-                "EB042", call, Severity.BY_HAND, f"{name} asks for a loader",
+                "EB042", call, Severity.BY_HAND, f"{name} requires a loader",
                 "Add Loader=yaml.FullLoader.",
             )  # fmt: skip
