@@ -6,6 +6,7 @@ agree bit for bit: in what is printed, and in every variable of the last checkpo
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -102,24 +103,33 @@ def digit(number):
     return example
 
 
-def start(command, scripts, environment, log):
-    return subprocess.Popen(
-        [sys.executable, *command],
-        stdout=log.with_suffix(".out").open("wb"),
-        stderr=log.with_suffix(".err").open("wb"),
-        cwd=scripts,
-        env={
-            **{name: value for name, value in os.environ.items() if name != "TF_USE_LEGACY_KERAS"},
-            "PYTHONPATH": os.pathsep.join(map(str, (SEEDED, ROOT))),
-            **environment,
-        },
-    )
+@pytest.fixture(scope="module")
+def process():
+    """The process that runs them, with TensorFlow loaded once for all."""
+    environment = {
+        **{name: value for name, value in os.environ.items() if name != "ESTIMATOR_BRIDGE_CORES"},
+        "PYTHONPATH": os.pathsep.join(map(str, (SEEDED, ROOT))),
+        "TF_USE_LEGACY_KERAS": "1",
+    }
+    with subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("forking.py"))],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+    ) as started:
+        yield started
+        started.stdin.close()
 
 
-def printed(process, out, log):
-    """What it said, without its folder and the time that an export is named by."""
+def printed(process, out, **job):
+    """What a program says, without its folder and the time that an export is named by."""
+    log = out.with_name(f"{out.name}-said")
+    process.stdin.write(json.dumps({**job, "log": str(log), "patience": PATIENCE}) + "\n")
+    process.stdin.flush()
+    status = process.stdout.readline()
     said = log.with_suffix(".err").read_text(errors="replace")
-    assert process.returncode == 0, f"{process.args}\n{said[-6000:]}"
+    assert status == "0\n", f"{status} from {job}\n{said[-6000:]}"
     output = log.with_suffix(".out").read_text()
     return re.sub(r"/\d{10}\b", "/TIME", output.replace(str(out), "OUT"))
 
@@ -134,33 +144,30 @@ def variables(folder):
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_rewritten_gives_the_numbers_of_run(program, rewritten, data, tmp_path):
+def test_rewritten_gives_the_numbers_of_run(program, rewritten, data, tmp_path, process):
     on_cores, arguments = PROGRAMS[program]
     script = program.partition(",")[0]
     words = [script] if "/" not in script else ["-m", script[:-3].replace("/", ".")]
-
-    def filled(out):
+    said = []
+    for folder in (SCRIPTS, rewritten):
+        runs = folder == SCRIPTS
+        out = tmp_path / ("was" if runs else "now")
+        out.mkdir()
         places = {"data": data, "out": out, "empty": ""}
-        return [word.format(**places) for word in arguments.split()]
-
-    was, now = tmp_path / "was", tmp_path / "now"
-    for folder in (was, now):
-        folder.mkdir()
-    environment = {"ESTIMATOR_BRIDGE_CORES": "2"} if on_cores else {}
-    run = ["-m", "estimator_bridge.cli", "run", *(CORES if on_cores else [])]
-    logs = tmp_path / "run", tmp_path / "python"
-    processes = [start([*run, *words, *filled(was)], SCRIPTS, {}, logs[0])]
-    processes.append(start([*words, *filled(now)], rewritten, environment, logs[1]))
-    try:
-        for process in processes:
-            process.wait(timeout=PATIENCE)
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
-    expected, got = (printed(*each) for each in zip(processes, (was, now), logs))
-    assert got == expected
-    ours, theirs = variables(was), variables(now)
+        own = [word.format(**places) for word in arguments.split()]
+        said.append(
+            printed(
+                process,
+                out,
+                words=[*(CORES if on_cores and runs else []), *words, *own],
+                runs=runs,
+                folder=str(folder),
+                environment={"ESTIMATOR_BRIDGE_CORES": "2"} if on_cores and not runs else {},
+            )
+        )
+    was, now = said
+    assert now == was
+    ours, theirs = variables(tmp_path / "was"), variables(tmp_path / "now")
     assert ours.keys() == theirs.keys()
     assert len(ours) > 1 or program == "keras_on_tpu.py"
     assert [name for name in ours if not np.array_equal(ours[name], theirs[name])] == []
