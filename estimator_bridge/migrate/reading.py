@@ -89,7 +89,7 @@ def decoded(content: bytes) -> tuple[str, str, bytes]:
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise UnreadableError(
-            f"is no {encoding} (line {line}): say its encoding in the first line, such as "
+            f"is not {encoding} (line {line}): say its encoding in the first line, such as "
             "`# -*- coding: latin-1 -*-`"
         ) from None
     if "\0" in text:
