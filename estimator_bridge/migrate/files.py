@@ -54,7 +54,7 @@ def find_files(paths: Iterable[str], exclude: Iterable[str] = ()) -> list[Found]
             raise NothingFoundError(f"{path} {said}")
         if os.path.isdir(path):
             below = list(_below(path, patterns))
-            if not below:
+            if all(os.path.isdir(file.path) for file in below):
                 raise NothingFoundError(f"{path} contains no Python: no .py and no .ipynb file")
         else:
             below = [Found(path)]
@@ -67,6 +67,7 @@ def find_files(paths: Iterable[str], exclude: Iterable[str] = ()) -> list[Found]
 
 def _below(folder: str, patterns: tuple[str, ...]) -> Iterator[Found]:
     for root, folders, files in os.walk(folder):
+        linked = {name for name in folders if os.path.islink(os.path.join(root, name))}
         folders[:] = sorted(
             name
             for name in folders
@@ -74,6 +75,9 @@ def _below(folder: str, patterns: tuple[str, ...]) -> Iterator[Found]:
             and not name.startswith(".")
             and not _matches(os.path.join(root, name), patterns)
         )
+        for name in folders:
+            if name in linked:
+                yield Found(os.path.join(root, name), "a link to a folder")
         for name in sorted(files):
             path = os.path.join(root, name)
             if not name.endswith(_ENDINGS) or _matches(path, patterns):

@@ -67,10 +67,16 @@ def moved_uses(
             use.nodes[0],
             Severity.REWRITTEN,
             f"{shown(known.name)} has moved",
-            f"Write {edits[0].text}.",
+            _how(edits[0].text, imports),
             edits,
             imports,
         )
+
+
+def _how(text: str, imports: tuple[str, ...]) -> str:
+    """What to write; and where its first word comes from, unless that is `eb`."""
+    others = [f"`{line}`" for line in imports if not line.endswith(" as eb")]
+    return f"Write {text}, with {' and '.join(others)}." if others else f"Write {text}."
 
 
 def _is_called(module: Module, use: Reference) -> bool:

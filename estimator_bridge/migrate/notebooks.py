@@ -104,7 +104,7 @@ def read_notebook_source(path: str) -> NotebookSource:
     try:
         notebook = read_notebook(path)
     except (NotebookError, UnicodeDecodeError) as error:
-        raise UnreadableError(str(error).replace(repr(path), "it")) from None
+        raise UnreadableError(str(error).removeprefix(f"{path!r} ")) from None
     marker = "# estimator-bridge:"
     while marker in source.text:
         marker += ":"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Mapping
 
@@ -45,6 +46,9 @@ def write_whole(path: str, content: bytes, before: bytes) -> None:
       OSError: it cannot be written, or its content has changed; the file then stays unchanged.
     """
     path = os.path.realpath(path)
+    # Its folder alone would let it be replaced, and root may write to it.
+    if not os.stat(path).st_mode & stat.S_IWUSR:
+        raise OSError(f"{path} is read-only: make it writable, and run the command again")
     with open(path, "rb") as file:
         if file.read() != before:
             raise OSError(f"{path} has changed since it was read: run the command again")

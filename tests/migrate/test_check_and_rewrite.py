@@ -35,7 +35,7 @@ def test_check_names_file_line_column_rule_and_what_to_do(folder, capsys):
     said = capsys.readouterr().out.splitlines()
     assert said[1] == (
         "./a.py:3:5: EB012 [rewritten automatically] tf.contrib.layers.conv2d has moved. Write "
-        "contrib.layers.conv2d."
+        "contrib.layers.conv2d, with `from estimator_bridge.legacy import contrib`."
     )
     assert said[2].startswith("./a.py:4:5: EB014 [unavailable] tf.contrib.learn.Experiment is")
     assert said[-2] == "./a.py: 2 rewritten automatically, 1 unavailable"
@@ -106,11 +106,16 @@ def test_files_of_tools_and_links_are_passed_over(folder, capsys):
     )
     (folder / "c.py").write_text("x = 1\n")
     os.symlink("a_pb2.py", folder / "d.py")
+    os.symlink(".", folder / "loop")
+    assert main(["check", "."]) == 0
+    assert "5 files, 1 lines, 4 passed over: 2 works as is" in capsys.readouterr().out
     assert main(["rewrite", "--write", "."]) == 0
     said = capsys.readouterr().err
     assert "./a_pb2.py: passed over: made by a tool" in said
     assert "./b.py: passed over: made by a tool" in said
-    assert "./d.py: passed over: a link" in said
+    assert "./d.py: passed over: a link\n" in said
+    assert "./loop: passed over: a link to a folder\n" in said
+    assert said.endswith("5 files: 0 written, 4 passed over\n")
     assert (folder / "a_pb2.py").read_text() == OLD
 
 
@@ -248,6 +253,35 @@ def test_neither_command_loads_tensorflow(folder):
     subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, cwd=folder)
 
 
+def test_a_file_that_is_read_only_stays_as_it_is(folder, capsys):
+    (folder / "a.py").write_text(OLD)
+    (folder / "a.py").chmod(0o444)
+    assert main(["rewrite", "--write", "a.py"]) == 1
+    said = capsys.readouterr().err
+    assert "a.py is read-only: make it writable, and run the command again\n" in said
+    assert "1 file: 0 written" in said
+    assert (folder / "a.py").read_text() == OLD
+    assert os.listdir(folder) == ["a.py"]
+
+
+def test_a_broken_notebook_is_named(folder, capsys):
+    (folder / "a.ipynb").write_text("not json")
+    assert main(["check", "a.ipynb"]) == 1
+    said = capsys.readouterr().out
+    assert "EB003 [by hand] a.ipynb is not a notebook: its JSON is broken (Expecting value" in said
+
+
+def test_where_a_new_name_comes_from_is_said(folder, capsys):
+    (folder / "a.py").write_text(
+        "import tensorflow as tf\nx = tf.contrib.layers.flatten, tf.estimator.Estimator\n"
+    )
+    assert main(["check", "a.py"]) == 1
+    said = capsys.readouterr().out
+    imported = "`from estimator_bridge.legacy import contrib`"
+    assert f"Write contrib.layers.flatten, with {imported}.\n" in said
+    assert "Write eb.v1.Estimator.\n" in said
+
+
 def test_what_cannot_be_opened_is_named_and_does_not_wait(folder, capsys):
     os.mkfifo(folder / "a.py")
     (folder / "b.py").write_bytes(b"x = 1\n" * 700_000)
@@ -255,7 +289,7 @@ def test_what_cannot_be_opened_is_named_and_does_not_wait(folder, capsys):
     said = capsys.readouterr().out
     assert "./a.py:1:1: EB003 [by hand] a.py is a pipe or a device, not a file." in said
     assert "b.py has 4,200,000 bytes; the limit is 4,000,000" in said
-    assert said.endswith("0 files, 0 lines, 2 passed over: 2 by hand\n")
+    assert said.endswith("2 files, 0 lines, 2 passed over: 2 by hand\n")
 
 
 def test_a_file_without_permission_is_named(folder, capsys, monkeypatch):
@@ -279,7 +313,7 @@ def test_a_file_is_rewritten_once_and_links_stay(folder, capsys):
     os.symlink("/nowhere.py", folder / "src" / "broken.py")
     assert main(["rewrite", "--write", "b.py", "src/a.py", "other", "src"]) == 0
     said = capsys.readouterr().err
-    assert said.splitlines()[-1] == "3 files: 1 written, 2 passed over"
+    assert said.splitlines()[-1] == "5 files: 1 written, 4 passed over"
     assert os.readlink(folder / "b.py") == "src/a.py"
     assert (folder / "src" / "a.py").read_text() == "x = range(1)\n"
 

@@ -98,7 +98,7 @@ def test_sources_that_are_one_text_and_old_formats(folder):
         ("[]", "EB003", "a.ipynb:1:1", "wanted a JSON object"),
         (json.dumps(notebook([])), "EB003", "a.ipynb:1:1", "has no code cells"),
         (json.dumps(notebook(["x"], metadata={"kernelspec": {"language": "R"}})), "EB003",
-         "a.ipynb:1:1", "is a notebook of r"),
+         "a.ipynb:1:1", "is a notebook in r"),
         (json.dumps(notebook(["x = 1", "\nprint 'a'"])), "EB002", "a.ipynb cell 2:2:1",
          "is Python 2: a print statement"),
         (json.dumps(notebook(["x = 1", "x = (", "y"])), "EB001", "a.ipynb cell 2:1:1",

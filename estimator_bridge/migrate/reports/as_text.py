@@ -33,12 +33,11 @@ def summary(report: Report) -> str:
             lines.append(f"{file.path}: passed over: {file.passed_over}")
         elif file.findings:
             lines.append(f"{file.path}: {_counts(list(file.findings))}")
-    read = [file for file in report.files if not file.passed_over]
-    passed = len(report.files) - len(read)
+    passed = sum(bool(file.passed_over) for file in report.files)
     total = _counts(report.findings) if report.findings else "nothing found"
-    files = f"{len(read)} {'file' if len(read) == 1 else 'files'}"
+    files = f"{len(report.files)} {'file' if len(report.files) == 1 else 'files'}"
     lines.append(
-        f"{files}, {sum(file.lines for file in read)} lines"
+        f"{files}, {sum(file.lines for file in report.files if not file.passed_over)} lines"
         f"{f', {passed} passed over' if passed else ''}: {total}"
     )
     return "\n".join(lines)
