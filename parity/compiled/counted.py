@@ -1,4 +1,4 @@
-"""FLOPs of a training step, counted by hand from a model's shapes, to hold the compiler's against.
+"""FLOPs and arguments of training steps by hand from shapes, to hold the compiler's against.
 
 A multiplication and its addition are two FLOPs. Counted are matrix products and convolutions
 alone: what works element by element, such as activations and optimizers, is a few percent. A
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["BY_HAND", "bert_flops", "mlp_flops", "resnet50_flops"]
+__all__ = ["BY_HAND", "bert_argument_bytes", "bert_flops", "mlp_flops", "resnet50_flops"]
 
 
 def mlp_flops(batch: int, sizes: Sequence[int]) -> int:
@@ -47,6 +47,29 @@ def bert_flops(
     pooler = 2 * batch * (width * width + width * classes)
     lookup = 2 * tokens * (words + 2) * width  # of words, and of the sentence's number
     return 3 * (layers * layer + pooler) + 2 * lookup
+
+
+def bert_argument_bytes(
+    batch: int,
+    length: int,
+    width: int = 768,
+    layers: int = 12,
+    inner: int = 3072,
+    words: int = 30522,
+    positions: int = 512,
+    classes: int = 2,
+) -> int:
+    """What the training step of BERT's classifier is given: weights, Adam's two moments, a batch.
+
+    An example has three rows of ids, a label and whether it is real. The global step and the
+    position in the input have 8 bytes each.
+    """
+    embeddings = (words + 2 + positions + 2) * width  # two kinds of sentence, a norm's two rows
+    attention = 4 * (width * width + width)
+    layer = attention + width * inner + inner + inner * width + width + 4 * width
+    pooler = width * width + width + width * classes + classes
+    weights = embeddings + layers * layer + pooler
+    return 4 * (3 * weights + batch * (3 * length + 2)) + 8 + 8
 
 
 def resnet50_flops(batch: int, size: int = 224, classes: int = 1000, padding: bool = False) -> int:
