@@ -37,7 +37,7 @@ def test_cells_are_described_in_one_way(given):
     [
         ({"units": [3], "cell_type": "cnn"}, "`cell_type` should be a class .*'lstm'.*Got: 'cnn'"),
         ({"units": [3], "cell_type": lambda units: object()}, "should have a `call` and `state_s"),
-        ({}, "units must be a list of how wide"),
+        ({}, "units must be a list of the RNN cells"),
         ({"units": 3}, "units must be a list .*got 3"),
     ],
 )

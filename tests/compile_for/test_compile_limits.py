@@ -80,9 +80,9 @@ def masked_roots(x):
 @pytest.mark.parametrize(
     ("function", "offset", "mend"),
     [
-        (spectrum, 1, "cast before it, and back after it"),
+        (spectrum, 1, "cast before it and back after it"),
         (long_products, 2, "cast to int32, or to float32"),
-        (masked_roots, 1, "Give it one shape"),
+        (masked_roots, 1, "Give it a fixed shape"),
     ],
 )
 def test_what_the_tpus_compiler_alone_refuses_names_the_line(function, offset, mend):

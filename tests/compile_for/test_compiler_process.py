@@ -294,7 +294,7 @@ Suspected Python Code Location:
         ),
         (
             'UNIMPLEMENTED: CustomCall "Cholesky" is not supported to have a dynamic dimension',
-            ["Where, made at m.py:5", "Give it one shape"],
+            ["Where, made at m.py:5", "Give it a fixed shape"],
         ),
         ("INTERNAL: something", ["does not say which operation", "Compute it in input_fn"]),
     ],

@@ -68,7 +68,7 @@ def test_a_size_that_the_program_refuses_ends_the_search():
 @pytest.mark.parametrize(
     ("size", "too_large", "told"),
     [
-        (64, 72, "batches of 64 fit (1 GiB of 16 GiB), of 72 not; 5 sizes compiled"),
+        (64, 72, "batches of 64 fit (1 GiB of 16 GiB), batches of 72 do not; 5 sizes compiled"),
         (0, 8, "no batch fits, batches of 8 do not"),
     ],
 )

@@ -78,7 +78,7 @@ def test_a_limit_that_is_no_time_is_refused(secs):
         (["--report", "r.json"], "--report needs a slice to compile for"),
         (["--find-batch-size"], "--find-batch-size needs a slice to compile for"),
         (["--compile-for", "v5e-8", "--cores", "2"], "leave --cores out"),
-        (["--compile-for", "v5e-8", "--find-batch-size"], "give --compile-only too"),
+        (["--compile-for", "v5e-8", "--find-batch-size"], "add --compile-only"),
         (["--compile-for", "v5e-8", "--report", "r.txt"], "must end in .json, or in .html"),
         (["--compile-for", "v5e-8", "--report", "no/r.json"], "does not exist"),
     ],

@@ -16,8 +16,8 @@ from estimator_bridge.migrate import options
 OLD = "import tensorflow as tf\n\nx = tf.contrib.layers.conv2d\ny = tf.contrib.learn.Experiment\n"
 NEW = (
     "from estimator_bridge.legacy import contrib\nimport tensorflow.compat.v1 as tf\n\n"
-    "x = contrib.layers.conv2d\n# EB014: tf.contrib.learn.Experiment is nowhere any more. Use "
-    "tf.estimator.train_and_evaluate\n# with TrainSpec and EvalSpec.\n"
+    "x = contrib.layers.conv2d\n# EB014: tf.contrib.learn.Experiment no longer exists. Use "
+    "tf.estimator.train_and_evaluate with\n# TrainSpec and EvalSpec.\n"
     "y = tf.contrib.learn.Experiment\n"
 )
 

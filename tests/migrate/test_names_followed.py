@@ -166,7 +166,7 @@ def test_what_is_missing_is_said_where_it_is_used():
         "import tensorflow as tf\n\ndef f():\n    tf.contrib.learn.Experiment()\n", "EB014"
     )
     assert (found.line, found.column, found.severity.value) == (4, 5, "unavailable")
-    assert found.message == "tf.contrib.learn.Experiment is nowhere any more"
+    assert found.message == "tf.contrib.learn.Experiment no longer exists"
     assert found.how.startswith("Use tf.estimator.train_and_evaluate")
 
 

@@ -70,8 +70,8 @@ def test_cells_are_rewritten_and_the_rest_keeps_its_bytes(folder, capsys, layout
         CELLS[1],
         CELLS[2].replace("tf.contrib", "contrib"),
         CELLS[3],
-        "%%time\n# EB014: tf.contrib.learn.Experiment is nowhere any more. Use "
-        "tf.estimator.train_and_evaluate\n# with TrainSpec and EvalSpec.\n"
+        "%%time\n# EB014: tf.contrib.learn.Experiment no longer exists. Use "
+        "tf.estimator.train_and_evaluate with\n# TrainSpec and EvalSpec.\n"
         "x = tf.contrib.learn.Experiment\ny = 'é'",
     ]
     # With the old sources put back, and in the file's layout, it is the old file.
