@@ -3,9 +3,9 @@
     python -m parity.rewriting.runs --checkouts FOLDER [--cores N] [--out FILE] [PROGRAM ...]
 
 The programs are those of ``parity.compiled.fetched``, and FOLDER holds their checkouts. Both runs
-train with the same seed on emulated cores. Their last checkpoints must be equal, bit for bit, and
-their evaluations must give the same results. Packages that a program needs and this environment
-lacks are found on PYTHONPATH.
+train with the same seed on emulated cores. Their last checkpoints must be equal, bit for bit, their
+evaluations must give the same results, and their predictions' tables the same bytes. Packages that
+a program needs and this environment lacks are found on PYTHONPATH.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _SECS = 600
 _SEEDED = Path(__file__).with_name("seeded")
 _ROOT = Path(__file__).resolve().parents[2]
 _RESULT = re.compile(r"Saving dict for global step (\d+: .*)")
-# The same program in both runs: what is compiled in minutes, and not run, is left out.
 # Repositories that expect to be a package of this name.
 _PACKAGES = {"google-research/albert": "albert"}
+# What is compiled in minutes, and not run, is left out.
 _TOO_LARGE = ("bert: run_classifier, BERT-base", "tpu: resnet_main, ResNet-50")
 
 
@@ -72,6 +72,13 @@ def _weights(folder: Path) -> dict[str, Any]:
     return {name: reader.get_tensor(name) for name in reader.get_variable_to_shape_map()}
 
 
+def _tables(folder: Path) -> dict[str, bytes]:
+    """The tables of predictions below a folder."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*.tsv"))
+    }
+
+
 def compared(name: str, checkouts: Path, data: Path, cores: int) -> dict[str, Any]:
     """Runs one program both ways.
 
@@ -82,8 +89,8 @@ def compared(name: str, checkouts: Path, data: Path, cores: int) -> dict[str, An
       cores: how many are emulated.
 
     Returns:
-      Exit codes, the number of variables, names of those that differ, the number of evaluations,
-      and the last lines of a run that failed.
+      Exit codes, the number of variables, names of those that differ, the number of evaluations
+      and of tables, and the last lines of a run that failed.
     """
     import numpy as np
 
@@ -104,12 +111,13 @@ def compared(name: str, checkouts: Path, data: Path, cores: int) -> dict[str, An
         for side, code in (("run", published), ("python", copy)):
             out = Path(folder, f"out of {side}".replace(" ", "_"))
             found[side], said = _run(program, code, data, out, cores, side == "python")
-            sides[side] = _weights(out), _RESULT.findall(said)
+            sides[side] = _weights(out), _RESULT.findall(said), _tables(out)
             if found[side]:
                 found[f"{side} said"] = said.splitlines()[-5:]
-    (ours, results), (theirs, again) = sides["run"], sides["python"]
+    (ours, results, tables), (theirs, again, same) = sides["run"], sides["python"]
     found["variables"] = len(ours)
     found["evaluations"] = len(results)
+    found["tables"] = len(tables)
     found["different"] = sorted(
         variable
         for variable in {*ours, *theirs}
@@ -117,7 +125,7 @@ def compared(name: str, checkouts: Path, data: Path, cores: int) -> dict[str, An
         or variable not in theirs
         or not np.array_equal(ours[variable], theirs[variable])
     )
-    found["equal"] = bool(ours) and not found["different"] and results == again
+    found["equal"] = bool(ours) and not found["different"] and (results, tables) == (again, same)
     return found
 
 
