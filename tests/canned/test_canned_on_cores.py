@@ -211,6 +211,31 @@ def test_kmeans_of_one_core_scores_and_predicts_on_several(tmp_path):
             np.testing.assert_allclose(row["all_distances"], wanted["all_distances"], atol=1e-5)
 
 
+@pytest.mark.parametrize("kind", [eb.LinearRegressor, canned.LinearClassifierV1])
+def test_linear_sdca_of_one_core_scores_and_predicts_on_several(kind, tmp_path):
+    """The examples' ids, strings, are read in training alone."""
+    ids = np.array([f"row {number}" for number in range(COUNT)])
+
+    def rows(is_whole=False):
+        return tf.data.Dataset.from_tensor_slices(({**ROWS, "id": ids}, Y)).batch(16, is_whole)
+
+    made = kind(
+        WIDE, str(tmp_path), weight_column="w",
+        optimizer=eb.experimental.LinearSDCA("id", symmetric_l2_regularization=4.0),
+    )  # fmt: skip
+    on_cores(1, made).train(lambda: rows(is_whole=True).repeat(3))
+    assert made.get_variable_value("linear/linear_model/x/weights").any()
+    expected, predicted = made.evaluate(rows), list(made.predict(rows))
+    key = "logits" if "logits" in predicted[0] else "predictions"
+    for cores in (1, 2):
+        of_cores = on_cores(cores, made)
+        assert of_cores.evaluate(rows) == pytest.approx(expected, rel=2e-5, abs=1e-6)
+        found = list(of_cores.predict(rows))
+        assert [row.keys() for row in found] == [row.keys() for row in predicted]
+        for row, wanted in zip(found, predicted, strict=True):
+            np.testing.assert_allclose(row[key], wanted[key], atol=1e-5)
+
+
 # Of sequences of up to 5 steps.
 STEPS = np.array([5, 3, 1, 2])[np.arange(COUNT) % 4]
 WITHIN = np.arange(5)[None] < STEPS[:, None]
