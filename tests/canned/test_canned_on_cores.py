@@ -8,6 +8,7 @@ import tensorflow as tf
 
 import estimator_bridge as eb
 from estimator_bridge import canned
+from estimator_bridge.heads import SequentialHeadWrapper
 
 fc, v1 = tf.feature_column, tf.compat.v1
 RNG = np.random.RandomState(0)
@@ -278,6 +279,48 @@ def test_recurrent_networks_and_sequential_heads_read_dense_sequences():
     for name, value in weights.items():
         np.testing.assert_allclose(found[0][name], value, rtol=1e-4, atol=1e-5, err_msg=name)
     assert found[1] == pytest.approx(results, rel=1e-4)
+
+
+@pytest.mark.parametrize("of_steps", [False, True])
+def test_recurrent_networks_predict_numbers(of_steps):
+    """By RegressionHead, of sequences and of each of their steps."""
+    rows = {
+        "value": np.where(WITHIN, np.random.RandomState(2).randn(COUNT, 5), 0).astype(np.float32),
+        "x": ROWS["x"],
+        "w": ROWS["w"],
+    }
+    labels = rows["value"].cumsum(1)[..., None]
+    labels = labels if of_steps else labels[:, -1]
+
+    def input_fn(is_whole=False):
+        return tf.data.Dataset.from_tensor_slices((rows, labels)).batch(16, is_whole)
+
+    head = eb.RegressionHead(weight_column=None if of_steps else "w")
+    column = fc.sequence_numeric_column("value", normalizer_fn=tf.sparse.from_dense)
+
+    def outcome_of(estimator):
+        estimator.train(lambda: input_fn(is_whole=True).repeat(2))
+        names = estimator.get_variable_names()
+        weights = {name: estimator.get_variable_value(name) for name in names}
+        return weights, estimator.evaluate(input_fn), list(estimator.predict(input_fn))
+
+    def make():
+        return one(
+            eb.experimental.RNNEstimator,
+            SequentialHeadWrapper(head, "sequence_mask") if of_steps else head,
+            [column], [NUMBERS], [3], return_sequences=of_steps, optimizer=new_adam,
+        )  # fmt: skip
+
+    weights, results, predicted = outcome_of(make())
+    found = outcome_of(on_cores(2, make()))
+    assert found[0].keys() == weights.keys()
+    for name, value in weights.items():
+        np.testing.assert_allclose(found[0][name], value, rtol=1e-4, atol=1e-5, err_msg=name)
+    assert found[1] == pytest.approx(results, rel=1e-4)
+    assert [row.keys() for row in found[2]] == [row.keys() for row in predicted]
+    for row, wanted in zip(found[2], predicted, strict=True):
+        for key, value in wanted.items():
+            np.testing.assert_allclose(row[key], value, rtol=1e-4, atol=1e-5, err_msg=key)
 
 
 def test_sums_of_a_batch_that_each_core_sees_whole_are_refused():
