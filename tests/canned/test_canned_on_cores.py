@@ -8,6 +8,7 @@ import tensorflow as tf
 
 import estimator_bridge as eb
 from estimator_bridge import canned
+from estimator_bridge.heads import SequentialHeadWrapper
 
 fc, v1 = tf.feature_column, tf.compat.v1
 RNG = np.random.RandomState(0)
@@ -211,6 +212,31 @@ def test_kmeans_of_one_core_scores_and_predicts_on_several(tmp_path):
             np.testing.assert_allclose(row["all_distances"], wanted["all_distances"], atol=1e-5)
 
 
+@pytest.mark.parametrize("kind", [eb.LinearRegressor, canned.LinearClassifierV1])
+def test_linear_sdca_of_one_core_scores_and_predicts_on_several(kind, tmp_path):
+    """The examples' ids, strings, are read in training alone."""
+    ids = np.array([f"row {number}" for number in range(COUNT)])
+
+    def rows(is_whole=False):
+        return tf.data.Dataset.from_tensor_slices(({**ROWS, "id": ids}, Y)).batch(16, is_whole)
+
+    made = kind(
+        WIDE, str(tmp_path), weight_column="w",
+        optimizer=eb.experimental.LinearSDCA("id", symmetric_l2_regularization=4.0),
+    )  # fmt: skip
+    on_cores(1, made).train(lambda: rows(is_whole=True).repeat(3))
+    assert made.get_variable_value("linear/linear_model/x/weights").any()
+    expected, predicted = made.evaluate(rows), list(made.predict(rows))
+    key = "logits" if "logits" in predicted[0] else "predictions"
+    for cores in (1, 2):
+        of_cores = on_cores(cores, made)
+        assert of_cores.evaluate(rows) == pytest.approx(expected, rel=2e-5, abs=1e-6)
+        found = list(of_cores.predict(rows))
+        assert [row.keys() for row in found] == [row.keys() for row in predicted]
+        for row, wanted in zip(found, predicted, strict=True):
+            np.testing.assert_allclose(row[key], wanted[key], atol=1e-5)
+
+
 # Of sequences of up to 5 steps.
 STEPS = np.array([5, 3, 1, 2])[np.arange(COUNT) % 4]
 WITHIN = np.arange(5)[None] < STEPS[:, None]
@@ -253,6 +279,48 @@ def test_recurrent_networks_and_sequential_heads_read_dense_sequences():
     for name, value in weights.items():
         np.testing.assert_allclose(found[0][name], value, rtol=1e-4, atol=1e-5, err_msg=name)
     assert found[1] == pytest.approx(results, rel=1e-4)
+
+
+@pytest.mark.parametrize("of_steps", [False, True])
+def test_recurrent_networks_predict_numbers(of_steps):
+    """By RegressionHead, of sequences and of each of their steps."""
+    rows = {
+        "value": np.where(WITHIN, np.random.RandomState(2).randn(COUNT, 5), 0).astype(np.float32),
+        "x": ROWS["x"],
+        "w": ROWS["w"],
+    }
+    labels = rows["value"].cumsum(1)[..., None]
+    labels = labels if of_steps else labels[:, -1]
+
+    def input_fn(is_whole=False):
+        return tf.data.Dataset.from_tensor_slices((rows, labels)).batch(16, is_whole)
+
+    head = eb.RegressionHead(weight_column=None if of_steps else "w")
+    column = fc.sequence_numeric_column("value", normalizer_fn=tf.sparse.from_dense)
+
+    def outcome_of(estimator):
+        estimator.train(lambda: input_fn(is_whole=True).repeat(2))
+        names = estimator.get_variable_names()
+        weights = {name: estimator.get_variable_value(name) for name in names}
+        return weights, estimator.evaluate(input_fn), list(estimator.predict(input_fn))
+
+    def make():
+        return one(
+            eb.experimental.RNNEstimator,
+            SequentialHeadWrapper(head, "sequence_mask") if of_steps else head,
+            [column], [NUMBERS], [3], return_sequences=of_steps, optimizer=new_adam,
+        )  # fmt: skip
+
+    weights, results, predicted = outcome_of(make())
+    found = outcome_of(on_cores(2, make()))
+    assert found[0].keys() == weights.keys()
+    for name, value in weights.items():
+        np.testing.assert_allclose(found[0][name], value, rtol=1e-4, atol=1e-5, err_msg=name)
+    assert found[1] == pytest.approx(results, rel=1e-4)
+    assert [row.keys() for row in found[2]] == [row.keys() for row in predicted]
+    for row, wanted in zip(found[2], predicted, strict=True):
+        for key, value in wanted.items():
+            np.testing.assert_allclose(row[key], value, rtol=1e-4, atol=1e-5, err_msg=key)
 
 
 def test_sums_of_a_batch_that_each_core_sees_whole_are_refused():
