@@ -98,9 +98,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("checkout", nargs="?", type=Path, metavar="CHECKOUT")
     parser.add_argument("--only", metavar="FILE[::TEST]", help="one file, or tests of one file")
     parser.add_argument("--mode", choices=MODES, help="by default both, or the file's own")
-    parser.add_argument(
-        "--original", metavar="PYTHON", help="run under this Python's Estimator"
-    )
+    parser.add_argument("--original", metavar="PYTHON", help="run under this Python's Estimator")
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds for one test")
     parser.add_argument(
         "--cores", type=int, default=8, help="number of emulated cores for tests of TPUs"

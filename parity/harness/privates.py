@@ -142,7 +142,7 @@ class _Source:
             yield f"(object).{part.attr}"
 
     def _replaced(self, call: ast.Call) -> Iterator[str]:
-        """Returns the target of a mock.patch.object, if it is internal to the original."""
+        """Yields the target of a mock.patch.object, if it is internal to the original."""
         function = call.func
         if not (isinstance(function, ast.Attribute) and function.attr == "object"):
             return

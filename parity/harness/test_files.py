@@ -11,7 +11,7 @@ __all__ = ["FILES", "HEADLINE", "MODES", "ROOT", "TestFile", "find_files"]
 ROOT = "tensorflow_estimator/python/estimator"
 MODES = ("tf2", "v1")
 
-# Canned estimators and Keras conversion are not here: the library has not got them yet.
+# Without the tests of canned estimators, except those of heads, and of Keras conversion.
 FILES = (
     "estimator_test.py",
     "model_fn_test.py",

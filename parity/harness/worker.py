@@ -118,7 +118,7 @@ def _load(options: argparse.Namespace) -> list[unittest.TestCase]:
     from absl import flags
 
     flags.FLAGS([sys.argv[0]])
-    if options.cores and "test_num_shards" in flags.FLAGS:  # the number of cores that a TPU test expects
+    if options.cores and "test_num_shards" in flags.FLAGS:  # a TPU test's number of cores
         flags.FLAGS.test_num_shards = options.cores
     return list(_flat(unittest.defaultTestLoader.loadTestsFromModule(module)))
 

@@ -84,7 +84,7 @@ class WorkerProcess:
 
 
 def _environment(scratch: str) -> dict[str, str]:
-    """Returns this process's environment with scratch folders, without variables that affect tests."""
+    """Returns the environment with scratch folders, without variables that affect tests."""
     inherited = {k: v for k, v in os.environ.items() if k not in _REACHING_IN}
     return {
         **inherited,
