@@ -1,4 +1,4 @@
-"""What the tests of graph/ and runtime/ share: traces, runs side by side, runs on replicas."""
+"""Helpers of the tests of graph/ and runtime/: traces, runs side by side, runs on replicas."""
 
 import os
 import subprocess

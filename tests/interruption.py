@@ -1,4 +1,4 @@
-"""Kills a training process again and again, restarts it, and says what it ended with.
+"""Kills a training process repeatedly, restarts it, and reports its final state.
 
     python tests/interruption.py KIND FOLDER SEED
 

@@ -1,4 +1,4 @@
-"""What the tests of several hosts share: loops traced for TPUs that are described."""
+"""Helpers of the tests of several hosts: loops traced for described TPUs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of tf.contrib share: a graph, run in a session, and what it has made."""
+"""Helpers of the tests of tf.contrib: a graph, run in a session, with its variables."""
 
 import numpy as np
 import tensorflow as tf

@@ -1,4 +1,4 @@
-"""tf.contrib where a program runs as in TF1: Dimensions, reference variables, v1 control flow."""
+"""tf.contrib in a program with TF1 behavior: Dimensions, reference variables, v1 control flow."""
 
 import numpy as np
 import pytest

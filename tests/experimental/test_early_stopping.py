@@ -1,4 +1,4 @@
-"""Training stops by what evaluations found; the loop runs on in between."""
+"""Evaluations stop training; the loop keeps running in between."""
 
 from __future__ import annotations
 

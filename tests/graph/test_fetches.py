@@ -1,4 +1,4 @@
-"""LiftedSession.run takes the fetches and feeds that tf.compat.v1.Session.run does."""
+"""LiftedSession.run accepts the fetches and feeds of tf.compat.v1.Session.run."""
 
 import collections
 import types

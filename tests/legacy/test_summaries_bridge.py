@@ -1,4 +1,4 @@
-"""tf.summary without tensorboard: the events are those that TensorBoard reads."""
+"""tf.summary without tensorboard writes events that TensorBoard reads."""
 
 import numpy as np
 import pytest

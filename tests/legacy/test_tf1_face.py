@@ -1,4 +1,4 @@
-"""TF1's tf: its names, its patches, its old paths. No test here changes TensorFlow's behavior."""
+"""TF1's tf: names, patches, old paths. No test here changes TensorFlow's behavior."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a variable is there, as TF1 programs ask it."""
+"""Tests of variables for truth, as TF1 programs use them."""
 
 import pytest
 import tensorflow as tf

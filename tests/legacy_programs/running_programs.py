@@ -1,4 +1,4 @@
-"""Runs an old program by the command that a user types, in a process of its own."""
+"""Runs an old program with the user's command, in a separate process."""
 
 from __future__ import annotations
 

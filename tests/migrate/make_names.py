@@ -1,4 +1,4 @@
-"""Writes estimator_bridge/migrate/names.json: what `check` and `rewrite` know of names.
+"""Writes estimator_bridge/migrate/names.json, the names that `check` and `rewrite` know.
 
 python tests/migrate/make_names.py
 

@@ -1,4 +1,4 @@
-"""The commands: what they print, write and return, and how they treat unreadable files."""
+"""The commands: output, files, exit codes, and unreadable files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program of 2018 gives by plain Python, rewritten, the numbers that `run` gives."""
+"""A program of 2018, rewritten, gives in plain Python the numbers that `run` gives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small models, and what the adapters build of them run by the engine without an estimator."""
+"""Small models, and the adapters' model_fns run by the engine without an estimator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The matrix of compiled programs: commands, results that a run goes on from, the page, counts."""
+"""The matrix of compiled programs: commands, continued runs, the page, counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page about conformance says what the kept scores say."""
+"""The conformance page agrees with the kept scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cross-replica sums: where they stand, what they sum, and the order of what is between them."""
+"""Cross-replica sums: places, values, and the order of the operations between them."""
 
 import numpy as np
 import pytest

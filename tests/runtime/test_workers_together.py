@@ -1,4 +1,4 @@
-"""Processes that train together: as one process would, and none waits for another for ever."""
+"""Processes that train together: as one process would, and none waits indefinitely."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Starts the processes of a cluster on this machine, and reads what they say."""
+"""Starts the processes of a cluster on this machine, and reads their output."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""What each process of test_workers_together.py and test_workers_restarted.py runs.
+"""The program of each process of test_workers_together.py and test_workers_restarted.py.
 
 Its arguments: which program, and model_dir. TF_CONFIG tells it who it is. It prints JSON, one
 object a line.

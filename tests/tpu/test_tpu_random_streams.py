@@ -1,4 +1,4 @@
-"""Dropout in TPU mode: other masks on each replica, the same in each run, going on after a stop."""
+"""Dropout in TPU mode: masks differ by replica, repeat in each run, and continue after a stop."""
 
 from __future__ import annotations
 

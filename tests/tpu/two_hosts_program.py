@@ -1,4 +1,4 @@
-"""A program of a client and two hosts, with two CPU cores each in the place of a TPU's.
+"""A program of a client and two hosts, with two CPU cores each instead of a TPU's.
 
 The hosts are processes, each in a folder of its own, which the client does not share.
 

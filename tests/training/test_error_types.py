@@ -1,4 +1,4 @@
-"""What programs catch: each error is also of the type that the original raises there."""
+"""Each error is also of the type that the original raises there."""
 
 import json
 import os

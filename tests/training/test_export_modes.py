@@ -1,4 +1,4 @@
-"""A model exported in several modes, and each used as a loader would."""
+"""A model exported in several modes, each used as by a loader."""
 
 from __future__ import annotations
 

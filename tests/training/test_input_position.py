@@ -1,4 +1,4 @@
-"""A resumed run sees the examples that come next: the input's position is saved with the model."""
+"""A resumed run sees the next examples: the input's position is saved with the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs whose hooks ask the session for what needs the batch, under the real tf.estimator or here.
+"""Hooks whose session runs need the batch, under the real tf.estimator or here.
 
 Each case gives what every run of the session saw, in order. The estimator module is an argument:
 ``tf.compat.v1.estimator`` of TF 2.15 when the golden file is made, ``estimator_bridge`` when it is

@@ -1,4 +1,4 @@
-"""Programs whose variables start from a checkpoint, in all the ways that there are.
+"""Programs whose variables start from a checkpoint, in all possible ways.
 
 The estimator module is an argument: ``tf.compat.v1.estimator`` of TF 2.15 when the golden file is
 made, ``estimator_bridge`` when it is compared. No weight is trained, so that what a program ends

@@ -1,4 +1,4 @@
-"""What programs see of their variables where v2 behaviour is off: only what no run had otherwise.
+"""Values of variables with v2 behavior off: only those that were the same in every run.
 
     python tests/goldens/v2off/v2off_cases.py FILE            # the original's, see make_v2off.py
     python tests/goldens/v2off/v2off_cases.py FILE --bridge   # the same of estimator_bridge
