@@ -1,4 +1,4 @@
-"""Tests of variables for truth, as TF1 programs use them."""
+"""The truth value of variables, which TF1 programs use to test for their existence."""
 
 import pytest
 import tensorflow as tf

@@ -1,4 +1,4 @@
-"""Metrics are read from event files, even incomplete ones."""
+"""Metrics are read from event files, even truncated ones."""
 
 from __future__ import annotations
 
