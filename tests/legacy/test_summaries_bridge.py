@@ -8,7 +8,7 @@ from estimator_bridge.legacy.running.bridges import summaries
 
 
 def written(folder, write):
-    """What `write` writes: a list of summary values."""
+    """Returns the summary values that `write` writes."""
     writer = tf.summary.create_file_writer(str(folder))
     with writer.as_default():
         write()

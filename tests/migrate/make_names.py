@@ -104,7 +104,7 @@ def _contrib() -> dict[str, ModuleType]:
 
 
 def _public(module: ModuleType) -> list[str]:
-    """What is in a module for programs: its list, and functions and classes that it leaves out."""
+    """Returns a module's names for programs: its list, and functions and classes not in it."""
     names = list(getattr(module, "__all__", []))
     for name, value in vars(module).items():
         home = getattr(value, "__module__", None)

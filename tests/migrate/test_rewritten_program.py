@@ -90,7 +90,7 @@ def programs(tmp_path_factory):
 
 
 def said(*command, folder, cores=None):
-    """What a process says of its results."""
+    """Returns the results that a process prints."""
     done = subprocess.run(
         [sys.executable, *command],
         capture_output=True,

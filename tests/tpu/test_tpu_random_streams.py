@@ -13,7 +13,7 @@ v1 = tf.compat.v1
 
 
 def draws(folder, cores, parts, seed=5, loop=2):
-    """What each step drew, [steps, cores, 6], trained in so many parts."""
+    """Returns the numbers of each step, [steps, cores, 6], trained in several parts."""
     seen = []
 
     def model_fn(features, labels, mode, params):

@@ -32,7 +32,7 @@ DIFFERS = {
 
 @pytest.fixture(scope="module")
 def raised():
-    """What is raised here, by case."""
+    """Returns the errors raised here, by case."""
     eb.install()
     before = tf.compat.v1.logging.get_verbosity()
     tf.compat.v1.logging.set_verbosity(tf.compat.v1.logging.FATAL)

@@ -88,7 +88,7 @@ class Loaded:
 
 
 def names(path, tag, signature):
-    """What a signature takes and returns."""
+    """Returns the inputs and outputs of a signature."""
     signature = Loaded(path, tag).meta.signature_def[signature]
     return sorted(signature.inputs), sorted(signature.outputs), signature.method_name
 

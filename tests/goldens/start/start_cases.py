@@ -292,7 +292,7 @@ def init_case(build: Callable, est: ModuleType, old: Path, **options):
 
 
 def observed(estimator: Any, modes: tuple[str, ...] = MODES) -> dict[str, Any]:
-    """What an estimator begins with in some modes."""
+    """Returns an estimator's initial values in some modes."""
     found: dict[str, Any] = {}
     if "evaluate" in modes:
         evaluated = estimator.evaluate(_ones)

@@ -207,7 +207,7 @@ def tensors_by_name_in_a_model(est):
 
 @case
 def slots_beside_the_step(est):
-    """What Adam makes is of the kind of its weight; its powers are of that of the first weight."""
+    """Adam's slots are of the kind of their weight, its powers of that of the first weight."""
 
     def fetches():
         tensors = ["w", "w/Adam", "w/Adam_1", "beta1_power"]
