@@ -93,7 +93,7 @@ def anchors(page: Path) -> set[str]:
 def error_phrases(page: Path) -> list[str]:
     """Returns the messages in the first column of the page's tables of errors."""
     text = page.read_text(encoding="utf-8")
-    tables = re.findall(r"^\| the message holds \|.*\n((?:\|.*\n)+)", text, re.M)
+    tables = re.findall(r"^\| the message contains \|.*\n((?:\|.*\n)+)", text, re.M)
     return re.findall(r"^\| `([^`]+)` \|", "".join(tables), re.M)
 
 
