@@ -1,4 +1,4 @@
-# `make train` and `make test` are all that a fresh clone needs; each makes what it stands on.
+# `make train` and `make test` are all that a fresh clone needs; each builds its prerequisites.
 # Paths are relative and programs are run as modules, so that a clone works at any path.
 
 PYTHON ?= python3

@@ -1,1 +1,1 @@
-"""Measurements: what a step costs here, beside what it costs elsewhere."""
+"""Measures the cost of a step here and elsewhere."""

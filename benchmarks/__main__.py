@@ -1,6 +1,6 @@
 """Measures everything: python -m benchmarks --original PYTHON [--quick] [--only NAME ...].
 
-PYTHON is one that has tensorflow-cpu 2.15. Without it the original's columns are left out.
+PYTHON has tensorflow-cpu 2.15. Without it the original's columns are left out.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Measures, prints the report as it grows, writes the figures."""
+    """Measures, prints the report progressively, and writes the figures."""
     names = [workload.name for workload in WORKLOADS]
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--original", help="a Python with tensorflow-cpu 2.15")
@@ -73,7 +73,7 @@ def _show(content: dict[str, Any], folder: str, in_docs: bool) -> None:
 
 
 def _kept(path: str) -> dict[str, Any]:
-    """The figures of an earlier run, of which some are measured anew."""
+    """Returns the figures of an earlier run, some of which are measured again."""
     if not os.path.exists(path):
         return {}
     with open(path, encoding="utf-8") as file:

@@ -1,9 +1,9 @@
-"""What checkpoints cost a training: python -m benchmarks.async_checkpoints [--folder FOLDER].
+"""Measures the cost of checkpoints: python -m benchmarks.async_checkpoints [--folder FOLDER].
 
-A model with 100 MB of variables trains without checkpoints, with checkpoints for which it waits,
-and with checkpoints that are written beside the steps, in turns. `--rate` slows each write down to
-that of a disk of so many MB/s, whose time passes without work for the processor. The time is that
-from the second step to the return of train(), so it has the last checkpoint in it.
+A model with 100 MB of variables trains in turns without checkpoints, with synchronous and with
+asynchronous ones. `--rate` slows each write to a disk of the given MB/s, without work for the
+processor. The time is measured from the second step to the return of train(), so it includes the
+last checkpoint.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _BATCH = 2048
 
 
 class _Clock(v1.train.SessionRunHook):
-    """Notes when the second step begins."""
+    """Records the time when the second step begins."""
 
     def __init__(self):
         self.started = 0.0
@@ -41,7 +41,7 @@ class _Clock(v1.train.SessionRunHook):
 
 def _model_fn(features, labels, mode, params):
     del labels
-    # Large weights of which a step changes a part, and dense ones that it works on.
+    # Large weights of which a step changes a part, and dense ones with which it computes.
     table = v1.get_variable("table", [_ROWS // 100, 96], initializer=v1.zeros_initializer())
     rows = tf.nn.embedding_lookup(table, tf.cast(features[:, 0] * 1000, tf.int32))
     hidden = tf.concat([features, rows], 1)

@@ -1,4 +1,4 @@
-"""A picture of the figures: here, as a multiple of each other way."""
+"""Draws a chart of the figures: here, as a multiple of each other way."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _COLORS = {"original": "#c44e52", "keras": "#8172b3", "hand": "#55a868"}
 
 
 def bars(workloads: dict[str, Any]) -> list[tuple[str, str, float, float, float]]:
-    """(title, way, median, least, most) of the rate of 'here' relative to each way.
+    """Returns (title, way, median, least, most) of the rate of 'here' relative to each way.
 
-    A time is turned round, so that more is better in all of them.
+    Times are inverted, so that more is better in all of them.
     """
     found = []
     for workload in workloads.values():
@@ -35,7 +35,7 @@ def bars(workloads: dict[str, Any]) -> list[tuple[str, str, float, float, float]
 
 
 def draw(path: str, workloads: dict[str, Any], note: str) -> None:
-    """Writes the picture, as SVG."""
+    """Writes the chart, as SVG."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 

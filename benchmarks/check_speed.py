@@ -1,10 +1,10 @@
-"""The time that `estimator-bridge check` and `rewrite` take for 10,000 lines.
+"""Measures `estimator-bridge check` and `rewrite` on 10,000 lines.
 
     python -m benchmarks.check_speed [--lines 10000] [--rounds 5] [PATH...]
 
 Without a path, the source is a generated model of that many lines, in which every eighth line has
-a finding. Times are CPU seconds of this process for 10,000 lines, the least of the rounds, beside
-those that Python's own parser takes. The goal for `check` is less than 2 s.
+a finding. Times are CPU seconds of this process for 10,000 lines, the minimum of the rounds, beside
+those of Python's own parser. The goal for `check` is less than 2 s.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ def f{0}(features, params):
 
 
 def generated(lines: int) -> str:
-    """A source of about so many lines."""
+    """Returns a source of about this number of lines."""
     blocks = map(BLOCK.format, range(lines // BLOCK.count("\n")))
     return "import tensorflow as tf\n\n" + "".join(blocks)
 
 
 def least(rounds: int, work: Callable[[], object]) -> float:
-    """The CPU seconds of the quickest round."""
+    """Returns the CPU seconds of the fastest round."""
     times = []
     for _ in range(rounds):
         start = time.process_time()
@@ -49,7 +49,7 @@ def least(rounds: int, work: Callable[[], object]) -> float:
 
 
 def main() -> None:
-    """Measures, and prints a line for each."""
+    """Measures, and prints a line for each command."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("paths", nargs="*", metavar="PATH")
     parser.add_argument("--lines", type=int, default=10_000)

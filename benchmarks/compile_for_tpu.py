@@ -1,9 +1,9 @@
-"""What it costs to compile a small program for a TPU: python -m benchmarks.compile_for_tpu.
+"""Measures compiling a small program for a TPU: python -m benchmarks.compile_for_tpu.
 
 Runs `estimator-bridge run --compile-for v5e-1 --compile-only` on a program with two steps, training
-and evaluation, in a new process each round. The time is that of the whole command, TensorFlow's
-import included; the CPU time is that of the program's process and the compiler's together, and the
-memory is that of the larger of the two, and of the compiler's by its report. The load says how busy
+and evaluation, in a new process each round. The time is that of the whole command, including
+TensorFlow's import; the CPU time is that of the program's process and the compiler's together. The
+memory is that of the larger of the two, and the compiler's by its report. The load shows how busy
 the machine was.
 """
 

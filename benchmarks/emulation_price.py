@@ -1,14 +1,14 @@
-"""What emulated cores cost: examples a second on 1, 2, 4 and 8 of them, at one global batch.
+"""Measures emulated cores: examples a second on 1, 2, 4 and 8 cores, at one global batch.
 
     python -m benchmarks.emulation_price [--rounds 9] [--seconds 1.0] [--batch 1024]
 
 The same conv net is trained by ``TPUEstimator``'s own loop on each number of emulated cores, in
-one process. A round times each of them once; what counts is the ratio to one core within a round,
-as the machine's own speed changes from round to round. The ratio of the processor's time is that
-of the work done, whatever else the machine did meanwhile.
+one process. A round times each of them once. The result is the ratio to one core within a round,
+because the machine's speed changes from round to round. The ratio of processor time compares the
+work done, independent of other load.
 
-The batch is a TPU's usual one, 128 examples for each of eight cores. A small one measures how
-TensorFlow's CPU kernels do with few examples: each has its price, however few they are.
+The batch is typical of a TPU, 128 examples for each of eight cores. A small one would measure the
+fixed cost of TensorFlow's CPU kernels.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _SHAPE, _CLASSES = (16, 16, 1), 10
 
 
 def model_fn(features, labels, mode, params):
-    """The conv net of ``benchmarks.models``, as a TPU program has it."""
+    """The model_fn of ``benchmarks.models``' conv net in a TPU program."""
     del params
     x = _v1.layers.conv2d(features, 16, 3, padding="same", activation=tf.nn.relu)
     x = _v1.layers.max_pooling2d(x, 2, 2)
@@ -53,7 +53,7 @@ def model_fn(features, labels, mode, params):
 
 
 def input_fn(params):
-    """Batches without an end, of fixed shape."""
+    """Returns endless batches of fixed shape."""
     rng = np.random.RandomState(0)
     features = rng.rand(1024, *_SHAPE).astype(np.float32)
     examples = tf.data.Dataset.from_tensor_slices((features, rng.randint(0, _CLASSES, 1024)))
@@ -61,7 +61,7 @@ def input_fn(params):
 
 
 def loop_on(cores: int, batch: int) -> Callable[[int], object]:
-    """The training loop on so many emulated cores: runs steps."""
+    """Returns the training loop on a number of emulated cores, which runs steps."""
     config = eb.tpu.RunConfig(master=f"emulated:{cores}", model_dir="unused", tf_random_seed=1)
     estimator = eb.tpu.TPUEstimator(model_fn, config=config, train_batch_size=batch)
     execution = estimator._execution(eb.ModeKeys.TRAIN)
@@ -75,21 +75,21 @@ def loop_on(cores: int, batch: int) -> Callable[[int], object]:
 
 
 def measure(batch: int, rounds: int, seconds: float) -> list[dict[int, tuple[float, float]]]:
-    """Examples a second by number of cores, of wall and of processor time; a dict a round."""
+    """Returns examples per second of wall and of processor time, by cores; a dict a round."""
     loops = {cores: loop_on(cores, batch) for cores in CORES}
     for loop in loops.values():
         loop(10)
     steps = max(5, int(seconds * _rates(loops[1], 10)[0]))
     found = []
     for i in range(rounds):
-        order = CORES if i % 2 else CORES[::-1]  # whatever drifts, drifts for all
+        order = CORES if i % 2 else CORES[::-1]  # any drift affects all
         rates = {cores: _rates(loops[cores], steps) for cores in order}
         found.append({cores: (batch * wall, batch * work) for cores, (wall, work) in rates.items()})
     return found
 
 
 def _rates(loop: Callable[[int], object], steps: int) -> tuple[float, float]:
-    """Steps a second, of wall and of processor time."""
+    """Returns steps per second, of wall and of processor time."""
     start, worked = time.perf_counter(), time.process_time()
     loop(steps)
     return steps / (time.perf_counter() - start), steps / (time.process_time() - worked)

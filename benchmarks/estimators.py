@@ -1,4 +1,4 @@
-"""tf.estimator's names for the process that is measured: this library's, or TF 2.15's own."""
+"""tf.estimator's names for the measured process: this library's, or TF 2.15's own."""
 
 from __future__ import annotations
 

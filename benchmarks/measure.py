@@ -1,4 +1,4 @@
-"""Rounds: each way is measured once a round, so that what else the machine does hits all."""
+"""Measures each way once a round, so that other load affects all ways."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def measure(
     """Measures a workload.
 
     Args:
-      workload: which.
+      workload: the workload to measure.
       pythons: the Python to use, by way.
-      rounds: how many, before the workload's share.
-      seconds: about how long a measurement of steps takes.
-      tell: told of progress.
+      rounds: the number of rounds, before the workload's share.
+      seconds: the approximate duration of a measurement of steps.
+      tell: called with progress messages.
     """
     ways = [way for way in workload.ways if way in pythons]
     rounds = max(1, round(rounds * workload.share))
@@ -40,7 +40,7 @@ def measure(
         answer = run(workload, ways, pythons, seconds, stack)
         for i in range(rounds):
             tell(f"{workload.title}: round {i + 1} of {rounds}")
-            for way in ways if i % 2 else reversed(ways):  # what drifts, drifts for all
+            for way in ways if i % 2 else reversed(ways):  # any drift affects all
                 for metric, value in answer(way).items():
                     figures.setdefault(metric, {}).setdefault(way, []).append(value)
     return figures

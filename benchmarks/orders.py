@@ -1,7 +1,7 @@
-"""How a measured process hears what to do next, and tells what it measured.
+"""The protocol between a measured process and its controller.
 
-Lines of JSON: orders on its standard input, answers on its standard output. Whatever else it
-prints goes to its standard error.
+Lines of JSON: orders on its standard input, answers on its standard output. Its other output goes
+to its standard error.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ class Orders:
         os.dup2(2, 1)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """The orders, until the other side has no more."""
+        """Yields the orders, until the controller closes the pipe."""
         for line in sys.stdin:
             yield json.loads(line)
 
     def tell(self, **measured: float) -> None:
-        """Answers, with the most memory (MB) that this process has had so far."""
+        """Sends an answer, with this process's peak memory (MB) so far."""
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         self._answers.write(json.dumps({**measured, "peak memory, MB": peak}) + "\n")
         self._answers.flush()

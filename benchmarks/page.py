@@ -1,4 +1,4 @@
-"""The tables of docs/performance.md, made of the figures."""
+"""Makes the tables of docs/performance.md from the figures."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _OTHERS = ("original", "keras", "hand")
 
 
 def with_tables(page: str, content: dict[str, Any]) -> str:
-    """The page with its tables made anew; what stands outside of their marks stays.
+    """Returns the page with its tables replaced; text outside of their marks is unchanged.
 
     Args:
       page: the text of docs/performance.md.
-      content: of figures.json.
+      content: the content of the figures' JSON file.
     """
     for name, table in tables(content).items():
         begin = _BEGIN.format(name)
@@ -34,7 +34,7 @@ def with_tables(page: str, content: dict[str, Any]) -> str:
 
 
 def tables(content: dict[str, Any]) -> dict[str, str]:
-    """By name: 'beside' (here beside the other ways), 'settings' (beside the defaults), 'cores'."""
+    """Returns the tables 'beside' (the other ways), 'settings' (the defaults) and 'cores'."""
     kinds = {workload.name: workload.program for workload in WORKLOADS}
     beside, settings, cores = [], [], []
     for name, workload in content["workloads"].items():

@@ -1,4 +1,4 @@
-"""The other end of a measured process."""
+"""The controller's end of a measured process."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ class MeasuredProcess:
     """A running ``benchmarks.worker``, idle between orders.
 
     Args:
-      python: that runs it.
-      program: of ``benchmarks.programs``.
+      python: the Python that runs it.
+      program: a program of ``benchmarks.programs``.
       way: see the program.
       options: see the program.
 
     Attributes:
-      started: when it was started (``time.time``).
+      started: the time of its start (``time.time``).
     """
 
     def __init__(self, python: str, program: str, way: str, options: dict[str, Any]):
@@ -30,7 +30,7 @@ class MeasuredProcess:
         self.started = time.time()
         self._what = f"{program} {way} {json.dumps(options)}"
         environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": os.getcwd()}
-        # Installed packages are compiled to bytecode; without this the project's would not be.
+        # Installed packages are compiled to bytecode; this compiles the project's too.
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         self._process = subprocess.Popen(
             [python, "-m", "benchmarks.worker", program, way, json.dumps(options)],
@@ -42,13 +42,13 @@ class MeasuredProcess:
         )
 
     def order(self, **order: Any) -> dict[str, float]:
-        """Gives an order and waits for the answer.
+        """Sends an order and waits for the answer.
 
         Raises:
           RuntimeError: the process ended instead.
         """
         stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin and stdout  # asked for by PIPE
+        assert stdin and stdout  # requested by PIPE
         answer = ""
         try:
             stdin.write(json.dumps(order) + "\n")
@@ -66,7 +66,7 @@ class MeasuredProcess:
         return json.loads(answer)
 
     def close(self) -> None:
-        """Gives no more orders, and waits for its end."""
+        """Closes the pipe, and waits for the process to end."""
         if self._process.stdin:
             self._process.stdin.close()
         try:

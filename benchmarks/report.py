@@ -1,4 +1,4 @@
-"""Ratios, as a table and as JSON."""
+"""Writes ratios as a table and as JSON."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ __all__ = ["is_rate", "lines", "number", "ratios", "write_json", "write_whole"]
 
 
 def is_rate(metric: str) -> bool:
-    """Whether more is better."""
+    """Returns whether more is better."""
     return metric.endswith("/s")
 
 
 def ratios(here: list[float], other: list[float]) -> list[float]:
-    """Here / other, a ratio a round, sorted."""
+    """Returns here / other, a ratio a round, sorted."""
     return sorted(a / b for a, b in zip(here, other))
 
 
 def lines(title: str, figures: dict[str, dict[str, list[float]]]) -> Iterable[str]:
-    """The report of a workload: what each way does, and the first way beside the others."""
+    """Returns the report of a workload: each way's figures, and their ratios to the first way."""
     for metric, by_way in figures.items():
         first, *others = by_way
         if "here" in by_way:
@@ -42,12 +42,12 @@ def lines(title: str, figures: dict[str, dict[str, list[float]]]) -> Iterable[st
 
 
 def write_json(path: str, content: Any) -> None:
-    """Writes a file in one go, so that nobody reads half of it."""
+    """Writes JSON to a file atomically."""
     write_whole(path, (json.dumps(content, indent=1) + "\n").encode())
 
 
 def write_whole(path: str, content: bytes) -> None:
-    """Writes bytes beside the file, and renames."""
+    """Writes bytes to a file atomically, through a temporary file beside it."""
     folder = os.path.dirname(path) or "."
     os.makedirs(folder, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
@@ -57,5 +57,5 @@ def write_whole(path: str, content: bytes) -> None:
 
 
 def number(value: float) -> str:
-    """Three digits of it."""
+    """Returns a number with three digits."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

@@ -1,4 +1,4 @@
-"""The process that is measured: python -m benchmarks.worker PROGRAM WAY [OPTIONS AS JSON]."""
+"""Runs the measured process: python -m benchmarks.worker PROGRAM WAY [OPTIONS AS JSON]."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import sys
 
 __all__ = ["main"]
 
-# Keras imports these where they are installed, which takes longer than many a first step. They
-# are no requirement of any way, and the two environments would differ by them.
+# Keras imports these if they are installed, which takes longer than many a first step. No way
+# requires them, and the two environments would differ in them.
 _HIDDEN = ("PIL", "pandas", "scipy")
 
 
 def main() -> None:
-    """Hands the program its way and the orders."""
+    """Runs the program with its way and the orders."""
     from benchmarks.orders import Orders
 
     orders = Orders()

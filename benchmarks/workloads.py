@@ -1,4 +1,4 @@
-"""What is measured, by which program, in which ways; nothing here needs TensorFlow."""
+"""The workloads, with their programs and ways; nothing here needs TensorFlow."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ class Workload:
     """A row of the report.
 
     Attributes:
-      name: to choose it by.
-      title: for the report.
-      program: of ``benchmarks.programs``.
-      options: for the program, by way where they differ.
-      ways: that take turns; the first is divided by the others.
-      kind: 'steps': processes that are ordered so many steps, in rates; 'calls': processes that
-        are ordered to do the same again; 'once': a process for each measurement.
-      share: of the rounds that are asked for.
+      name: the name that selects it.
+      title: the title in the report.
+      program: a program of ``benchmarks.programs``.
+      options: options of the program, by way if they differ.
+      ways: the ways that alternate; the first is divided by the others.
+      kind: 'steps': processes that run a number of steps per order, reported as rates; 'calls':
+        processes that repeat one call per order; 'once': a process for each measurement.
+      share: the share of the requested rounds.
       call: steps after which the ways other than Estimators return to Python, as these do every
-        100 steps to log; fewer where a step takes long. Orders are multiples of it.
+        100 steps to log; fewer if a step takes long. Orders are multiples of it.
     """
 
     name: str

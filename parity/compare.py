@@ -4,10 +4,10 @@
     python -m parity.compare --original PYTHON --record
     python -m parity.compare [PROGRAM ...]
 
-PYTHON is one that has TensorFlow 2.15: both sides are run, and load each other's checkpoints; then
-both are run once more after ``tf.disable_v2_behavior()``, as most programs of TF1 began. Without
-``--original``, this side is compared with what the original gave when ``parity/goldens/`` was
-recorded. The exit status is 0 if every difference is within its tolerance.
+PYTHON has TensorFlow 2.15: both sides are run, and load each other's checkpoints; then both are run
+once more after ``tf.disable_v2_behavior()``, as most TF1 programs began. Without ``--original``,
+this side is compared with the original's results recorded in ``parity/goldens/``. The exit status
+is 0 if every difference is within its tolerance.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ GOLDENS = ROOT / "parity" / "goldens"
 
 
 def run_side(python: str, names: list[str], *arguments: str | Path) -> None:
-    """Runs ``parity.run`` in a process of its own.
+    """Runs ``parity.run`` in a separate process.
 
     Args:
-      python: the Python, and so the TensorFlow, to run it by.
+      python: the Python, which determines the TensorFlow.
       names: the programs.
-      *arguments: what else ``parity.run`` is to be told.
+      *arguments: further arguments of ``parity.run``.
 
     Raises:
-      RuntimeError: a program failed; the message holds the end of what it said.
+      RuntimeError: a program failed; the message holds the end of its output.
     """
     words = [python, "-W", "ignore", "-m", "parity.run", *map(str, arguments), *names]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3"}
@@ -74,7 +74,7 @@ def _both(names: list[str], python: str, work: Path, *arguments: str) -> dict[st
     """Runs the original, and then this side from its checkpoints."""
     original, here = work / "original", work / "here"
     how = " ".join(arguments)
-    print(f"TensorFlow 2.15 trains from nothing, and from its checkpoint {how}", flush=True)
+    print(f"TensorFlow 2.15 trains from scratch, and from its checkpoint {how}", flush=True)
     run_side(python, names, "--out", original, *arguments)
     print(f"The same here, from that checkpoint {how}", flush=True)
     run_side(sys.executable, names, "--out", here, "--starts", original, *arguments)
@@ -107,21 +107,21 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("programs", nargs="*", metavar="PROGRAM", help=", ".join(PROGRAMS))
     parser.add_argument("--original", metavar="PYTHON", help="a Python with TensorFlow 2.15")
-    parser.add_argument("--record", action="store_true", help="keep its side as the goldens")
+    parser.add_argument("--record", action="store_true", help="keep its results as the goldens")
     parser.add_argument("--report", action="store_true", help=f"write {report.REPORT.name}")
     options = parser.parse_args(arguments)
     unknown = sorted(set(options.programs) - set(PROGRAMS))
     if unknown:
         parser.error(f"no such program: {', '.join(unknown)}; there are {', '.join(PROGRAMS)}")
     if (options.record or options.report) and not options.original:
-        parser.error("--record and --report are about a run of both sides: add --original PYTHON")
+        parser.error("--record and --report need a run of both sides: add --original PYTHON")
     if options.report and options.programs:
-        parser.error("--report is about all programs: leave their names out")
+        parser.error("--report covers all programs: leave out their names")
     return options
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command; see the module's docstring.
+    """Runs the command; see the module's docstring.
 
     Returns:
       0 if every difference is within its tolerance.

@@ -1,13 +1,13 @@
-"""Compiles programs by a TPU's own compiler, for a slice of each kind, and writes the matrix.
+"""Compiles programs with a TPU's own compiler for slices of each kind and writes the matrix.
 
     python -m parity.compile_for_tpu [PROGRAM ...] [--slices v5e-1,v3-8] [--checkouts FOLDER]
 
 The programs are those of ``parity/programs/`` and the digits model; with ``--checkouts``, those of
 ``parity/compiled/fetched.py`` too, whose repositories the folder holds as ``OWNER+NAME``. None of
-their steps runs. Needs the extra tpu-compile. What came of each is kept in
-``parity/COMPILED.json``, from which a later run goes on; ``--again`` compiles it anew. The matrix
-is ``parity/COMPILED.md``, and in docs/tpu.md. The exit status is 1 if a step was neither compiled
-nor explained.
+their steps runs. Needs the extra tpu-compile. Results are kept in
+``parity/COMPILED.json``, and a later run compiles only what is missing; ``--again`` compiles
+everything. The matrix is ``parity/COMPILED.md``, and in docs/tpu.md. The exit status is 1 if a step
+was neither compiled nor explained.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _OWN_SECS, _FETCHED_SECS = 7200, 7200
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command; see the module's docstring."""
+    """Runs the command; see the module's docstring."""
     options = _parse(arguments)
     slices = [find_slice(name) for name in options.slices.split(",")]
     results = Results(JSON)
@@ -73,16 +73,17 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     known = [*OWN, *FETCHED]
     parser.add_argument("programs", nargs="*", metavar="PROGRAM", help="; ".join(known))
-    parser.add_argument("--slices", default=SLICES, help=f"names, by commas (default: {SLICES})")
+    parser.add_argument("--slices", default=SLICES, help=f"comma-separated (default: {SLICES})")
     parser.add_argument("--checkouts", type=Path, help="a folder of repositories, OWNER+NAME each")
-    parser.add_argument("--again", action="store_true", help="compile what was compiled before too")
+    parser.add_argument("--again", action="store_true", help="compile everything again")
     options = parser.parse_args(arguments)
     unknown = sorted(set(options.programs) - set(known))
     if unknown:
         parser.error(f"no such program: {', '.join(unknown)}; there are {', '.join(known)}")
     fetched = sorted(set(options.programs) & set(FETCHED))
     if fetched and options.checkouts is None:
-        parser.error(f"{', '.join(fetched)}: name the folder of their repositories by --checkouts")
+        named = ", ".join(fetched)
+        parser.error(f"{named}: name the folder of their repositories with --checkouts")
     if options.checkouts is not None:
         options.checkouts = options.checkouts.resolve()
         for program in fetched or ([] if options.programs else FETCHED):
@@ -90,7 +91,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
             if not checkout.is_dir():
                 one = FETCHED[program]
                 parser.error(
-                    f"{program}: there is no folder {checkout}. Clone "
+                    f"{program}: no folder {checkout}. Clone "
                     f"https://github.com/{one.repository} there, at {one.revision}."
                 )
     try:
@@ -108,7 +109,7 @@ def _checkout(checkouts: Path, program: str) -> Path:
 def _compile_own(
     programs: list[str], slices: list[Slice], results: Results, again: bool, folder: str
 ) -> None:
-    """One process for all: to load TensorFlow and the compiler takes longer than most programs."""
+    """Compiles all in one process: loading TensorFlow and the compiler takes longer than most."""
     names = [one.name for one in slices]
     programs = [p for p in programs if again or results.missing(p, names)]
     if not programs:
@@ -143,7 +144,7 @@ def _compile_fetched(
 def _process(
     arguments: list[str], folder: str, secs: float, environment: dict[str, str] | None = None
 ) -> str:
-    """Runs Python, and returns the end of what it told; its whole output is in the folder."""
+    """Runs Python, and returns the end of its output; the whole output is in the folder."""
     print(shlex.join(arguments)[:300], flush=True)
     log = Path(folder, "log.txt")
     with log.open("wb") as output:
@@ -170,7 +171,7 @@ def _collect(
     slices: Sequence[str] = (),
     told: str = "",
 ) -> None:
-    """Takes over what a process wrote; where a program came to no step, what it told."""
+    """Adds a process's results, or its output if the program reached no step."""
     found: dict[str, Any] = json.loads(out.read_text()) if out.exists() else {"programs": {}}
     programs = found["programs"] or ({program: {}} if program else {})
     for name, of_slices in programs.items():

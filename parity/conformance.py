@@ -3,7 +3,7 @@
     python -m parity.conformance CHECKOUT
 
 CHECKOUT is a work tree of the original project, tag v2.15.0. The table shows each file in each
-mode beside the original's own score; ``docs/conformance.md`` says how to read it.
+mode beside the original's own score; ``docs/conformance.md`` explains it.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ __all__ = ["main"]
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command.
+    """Runs the command.
 
     Returns:
-      0 if every test that uses public names only passed, or failed under the original too.
+      0 if every test that uses only public names passed, or failed under the original too.
     """
     options = _options(arguments)
     only, _, test = (options.only or "").partition("::")
@@ -98,20 +98,18 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("checkout", nargs="?", type=Path, metavar="CHECKOUT")
     parser.add_argument("--only", metavar="FILE[::TEST]", help="one file, or tests of one file")
     parser.add_argument("--mode", choices=MODES, help="by default both, or the file's own")
-    parser.add_argument(
-        "--original", metavar="PYTHON", help="run under this Python's own Estimator"
-    )
+    parser.add_argument("--original", metavar="PYTHON", help="run under this Python's Estimator")
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds for one test")
     parser.add_argument(
-        "--cores", type=int, default=8, help="how many cores are emulated for tests of TPUs"
+        "--cores", type=int, default=8, help="number of emulated cores for tests of TPUs"
     )
     parser.add_argument("--verbose", action="store_true", help="show the end of each failure")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all outcomes there")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all outcomes to FILE")
     parser.add_argument(
         "--record", action="store_true", help="keep the scores beside this file, for the docs"
     )
     parser.add_argument(
-        "--write-docs", action="store_true", help="put the kept scores into docs/conformance.md"
+        "--write-docs", action="store_true", help="write the kept scores into docs/conformance.md"
     )
     return parser.parse_args(arguments)
 

@@ -1,6 +1,6 @@
-"""Where a program runs: under a TensorFlow that has Estimator, or here, with this library's.
+"""Loads programs under a TensorFlow that has Estimator, or here with this library's.
 
-This is the one place of the harness that knows the difference.
+Only this module of the harness knows the difference.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ IS_ORIGINAL = hasattr(tf, "estimator")  # up to TensorFlow 2.15
 
 
 def load(name: str) -> ModuleType:
-    """Imports a program of ``parity/programs/``, which finds ``tf.estimator`` where it always was.
+    """Imports a program of ``parity/programs/``, which finds ``tf.estimator`` under its usual name.
 
     Args:
       name: the program's file, without ``.py``.
@@ -28,7 +28,7 @@ def load(name: str) -> ModuleType:
       The program's module.
     """
     if not IS_ORIGINAL:
-        import estimator_bridge  # it sees to Keras 2 as well, which nothing has loaded so far
+        import estimator_bridge  # also selects Keras 2, which must not be loaded yet
 
         estimator_bridge.install()
     tf.compat.v1.logging.set_verbosity(tf.compat.v1.logging.ERROR)
@@ -36,7 +36,7 @@ def load(name: str) -> ModuleType:
 
 
 def turn_v2_behavior_off() -> None:
-    """Does what most programs of TF1 began with; call it once, before the first ``load``."""
+    """Turns v2 behavior off, as most TF1 programs did; call it once, before the first ``load``."""
     if not IS_ORIGINAL:
         import estimator_bridge  # noqa: F401
     tf.compat.v1.disable_v2_behavior()

@@ -1,6 +1,6 @@
-"""What a run leaves behind, in a form that two runs can be compared by.
+"""Reads the results of a run in a form in which two runs can be compared.
 
-The same functions look at the original's folders and at those of this library.
+The same functions read the original's folders and those of this library.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ EVENTS = "events.out.tfevents."
 
 
 def files(folder: Path) -> list[str]:
-    """Every file below a folder, sorted; an event file's time and host are left out of its name."""
+    """Returns every file below a folder, sorted, event files without time and host."""
     names = set()
     for path in folder.rglob("*"):
         if path.is_file():
@@ -40,7 +40,7 @@ def files(folder: Path) -> list[str]:
 
 
 def checkpoint_list(model_dir: Path) -> dict[str, Any]:
-    """What the ``checkpoint`` file says, its paths as they are written there."""
+    """Returns the content of the ``checkpoint`` file, with its paths unchanged."""
     text = (model_dir / "checkpoint").read_text()
     return {
         "latest": re.findall(r'^model_checkpoint_path: "(.*)"$', text, re.MULTILINE)[0],
@@ -49,7 +49,7 @@ def checkpoint_list(model_dir: Path) -> dict[str, Any]:
 
 
 def shapes(prefix: str) -> dict[str, list[Any]]:
-    """The variables of a checkpoint: name to [dtype, shape]."""
+    """Returns the variables of a checkpoint: name to [dtype, shape]."""
     reader = tf.train.load_checkpoint(prefix)
     types = reader.get_variable_to_dtype_map()
     found = reader.get_variable_to_shape_map()
@@ -57,16 +57,16 @@ def shapes(prefix: str) -> dict[str, list[Any]]:
 
 
 def weights(prefix: str) -> dict[str, np.ndarray]:
-    """The variables of a checkpoint: name to value, slots and global_step among them."""
+    """Returns the variables of a checkpoint, with slots and global_step: name to value."""
     reader = tf.train.load_checkpoint(prefix)
     return {name: reader.get_tensor(name) for name in reader.get_variable_to_shape_map()}
 
 
 def event_tags(model_dir: Path) -> dict[str, dict[str, list[int]]]:
-    """The summaries in each folder's event files: folder to tag to the steps written.
+    """Returns the summaries in each folder's event files: folder to tag to the steps written.
 
     Rates (``global_step/sec``, ``examples/sec``) are listed without steps: the original's counter
-    fetches the global step while it is being raised, so one run writes at 9 and the next at 8.
+    fetches the global step while it is incremented, so one run writes at 9 and the next at 8.
     """
     found: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for path in sorted(model_dir.rglob(EVENTS + "*")):
@@ -82,7 +82,7 @@ def event_tags(model_dir: Path) -> dict[str, dict[str, list[int]]]:
 
 
 def flat(results: Any, path: str = "") -> Iterator[tuple[str, np.ndarray]]:
-    """The values in nested dicts, lists and tuples, each with its path: ``all/errors/0``."""
+    """Yields the values in nested dicts, lists and tuples with their paths: ``all/errors/0``."""
     if isinstance(results, dict):
         items = sorted(results.items())
     elif isinstance(results, (list, tuple)):
@@ -95,13 +95,13 @@ def flat(results: Any, path: str = "") -> Iterator[tuple[str, np.ndarray]]:
 
 
 def predictions(examples: Iterable[Any]) -> dict[str, np.ndarray]:
-    """What ``predict`` yields, a dict or an array for each example, as one array a key."""
+    """Returns the results of ``predict``, dicts or arrays, as one array a key."""
     rows = [row if isinstance(row, dict) else {"prediction": row} for row in examples]
     return {key: np.stack([row[key] for row in rows]) for key in rows[0]}
 
 
 def signatures(export: Path) -> dict[str, Any]:
-    """The signatures of a SavedModel: inputs and outputs as key to [tensor, dtype, shape].
+    """Returns the signatures of a SavedModel: inputs and outputs as key to [tensor, dtype, shape].
 
     An unknown size is -1, an unknown shape None.
     """
@@ -129,9 +129,9 @@ def signatures(export: Path) -> dict[str, Any]:
 
 
 def served(export: Path, inputs: dict[str, Any]) -> dict[str, np.ndarray]:
-    """What the signatures with these inputs answer: ``SIGNATURE/KEY`` to a value.
+    """Returns the outputs of the signatures with these inputs: ``SIGNATURE/KEY`` to a value.
 
-    Signatures to classify or regress call their only input ``inputs``, whatever its own name is.
+    Classification and regression signatures name their only input ``inputs``.
 
     Raises:
       ValueError: no signature has these inputs.

@@ -1,4 +1,4 @@
-"""What one run of one program gave: facts as JSON, numbers as npz, both in one folder."""
+"""The results of one run of one program: facts as JSON, numbers as npz, both in one folder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Record(NamedTuple):
     """A run.
 
     Attributes:
-      facts: what has to be equal: names, shapes, files, tags, signatures.
+      facts: results that have to be equal: names, shapes, files, tags, signatures.
       arrays: numbers, as ``KIND/NAME`` to an array, such as ``weights/dense/kernel``.
     """
 
@@ -24,7 +24,7 @@ class Record(NamedTuple):
     arrays: dict[str, np.ndarray]
 
     def under(self, kind: str) -> dict[str, np.ndarray]:
-        """The arrays of one kind, by their names."""
+        """Returns the arrays of one kind, by their names."""
         start = kind + "/"
         return {k[len(start) :]: v for k, v in self.arrays.items() if k.startswith(start)}
 
@@ -47,7 +47,7 @@ def save(folder: Path, record: Record) -> None:
 
 
 def load(folder: Path) -> Record:
-    """Reads what ``save`` wrote.
+    """Reads a record that ``save`` wrote.
 
     Raises:
       FileNotFoundError: the folder holds no record.

@@ -15,49 +15,48 @@ _HEAD = """\
 # The same programs under TensorFlow 2.15 and here
 
 Written by `make parity`. The programs are in `parity/programs/`;
-[docs/parity.md](../docs/parity.md) says what is compared, and how.
+[docs/parity.md](../docs/parity.md) describes the comparison.
 TensorFlow {original} with its own Estimator; TensorFlow {here} with this library.
 
 ## Numbers
 
-The largest difference of any number: for losses as a part of the original's, for all others as a
-part of one more than the original's. 0 means equal, bit by bit.
+The largest difference of any number, relative to the original's absolute value, plus one except for
+losses. 0 means equal, bit by bit.
 """
 _LOADED = """
 ## Checkpoints of the other side
 
-The last checkpoint of each side is loaded by the other, evaluated, and trained on for 5 steps; the
-numbers are compared with its writer's own. `here` has those that came out here, from the original's
-checkpoint. A cell is empty where the program draws random numbers: the original begins its random
-streams anew in each run.
+Each side loads the other's last checkpoint, evaluates it, and trains 5 more steps; the numbers are
+compared with the writer's own. `here` has this library's, from the original's checkpoint. A cell is
+empty if the program draws random numbers: the original begins its random streams anew in each run.
 """
 _FACTS = """
 ## Names and files
 
-Whether they are equal, or how many differ.
+Equal, or the number of differences.
 """
 _OUTER_LOOP = """
 ## train_and_evaluate
 
-Its results, and what it leaves behind: checkpoints, exports, event files.
+Its results, checkpoints, exports and event files.
 """
 _OFF = """
 ## After tf.disable_v2_behavior()
 
-Both sides once more, as most programs of TF1 ran.
+Both sides once more, as most TF1 programs ran.
 """
 
 
 def text(
     rows: Mapping[str, list[Row]], off: Mapping[str, list[Row]], original: str, here: str
 ) -> str:
-    """The report.
+    """Returns the report.
 
     Args:
       rows: program to its rows.
-      off: the same of the run after ``tf.disable_v2_behavior()``.
+      off: the same for the run after ``tf.disable_v2_behavior()``.
       original: the original's version of TensorFlow.
-      here: this side's.
+      here: this side's version.
 
     Returns:
       The page, in Markdown.
@@ -82,7 +81,7 @@ def text(
         if not row.holds
     ]
     if failed:
-        parts.append("\n## What is too far apart\n\n" + "\n".join(failed))
+        parts.append("\n## Differences above the tolerance\n\n" + "\n".join(failed))
     return "\n".join(parts) + "\n"
 
 

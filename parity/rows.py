@@ -1,4 +1,4 @@
-"""How far two records of one program are apart, measure by measure. It needs no TensorFlow."""
+"""Compares two records of one program, measure by measure. It needs no TensorFlow."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class Row(NamedTuple):
     """One measure of one program.
 
     Attributes:
-      measure: what was compared.
-      difference: the largest difference of a number; for facts the number of those that differ.
-      tolerance: what it may be; 0 for facts.
-      worst: where it was found, and what stood there on both sides; empty where nothing differs.
+      measure: the name of the measure.
+      difference: the largest difference of a number; for facts the number of differences.
+      tolerance: the largest allowed difference; 0 for facts.
+      worst: the place of the largest difference, with both values; empty if nothing differs.
     """
 
     measure: str
@@ -32,7 +32,7 @@ class Row(NamedTuple):
         return self.difference <= self.tolerance
 
 
-# Measure: the kind of array here and in the original's record, and what its difference may be.
+# Measure: the kind of array here and in the original's record, and its tolerance.
 NUMBERS = {
     "losses": ("losses", "losses", 1e-5),
     "first variables": ("start", "start", 1e-5),
@@ -53,7 +53,7 @@ FACTS = {
     "exported files": "export_files",
     "train_and_evaluate": "outer_loop",
 }
-# Who loads the other's checkpoint, and what may differ then: evaluation, 5 losses, variables.
+# The side that loads the other's checkpoint, and the measure: its tolerance.
 CONTINUED = {
     f"{reader}: {kind}": limit
     for reader in ("here", "original")
@@ -63,15 +63,15 @@ _MISSING = "nothing"
 
 
 def compare(got: Record, wanted: Record) -> list[Row]:
-    """The rows of one program.
+    """Returns the rows of one program.
 
     Args:
-      got: what this library gave.
-      wanted: what the original gave.
+      got: this library's record.
+      wanted: the original's record.
 
     Returns:
-      A row for each of ``NUMBERS`` and ``FACTS``, in their order; those about train_and_evaluate
-      only where the program calls it.
+      A row for each of ``NUMBERS`` and ``FACTS``, in their order; those of train_and_evaluate
+      only if the program calls it.
     """
     known = {*wanted.facts, *got.facts}
     kinds = {name.partition("/")[0] for name in (*wanted.arrays, *got.arrays)}
@@ -88,17 +88,17 @@ def compare(got: Record, wanted: Record) -> list[Row]:
 
 
 def compare_continued(reader: str, got: Record, wanted: Record, only_values: bool) -> list[Row]:
-    """The rows of a checkpoint that both sides loaded and trained on from.
+    """Returns the rows of a checkpoint from which both sides continued training.
 
     Args:
       reader: the side that did not write it: ``here`` or ``original``.
-      got: what that side gave.
-      wanted: what its writer gave.
-      only_values: whether to leave out what was trained from it, because the original begins its
-        random streams anew there.
+      got: that side's record.
+      wanted: the writer's record.
+      only_values: True leaves out the results of training, because the original begins its random
+        streams anew there.
 
     Returns:
-      The rows of ``CONTINUED`` that are about this reader.
+      The rows of ``CONTINUED`` of this reader.
     """
     kinds = ("evaluation",) if only_values else ("evaluation", "losses", "weights")
     return [
@@ -120,7 +120,7 @@ def _numbers(
     tolerance: float,
     relative: bool = False,
 ) -> Row:
-    """The largest difference: as a part of the wanted value, or of one more than that."""
+    """Returns the largest difference, relative to the wanted value, or to that plus one."""
     largest, worst = 0.0, ""
     for name in sorted({*got, *wanted}):
         difference, where = _difference(got.get(name), wanted.get(name), 0.0 if relative else 1.0)
@@ -133,7 +133,7 @@ def _difference(
     got: np.ndarray | None, wanted: np.ndarray | None, floor: float
 ) -> tuple[float, str]:
     if got is None or wanted is None:
-        return np.inf, f" is there on one side only: {'wanted' if got is None else 'got'}"
+        return np.inf, f" exists on one side only: {'wanted' if got is None else 'got'}"
     if got.shape != wanted.shape or got.dtype.kind != wanted.dtype.kind:
         return np.inf, (
             f": got {got.dtype} of shape {got.shape}, wanted {wanted.dtype} of {wanted.shape}"

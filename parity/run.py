@@ -1,14 +1,14 @@
-"""Runs programs of ``parity/programs/`` in this environment, and records what they give.
+"""Runs programs of ``parity/programs/`` in this environment, and records their results.
 
     python -m parity.run --out OUT [--starts GOLDENS] [PROGRAM ...]
     python -m parity.run --out OUT --go-on-from OTHER [PROGRAM ...]
 
 It runs under TensorFlow 2.15, with the real tf.estimator, and here. Each program trains 3 steps
-from nothing. From their checkpoint (that of GOLDENS, if given) it trains 100 steps, evaluates,
+from scratch. From their checkpoint (that of GOLDENS, if given) it trains 100 steps, evaluates,
 predicts and exports. ``OUT/PROGRAM`` then holds the record, ``start/`` with the checkpoint of step
 3, and ``model_dir/``. With ``--go-on-from``, each program evaluates the last checkpoint in
 ``OTHER/PROGRAM/model_dir`` and trains 5 steps from it. ``--v2-behavior-off`` calls
-``tf.disable_v2_behavior()`` first, as most programs of TF1 did.
+``tf.disable_v2_behavior()`` first, as most TF1 programs did.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from parity.programs import PROGRAMS, RANDOM
 
 __all__ = ["go_on", "main", "run"]
 
-SCRATCH_STEPS = 3  # from nothing to the checkpoint that both sides start from
+SCRATCH_STEPS = 3  # from scratch to the checkpoint from which both sides start
 STEPS = 100
 MORE_STEPS = 5  # from a checkpoint of the other side
 UNOBSERVED = {"save_summary_steps": 0, "log_step_count_steps": None}
-# Checkpoints at 3, 43, 83 and 103, of which the last three stay.
+# Checkpoints at 3, 43, 83 and 103, of which the last three are kept.
 SETTINGS = {
     "save_checkpoints_steps": 40,
     "keep_checkpoint_max": 3,
@@ -90,7 +90,7 @@ def _start(program: ModuleType, out: Path) -> record.Record:
 def _add_numbers(
     found: record.Record, program: ModuleType, estimator: Any, losses: np.ndarray
 ) -> None:
-    """What a trained estimator evaluates to, its variables, predictions and answers."""
+    """Adds a trained estimator's variables, metrics, predictions and served results."""
     from parity import observe
 
     found.add("losses", {**found.under("losses"), "from the start": losses})
@@ -106,15 +106,15 @@ def _add_numbers(
 
 
 def run(name: str, out: Path, starts: Path | None = None) -> record.Record:
-    """Runs one program and writes what it gave to ``out``.
+    """Runs one program and writes its results to ``out``.
 
     Args:
       name: one of ``PROGRAMS``.
-      out: its folder.
-      starts: where ``start/`` of this run's checkpoint is; by default what this run made itself.
+      out: the folder of the results.
+      starts: the folder whose ``start/`` has the first checkpoint; None means this run's own.
 
     Returns:
-      The record, which is written too.
+      The record, which is also written.
     """
     import tensorflow as tf
 
@@ -145,9 +145,9 @@ def run(name: str, out: Path, starts: Path | None = None) -> record.Record:
 
 
 def _add_looped(found: record.Record, program: ModuleType, start: Path) -> None:
-    """Trains once more as this library likes it best: all steps in one loop, no hook between.
+    """Trains once more with all steps in one loop, without hooks.
 
-    Where the original needs an order that programs of the kind did not give, it is left out.
+    An explicit order that only the original needs is left out.
     """
     from parity import observe
 
@@ -161,7 +161,7 @@ def _add_looped(found: record.Record, program: ModuleType, start: Path) -> None:
 
 
 def _add_outer_loop(found: record.Record, program: ModuleType) -> None:
-    """What the program's own train_and_evaluate leaves behind, and returns."""
+    """Adds the results and files of the program's own train_and_evaluate."""
     from parity import observe
 
     with tempfile.TemporaryDirectory() as folder:
@@ -179,7 +179,7 @@ def _add_outer_loop(found: record.Record, program: ModuleType) -> None:
 
 
 def _add_uninterrupted(found: record.Record, program: ModuleType) -> None:
-    """Takes the numbers from one run of all steps, on the batches of the two."""
+    """Replaces the numbers by those of one run of all steps, on the same batches."""
 
     def batches(params):
         data = program.train_input(params)
@@ -192,15 +192,14 @@ def _add_uninterrupted(found: record.Record, program: ModuleType) -> None:
 
 
 def go_on(name: str, model_dir: Path, out: Path) -> record.Record:
-    """Evaluates the last checkpoint of another run's folder, and trains on from it, in a copy.
+    """Evaluates the last checkpoint of another run's folder, and continues training in a copy.
 
-    The original and this library restore by name: a name or a shape that is not as they expect is
-    an error.
+    Both sides restore by name: an unexpected name or shape is an error.
 
     Args:
       name: one of ``PROGRAMS``.
-      model_dir: that folder; it stays as it is.
-      out: where the record is written.
+      model_dir: that folder, which is not changed.
+      out: the folder of the record.
 
     Returns:
       The record.
@@ -222,14 +221,14 @@ def go_on(name: str, model_dir: Path, out: Path) -> record.Record:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command; see the module's docstring."""
+    """Runs the command; see the module's docstring."""
     parser = argparse.ArgumentParser(prog="python -m parity.run", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("programs", nargs="*", metavar="PROGRAM", help=", ".join(PROGRAMS))
-    parser.add_argument("--out", type=Path, required=True, help="where the results go")
+    parser.add_argument("--out", type=Path, required=True, help="folder of the results")
     parser.add_argument("--starts", type=Path, help="results whose checkpoints to start from")
     parser.add_argument("--go-on-from", type=Path, help="results whose last checkpoints to load")
-    parser.add_argument("--v2-behavior-off", action="store_true", help="as TF1 behaved")
+    parser.add_argument("--v2-behavior-off", action="store_true", help="turn v2 behavior off first")
     options = parser.parse_args(arguments)
     unknown = sorted(set(options.programs) - set(PROGRAMS))
     if unknown:

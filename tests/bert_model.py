@@ -1,4 +1,4 @@
-"""A tiny encoder of the kind that BERT's programs train: two layers of attention over tokens."""
+"""A tiny encoder like those of BERT's programs: two layers of attention over tokens."""
 
 from __future__ import annotations
 

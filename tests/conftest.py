@@ -1,7 +1,7 @@
 """One TensorFlow for the whole session: quiet, with Keras 2, and with eight cores on one CPU.
 
-TensorFlow fixes its devices at first use, so the cores are made the moment that it is imported,
-by whichever test that is. Tests that do not need TensorFlow do not pay for its import.
+TensorFlow fixes its devices at first use, so the cores are made as soon as any test imports it.
+Tests that do not need TensorFlow do not pay for its import.
 """
 
 import importlib.abc
@@ -45,7 +45,7 @@ sys.meta_path.insert(0, _EightCores())
 
 @pytest.fixture(scope="module", autouse=True)
 def _own_tpu_functions():
-    """Gives ``tf.compat.v1.tpu`` its own functions again, where a module's tests install others."""
+    """Restores the functions of ``tf.compat.v1.tpu`` after a module's tests replaced them."""
     yield
     if "tensorflow" in sys.modules:
         namespace = sys.modules["tensorflow"].compat.v1.tpu

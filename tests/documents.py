@@ -24,10 +24,10 @@ class Block:
     """A fenced block.
 
     Attributes:
-        language: what stands behind the fence.
-        text: what stands in it.
-        line: the line of the page that `text` begins on, from 1.
-        adjoins: whether nothing but white space is between it and the block before it.
+        language: the word after the opening fence.
+        text: the content.
+        line: the page's line on which `text` begins, from 1.
+        adjoins: whether only white space separates it from the previous block.
     """
 
     language: str
@@ -37,7 +37,7 @@ class Block:
 
 
 def blocks(page: Path) -> list[Block]:
-    """The fenced blocks of a page in their order."""
+    """Returns the fenced blocks of a page in their order."""
     content = page.read_text(encoding="utf-8")
     found, end = [], None
     for match in _BLOCK.finditer(content):
@@ -49,7 +49,7 @@ def blocks(page: Path) -> list[Block]:
 
 
 def programs(page: Path) -> list[tuple[Block, str | None]]:
-    """The Python blocks of a page, each with the output that the page shows right below it."""
+    """Returns the Python blocks of a page, each with the output shown right below it."""
     found = blocks(page)
     following = [*found[1:], None]
     return [
@@ -60,7 +60,7 @@ def programs(page: Path) -> list[tuple[Block, str | None]]:
 
 
 def commands(page: Path) -> list[list[str]]:
-    """The shell commands of a page as words, without comments and variables set before them."""
+    """Returns the shell commands of a page as words, without comments and leading variables."""
     found = []
     for block in blocks(page):
         if block.language == "sh":
@@ -74,31 +74,31 @@ def commands(page: Path) -> list[list[str]]:
 
 
 def inline_code(page: Path) -> list[str]:
-    """What stands between single backquotes, outside of blocks."""
+    """Returns the texts between single backquotes, outside of blocks."""
     return _INLINE.findall(_BLOCK.sub("", page.read_text(encoding="utf-8")))
 
 
 def links(page: Path) -> list[str]:
-    """The targets of a page's links."""
+    """Returns the targets of a page's links."""
     return _LINK.findall(_BLOCK.sub("", page.read_text(encoding="utf-8")))
 
 
 def anchors(page: Path) -> set[str]:
-    """What a link to a heading of a page may end with, as GitHub makes it of the heading."""
+    """Returns the anchors of a page's headings, as GitHub makes them."""
     text = _BLOCK.sub("", page.read_text(encoding="utf-8"))
     headings = re.findall(r"^#+ (.+)$", text, re.M)
     return {re.sub(r"[^\w\- ]", "", h.lower()).strip().replace(" ", "-") for h in headings}
 
 
 def error_phrases(page: Path) -> list[str]:
-    """The messages in the first column of the page's tables of errors."""
+    """Returns the messages in the first column of the page's tables of errors."""
     text = page.read_text(encoding="utf-8")
-    tables = re.findall(r"^\| the message holds \|.*\n((?:\|.*\n)+)", text, re.M)
+    tables = re.findall(r"^\| the message contains \|.*\n((?:\|.*\n)+)", text, re.M)
     return re.findall(r"^\| `([^`]+)` \|", "".join(tables), re.M)
 
 
 def strings_in_sources() -> str:
-    """All texts that the library can say, `...` in the place of each value."""
+    """Returns all string literals of the library, with `...` for each value."""
     said = []
     for path in sorted((ROOT / "estimator_bridge").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -1,4 +1,4 @@
-"""What the tests of graph/ and runtime/ share: traces, runs side by side, runs on replicas."""
+"""Helpers of the tests of graph/ and runtime/: traces, runs side by side, runs on replicas."""
 
 import os
 import subprocess
@@ -23,7 +23,7 @@ v1 = tf.compat.v1
 
 
 def ref(element) -> str:
-    """What the engine calls a tensor, a variable's handle or an operation."""
+    """Returns the engine's name of a tensor, a variable's handle or an operation."""
     if isinstance(element, tf.Operation):
         return f"^{element.name}"
     return element.graph.as_graph_element(element).name
@@ -54,9 +54,9 @@ def same_as_v1(build, runs=1, seed=None, feeds=({},), rtol=1e-6):
     Args:
       build: makes the program in the default graph and returns fetches, or a function of the
         number of a run that does.
-      runs: how many times the fetches are run in one session.
+      runs: number of runs of the fetches in one session.
       seed: the graph's seed.
-      feeds: feed_dicts by name; run r takes the r-th, in turns.
+      feeds: feed_dicts by name; run r uses the r-th, in turns.
 
     Returns:
       The fetched values of each run.
@@ -86,11 +86,11 @@ class Replicas:
 
     Args:
       graph: the traced graph.
-      cores: how many.
-      tensors: what a call returns.
-      operations: what else it runs.
-      inputs: what a call's batch stands for.
-      layout: how a batch lies; by default it is split.
+      cores: number of cores.
+      tensors: the tensors that a call returns.
+      operations: further operations that it runs.
+      inputs: the tensors that a call's batch replaces.
+      layout: the layout of a batch; by default it is split.
       **request: further fields of LoopRequest.
     """
 
@@ -110,20 +110,20 @@ class Replicas:
         )
 
     def __call__(self, *batch, draw=0):
-        """One list a wanted tensor, of its value on each replica."""
+        """Returns one list a requested tensor, of its value on each replica."""
         with eager_mode():
             values = self._function(tf.constant(draw, tf.int64), *map(tf.constant, batch))
             local = self.strategy.experimental_local_results
             return [[part.numpy() for part in local(values[name])] for name in self._names]
 
     def copies(self, variable):
-        """A variable's value on each replica."""
+        """Returns a variable's value on each replica."""
         with eager_mode():
             return [c.numpy() for c in self.session.resources.copies(variable.op.name)]
 
 
 def run_program(source, arguments=(), **environment):
-    """Runs a program in a process of its own; returns what it wrote, one string a line."""
+    """Runs a program in a separate process; returns the lines of its output."""
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(source), *arguments],
         env={

@@ -8,7 +8,7 @@ __all__ = ["same"]
 
 
 def same(ours, theirs, where):
-    """Asserts that two JSON values are the same, numbers to the accuracy of float32."""
+    """Asserts that two JSON values are equal, numbers to the accuracy of float32."""
     if isinstance(theirs, dict):
         assert sorted(ours) == sorted(theirs), where
         for key, value in theirs.items():

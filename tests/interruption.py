@@ -1,15 +1,14 @@
-"""Kills a training process again and again, restarts it, and says what it ended with.
+"""Kills a training process repeatedly, restarts it, and reports its final state.
 
     python tests/interruption.py KIND FOLDER SEED
 
 KIND is `random` (an Estimator, killed at 20 random moments) or `windows` (a TPUEstimator on two
 emulated cores, killed at each moment at which a set of files is half written). `async_random` and
-`async_windows` do the same while checkpoints are written beside the steps, with 10 random kills.
-The last line of the output is JSON: the final values of the interrupted run and of one that nobody
-disturbed.
+`async_windows` do the same with asynchronous checkpoints and 10 random kills. The last line of the
+output is JSON: the final values of the interrupted run and of an undisturbed one.
 
-Each training process is a fork of this one, in which TensorFlow is imported and has not run
-anything yet: so it starts in half a second instead of five.
+Each training process is a fork of this one, which has imported TensorFlow but run nothing yet.
+It starts in half a second instead of five.
 """
 
 from __future__ import annotations
@@ -35,13 +34,13 @@ import tensorflow as tf  # isort: skip
 v1 = tf.compat.v1
 RANDOM_KILLS = 20
 ASYNC = "ESTIMATOR_BRIDGE_ASYNC_CHECKPOINTS"
-# Whose n-th call the process does not survive, and whether it dies before or after it.
+# The function whose n-th call kills the process, and whether it dies before or after it.
 WINDOWS = [
     (Positions, "save", "before", 3),
     (Positions, "save", "after", 2),
     (CheckpointingSession, "run", "before", "save"),
     (CheckpointingSession, "run", "after", "save"),
-    (tf.io.gfile, "rename", "before", 1),  # training has gone on, and saves its start anew
+    (tf.io.gfile, "rename", "before", 1),  # training has continued, and saves its start again
     (tf.io.gfile, "rename", "after", 1),
     (tf.io.gfile, "rename", "after", 2),
     (tf.io.gfile, "rename", "before", 4),
@@ -50,7 +49,7 @@ WINDOWS = [
     (tf.io.gfile, "remove", "after", 1),  # of a position's two files, one
     (v1.train.Saver, "save", "after", 2),
 ]
-# The same of checkpoints that are written beside the steps.
+# The same for asynchronous checkpoints.
 ASYNC_WINDOWS = [
     (Positions, "take", "after", 3),
     (BackgroundWriter, "start", "before", 2),
@@ -85,7 +84,7 @@ def model_fn(features, labels, mode, params):
 
 
 def train(kind: str, folder: str, max_steps: int, *hooks) -> None:
-    """Trains from wherever the folder stands."""
+    """Trains from the folder's newest checkpoint."""
     settings = {"tf_random_seed": 11, "save_checkpoints_steps": 2, "keep_checkpoint_max": 3}
     if kind == "windows":
         config = eb.tpu.RunConfig(
@@ -104,7 +103,7 @@ def train(kind: str, folder: str, max_steps: int, *hooks) -> None:
 
 
 def forked(job) -> int:
-    """Starts a job in a process of its own; returns the process."""
+    """Starts a job in a separate process; returns the process."""
     sys.stdout.flush()
     process = os.fork()
     if process:
@@ -121,7 +120,7 @@ def forked(job) -> int:
 
 
 def was_killed(process: int) -> bool:
-    """Waits for a process, which must have ended well or been killed."""
+    """Waits for a process, which must succeed or be killed."""
     status = os.waitpid(process, 0)[1]
     killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
     if not killed and status:
@@ -140,7 +139,7 @@ class Beats(v1.train.SessionRunHook):
 
 
 def kill_at_random(folder: str, max_steps: int, chance: random.Random) -> int:
-    """Kills training somewhere between its start and its tenth step; returns how often."""
+    """Kills training between its start and its tenth step; returns the number of kills."""
     kills = 0
     for attempt in range(RANDOM_KILLS // 2 if os.environ.get(ASYNC) == "1" else RANDOM_KILLS):
         reading, writing = os.pipe()
@@ -181,7 +180,7 @@ def dying(owner, name: str, when: str, which) -> None:
 
 
 def kill_in_windows(folder: str, max_steps: int) -> int:
-    """Kills training at each of the moments above; returns how often."""
+    """Kills training at each of the moments above; returns the number of kills."""
     kills = 0
     is_async = os.environ.get(ASYNC) == "1"
     for window in ASYNC_WINDOWS if is_async else WINDOWS:
@@ -198,7 +197,7 @@ def kill_in_windows(folder: str, max_steps: int) -> int:
 
 
 def outcome(kind: str, folder: str, max_steps: int) -> dict:
-    """Lets training end, and says what it ended with."""
+    """Lets training finish, and returns its final values."""
     if was_killed(forked(lambda: train(kind, folder, max_steps))):
         sys.exit("killed by somebody else")
     latest = tf.train.latest_checkpoint(folder)
@@ -211,7 +210,7 @@ def outcome(kind: str, folder: str, max_steps: int) -> dict:
 
 
 def whole_outcome(kind: str, folder: str, max_steps: int) -> dict:
-    """The outcome of a run without kills, which waits while checkpoints are written."""
+    """Returns the final values of a run without kills, with synchronous checkpoints."""
     os.environ[ASYNC] = "0"
     return outcome(kind, folder, max_steps)
 

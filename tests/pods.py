@@ -1,4 +1,4 @@
-"""What the tests of several hosts share: loops traced for TPUs that are described."""
+"""Helpers of the tests of several hosts: loops traced for described TPUs."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class TracedLoop:
     """A loop under a described TPU.
 
     Attributes:
-      graph: what the TPU would be given.
-      variables: how many variables a replica uses.
-      trainable: how many trainable variables the model has.
+      graph: the TPU's graph.
+      variables: number of variables of a replica.
+      trainable: number of trainable variables of the model.
       calls: the params of each call of the input_fn.
     """
 

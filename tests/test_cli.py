@@ -1,4 +1,4 @@
-"""The command line: its help, its exit codes, and what doctor tells."""
+"""The command line: its help, its exit codes, and the report of doctor."""
 
 import os
 import subprocess

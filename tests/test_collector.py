@@ -1,4 +1,4 @@
-"""While a program starts, the garbage collector does not look through what is no garbage."""
+"""At start-up, the garbage collector does not scan long-lived objects."""
 
 from __future__ import annotations
 

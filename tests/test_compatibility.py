@@ -1,4 +1,4 @@
-"""Which versions are let through, and what the others are told."""
+"""The supported versions, and the errors for others."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What the documentation shows runs as it is shown, and what it names is there."""
+"""Commands and code of the documentation run as shown, and the names in it exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The public face is the original's: every name, in both versions, with its signature."""
+"""The public API is the original's: every name, in both versions, with its signature."""
 
 from __future__ import annotations
 

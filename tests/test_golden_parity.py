@@ -1,4 +1,4 @@
-"""The programs of ``parity/programs/`` give here what they gave under the real tf.estimator.
+"""The programs of ``parity/programs/`` give the numbers of the real tf.estimator.
 
 ``parity/goldens/`` has what they gave there, and the checkpoints to start from. This side is run
 once, in a process of its own: programs find it where tf.estimator was.

@@ -28,14 +28,14 @@ PINNED = {
 
 
 def is_record(kind: ast.ClassDef) -> bool:
-    """Whether a class's annotated fields are its constructor's parameters."""
+    """Returns whether a class's annotated fields are its constructor's parameters."""
     decorators = [ast.unparse(one) for one in kind.decorator_list]
     bases = [ast.unparse(base) for base in kind.bases]
     return any("dataclass" in d for d in decorators) or any(b.endswith("NamedTuple") for b in bases)
 
 
 def widths(kind: ast.ClassDef) -> tuple[int, int]:
-    """How many parameters a class's constructor has, and how many attributes methods set."""
+    """Returns the numbers of constructor parameters and of attributes that methods set."""
     methods = [node for node in kind.body if isinstance(node, ast.FunctionDef)]
     attributes = {
         node.attr

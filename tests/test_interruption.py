@@ -1,4 +1,4 @@
-"""Training that is killed and restarted ends with the weights of a run that nobody disturbed."""
+"""Training that is killed and restarted ends with the weights of an undisturbed run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the sdist and the wheel hold, and that the wheel alone does what the README says."""
+"""The contents of the sdist and the wheel; the wheel alone does what the README says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user sees of the packages, in dir(), in a type checker and in a repr."""
+"""The public names of the packages, in dir(), in a type checker and in a repr."""
 
 import importlib
 import subprocess

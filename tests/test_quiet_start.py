@@ -1,4 +1,4 @@
-"""What is heard of TensorFlow while it is loaded."""
+"""The messages of TensorFlow while it is loaded."""
 
 import os
 import subprocess

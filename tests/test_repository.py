@@ -1,4 +1,4 @@
-"""The repository keeps its own rules: packaging, rooms, private imports, nothing of one machine."""
+"""The repository's own rules: packaging, rooms, private imports, nothing of one machine."""
 
 import ast
 import importlib

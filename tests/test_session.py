@@ -1,4 +1,4 @@
-"""What conftest.py promises the other tests about TensorFlow in this process."""
+"""The guarantees of conftest.py about TensorFlow in this process."""
 
 
 def test_one_cpu_has_eight_cores_and_keras_is_keras_2():

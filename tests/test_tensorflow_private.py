@@ -1,4 +1,4 @@
-"""Private TensorFlow has one place, and a probe of each name says what a release has changed."""
+"""Private TensorFlow is in one package, and probes report what a release has changed."""
 
 import ast
 import subprocess

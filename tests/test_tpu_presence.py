@@ -1,4 +1,4 @@
-"""Whether there is a TPU, by environment variables, devices and device files."""
+"""Detects a TPU by environment variables, devices and device files."""
 
 import pytest
 

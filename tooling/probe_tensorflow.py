@@ -1,10 +1,10 @@
-"""Tells which private name, attribute or behaviour of TensorFlow a release has changed.
+"""Reports each private name, attribute or behavior of TensorFlow that a release has changed.
 
     python -m tooling.probe_tensorflow
 
-It tries each import of `estimator_bridge.tensorflow_private` by itself, then each function and
-class of it on small objects, and writes a line for each one that fails. The exit status is 1 if
-any does.
+It tries each import of `estimator_bridge.tensorflow_private` separately, then each of its functions
+and classes on small objects, and writes a line for each failure. The exit status is 1 if there is
+one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "estimator_bridge" / "tensorflow
 
 
 def imported_names() -> dict[str, tuple[str, str]]:
-    """By the name that it gets, the module and the name of each private import."""
+    """Returns the module and the name of each private import, by its local name."""
     found = {}
     for path in sorted(PACKAGE.glob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -34,11 +34,11 @@ def imported_names() -> dict[str, tuple[str, str]]:
 
 
 def broken() -> Iterator[str]:
-    """Yields a line for each import or behaviour that is not what the library counts on."""
+    """Yields a line for each import or behavior that differs from the library's expectation."""
     lines = [line for line in map(_import_fails, imported_names().values()) if line]
     yield from lines
     if lines:
-        yield "The imports above come first: nothing else can be probed before they are mended."
+        yield "The imports above come first: nothing else can be probed before they are fixed."
         return
     from tooling import tensorflow_probes
 
@@ -66,7 +66,7 @@ def _import_fails(place: tuple[str, str]) -> str | None:
 
 
 def main() -> int:
-    """Writes what is broken, or that nothing is."""
+    """Writes the failures, or that there are none."""
     import tensorflow as tf
 
     lines = list(broken())

@@ -1,4 +1,4 @@
-"""Builds the sdist, builds the wheel from that sdist, checks both, and puts them into dist/.
+"""Builds the sdist, builds the wheel from that sdist, checks both, and moves them to dist/.
 
     python -m tooling.release
 
@@ -21,7 +21,7 @@ from tooling.matrix.claims import PAIRS
 from tooling.matrix.page import Row, passed, read_results
 
 ROOT = Path(__file__).resolve().parent.parent
-# What a checkout needs to train, test and document the project.
+# The files that training, testing and documenting the project needs.
 IN_SDIST = ("LICENSE", "README.md", "CHANGELOG.md", "Makefile", "train.py", "tests/conftest.py")
 
 
@@ -56,7 +56,7 @@ def check_matrix(results: dict[str, Row]) -> None:
         results: the rows of docs/versions.json by the names of their pairs.
 
     Raises:
-        ReleaseError: a pair was not run, or did not hold.
+        ReleaseError: a pair was not run, or failed.
     """
     open_pairs = [p.name for p in PAIRS if p.name not in results or not passed(results[p.name])]
     if open_pairs:
@@ -103,7 +103,7 @@ def check_sdist(names: list[str]) -> None:
 
 
 def build(folder: Path) -> tuple[Path, Path]:
-    """Builds into a folder; returns the sdist and the wheel."""
+    """Builds in a folder; returns the sdist and the wheel."""
     _python("build", "--outdir", str(folder), str(ROOT))
     (sdist,) = folder.glob("*.tar.gz")
     (wheel,) = folder.glob("*.whl")

@@ -1,7 +1,7 @@
 """Generates pages of the documentation site and rewrites links that leave docs/.
 
 The README is the site's first page, so that it is written once. Each public package of the library
-gets a page of the API reference from its ``__all__``. Links to files of the repository that are no
+gets a page of the API reference from its ``__all__``. Links to files of the repository that are not
 pages become plain text: the project's address is not known here.
 """
 
@@ -17,7 +17,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parent.parent
-# Pages from outside docs/: where they stand in the repository, and where on the site.
+# Pages from outside docs/: their paths in the repository and on the site.
 OUTSIDE = {
     "README.md": "index.md",
     "CHANGELOG.md": "changelog.md",
@@ -25,7 +25,7 @@ OUTSIDE = {
     "parity/REPORT.md": "parity_report.md",
     "parity/differential/REPORT.md": "differential_report.md",
 }
-# The packages of the reference, in its order, and what each is for.
+# The packages of the reference, in its order, with their purpose.
 PACKAGES = {
     "": "Estimators, canned models, heads, hooks and exporters: the names of `tf.estimator`.",
     "tpu": "`TPUEstimator` and the rest of TPU mode.",
@@ -46,7 +46,7 @@ _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#|mailto:)([^)#\s]+)(#[^)\s]
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Adds the pages that are made to those of docs/."""
+    """Adds the generated pages to those of docs/."""
     for source, target in OUTSIDE.items():
         text = (ROOT / source).read_text(encoding="utf-8")
         files.append(File.generated(config, target, content=text))
@@ -77,12 +77,12 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def reference_page(package: str) -> str:
-    """The path of a package's page on the site."""
+    """Returns the path of a package's page on the site."""
     return f"reference/{package.replace('.', '_') or 'estimator_bridge'}.md"
 
 
 def reference(package: str) -> str:
-    """The page of a package: each public name, which mkdocstrings fills in."""
+    """Returns the page of a package: each public name, which mkdocstrings expands."""
     dotted = ".".join(filter(None, ["estimator_bridge", package]))
     entries = [f"# {dotted}", PACKAGES[package]]
     packages = {name for name in PACKAGES if name}
@@ -97,7 +97,7 @@ def reference(package: str) -> str:
 
 
 def public_names(dotted: str) -> list[str]:
-    """Names in a module's ``__all__``, read from its source: nothing is imported."""
+    """Returns the names in a module's ``__all__``, from its source: nothing is imported."""
     path = ROOT.joinpath(*dotted.split("."))
     module = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     tree = ast.parse(module.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""A small use of each private name of TensorFlow that fails where a release has changed it."""
+"""Small uses of each private name of TensorFlow, which fail if a release has changed it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["PROBES"]
 
 Probe = Callable[[], None]
 
-# By the names of what is probed.
+# By the probed names.
 PROBES: dict[tuple[str, ...], Probe] = {}
 
 v1 = tf.compat.v1

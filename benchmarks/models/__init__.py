@@ -1,4 +1,4 @@
-"""The models that are measured, by name."""
+"""The measured models, by name."""
 
 from __future__ import annotations
 

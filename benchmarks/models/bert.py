@@ -19,12 +19,12 @@ class Bert(Model):
     """An encoder and a classifier on its first position; by default BERT-tiny, batch 16x64.
 
     Args:
-      batch: examples a step.
-      length: words of an example.
-      layers: of the encoder.
-      size: of a word's vector.
-      heads: of the attention.
-      words: in the vocabulary.
+      batch: number of examples a step.
+      length: number of words of an example.
+      layers: number of the encoder's layers.
+      size: size of a word's vector.
+      heads: number of the attention's heads.
+      words: size of the vocabulary.
     """
 
     def __init__(self, batch=16, length=64, layers=2, size=128, heads=2, words=1000):
@@ -34,11 +34,11 @@ class Bert(Model):
         self.optimizer = Adam()
 
     def features(self, rng, examples):
-        """Numbers of words."""
+        """Returns word ids."""
         return rng.randint(0, self.words, [examples, self.length])
 
     def v1_logits(self, features):
-        """By tf.layers, with get_variable for tables and norms."""
+        """Builds it with tf.layers, and get_variable for tables and norms."""
         words = _v1.get_variable("words", [self.words, self.size])
         places = _v1.get_variable("places", [self.length, self.size])
         x = self._v1_norm(tf.gather(words, features) + places, "embedding")
@@ -55,7 +55,7 @@ class Bert(Model):
         return _v1.layers.dense(x[:, 0], self.classes)
 
     def weights(self):
-        """In the order in which ``logits`` takes them."""
+        """Returns the shapes in the order in which ``logits`` uses them."""
         square, norm = [(self.size, self.size), (self.size,)], [(self.size,), (self.size,)]
         layer = square * 4 + norm
         layer += [(self.size, 4 * self.size), (4 * self.size,), (4 * self.size, self.size)]
@@ -64,7 +64,7 @@ class Bert(Model):
         return [*tables, *layer * self.layers, (self.size, self.classes), (self.classes,)]
 
     def logits(self, features, weights):
-        """By hand."""
+        """Builds it by hand."""
         take = iter(weights)
 
         def dense(x):
@@ -83,7 +83,7 @@ class Bert(Model):
         return dense(x[:, 0])
 
     def keras(self):
-        """By tf_keras, with its own attention."""
+        """Builds it with tf_keras, with its own attention."""
         import tf_keras
         from tf_keras import layers
 

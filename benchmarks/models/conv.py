@@ -19,11 +19,11 @@ class Conv(Model):
         self.batch = batch
 
     def features(self, rng, examples):
-        """Pictures of one channel."""
+        """Returns pictures of one channel."""
         return rng.rand(examples, 16, 16, 1).astype("float32")
 
     def v1_logits(self, features):
-        """By tf.layers."""
+        """Builds it with tf.layers."""
         x = _layers.conv2d(features, 16, 3, padding="same", activation=tf.nn.relu)
         x = _layers.max_pooling2d(x, 2, 2)
         x = _layers.conv2d(x, 32, 3, padding="same", activation=tf.nn.relu)
@@ -31,11 +31,11 @@ class Conv(Model):
         return _layers.dense(x, self.classes)
 
     def weights(self):
-        """Two convolutions, one layer."""
+        """Returns the shapes of two convolutions and one layer."""
         return [(3, 3, 1, 16), (16,), (3, 3, 16, 32), (32,), (512, 10), (10,)]
 
     def logits(self, features, weights):
-        """By hand."""
+        """Builds it by hand."""
         x = tf.nn.relu(tf.nn.bias_add(tf.nn.conv2d(features, weights[0], 1, "SAME"), weights[1]))
         x = tf.nn.max_pool2d(x, 2, 2, "VALID")
         x = tf.nn.relu(tf.nn.bias_add(tf.nn.conv2d(x, weights[2], 1, "SAME"), weights[3]))
@@ -43,7 +43,7 @@ class Conv(Model):
         return tf.nn.bias_add(tf.matmul(x, weights[4]), weights[5])
 
     def keras(self):
-        """By tf_keras."""
+        """Builds it with tf_keras."""
         from tf_keras import Sequential, layers
 
         return Sequential(

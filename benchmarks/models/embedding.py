@@ -1,4 +1,4 @@
-"""A wide table of which a step reads and updates few rows."""
+"""A large table of which a step reads and updates few rows."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ class Embedding(Model):
         self.optimizer = Adagrad()
 
     def features(self, rng, examples):
-        """Numbers of words."""
+        """Returns word ids."""
         return rng.randint(0, _ROWS, [examples, _WORDS])
 
     def v1_logits(self, features):
-        """By get_variable and embedding_lookup."""
+        """Builds it with get_variable and embedding_lookup."""
         table = _v1.get_variable("table", [_ROWS, _SIZE])
         bag = tf.reduce_mean(tf.nn.embedding_lookup(table, features), 1)
         return _v1.layers.dense(bag, self.classes)
 
     def weights(self):
-        """The table and one layer."""
+        """Returns the shapes of the table and one layer."""
         return [(_ROWS, _SIZE), (_SIZE, 10), (10,)]
 
     def logits(self, features, weights):
-        """By hand."""
+        """Builds it by hand."""
         bag = tf.reduce_mean(tf.gather(weights[0], features), 1)
         return tf.nn.bias_add(tf.matmul(bag, weights[1]), weights[2])
 
     def keras(self):
-        """By tf_keras."""
+        """Builds it with tf_keras."""
         from tf_keras import Sequential, layers
 
         return Sequential(

@@ -16,21 +16,21 @@ class LSTM(Model):
     """20 steps of 32 numbers, 64 units, batch 32."""
 
     def features(self, rng, examples):
-        """Sequences."""
+        """Returns sequences."""
         return rng.rand(examples, _STEPS, _SIZE).astype("float32")
 
     def v1_logits(self, features):
-        """By rnn_cell and dynamic_rnn."""
+        """Builds it with rnn_cell and dynamic_rnn."""
         cell = _v1.nn.rnn_cell.LSTMCell(_UNITS)
         _, state = _v1.nn.dynamic_rnn(cell, features, dtype=tf.float32)
         return _v1.layers.dense(state.h, self.classes)
 
     def weights(self):
-        """The cell's and the last layer's."""
+        """Returns the shapes of the cell and the last layer."""
         return [(_SIZE + _UNITS, 4 * _UNITS), (4 * _UNITS,), (_UNITS, 10), (10,)]
 
     def logits(self, features, weights):
-        """By hand, a loop over the time."""
+        """Builds it by hand, with a loop over time."""
         kernel, bias = weights[0].read_value(), weights[1].read_value()
         by_time = tf.transpose(features, [1, 0, 2])
         rows = tf.TensorArray(tf.float32, _STEPS).unstack(by_time)
@@ -47,7 +47,7 @@ class LSTM(Model):
         return tf.nn.bias_add(tf.matmul(h, weights[2]), weights[3])
 
     def keras(self):
-        """By tf_keras."""
+        """Builds it with tf_keras."""
         from tf_keras import Sequential, layers
 
         return Sequential([layers.LSTM(_UNITS, input_shape=(_STEPS, _SIZE)), layers.Dense(10)])

@@ -17,11 +17,11 @@ _EXAMPLES = 1024
 
 
 class Model:
-    """Subclasses say what the network is; this says how it is trained.
+    """Trains a network, which subclasses define.
 
     Attributes:
-      batch: examples a step.
-      classes: how many labels there are.
+      batch: number of examples a step.
+      classes: number of labels.
     """
 
     batch = 32
@@ -31,27 +31,27 @@ class Model:
         self.optimizer: Any = Momentum()
 
     def features(self, rng: np.random.RandomState, examples: int) -> np.ndarray:
-        """Random examples."""
+        """Returns random examples."""
         raise NotImplementedError
 
     def v1_logits(self, features: tf.Tensor) -> tf.Tensor:
-        """The network in TF1's way."""
+        """Builds the network with TF1's API."""
         raise NotImplementedError
 
     def weights(self) -> list[tuple[int, ...]]:
-        """The shapes of the variables of ``logits``."""
+        """Returns the shapes of the variables of ``logits``."""
         raise NotImplementedError
 
     def logits(self, features: tf.Tensor, weights: list[tf.Variable]) -> tf.Tensor:
-        """The network by hand."""
+        """Builds the network by hand."""
         raise NotImplementedError
 
     def keras(self) -> Any:
-        """The network in tf_keras."""
+        """Builds the network with tf_keras."""
         raise NotImplementedError
 
     def spec(self, estimators: Any) -> Callable:
-        """The model_fn, which returns an EstimatorSpec of ``estimators``."""
+        """Returns the model_fn, whose EstimatorSpec is that of ``estimators``."""
 
         def model_fn(features, labels, mode):
             logits = self.v1_logits(features)
@@ -69,7 +69,7 @@ class Model:
         return model_fn
 
     def by_hand(self) -> Callable:
-        """A tf.function of an iterator and a number of steps: the same operations a step."""
+        """Returns a tf.function of an iterator and a number of steps, with the same operations."""
         weights, step = self.start(), tf.Variable(0, dtype=tf.int64)
         self.optimizer.prepare(weights)
 
@@ -87,23 +87,23 @@ class Model:
         return loop
 
     def start(self) -> list[tf.Variable]:
-        """First values of the weights by hand."""
+        """Returns the initial weights of ``logits``."""
         return [
             tf.Variable(tf.random.normal(s, stddev=0.1) if len(s) > 1 else tf.zeros(s))
             for s in self.weights()
         ]
 
     def examples(self, count: int = _EXAMPLES) -> tuple[np.ndarray, np.ndarray]:
-        """Features and labels."""
+        """Returns features and labels."""
         rng = np.random.RandomState(0)
         return self.features(rng, count), rng.randint(0, self.classes, count)
 
     def dataset(self) -> tf.data.Dataset:
-        """Batches without an end, of fixed shape."""
+        """Returns endless batches of fixed shape."""
         examples = tf.data.Dataset.from_tensor_slices(self.examples())
         return examples.repeat().batch(self.batch, drop_remainder=True).prefetch(4)
 
 
 def cross_entropy(labels: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
-    """The mean over the batch."""
+    """Returns the mean over the batch."""
     return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits))

@@ -17,11 +17,11 @@ class Momentum:
     rate, momentum = 0.01, 0.9
 
     def v1(self) -> Any:
-        """TF1's."""
+        """Returns TF1's optimizer."""
         return _v1.train.MomentumOptimizer(self.rate, self.momentum)
 
     def keras(self) -> Any:
-        """tf_keras'."""
+        """Returns tf_keras' optimizer."""
         import tf_keras
 
         return tf_keras.optimizers.SGD(self.rate, momentum=self.momentum)
@@ -44,11 +44,11 @@ class Adam:
     rate, beta1, beta2, epsilon = 0.001, 0.9, 0.999, 1e-8
 
     def v1(self) -> Any:
-        """TF1's."""
+        """Returns TF1's optimizer."""
         return _v1.train.AdamOptimizer(self.rate)
 
     def keras(self) -> Any:
-        """tf_keras'."""
+        """Returns tf_keras' optimizer."""
         import tf_keras
 
         return tf_keras.optimizers.Adam(self.rate)
@@ -76,11 +76,11 @@ class Adagrad:
     rate, start = 0.05, 0.1
 
     def v1(self) -> Any:
-        """TF1's."""
+        """Returns TF1's optimizer."""
         return _v1.train.AdagradOptimizer(self.rate)
 
     def keras(self) -> Any:
-        """tf_keras'."""
+        """Returns tf_keras' optimizer."""
         import tf_keras
 
         return tf_keras.optimizers.Adagrad(self.rate)

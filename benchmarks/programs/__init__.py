@@ -1,1 +1,1 @@
-"""What is measured, a file each; ``serve(way, orders, **options)`` is its entry."""
+"""The measured programs, a file each; ``serve(way, orders, **options)`` is the entry."""

@@ -19,12 +19,12 @@ class _FirstStep(v1.train.SessionRunHook):
         self.nodes = len(v1.get_default_graph().get_operations())
 
     def after_run(self, run_context, run_values):
-        """Takes the time of the first step."""
+        """Records the time of the first step."""
         self.done = self.done or time.perf_counter()
 
 
 def serve(way: str, orders: Orders, layers: int = 12) -> None:
-    """Follows one order: from train() to its first step, without the model_fn itself."""
+    """Executes one order: measures train() to its first step, without the model_fn itself."""
     del way
     model = Bert(batch=2, length=8, layers=layers, size=16, heads=2, words=50)
     model_fn, took = model.spec(estimators), []

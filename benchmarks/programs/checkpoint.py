@@ -1,4 +1,4 @@
-"""Writing and restoring a checkpoint of 400 MB."""
+"""Writes and restores a checkpoint of 400 MB."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ class _Saving(v1.train.CheckpointSaverListener):
         self.taken = []
 
     def before_save(self, session, global_step_value):
-        """Starts."""
+        """Starts the clock."""
         self._start = time.perf_counter()
 
     def after_save(self, session, global_step_value):
-        """Takes the time of a save."""
+        """Records the time of a save."""
         self.taken.append(time.perf_counter() - self._start)
 
 
 class _Opening(v1.train.SessionRunHook):
     def begin(self):
-        """Starts."""
+        """Starts the clock."""
         self._start = time.perf_counter()
 
     def after_create_session(self, session, coord):
-        """Takes the time in which the values come."""
+        """Records the time of the restore."""
         self.taken = time.perf_counter() - self._start
 
 
 def serve(way: str, orders: Orders) -> None:
-    """Follows one order."""
+    """Executes one order."""
     del way
     for _ in orders:
         with tempfile.TemporaryDirectory() as folder:

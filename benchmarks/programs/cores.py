@@ -1,4 +1,4 @@
-"""One global batch over more and more emulated cores: an order is a number of steps."""
+"""One global batch over an increasing number of emulated cores; an order is a number of steps."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ __all__ = ["serve"]
 
 
 def serve(way: str, orders: Orders, model: str, batch: int) -> None:
-    """Follows orders.
+    """Executes orders.
 
     Args:
       way: 'cores_N'.
-      orders: with 'steps' each, whole loops of 10.
-      model: which.
-      batch: global.
+      orders: orders with 'steps' each, whole loops of 10.
+      model: the name of the model.
+      batch: the global batch size.
     """
     made, tpu = MODELS[model](), estimators.tpu
     made.batch = batch

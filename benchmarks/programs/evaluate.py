@@ -1,4 +1,4 @@
-"""evaluate() of 100,000 examples, all of the call: an order is one more call."""
+"""The whole call of evaluate() on 100,000 examples; an order is one call."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EXAMPLES, _BATCH, _CALL = 100_000, 100, 100
 
 
 def serve(way: str, orders: Orders) -> None:
-    """Follows orders, after one training step."""
+    """Executes orders, after one training step."""
     call = {"hand": _by_hand, "keras": _by_keras}.get(way, _by_estimator)(MLP())
     for _ in orders:
         start = time.perf_counter()
@@ -26,7 +26,7 @@ def serve(way: str, orders: Orders) -> None:
 
 
 def batches(model: MLP) -> tf.data.Dataset:
-    """Every example once."""
+    """Returns every example once."""
     return tf.data.Dataset.from_tensor_slices(_examples(model)).batch(_BATCH).prefetch(4)
 
 

@@ -1,4 +1,4 @@
-"""predict() of 100,000 examples, one by one: an order is one more call."""
+"""predict() on 100,000 examples, one by one; an order is one call."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["serve"]
 
 
 def serve(way: str, orders: Orders) -> None:
-    """Follows orders, after one training step."""
+    """Executes orders, after one training step."""
     call = {"hand": _by_hand, "keras": _by_keras}.get(way, _by_estimator)(MLP())
     for _ in orders:
         start = time.perf_counter()

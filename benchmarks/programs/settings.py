@@ -13,14 +13,14 @@ __all__ = ["serve", "tpu_model_fn"]
 
 
 def serve(way: str, orders: Orders, model: str = "mlp") -> None:
-    """Follows orders.
+    """Executes orders.
 
     Args:
       way: 'here' (all by default), 'log_N' (a log line and a summary every N steps), 'xla',
         'no_prefetch', 'one_by_one' (a map over examples), 'loop_N' (TPUEstimator on an emulated
         core, N iterations a loop; orders are whole loops).
-      orders: with 'steps' each.
-      model: which.
+      orders: orders with 'steps' each.
+      model: the name of the model.
     """
     made = MODELS[model]()
     kind, _, number = way.partition("_")
@@ -47,7 +47,7 @@ def serve(way: str, orders: Orders, model: str = "mlp") -> None:
 
 
 def tpu_model_fn(model: Model):
-    """The model's training as a TPU program has it."""
+    """Runs the model's training as a TPU program."""
 
     def model_fn(features, labels, mode, params):
         loss = tf.reduce_mean(

@@ -1,4 +1,4 @@
-"""From a process's start to its first training step done: of a new run, or of a resumed one."""
+"""Measures the time from a process's start to its first training step, new or resumed."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["serve"]
 
 
 def serve(way: str, orders: Orders, steps: int = 1) -> None:
-    """Follows one order: trains twice.
+    """Executes one order: trains twice.
 
-    The second training goes on from the first one's checkpoint, in the same process; what the
-    process itself takes until it can begin is told apart.
+    The second training continues from the first one's checkpoint, in the same process; the start of
+    the process itself is measured separately.
     """
     del way
     from benchmarks.estimators import estimators, v1
@@ -23,7 +23,7 @@ def serve(way: str, orders: Orders, steps: int = 1) -> None:
     imported, imported_cpu = time.time(), time.process_time()
 
     class FirstStep(v1.train.SessionRunHook):
-        """Takes the time when the first step is done."""
+        """Records the time when the first step is done."""
 
         done = cpu = 0.0
 

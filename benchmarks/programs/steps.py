@@ -1,7 +1,7 @@
-"""Training steps: an order is a number of steps, the answer how many seconds they took.
+"""Training steps: an order is a number of steps, the answer their seconds.
 
-Each way returns to Python every so many steps: Estimators log and write a summary every 100, as is
-their default; tf_keras' fit is told how many, and the loop by hand is called so.
+Each way returns to Python after the same number of steps: Estimators log and write a summary every
+100, their default; tf_keras' fit and the loop by hand are called with that number.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["Measured", "serve"]
 
 
 class Measured(v1.train.SessionRunHook):
-    """Follows orders from within a training run."""
+    """Executes orders from within a training run."""
 
     def __init__(self, orders: Orders):
         self._tell, self._orders = orders.tell, iter(orders)
@@ -27,13 +27,13 @@ class Measured(v1.train.SessionRunHook):
         self._begin()
 
     def steps_until_due(self, step):
-        """This library asks hooks when they are due; the original calls them at each step."""
+        """Returns its due steps to this library; the original calls hooks at each step."""
         if self._due is None:
             self._due = step + self._left
         return self._due - step
 
     def after_run(self, run_context, run_values):
-        """Counts, and answers when the steps are done."""
+        """Counts steps, and answers when they are done."""
         self._left -= 1 if IS_ORIGINAL else self._left
         if not self._left:
             self._tell(seconds=time.perf_counter() - self._start)
@@ -51,30 +51,30 @@ class EachLoss(v1.train.SessionRunHook):
     """Fetches the loss of each step."""
 
     def begin(self):
-        """Finds it."""
+        """Finds the loss."""
         self._loss = v1.get_collection(v1.GraphKeys.LOSSES)[0]
 
     def before_run(self, run_context):
-        """Asks for it."""
+        """Requests the loss."""
         return v1.train.SessionRunArgs(self._loss)
 
     def after_run(self, run_context, run_values):
-        """Takes it."""
+        """Receives the loss."""
         self.loss = run_values.results
 
 
 def serve(
     way: str, orders: Orders, model: str, call: int, hook: bool = False, **settings: Any
 ) -> None:
-    """Follows orders.
+    """Executes orders.
 
     Args:
       way: 'original' or 'here', 'keras', 'hand'.
-      orders: with 'steps' each.
-      model: which.
+      orders: orders with 'steps' each.
+      model: the name of the model.
       call: steps between two returns to Python.
       hook: whether a hook fetches the loss of each step (Estimators only).
-      **settings: of the RunConfig.
+      **settings: arguments of the RunConfig.
     """
     made = MODELS[model]()
     if way == "hand":
@@ -104,7 +104,7 @@ def _by_keras(model: Model, orders: Orders, call: int) -> None:
     import tf_keras
 
     class Told(tf_keras.callbacks.Callback):
-        """Takes the time of the steps alone: fit() sets up things at each call."""
+        """Measures only the steps, without the set-up of each fit()."""
 
         def on_epoch_begin(self, epoch, logs=None):
             self.start = time.perf_counter()

@@ -1,1 +1,1 @@
-"""Faults done to programs on purpose, here and under TensorFlow 2.15, and what becomes of them."""
+"""Injects faults into programs, here and under TensorFlow 2.15, and reports the outcomes."""

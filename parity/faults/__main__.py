@@ -1,10 +1,10 @@
-"""Does faults of a kind to training programs, and prints a table of what becomes of them.
+"""Injects faults of a kind into training programs, and prints a table of the outcomes.
 
     python -m parity.faults KIND [--original PYTHON] [--json FILE] [CASE ...]
 
-With PYTHON, that of an environment with TensorFlow 2.15, each case is also done to the real
-tf.estimator, where it can run it. The command fails where a case did not hold here, except for
-those that docs/reliability.md names.
+With PYTHON, that of an environment with TensorFlow 2.15, each case is also run under the real
+tf.estimator, if it can run it. The command fails if a case did not hold here, except for those that
+docs/reliability.md names.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m parity.faults", description=__doc__)
     parser.add_argument("kind", choices=KINDS)
     parser.add_argument("cases", nargs="*", metavar="CASE")
-    parser.add_argument("--original", metavar="PYTHON", help="or a file that it wrote by --json")
+    parser.add_argument("--original", metavar="PYTHON", help="or a file that it wrote with --json")
     parser.add_argument("--json", metavar="FILE", help="write the results instead of the table")
-    parser.add_argument("--every", metavar="N", type=int, default=1, help="try a part")
-    parser.add_argument("--seed", type=int, default=0, help="of what is done at random")
+    parser.add_argument("--every", metavar="N", type=int, default=1, help="try every N-th place")
+    parser.add_argument("--seed", type=int, default=0, help="seed of random choices")
     parser.add_argument(
-        "--results", metavar="FILE", type=Path, help="go on from the results in this file"
+        "--results", metavar="FILE", type=Path, help="continue from the results in this file"
     )
     given = parser.parse_intermixed_args(argv)
     kind = KINDS[given.kind]

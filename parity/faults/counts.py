@@ -1,4 +1,4 @@
-"""How many faults of a case were tried, how many held, and what became of them."""
+"""Counts the faults of a case that were tried and that held, and their outcomes."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def counted(
 
     Args:
       outcomes: one for each fault.
-      held: whether it is as it should be.
-      told: it in a few words.
+      held: returns whether an outcome is correct.
+      told: returns an outcome in a few words.
 
     Returns:
-      How many were `tried`, the `count` of those that held, whether all `held`, what was `told` and
-      how often, and `known`, which is False.
+      The number `tried`, the `count` of those that held, whether all `held`, the outcomes `told`
+      with their counts, and `known`, which is False.
     """
     count = sum(map(held, outcomes))
     return {
@@ -36,7 +36,7 @@ def counted(
 
 
 def table(here: Mapping[str, Any], original: Mapping[str, Any]) -> Iterable[str]:
-    """The lines of a table in Markdown, a row a case."""
+    """Yields the lines of a table in Markdown, a row a case."""
     heads = ["fault", "tried", "held", "what happened", *(["the original"] if original else [])]
     yield _row(heads)
     yield _row(["---"] * len(heads))

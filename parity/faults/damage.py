@@ -1,4 +1,4 @@
-"""Damage by byte: in each file of a model_dir, bytes that are changed and ends that are missing."""
+"""Damage by byte: changes bytes of each file of a model_dir, and truncates it."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ NAMES = [f"{file.replace(f'-{_NEWEST}', '-N')}, {how}" for file in _FILES for ho
 
 
 def run(names: Sequence[str], options: Options) -> dict[str, Any]:
-    """Does these cases, one after the other.
+    """Runs these cases, one after the other.
 
     Args:
       names: of NAMES.
-      options: `every` and `seed` count.
+      options: `every` and `seed` have an effect.
 
     Returns:
-      By case: see `counts.counted`.
+      JSON by case: see `counts.counted`.
     """
     from parity.faults import restarting
 

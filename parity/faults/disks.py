@@ -1,4 +1,4 @@
-"""Disks that are full, fail or are slow from an operation on; then another process goes on."""
+"""Disks that are full, fail or are slow from an operation on; then another process continues."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _RAISED = re.compile(r"^(?:\w+\.)*(\w+(?:Error|Exception)): (.*)", re.MULTILINE)
 
 
 def run(names: Sequence[str], options: Options) -> dict[str, Any]:
-    """Does these cases, one after the other.
+    """Runs these cases, one after the other.
 
     Args:
       names: of NAMES.
-      options: `every` and `seed` count.
+      options: `every` and `seed` have an effect.
 
     Returns:
-      By case: see `counts.counted`; `silent` are the operations whose failure nothing told.
+      JSON by case: see `counts.counted`; `broken` lists the outcomes that did not hold.
     """
     results = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -80,10 +80,10 @@ def _refused(ground: Ground, error: int, options: Options) -> list[dict[str, Any
 
 
 def _judged(outcome: Any, first: Any, told: list[Any], error: int) -> dict[str, Any]:
-    """An error has to name the reason, or nothing may be lost; the next process has to mend all."""
+    """Checks that an error names the reason or nothing is lost, and the next process recovers."""
     raised = list(_RAISED.finditer(outcome.output))
     name, reason = raised[-1].groups() if outcome.code and raised else ("", "")
-    # Of TensorFlow's "Graph execution error", the reason stands some lines further down.
+    # TensorFlow's "Graph execution error" names the reason some lines further down.
     whole = outcome.output[raised[-1].start() :] if raised else ""
     is_named = os.strerror(error) in whole if outcome.code else outcome.code == 0
     return {

@@ -1,6 +1,6 @@
-/* Follows a program's system calls and does something at a file operation below a folder: kills the
-   program, refuses the operation, or slows it down. TensorFlow writes through the C++ library, Python
-   through the C library, and both buffer: the kernel's side is the only place that sees all of it.
+/* Traces a program's system calls and, at a file operation below a folder, kills the program,
+   refuses the operation, or delays it. TensorFlow writes through the C++ library, Python through the
+   C library, and both buffer: only the kernel's side sees all operations.
 
    The program calls `follow_me`, its parent `follow`. A seccomp filter has the kernel stop the program
    at the calls in the table below only; all others run at full speed. */
@@ -34,7 +34,7 @@
 enum { COUNT, KILL_BEFORE, KILL_HALFWAY, KILL_AFTER, REFUSE, DELAY };
 enum { TAKES_SPACE = 1, WAITS_FOR_DISK = 2 };
 
-/* What names the file: a descriptor, a path, or a folder's descriptor and a path behind it. */
+/* The arguments that name the file: a descriptor, a path, or a folder's descriptor and a path. */
 enum target { FD, PATH, AT };
 
 static const struct call {
@@ -74,7 +74,7 @@ static const struct call {
 #define NUMBER_OF_CALLS ((int)(sizeof CALLS / sizeof *CALLS))
 #define OPENS(call) ((call)->name[0] == 'o')
 
-/* A call that is under way in one thread. */
+/* A call in progress in one thread. */
 static struct pending {
   pid_t thread;
   int refused, then_kill;
@@ -108,7 +108,7 @@ static void link_of(pid_t thread, const char *what, long number, char *path) {
 
 static void text_of(pid_t thread, unsigned long address, char *text) {
   size_t length = 0;
-  while (length < PATH_MAX - 1) { /* page by page: the next one may not be there */
+  while (length < PATH_MAX - 1) { /* page by page: the next one may be unmapped */
     size_t part = 4096 - (address + length) % 4096;
     if (part > PATH_MAX - 1 - length) part = PATH_MAX - 1 - length;
     struct iovec here = {text + length, part}, there = {(void *)(address + length), part};
@@ -119,7 +119,7 @@ static void text_of(pid_t thread, unsigned long address, char *text) {
   text[length] = 0;
 }
 
-/* The file that an argument of a call names; "" where it is none. */
+/* The file that an argument of a call names; "" if there is none. */
 static void file_of(pid_t thread, const struct user_regs_struct *regs, enum target target, int at,
                     char *path) {
   char name[PATH_MAX], folder[PATH_MAX];
@@ -259,7 +259,7 @@ int follow(int program, const char *folder, int action, long at, int kinds, int 
       nanosleep(&time, NULL);
     }
     if ((is_it && action == REFUSE && !refused) || (kills && action == KILL_HALFWAY)) {
-      if (writes_bytes(&regs)) { /* the disk takes a part of it */
+      if (writes_bytes(&regs)) { /* the disk stores a part of it */
         regs.rdx /= 2;
         ptrace(PTRACE_SETREGS, thread, 0, &regs);
       }

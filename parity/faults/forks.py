@@ -1,6 +1,6 @@
-"""A program in a fork of this process, in which TensorFlow is imported and has run nothing yet.
+"""Runs a program in a fork of this process, which has imported TensorFlow but run nothing yet.
 
-It starts in a fraction of a second; what it prints goes into a file.
+It starts in a fraction of a second; its output goes into a file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Forked:
     """A forked process.
 
     Args:
-      program: takes a function without arguments, to be called once the fault may be done.
+      program: receives a function without arguments, which it calls when the fault may be injected.
       log: the file for its output.
     """
 
@@ -38,7 +38,7 @@ class Forked:
         os.close(writing)
 
     def wait_until_ready(self, secs: float) -> bool:
-        """Waits for the program's word; returns whether it came."""
+        """Waits until the program calls its function; returns whether it did."""
         os.set_blocking(self._reading, False)
         end = time.monotonic() + secs
         while time.monotonic() < end:
@@ -54,14 +54,14 @@ class Forked:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it has."""
+        """Whether the process has ended."""
         if self._status is None:
             process, status = os.waitpid(self._id, os.WNOHANG)
             self._status = status if process else None
         return self._status is not None
 
     def wait(self, secs: float) -> int | None:
-        """The exit code as a shell tells it; None where it had to be killed after this time."""
+        """Returns the exit code as in a shell; None if it had to be killed after this time."""
         end = time.monotonic() + secs
         while not self.has_ended and time.monotonic() < end:
             time.sleep(0.02)
@@ -76,7 +76,7 @@ class Forked:
 
     @property
     def output(self) -> str:
-        """All that it has printed."""
+        """The program's output so far."""
         return self._log.read_text(errors="replace")
 
 
@@ -86,12 +86,12 @@ def _tell(pipe: int) -> None:
 
 
 def _be_a_script(program: Callable[[], None], log: Path) -> None:
-    """Ends the process as Python ends after a script."""
+    """Runs the program, and ends the process as Python does after a script."""
     output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     os.dup2(output, 1)
     os.dup2(output, 2)
     os.setsid()
-    # Ignored where this process was started in the background, and so would be Ctrl-C.
+    # SIGINT is ignored if this process was started in the background.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     code = 0
     try:

@@ -52,13 +52,13 @@ def _ones(count: int | None = None):
 
 
 class _AtStep(_Hook):
-    """Calls a function after so many steps."""
+    """Calls a function after a number of steps."""
 
     def __init__(self, function: Callable[[], Any], steps: int = AT_STEP):
         self._function, self._steps, self._done = function, steps, 0
 
     def before_run(self, run_context):
-        """Wants to be called at each step."""
+        """Requests a call at each step."""
 
     def after_run(self, run_context, run_values):
         """Counts a step."""
@@ -76,7 +76,7 @@ def _hangs(ready: Ready) -> Callable[[], None]:
 
 
 def _steps(folder: str, ready: Ready) -> None:
-    """Nothing hangs; there is no end to the steps."""
+    """Steps without an end; nothing hangs."""
     _estimator(folder).train(_ones, hooks=[_AtStep(ready)])
 
 
@@ -95,7 +95,7 @@ def _generator(folder: str, ready: Ready) -> None:
 
 
 def _input(folder: str, ready: Ready) -> None:
-    """tf.data looks for an element that does not come; no Python runs."""
+    """tf.data waits for an element that never comes; no Python runs."""
 
     def input_fn():
         never = tf.data.Dataset.range(1 << 60).filter(lambda number: number < 0)
@@ -110,7 +110,7 @@ def _hook(folder: str, ready: Ready) -> None:
 
 
 def _gil(folder: str, ready: Ready) -> None:
-    """A hook calls C code that keeps Python's lock (the GIL)."""
+    """A hook calls C code that holds Python's lock (the GIL)."""
 
     def hang() -> None:
         lock = ctypes.create_string_buffer(128)  # a mutex that nobody holds
@@ -132,7 +132,7 @@ def _in_model_fn(folder: str, ready: Ready) -> None:
 
 
 def _write(folder: str, ready: Ready) -> None:
-    """A write of TensorFlow's while a checkpoint is saved."""
+    """A write by TensorFlow while a checkpoint is saved."""
     pipe = os.path.join(folder, "pipe")  # which nobody reads
 
     class Writes(_Listener):
@@ -147,7 +147,7 @@ def _write(folder: str, ready: Ready) -> None:
 
 
 def _py_function(folder: str, ready: Ready) -> None:
-    """A Python function in the step, as a host call has it."""
+    """A Python function in the step, as in a host call."""
 
     def in_step(loss, step):
         def look(value):
@@ -215,7 +215,7 @@ def _train_and_evaluate(folder: str, ready: Ready) -> None:
 
 
 def _tpu(folder: str, ready: Ready) -> None:
-    """A TPU's address takes the connection, and says nothing."""
+    """A TPU's address accepts the connection, and sends nothing."""
     server = socket.create_server(("127.0.0.1", 0))
     with_tpu(folder, ready, f"127.0.0.1:{server.getsockname()[1]}", _LONG)
 
@@ -225,7 +225,7 @@ def with_tpu(folder: str, ready: Ready, address: str, secs: float) -> None:
 
     Args:
       folder: model_dir.
-      ready: called before the TPU is looked for.
+      ready: called before the connection to the TPU.
       address: 'host:port'.
       secs: how long the TPU may take to start.
     """
@@ -249,7 +249,7 @@ def with_worker(folder: str, ready: Ready, address: str, secs: float) -> None:
 
     Args:
       folder: model_dir.
-      ready: called before the worker is looked for.
+      ready: called before the connection to the worker.
       address: 'host:port'.
       secs: how long to wait for it.
     """

@@ -1,4 +1,4 @@
-"""Small trainings that are killed, and all that they leave; they run under TensorFlow 2.15 too."""
+"""Small trainings that the campaign kills; they run under TensorFlow 2.15 too."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ else:
 __all__ = ["FOREIGN", "LAST", "PROGRAMS", "next_examples"]
 
 _v1 = tf.compat.v1
-LAST = 6  # the step that all train to
-FOREIGN = "warm"  # beside model_dir: where the warm start's values come from
+LAST = 6  # the last step of all programs
+FOREIGN = "warm"  # beside model_dir: the source of the warm start's values
 _EXAMPLES = 40
 
 
 def _dense(inputs: tf.Tensor, units: int, name: str, activation: Any = None) -> tf.Tensor:
-    # Without a seed of its own the original's layer begins with other values in each process.
+    # Without its own seed the original's layer begins with other values in each process.
     initializer = _v1.glorot_uniform_initializer(seed=7)
     return _v1.layers.dense(inputs, units, activation, name=name, kernel_initializer=initializer)
 
@@ -62,7 +62,7 @@ def _tpu_model_fn(features, labels, mode, params):
 
 
 def _examples() -> tf.data.Dataset:
-    """Shuffled, without an end: which examples a step has tells where the input stands."""
+    """Returns shuffled numbers without an end; a step's examples reveal the input's position."""
     numbers = tf.data.Dataset.range(_EXAMPLES).map(lambda n: tf.cast(n, tf.float32) / 10)
     return numbers.shuffle(16, seed=3).repeat().batch(4, drop_remainder=True)
 
@@ -90,13 +90,13 @@ def _estimator(folder: str, warm_start_from: Any = None, **settings: Any) -> Any
 
 
 def _train(folder: str, **settings: Any) -> None:
-    """Estimator.train() with the position of its input."""
+    """Runs Estimator.train() with the position of its input."""
     estimator = _estimator(folder, **settings)
     estimator.train(_examples, hooks=[InputHook(estimator)], max_steps=LAST)
 
 
 def _train_and_evaluate(folder: str) -> None:
-    """Evaluations and three kinds of exports while it trains."""
+    """Evaluates and makes three kinds of exports during training."""
     estimator = _estimator(folder)
     train = api.TrainSpec(_examples, max_steps=LAST, hooks=[InputHook(estimator)])
     exporters = [
@@ -110,7 +110,7 @@ def _train_and_evaluate(folder: str) -> None:
 
 
 def _tpu_train(folder: str) -> None:
-    """TPUEstimator on two emulated cores, two steps a loop; the original's on the CPU."""
+    """Runs TPUEstimator on two emulated cores, two steps a loop; the original's on the CPU."""
     where = {} if IS_ORIGINAL else {"master": "emulated:2"}
     loop = tpu.TPUConfig(iterations_per_loop=2)
     config = tpu.RunConfig(model_dir=folder, tpu_config=loop, **where, **_SETTINGS)
@@ -121,12 +121,12 @@ def _tpu_train(folder: str) -> None:
 
 
 def _warm_start(folder: str) -> None:
-    """Values of another model, which is trained once and not killed."""
+    """Starts from another model, which is trained once and not killed."""
     other = os.path.join(os.path.dirname(folder), FOREIGN)
     _train(folder, warm_start_from=other)
 
 
-# By name. Each trains to LAST from wherever the folder stands.
+# By name. Each trains to LAST from the folder's newest checkpoint.
 PROGRAMS: dict[str, Callable[[str], None]] = {
     "train": _train,
     "retention": functools.partial(_train, save_checkpoints_steps=1, keep_checkpoint_max=2),
@@ -137,10 +137,10 @@ PROGRAMS: dict[str, Callable[[str], None]] = {
 
 
 def next_examples(position: str) -> list[list[float]]:
-    """The batches that come next in an input.
+    """Returns the next batches of an input.
 
     Args:
-      position: a file that the input's hook has written, without its ending.
+      position: the prefix of a file that the input's hook has written.
     """
     iterator = iter(_examples())
     tf.train.Checkpoint(iterator=iterator).read(position).expect_partial()

@@ -1,8 +1,7 @@
 """Kills at each file operation of a training; another process then trains to the end.
 
-What is left is compared with a training that nobody disturbed: the weights, the optimizer's slots,
-the global step, the examples that come next, summaries, exports, `checkpoint`, and the names of all
-files.
+The result is compared with that of an undisturbed training: the weights, the optimizer's slots, the
+global step, the next examples, summaries, exports, `checkpoint`, and the names of all files.
 """
 
 from __future__ import annotations
@@ -26,21 +25,21 @@ __all__ = ["NAMES", "Ground", "differences_told", "run", "table", "told_of"]
 
 NAMES = ["train", "retention", "train_and_evaluate", "tpu", "warm_start"]
 _AT_ONCE = 2
-_TOGETHER = 8  # folders that one process goes on in, one after the other
+_TOGETHER = 8  # folders in which one process continues, one after the other
 _SECS = 120.0
 _SAME = "as undisturbed"
 
 
 class Ground:
-    """A folder in which a program is run again and again.
+    """A folder in which a program is run repeatedly.
 
     Args:
-      folder: empty.
-      name: the program's.
+      folder: an empty folder.
+      name: the name of the program.
 
     Attributes:
-      traces: what the program leaves that nobody disturbed.
-      secs: how long that takes.
+      traces: the traces of an undisturbed run.
+      secs: the duration of an undisturbed run.
     """
 
     def __init__(self, folder: Path, name: str):
@@ -65,7 +64,7 @@ class Ground:
         shutil.rmtree(folder / "undisturbed")
 
     def place(self, name: str) -> Path:
-        """A model_dir that is not there yet."""
+        """Returns the path of a new model_dir."""
         return self._folder / name
 
     def run_with(self, fault: Any, model_dir: Path, secs: float = 120.0) -> Any:
@@ -76,17 +75,17 @@ class Ground:
         return run_with(fault, lambda: self._program(str(model_dir)), model_dir, log, secs)
 
     def start(self, model_dir: Path) -> Any:
-        """Starts the program in a fork; returns that."""
+        """Starts the program in a fork, and returns the fork."""
         from parity.faults.forks import Forked
 
         log = self._folder / f"{model_dir.name}.log"
         return Forked(lambda ready: self._program(str(model_dir)), log)
 
     def go_on(self, *model_dirs: Path) -> list[tuple[dict[str, Any], str]]:
-        """Runs the program to its end in each folder, in one process, and looks from another one.
+        """Runs the program to its end in each folder, in one process; another one reads the traces.
 
         Returns:
-          For each, what the program has left there, or {} and the reason where it failed.
+          For each, the program's traces, or {} and the reason if it failed.
         """
         errors = self._in_fork("go_on", [str(place) for place in model_dirs], _each(self._program))
         return [
@@ -94,7 +93,7 @@ class Ground:
         ]
 
     def look(self, *model_dirs: Path) -> list[tuple[dict[str, Any], str]]:
-        """What the program has left in each; {} and the reason where it cannot be read."""
+        """Returns the program's traces in each; {} and the reason if they cannot be read."""
         from parity.faults.traces import traces_of
 
         def look(place: str) -> None:
@@ -123,14 +122,14 @@ class Ground:
         return [self._in_fork(name, [place], program)[0] for place in places]
 
     def clean(self, model_dir: Path) -> None:
-        """Deletes what a run has left."""
+        """Deletes the files of a run."""
         shutil.rmtree(model_dir, ignore_errors=True)
         for log in self._folder.glob(f"{model_dir.name}.*"):
             log.unlink()
 
 
 def _each(program: Callable[[str], None]) -> Callable[[str], str]:
-    """The program, which returns the last line of its error; "" where there is none."""
+    """Returns a function that runs the program and returns its error; "" if there is none."""
 
     def tried(place: str) -> str:
         try:
@@ -147,14 +146,14 @@ def _write(file: Path, content: Any) -> None:
 
 
 def run(names: Sequence[str], options: Options) -> dict[str, Any]:
-    """Does these cases, one after the other.
+    """Runs these cases, one after the other.
 
     Args:
       names: of NAMES.
-      options: all of them count.
+      options: all of them have an effect.
 
     Returns:
-      By case: see `counts.counted`; and the `operations` of an undisturbed run.
+      JSON by case: see `counts.counted`; and the `operations` of an undisturbed run.
     """
     results = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -172,7 +171,7 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
 
 
 class _Results:
-    """Outcomes in a file, so that a campaign goes on where it stopped."""
+    """Outcomes in a file, so that a campaign can continue where it stopped."""
 
     def __init__(self, file: Path | None, case: str):
         self._file, self._case = file, case
@@ -185,7 +184,7 @@ class _Results:
     def complete(
         self, ground: Ground, points: Sequence[tuple[str, int]]
     ) -> Iterable[dict[str, Any]]:
-        """The outcomes of all these points, those that are not known yet tried now."""
+        """Returns the outcomes of all these points; tries those that are not known yet."""
         left = [point for point in points if point not in self._known]
         for some in (left[start : start + _TOGETHER] for start in range(0, len(left), _TOGETHER)):
             for outcome in _kill(ground, some):
@@ -200,7 +199,7 @@ class _Results:
 
 
 def _points(ground: Ground) -> tuple[list[tuple[str, int]], int]:
-    """Where the program is killed: after each operation, before the first, and amid each write."""
+    """Returns the places of kills: before the first operation, after each, and amid each write."""
     from parity.faults.operations import Action, Fault
 
     model_dir = ground.place("counted")
@@ -215,7 +214,7 @@ def _points(ground: Ground) -> tuple[list[tuple[str, int]], int]:
 
 
 def _kill(ground: Ground, points: Sequence[tuple[str, int]]) -> list[dict[str, Any]]:
-    """Kills runs of the program, each at one place, and lets another process go on."""
+    """Kills runs of the program, each at one place, and lets another process continue."""
     from parity.faults.operations import Action, Fault
 
     model_dirs = [ground.place(f"{action}-{at}") for action, at in points]
@@ -236,7 +235,7 @@ def _kill(ground: Ground, points: Sequence[tuple[str, int]]) -> list[dict[str, A
 
 
 def told_of(ground: Ground, *model_dirs: Path) -> list[list[Any]]:
-    """Goes on to the end in each folder; tells what differs from an undisturbed run's."""
+    """Continues to the end in each folder; returns the differences from an undisturbed run."""
     from parity.faults.traces import differences
 
     return [
@@ -246,6 +245,6 @@ def told_of(ground: Ground, *model_dirs: Path) -> list[list[Any]]:
 
 
 def differences_told(outcome: Mapping[str, Any]) -> str:
-    """The kinds of differences, in a few words."""
+    """Returns the kinds of differences, in a few words."""
     kinds: Iterable[str] = sorted({kind for kind, _ in outcome["told"]})
     return ", ".join(kinds) or _SAME

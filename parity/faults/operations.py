@@ -1,4 +1,4 @@
-"""A program whose file operations are counted, one of them its last, or refused, or all slow."""
+"""Runs a program whose file operations are counted, and kills, refuses or delays them."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _SOURCE = Path(__file__).with_name("file_operations.c")
 
 
 class Action(enum.IntEnum):
-    """What is done at an operation; the same numbers as in file_operations.c."""
+    """The fault at an operation; the same numbers as in file_operations.c."""
 
     COUNT = 0
     KILL_BEFORE = 1
-    KILL_HALFWAY = 2  # half of the bytes are written; other operations are done
+    KILL_HALFWAY = 2  # a write stores half of its bytes; other operations are completed
     KILL_AFTER = 3
     REFUSE = 4  # the first one writes half of its bytes, as on a disk that becomes full
     DELAY = 5
 
 
 class Kind(enum.IntFlag):
-    """Which operations count."""
+    """The operations that count."""
 
     ALL = 0
     TAKES_SPACE = 1  # open to write, write, fsync, mkdir, link
@@ -44,14 +44,14 @@ class Kind(enum.IntFlag):
 
 @dataclasses.dataclass(frozen=True)
 class Fault:
-    """What is done, and when.
+    """A fault, and its place.
 
     Attributes:
-      action: what is done.
-      at: the number of the operation, from 1 on; REFUSE and DELAY concern the later ones too.
-      kinds: which operations count.
-      error: the errno of what is refused.
-      secs: how long an operation is held up.
+      action: the kind of fault.
+      at: the number of the operation, from 1; REFUSE and DELAY also affect the later ones.
+      kinds: the operations that count.
+      error: the errno of a refused operation.
+      secs: the delay of an operation.
     """
 
     action: Action = Action.COUNT
@@ -63,12 +63,12 @@ class Fault:
 
 @dataclasses.dataclass(frozen=True)
 class Operation:
-    """An operation that a program did.
+    """A program's file operation.
 
     Attributes:
-      name: such as `write`.
-      path: of its file, from the folder on.
-      fate: `killed`, `refused` or nothing.
+      name: the system call, such as `write`.
+      path: the path of its file, relative to the folder.
+      fate: `killed`, `refused` or empty.
     """
 
     name: str
@@ -78,12 +78,12 @@ class Operation:
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What became of a program.
+    """The outcome of a program.
 
     Attributes:
-      code: as a shell tells it; None where it did not end in time.
-      operations: those that count, up to the last.
-      output: all that it printed.
+      code: the exit code as in a shell; None if it did not end in time.
+      operations: the operations that count.
+      output: its whole output.
     """
 
     code: int | None
@@ -102,20 +102,20 @@ def check_compiler() -> str:
     """Finds a C compiler.
 
     Raises:
-      SystemExit: there is none.
+      SystemExit: none is installed.
     """
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         raise SystemExit(
-            "This kind of fault needs a C compiler, as file operations are followed by a small C "
-            "program: none of cc and gcc was found. Install one (apt-get install gcc libc6-dev)."
+            "This kind of fault needs a C compiler, because a small C program follows file "
+            "operations. Neither cc nor gcc was found: apt-get install gcc libc6-dev."
         )
     return compiler
 
 
 @functools.cache
 def _library() -> ctypes.CDLL:
-    """The compiled C file; compiled once for each of its versions."""
+    """Returns the compiled C file; compiles it once for each of its versions."""
     made_of = hashlib.sha256(_SOURCE.read_bytes()).hexdigest()[:16]
     path = Path(tempfile.gettempdir(), f"parity-faults-{os.getuid()}-{made_of}.so")
     if not path.exists():
@@ -138,14 +138,14 @@ def run_with(
     """Runs a program in a fork, to its end.
 
     Args:
-      fault: what is done to it.
+      fault: the fault to inject.
       program: a function that ends as a script does.
-      folder: below which files count.
-      log: a file for its output; another one, of its operations, lies beside it.
-      secs: after which it counts as hanging and is killed.
+      folder: the folder below which files count.
+      log: the file of its output; a file with its operations is written beside it.
+      secs: the time after which it counts as hanging and is killed.
 
     Raises:
-      OSError: the machine does not let processes be followed.
+      OSError: the machine does not allow tracing of processes.
     """
     library = _library()
     counted = log.with_suffix(".operations")
@@ -180,4 +180,4 @@ def run_with(
 
 def _check(error: int) -> None:
     if error:
-        raise OSError(error, f"processes cannot be followed here: {os.strerror(error)}")
+        raise OSError(error, f"processes cannot be traced here: {os.strerror(error)}")

@@ -1,4 +1,4 @@
-"""Options of the campaign, which each kind of fault heeds as far as they concern it."""
+"""Options of the campaign; each kind of fault uses those that apply to it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ __all__ = ["Options"]
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """How much is done.
+    """The extent of a campaign.
 
     Attributes:
-      every: of the places of a fault, each so many-th is tried.
-      seed: of what is done at random.
-      results: a file with the results so far, which are not tried again; new ones are added.
+      every: N tries every N-th place of a fault.
+      seed: the seed of random choices.
+      results: a file with earlier results, which are not tried again; new ones are added.
     """
 
     every: int = 1

@@ -1,4 +1,4 @@
-"""Kills at random times, several in one training, also while it evaluates and exports."""
+"""Kills at random times, several in one training, also during evaluations and exports."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _TRAININGS, _KILLS = 6, 6
 
 
 def run(names: Sequence[str], options: Options) -> dict[str, Any]:
-    """Does these cases, one after the other.
+    """Runs these cases, one after the other.
 
     Args:
       names: of NAMES.
-      options: `seed` counts; of the trainings each `every`-th is done.
+      options: `seed`, and `every` for every N-th training.
 
     Returns:
-      By case: see `counts.counted`, where a training counts once for each of its kills.
+      JSON by case: see `counts.counted`; a training counts once for each of its kills.
     """
     results = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -60,7 +60,7 @@ def _training(ground: Ground, name: str, seed: int) -> dict[str, Any]:
             kills += 1
             secs.append(round(after, 2))
         else:
-            break  # it came to its end
+            break  # it finished
     (told,) = told_of(ground, model_dir)
     ground.clean(model_dir)
     return {"case": name, "seed": seed, "kills": kills, "after_secs": secs, "told": told}

@@ -1,4 +1,4 @@
-"""Programs that meet damaged folders and other processes; they run under TensorFlow 2.15 too."""
+"""Programs for damaged folders and concurrent processes; they run under TensorFlow 2.15 too."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["LAST", "NEWEST", "read", "restart", "train_first", "write_on", "writ
 
 _v1 = tf.compat.v1
 _Hook: Any = _v1.train.SessionRunHook
-NEWEST, LAST = 6, 8  # the step of the newest checkpoint, and the one that a restart trains to
+NEWEST, LAST = 6, 8  # the step of the newest checkpoint, and the last step of a restart
 
 
 def _model_fn(features, labels, mode):
@@ -39,7 +39,7 @@ def _model_fn(features, labels, mode):
 
 
 def _numbers(count: int | None = None):
-    """Each step has another one, so weights tell where the input stood."""
+    """Returns a different number for each step, so that weights reveal the input's position."""
     return tf.data.Dataset.range(1, 50).map(lambda n: tf.cast(n, tf.float32)).repeat(count)
 
 
@@ -56,7 +56,7 @@ def _train(folder: str, **arguments: Any) -> Any:
 
 
 class _Began(_Hook):
-    """Notes the global step that a training begins at."""
+    """Records the global step at which a training begins."""
 
     step: int | None = None
 
@@ -72,7 +72,7 @@ def train_first(folder: str, undisturbed: str) -> dict[str, Any]:
 
 
 def restart(folders: list[str], weights: list[float]) -> list[dict[str, Any]]:
-    """Trains on to LAST in each folder; tells where it began, and whether the weights are right."""
+    """Trains to LAST in each folder; returns the first step, and whether the weights are right."""
     outcomes = []
     for folder in folders:
         before = {path.name: path.stat().st_mtime_ns for path in Path(folder).glob("model.ckpt*")}
@@ -94,7 +94,7 @@ def _time(folder: str, name: str) -> int | None:
 
 
 def write_on(folder: str, ready: Callable[[], None]) -> None:
-    """Trains until it is killed, with five checkpoints a second, of which it keeps three."""
+    """Trains until it is killed, with five checkpoints a second, and keeps three of them."""
 
     class Slowly(_Hook):
         steps = 0
@@ -111,7 +111,7 @@ def write_on(folder: str, ready: Callable[[], None]) -> None:
 
 
 def writers(folder: str, attempts: int) -> list[dict[str, Any]]:
-    """Tries to train in a folder in which another process trains."""
+    """Tries to train in a folder in which another process is training."""
     outcomes = []
     for _ in range(attempts):
         error = ""

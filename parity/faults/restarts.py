@@ -37,7 +37,7 @@ def _flip(path: Path, part: float) -> None:
     path.write_bytes(content)
 
 
-# What is done to which files. `{}` stands for the newest step; `*` for all of them.
+# The damage, and its files. `{}` stands for the newest step, `*` for all steps.
 _DAMAGES: dict[str, tuple[Callable[[Path, float], None], str]] = {
     "`checkpoint` missing": (_delete, "checkpoint"),
     "`checkpoint` cut short": (_truncate, "checkpoint"),
@@ -59,14 +59,14 @@ NAMES = [*_DAMAGES, "second training", "readers"]
 
 
 def run(names: Sequence[str], options: Options) -> dict[str, Any]:
-    """Does these cases, one after the other.
+    """Runs these cases, one after the other.
 
     Args:
       names: of NAMES.
-      options: none of them counts.
+      options: without effect.
 
     Returns:
-      By case: see `counts.counted`.
+      JSON by case: see `counts.counted`.
     """
     del options
     with tempfile.TemporaryDirectory() as name:
@@ -86,7 +86,7 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
 
 
 def in_fork(folder: Path, program: Callable[[], Any], secs: float = _SECS) -> Any:
-    """What a program returns that runs in a fork."""
+    """Runs a function in a fork, and returns its result."""
     from parity.faults.forks import Forked
 
     out = folder / "result.json"
@@ -137,12 +137,12 @@ def _beside_a_writer(folder: Path, case: str) -> list[dict[str, Any]]:
 
 
 def mended(outcome: Mapping[str, Any]) -> bool:
-    """It went on from one of the last two checkpoints, to the weights of an undisturbed run."""
+    """Whether it continued from one of the last two checkpoints to an undisturbed run's weights."""
     return outcome["began"] in _STEPS[-2:] and outcome["same"]
 
 
 def _refused(outcome: Mapping[str, Any]) -> bool:
-    """It ended with an error of checkpoints, before it wrote anything."""
+    """Whether it ended with an error about checkpoints, before it wrote anything."""
     return "Checkpoint" in outcome["error"] and outcome["began"] is None and outcome["kept"]
 
 

@@ -18,7 +18,7 @@ __all__ = ["NAMES", "run", "table"]
 
 GRACE_SECS = 2.0
 _TO_READY = 120.0
-# After the grace period: a look at the folder, and what a busy machine takes.
+# After the grace period: time to read the folder, and reserve for a busy machine.
 _SLACK = 8.0
 _SENT = {
     "SIGTERM": [signal.SIGTERM],
@@ -31,19 +31,19 @@ _PLACES = (
     "write", "evaluation", "prediction", "train_and_evaluate", "tpu", "worker",
 )  # fmt: skip
 NAMES = [f"{place}:{sent}" for place in _PLACES for sent in _SENT]
-# Where nothing was trained before.
+# Places before the first training.
 _NO_CHECKPOINT = ("tpu", "worker")
-# C code that keeps Python's lock: no Python code, in whatever thread, can end the process then.
+# C code that holds Python's lock: then no Python thread can end the process.
 _IS_KILLED = ("gil",)
 _FIRST_EVALUATION = 2  # in train_and_evaluate: the step of the checkpoint that it evaluates
 
 
 def run(names: Sequence[str], options: Options) -> dict[str, Any]:
-    """Does these cases, a few at a time.
+    """Runs these cases, a few at a time.
 
     Args:
       names: of NAMES: 'PLACE:SIGNALS'.
-      options: none of them counts.
+      options: without effect.
 
     Returns:
       By case: `secs` from the first signal to the end, the exit `code` as a shell has it (None:
@@ -83,7 +83,7 @@ def _case(name: str) -> dict[str, Any]:
                 "known": False,
                 "output": said,
             }
-        time.sleep(1.0)  # now the main thread is inside of TensorFlow, where it waits for Python
+        time.sleep(1.0)  # now the main thread is inside TensorFlow, where it waits for Python
         started = time.monotonic()
         first, *more = _SENT[sent]
         process.send(first)
@@ -106,7 +106,7 @@ def _case(name: str) -> dict[str, Any]:
 
 
 def table(here: Mapping[str, Any], original: Mapping[str, Any]) -> Iterable[str]:
-    """The lines of a table in Markdown, a row a place: four ways to signal it, and the original."""
+    """Yields a table in Markdown, a row a place: four ways to signal it, and the original."""
     theirs = ["SIGTERM", "SIGINT-twice"] if original else []
     heads = ["hangs in", *_SENT, "held", *(f"the original: {sent}" for sent in theirs)]
     yield _row(head.replace("-twice", " twice") for head in heads)

@@ -1,4 +1,4 @@
-"""Addresses of TPUs and workers where nobody answers, or somebody who is none."""
+"""Addresses of TPUs and workers where nobody answers, or another service does."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from parity.faults.options import Options
 
 __all__ = ["NAMES", "run", "table"]
 
-_PATIENCE = 10.0  # seconds that a worker is told to wait, and a TPU's address is given
-_SECS = 60.0  # after which it counts as hanging
+_PATIENCE = 10.0  # deadline in seconds for a worker and for a TPU's address
+_SECS = 60.0  # the time after which it counts as hanging
 _ERRORS = {"tpu": "AcceleratorNotFoundError", "worker": "WorkerError"}
 _RAISED = re.compile(r"^(?:\w+\.)*(\w+Error): ", re.MULTILINE)
 
@@ -73,11 +73,11 @@ def _server(answer: Callable[[socket.socket], None] | None) -> Iterator[str]:
 
 
 def run(names: Sequence[str], options: Options) -> dict[str, Any]:
-    """Does these cases, one after the other.
+    """Runs these cases, one after the other.
 
     Args:
       names: of NAMES.
-      options: none of them counts.
+      options: without effect.
 
     Returns:
       By case: see `counts.counted`; held is what ended in time with an error that says so.

@@ -1,4 +1,4 @@
-"""All that a training leaves in its model_dir, so that two trainings compare bit for bit."""
+"""Reads the results of a training in its model_dir, to compare two trainings bit for bit."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _STAMP = re.compile(r"\b\d{10}\b")
 
 
 def traces_of(folder: Path) -> dict[str, Any]:
-    """What a training has left.
+    """Returns the results of a training.
 
     Args:
-      folder: its model_dir. No training runs there.
+      folder: its model_dir, in which no training runs.
 
     Returns:
       JSON: the `values` of the newest checkpoint as hashes, the text of `checkpoint` as
-      `checkpoints`, the names of all `files`, but event files, those without a time in them; the
-      values of `summaries` by folder, tag and step, the `exports` with the hashes of what they
-      hold, and the examples that are drawn `next`.
+      `checkpoints`, the names of all `files` except event files, without times; the values of
+      `summaries` by folder, tag and step, the `exports` with the hashes of their variables, and
+      the `next` examples of the input.
     """
     from parity.faults.killing_programs import next_examples
 
@@ -71,10 +71,10 @@ def _hashes(prefix: str) -> dict[str, str]:
 
 
 def _summaries(place: Path, folder: Path) -> dict[str, list[list[Any]]]:
-    """The steps and values of each tag, as TensorBoard shows them.
+    """Returns the steps and values of each tag, as TensorBoard shows them.
 
-    A run that begins at a step takes the place of what earlier runs wrote from there on. Of two
-    values of a tag at one step both are given: a step must not be told twice.
+    A run that begins at a step replaces the values that earlier runs wrote from that step on. Two
+    values of a tag at one step are both returned, because a step must not be written twice.
     """
     seen: dict[str, list[list[Any]]] = {}
     files = sorted(place.glob("*.tfevents.*"), key=lambda path: path.stat().st_mtime_ns)
@@ -95,19 +95,19 @@ def _summaries(place: Path, folder: Path) -> dict[str, list[list[Any]]]:
 def _events(file: Path) -> Iterable[Any]:
     try:
         yield from tf.compat.v1.train.summary_iterator(str(file))
-    except tf.errors.DataLossError:  # a killed process was in the midst of an event
+    except tf.errors.DataLossError:  # a killed process was writing an event
         return
 
 
 def differences(left: Mapping[str, Any], right: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What two trainings' traces differ in; [] if in nothing.
+    """Returns the differences between two trainings' traces; [] if there are none.
 
     Args:
-      left: those of a run that was never disturbed.
-      right: those of another one.
+      left: the traces of an undisturbed run.
+      right: the traces of another run.
 
     Returns:
-      Pairs of a kind of difference and where it is.
+      Pairs of a kind of difference and its place.
     """
     told = [
         (f"other {kind}", "")

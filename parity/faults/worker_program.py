@@ -2,7 +2,7 @@
 
     python -m parity.faults.worker_program MODEL_DIR
 
-TF_CONFIG says which process it is.
+TF_CONFIG gives the process its role.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _TIMEOUT_SECS = float(os.environ.get("PARITY_FAULTS_TIMEOUT", "120"))
 
 
 class _Slowly(_Hook):
-    """Leaves time to be killed in."""
+    """Slows training down, to leave time for a kill."""
 
     def after_run(self, run_context, run_values):
-        """Called after each step."""
+        """Waits after each step."""
         time.sleep(_STEP_SECS)
 
 

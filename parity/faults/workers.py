@@ -1,4 +1,4 @@
-"""Processes of a cluster that are killed, and started again or not."""
+"""Kills processes of a cluster, and restarts them or not."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from parity.faults.options import Options
 __all__ = ["NAMES", "run", "table"]
 
 _TASKS = ("chief", "worker")
-# Who is killed, at which checkpoint, and who is started again by the harness.
+# The tasks that are killed, the checkpoints, and the tasks that the harness restarts.
 _CASES: dict[str, tuple[Sequence[str], Sequence[int], Sequence[str]]] = {
     "chief killed": (["chief"], [4, 8, 16], ["chief"]),
     "worker killed": (["worker"], [4, 8, 16], ["worker"]),
@@ -32,7 +32,7 @@ _CASES: dict[str, tuple[Sequence[str], Sequence[int], Sequence[str]]] = {
 }
 NAMES = list(_CASES)
 _SECS = 180.0  # from the kill to the end
-_NO_WORKER_SECS = 20.0  # how long a worker waits for one that does not come
+_NO_WORKER_SECS = 20.0  # a worker's deadline for one that does not come
 _RAISED = re.compile(r"^(?:\w+\.)*(\w+Error): ", re.MULTILINE)
 
 
@@ -40,8 +40,8 @@ class _Cluster:
     """A chief and a worker on this machine.
 
     Args:
-      folder: for model_dir and logs.
-      secs: how long they wait for each other.
+      folder: the folder of model_dir and logs.
+      secs: the time that they wait for each other.
     """
 
     def __init__(self, folder: Path, secs: float):
@@ -82,7 +82,7 @@ class _Cluster:
             time.sleep(0.05)
 
     def wait(self, task: str, secs: float) -> int | None:
-        """A process's exit code; None where it had to be killed after this time."""
+        """Returns a process's exit code; None if it had to be killed after this time."""
         try:
             code = self._running[task].wait(secs)
         except subprocess.TimeoutExpired:
@@ -91,7 +91,7 @@ class _Cluster:
         return 128 - code if code < 0 else code
 
     def said(self, task: str) -> str:
-        """The output of a task's processes."""
+        """Returns the output of a task's processes."""
         return self._log(task).read_text(errors="replace")[-4000:]
 
     def _log(self, task: str) -> Path:
@@ -106,14 +106,14 @@ class _Cluster:
 
 
 def run(names: Sequence[str], options: Options) -> dict[str, Any]:
-    """Does these cases, one after the other.
+    """Runs these cases, one after the other.
 
     Args:
       names: of NAMES.
-      options: `every` counts.
+      options: `every` has an effect.
 
     Returns:
-      By case: see `counts.counted`; and the longest time in `secs`.
+      JSON by case: see `counts.counted`; and the longest time in `secs`.
     """
     from parity.faults.restarts import in_fork
 

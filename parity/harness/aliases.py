@@ -1,4 +1,4 @@
-"""Modules of the original's names, made of this library's public objects."""
+"""Provides modules under the original's names, with this library's public objects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["install"]
 
 _TOP = "tensorflow_estimator"
 _PREFIX = f"{_TOP}.python.estimator."
-# Helpers of the tests alone, which the checkout brings itself.
+# Helpers used only by the tests, which the checkout contains.
 _SUPPORT = (
     "canned.dnn_testing_utils",
     "canned.linear_testing_utils",
@@ -25,7 +25,7 @@ _SUPPORT = (
     "canned.v1.linear_testing_utils_v1",
     "hooks.fake_summary_writer",
 )
-# Modules that are there whatever the checkout holds: those with names, and those above them.
+# Modules that always exist, whatever the checkout holds: those with names, and their parents.
 _PARENTS = {_TOP, f"{_TOP}.python", f"{_TOP}.python.estimator"} | {
     ".".join(module.split(".")[: i + 1])
     for module in (*PUBLIC, *STAND_INS)
@@ -36,7 +36,7 @@ _PARENTS = {_TOP, f"{_TOP}.python", f"{_TOP}.python.estimator"} | {
 class _Alias(ModuleType):
     """A module whose names are looked up when they are first used.
 
-    Every module of the checkout is there: a test file imports many that few of its tests use.
+    Every module of the checkout exists: a test file imports many that few of its tests use.
     """
 
     def __getattr__(self, name: str) -> Any:
@@ -62,7 +62,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             source = (self._checkout / ROOT).joinpath(*below.split(".")).with_suffix(".py")
             return importlib.util.spec_from_file_location(fullname, source)
         if not (below in _PARENTS or self._is_in_checkout(fullname)):
-            return None  # a name that is no module: to import it is an error
+            return None  # the name of an object: importing it as a module is an error
         return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
 
     def _is_in_checkout(self, fullname: str) -> bool:
@@ -73,17 +73,17 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return _Alias(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
-        """There is nothing to run."""
+        """Does nothing: a module has no code to run."""
 
 
 def install(checkout: Path, cores: int) -> None:
     """Makes imports of tensorflow_estimator lead to this library, and tf.estimator too.
 
     Args:
-      checkout: where the tests' own helpers are.
-      cores: how many emulated cores an empty master means; 0 leaves it as the library has it.
+      checkout: the folder of the tests' own helpers.
+      cores: number of emulated cores for an empty master; 0 keeps the library's meaning.
     """
-    import estimator_bridge as eb  # before TensorFlow: it settles which Keras is used
+    import estimator_bridge as eb  # before TensorFlow: it selects Keras 2
 
     eb.install()
     sys.meta_path.insert(0, _Finder(checkout))
@@ -94,7 +94,7 @@ def install(checkout: Path, cores: int) -> None:
 
 
 def _emulate(cores: int) -> None:
-    """Lets the empty master of a test that was written for a TPU machine mean emulated cores."""
+    """Makes an empty master, in a test for a TPU machine, mean emulated cores."""
     import estimator_bridge as eb
 
     class OnCores(eb.tpu.RunConfig):
@@ -109,12 +109,12 @@ def _emulate(cores: int) -> None:
 
 
 def _cores_of(tpu_config: Any) -> int | None:
-    """How many cores the machine has that a test was written for; None if it does not tell."""
+    """Returns the number of cores for which a test was written; None if it is unknown."""
     if tpu_config is None or tpu_config.num_shards is None:
         return None
     return tpu_config.num_shards * (tpu_config.num_cores_per_replica or 1)
 
 
 def import_module(name: str) -> Any:
-    """Imports, for its side effects on attributes too."""
+    """Imports a module, for its side effects on attributes too."""
     return importlib.import_module(name)

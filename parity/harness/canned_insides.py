@@ -1,6 +1,6 @@
-"""The original's private functions of canned estimators, made of this library's.
+"""The original's private functions of canned estimators, built from this library's.
 
-Whole test files are handed these, so that without them none of the files' public tests runs.
+Whole test files use these: without them, none of the files' public tests runs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The generated parts of docs/conformance.md: the scores, and what does not pass and why."""
+"""Generates parts of docs/conformance.md: scores, and failing tests with their reasons."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _HEADINGS = ("file", "mode", "original", "here", "failed, public", "failed, priv
 
 
 def write_docs() -> None:
-    """Puts the kept scores and reasons into the page."""
+    """Writes the kept scores and reasons into the page."""
     PAGE.write_text(page_with(generated_parts()), encoding="utf-8")
 
 
 def reasons_of_nothing() -> list[str]:
-    """The reasons that no test that fails needs any more, as ``file: pattern``."""
+    """Returns the reasons that match no failing test, as ``file: pattern``."""
     here = records.load(records.HERE)
     reasons = json.loads(records.REASONS.read_text(encoding="utf-8"))
     return [
@@ -51,7 +51,7 @@ def reasons_of_nothing() -> list[str]:
 
 
 def page_with(parts: dict[str, str]) -> str:
-    """The page with its generated parts replaced: each stands between two comments."""
+    """Returns the page with its generated parts replaced; two comments enclose each."""
     text = PAGE.read_text(encoding="utf-8")
     for name, content in parts.items():
         begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
@@ -64,7 +64,7 @@ def page_with(parts: dict[str, str]) -> str:
 
 
 def generated_parts() -> dict[str, str]:
-    """By name, what the committed files say."""
+    """Returns the generated parts by name, from the committed files."""
     here, original = records.load(records.HERE), records.load(records.ORIGINAL)
     reasons = json.loads(records.REASONS.read_text(encoding="utf-8"))
     return {
@@ -77,11 +77,11 @@ def generated_parts() -> dict[str, str]:
 
 @dataclasses.dataclass(frozen=True)
 class _Public:
-    """Of tests that use public names only and that pass under the original."""
+    """Counts of tests that use only public names and pass under the original."""
 
     judged: int = 0
     missed: int = 0  # here
-    later: int = 0  # of these, how many need a name that is not there yet
+    later: int = 0  # of these, tests that need a name that is not supported yet
 
     def __add__(self, other: _Public) -> _Public:
         return _Public(
@@ -104,7 +104,7 @@ def _public(score: dict[str, Any], theirs: dict[str, Any]) -> _Public:
     later = sum(score["failed"][test].get("missing") in LATER for test in new)
     cannot = len(_public_failures(theirs))
     judged = score["passed"] - score["passed_private"] + len(public) - cannot
-    if WHOLE_FILE in score["failed"]:  # it stands for all tests of the file
+    if WHOLE_FILE in score["failed"]:  # counts for all tests of the file
         lost = theirs["passed"] - theirs["passed_private"] - 1
         return _Public(judged + lost, len(new) + lost, later)
     return _Public(judged, len(new), later)
@@ -150,7 +150,7 @@ def _later(public: _Public) -> str:
     if not public.later:
         return ""
     missed = f"{public.later} of the {public.missed} that do not pass"
-    return f" {missed} need a name that is not there yet."
+    return f" {missed} need a name that is not supported yet."
 
 
 def _cells(public: _Public) -> str:
@@ -173,8 +173,8 @@ def _scores(here: records.Scores, original: records.Scores) -> Iterator[str]:
         passed = [theirs["passed"], score["passed"]]
         rows.append((file, mode, [*passed, failed, private, score["skipped"]]))
     yield (
-        f"Of the {public.judged} tests that use public names only and that pass under the "
-        f"original, {public.passed} pass here: {public.share or 'none'}. A test counts once a "
+        f"Of the {public.judged} tests that use only public names and pass under the "
+        f"original, {public.passed} pass here: {public.share or 'none'}. A test counts once per "
         f"mode.{_later(public)}"
     )
     yield ""
@@ -186,13 +186,13 @@ def _scores(here: records.Scores, original: records.Scores) -> Iterator[str]:
 
 
 def _cores(eight: records.Scores, two: records.Scores) -> Iterator[str]:
-    """The TPU's files on eight and on two cores, and what passes on one number alone."""
+    """Yields the scores of the TPU's files on eight and two cores, and their differences."""
     headings = ("passed", "failed, public", "failed, private")
     yield from _table_head(
         ["file", "mode", *(f"{h}, {n} cores" for n in (8, 2) for h in headings)], 2
     )
     sums = [0] * 6
-    differences: dict[str, list[str]] = {"8 cores alone": [], "2 cores alone": []}
+    differences: dict[str, list[str]] = {"8 cores": [], "2 cores": []}
     for file, mode, score in _runs(two):
         there = eight.get(file, {}).get(mode)
         if there is None:
@@ -204,15 +204,15 @@ def _cores(eight: records.Scores, two: records.Scores) -> Iterator[str]:
         yield f"| {file} | {mode} | {' | '.join(map(str, counts))} |"
         sums = [a + b for a, b in zip(sums, counts)]
         for where, more, fewer in (
-            ("8 cores alone", score, there),
-            ("2 cores alone", there, score),
+            ("8 cores", score, there),
+            ("2 cores", there, score),
         ):
             differences[where] += sorted(set(more["failed"]) - set(fewer["failed"]))
     yield f"| all | | {' | '.join(map(str, sums))} |"
     for where, tests in differences.items():
         if tests:
             yield ""
-            yield f"On {where} pass: {', '.join(f'`{_short(test)}`' for test in tests)}."
+            yield f"Pass only on {where}: {', '.join(f'`{_short(test)}`' for test in tests)}."
 
 
 def _misses(
@@ -220,7 +220,7 @@ def _misses(
 ) -> Iterator[str]:
     files = list(dict.fromkeys(file for file, _, _ in _runs(here)))
     for file in files:
-        tests: dict[str, dict[str, list[str]]] = {}  # by reason and test: in which modes
+        tests: dict[str, dict[str, list[str]]] = {}  # by reason and test: the modes
         for mode, score in here[file].items():
             theirs = original.get(file, {}).get(mode, {}).get("failed", {})
             for test, known in score["failed"].items():
@@ -246,10 +246,10 @@ def _reason(test: str, known: dict[str, Any], fails_there: bool, reasons: dict[s
     if why is UNEXPLAINED and "privates" in known:
         why = f"private: {', '.join(f'`{name}`' for name in known['privates'])}"
     elif why is UNEXPLAINED and known.get("missing") in LATER:
-        why = f"not there yet: `{known['missing'].rpartition('.')[2]}`"
+        why = f"not supported yet: `{known['missing'].rpartition('.')[2]}`"
     return f"{why} (it fails under the original too)" if fails_there else why
 
 
 def _short(test: str) -> str:
-    """A parameterized test's name without the values that it is given."""
+    """Returns a parameterized test's name without its values."""
     return re.sub(r"\(.*|0x[0-9a-f]+", "", test)

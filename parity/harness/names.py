@@ -1,4 +1,4 @@
-"""Where the original kept its names, and which of this library's stand for them.
+"""Maps the original's names to this library's.
 
 Modules are named below ``tensorflow_estimator.python.estimator``.
 """
@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 _FACE = "estimator_bridge"
-# What tf.compat.v1.estimator.Estimator is once the library is installed there.
+# tf.compat.v1.estimator.Estimator once the library is installed there.
 _V1_ESTIMATOR = f"{_FACE}.training.EstimatorV1"
 _CORE_HOOKS = (
     "CheckpointSaverHook",
@@ -63,7 +63,7 @@ _CANNED = {
         "DNNLinearCombinedRegressor",
     ),
 }
-# What the original has and this library is to have.
+# Names of the original that this library is to support.
 _NOT_YET: dict[str, dict[str, str]] = {}
 _EXPERIMENTAL = {
     "canned.dnn": ("dnn_logit_fn_builder",),
@@ -88,7 +88,7 @@ def _here(names: tuple[str, ...], place: str = "") -> dict[str, str]:
 
 
 def _v1(names: tuple[str, ...]) -> dict[str, str]:
-    """Canned estimators as tf.compat.v1.estimator has them."""
+    """Returns the canned estimators of tf.compat.v1.estimator."""
     return {name: f"{_FACE}.canned.{name}V1" for name in names}
 
 
@@ -99,7 +99,7 @@ _OUTPUTS_AND_RECEIVERS = {
     **_here(("build_raw_supervised_input_receiver_fn",), "experimental"),
 }
 
-# What a user of tf.estimator could reach under a public name, under which name here.
+# The public names of tf.estimator, by the original's modules, with the names here.
 PUBLIC: dict[str, dict[str, str]] = {
     "estimator": {
         "Estimator": _V1_ESTIMATOR,
@@ -153,7 +153,7 @@ PUBLIC: dict[str, dict[str, str]] = {
     **{module: _here(names) for module, names in _HEADS.items()},
     "canned.kmeans": {"KMeansClustering": f"{_FACE}.experimental.KMeans"},
     "canned.rnn": _here(("RNNClassifier", "RNNEstimator"), "experimental"),
-    # V2 in a module's name of a class was no part of its public name.
+    # A class's public name lacked the V2 of its name in the module.
     **{
         module: {
             **_v1(names),
@@ -167,7 +167,7 @@ PUBLIC: dict[str, dict[str, str]] = {
 }
 
 _STAND_INS = "parity.harness.stand_ins"
-# Names that had no public form, with something of the same meaning here. Tests may use them too.
+# Names without a public form that have an equivalent here. Tests may use them too.
 STAND_INS: dict[str, dict[str, str]] = {
     "estimator": {
         name: f"{_STAND_INS}.{name.lstrip('_')}"
@@ -221,12 +221,11 @@ STAND_INS["export.export_lib"] = {
     "EXPORT_TAG_MAP": f"{_STAND_INS}.EXPORT_TAG_MAP",
 }
 
-# A private name by which tests reach a public function, if they use one of these of it. The
-# others look at its parts.
+# Private names through which tests use a public function, if they use only these attributes.
 ONLY_WITH = {"training._TrainingExecutor": {"run_local"}}
 
-# Parts of the original that this library is made of too, more or less. Tests of them are run, and
-# are private all the same.
+# Parts of the original that this library has in a similar form. Tests of them run, and count as
+# private.
 _CANNED_INSIDES = {
     "canned.baseline": ("_baseline_logit_fn_builder", "_baseline_model_fn_builder_v2"),
     "canned.dnn": ("_dnn_model_fn", "dnn_logit_fn_builder_v2", "dnn_model_fn_v2"),
@@ -277,17 +276,17 @@ INSIDES: dict[str, dict[str, str]] = {
     },
 }
 
-# Names that are not there yet.
+# Names that are not supported yet.
 LATER = frozenset(target for targets in _NOT_YET.values() for target in targets.values())
 
 
 def is_provided(module: str, name: str) -> bool:
-    """Whether a name of the original's is public, or has a stand-in."""
+    """Returns whether a name of the original is public or has a stand-in."""
     return name in PUBLIC.get(module, {}) or name in STAND_INS.get(module, {})
 
 
 def resolve(module: str, name: str) -> Any:
-    """Finds what stands for a name of the original's.
+    """Finds the object for a name of the original.
 
     Raises:
       AttributeError: it has no public form, or this library lacks it.

@@ -1,4 +1,4 @@
-"""What became of a test, as data."""
+"""The outcomes of tests, as data."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from typing import Any
 __all__ = ["FAILED", "PASSED", "SKIPPED", "WHOLE_FILE", "FileResult", "Outcome"]
 
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
-WHOLE_FILE = "(the file)"  # in the place of a test's name, where a file cannot be loaded
+WHOLE_FILE = "(the file)"  # used as the test's name if a file cannot be loaded
 
 
 @dataclasses.dataclass
 class Outcome:
-    """The end of one test.
+    """The outcome of one test.
 
     Attributes:
       test: ``Class.method``.
       result: passed, failed or skipped.
-      seconds: how long it ran.
-      detail: of a failure, its traceback, or why there is none.
-      privates: names of the original that are not public, which the test uses and which the
-        harness has no stand-in for.
+      seconds: its duration.
+      detail: for a failure, its traceback, or the reason for its absence.
+      privates: private names of the original that the test uses and for which the harness has no
+        stand-in.
     """
 
     test: str
@@ -35,18 +35,18 @@ class Outcome:
 
     @property
     def kind(self) -> str:
-        """``private`` where the test uses private names of the original, else ``public``."""
+        """``private`` if the test uses private names of the original, else ``public``."""
         return "private" if self.privates else "public"
 
     @property
     def missing(self) -> str:
-        """The public name that this library has not got and that the test asked for; or ''."""
-        # A traceback shows the line that raises, too: the message itself comes last.
+        """The public name that the test needs and this library lacks, or ''."""
+        # A traceback also shows the line that raises; the message itself comes last.
         found = re.findall(r"missing name (\S+), for ", self.detail)
         return found[-1] if found else ""
 
     def why(self) -> dict[str, Any]:
-        """What can be said of a failure without the test's own text and messages."""
+        """Returns the description of a failure, without the test's own text and messages."""
         known = {"privates": list(self.privates), "missing": self.missing}
         return {key: value for key, value in known.items() if value}
 
@@ -60,15 +60,15 @@ class FileResult:
     outcomes: list[Outcome]
 
     def count(self, result: str, kind: str | None = None) -> int:
-        """How many tests ended so; by kind, if given."""
+        """Returns the number of tests with this result, and of this kind if given."""
         return Counter((o.result, o.kind if kind else None) for o in self.outcomes)[(result, kind)]
 
     def named(self, result: str) -> Iterable[Outcome]:
-        """The outcomes with this result."""
+        """Returns the outcomes with this result."""
         return (o for o in self.outcomes if o.result == result)
 
     def as_json(self) -> dict[str, Any]:
-        """Counts, and the names of what did not pass: nothing of a test's text or messages."""
+        """Returns counts and the names of failing tests, without a test's text or messages."""
         failed = {o.test: o.why() for o in self.named(FAILED)}
         return {
             "passed": self.count(PASSED),

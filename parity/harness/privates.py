@@ -1,7 +1,7 @@
-"""Which private names of the original a test uses, read from its source.
+"""Finds the private names of the original that a test uses, from its source.
 
-A test uses what stands in its own body, in its class's set-up, and in the functions and classes of
-its file that these use, and so on.
+A test uses the names in its own body, in its class's set-up, and, recursively, in the functions and
+classes of its file that these use.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["Privates", "private_names"]
 
 _PROJECT = "tensorflow_estimator.python.estimator"
 _FIXTURES = ("setUp", "tearDown", "setUpClass", "tearDownClass")
-# Not private in spite of the underscore: named tuples, and what TF1 programs do to graphs.
+# Not private despite the underscore: methods of named tuples, and uses of graphs in TF1 programs.
 _OPEN = {"_replace", "_asdict", "_fields", "_make", "_fields_defaults"}
 _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -30,7 +30,7 @@ class Privates:
     by_test: dict[tuple[str, str], tuple[str, ...]]
 
     def of(self, test: str) -> tuple[str, ...]:
-        """Those of ``Class.method``; parameterized methods have an ending of their own."""
+        """Returns the names of ``Class.method``; parameterized methods have their own suffix."""
         kind, _, method = test.partition(".")
         known = [m for k, m in self.by_test if k == kind and method.startswith(m)]
         return self.by_test[kind, max(known, key=len)] if known else ()
@@ -54,7 +54,7 @@ def private_names(path: Path) -> Privates:
 
 
 def _lacking_their_use(reached: list[ast.AST], source: _Source) -> set[str]:
-    """Names whose stand-in does a part of what they did, where a test wants another part."""
+    """Returns names of which the test uses a part that the stand-in lacks."""
     parts = [p for node in reached for p in ast.walk(node) if isinstance(p, ast.Attribute)]
     used = {part.attr for part in parts}
     named = {
@@ -73,7 +73,7 @@ class _Source:
         self.classes = {n.name: n for n in tree.body if isinstance(n, ast.ClassDef)}
         self.project: dict[str, str] = {}  # local name -> module below the project
         self.tensorflow: dict[str, str] = {}
-        self.others: set[str] = set()  # whose privates are no affair of the original's
+        self.others: set[str] = set()  # other modules, whose private names are not the original's
         for node in ast.walk(tree):
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 self._add_imports(node)
@@ -90,7 +90,7 @@ class _Source:
                 self.others.add(local)
 
     def methods(self, kind: ast.ClassDef) -> dict[str, ast.AST]:
-        """A class's methods, those of its bases in this file included."""
+        """Returns a class's methods, including those of its bases in this file."""
         found: dict[str, ast.AST] = {}
         for base in kind.bases:
             if isinstance(base, ast.Name) and base.id in self.classes:
@@ -99,7 +99,7 @@ class _Source:
         return found
 
     def reachable(self, begin: list[ast.AST], methods: dict[str, ast.AST]) -> list[ast.AST]:
-        """The definitions, and those that they use."""
+        """Returns the definitions, and those that they use."""
         seen: dict[int, ast.AST] = {}
         waiting = list(begin)
         while waiting:
@@ -117,7 +117,7 @@ class _Source:
         return list(seen.values())
 
     def privates(self, node: ast.AST) -> Iterator[str]:
-        """The private names in one definition."""
+        """Yields the private names in one definition."""
         for part in ast.walk(node):
             if isinstance(part, ast.Attribute):
                 yield from self._attribute(part)
@@ -128,7 +128,7 @@ class _Source:
         root = _root(part)
         if isinstance(part.value, ast.Name) and part.value.id in self.project:
             module = self.project[part.value.id]
-            # What is no module is an object that was imported by name.
+            # Anything but a module is an object that was imported by name.
             is_object = module.rpartition(".")[2][:1].isupper()
             if not is_object and not is_provided(module, part.attr):
                 yield f"{module}.{part.attr}"
@@ -142,7 +142,7 @@ class _Source:
             yield f"(object).{part.attr}"
 
     def _replaced(self, call: ast.Call) -> Iterator[str]:
-        """What mock.patch.object puts a fake for, if that is the original's inside."""
+        """Yields the target of a mock.patch.object, if it is internal to the original."""
         function = call.func
         if not (isinstance(function, ast.Attribute) and function.attr == "object"):
             return

@@ -1,4 +1,4 @@
-"""Scores in files: counts, and the names of what did not pass."""
+"""Reads and writes files of scores: counts, and the names of failing tests."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ __all__ = ["HERE", "HERE_2_CORES", "ORIGINAL", "REASONS", "Scores", "load", "sav
 _FOLDER = Path(__file__).resolve().parents[1]
 ORIGINAL = _FOLDER / "conformance_original.json"
 HERE = _FOLDER / "conformance_here.json"
-HERE_2_CORES = _FOLDER / "conformance_here_2_cores.json"  # of the TPU's files alone
+HERE_2_CORES = _FOLDER / "conformance_here_2_cores.json"  # of the TPU's files only
 REASONS = _FOLDER / "conformance_reasons.json"
 
 Scores = dict[str, dict[str, dict[str, Any]]]  # by file and mode; see FileResult.as_json
 
 
 def load(path: Path) -> Scores:
-    """The scores in a file; none where there is no file."""
+    """Returns the scores in a file; none if the file does not exist."""
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
 def update(path: Path, results: Iterable[FileResult]) -> None:
-    """Puts scores into a file, in the place of those of the same file and mode."""
+    """Writes scores to a file, replacing those of the same test file and mode."""
     scores = load(path)
     for result in results:
         scores.setdefault(result.file, {})[result.mode] = result.as_json()
@@ -35,7 +35,7 @@ def update(path: Path, results: Iterable[FileResult]) -> None:
 
 
 def _as_text(scores: Scores) -> str:
-    """JSON with a line for each test: short, and a change of one test is a change of one line."""
+    """Returns JSON with one line for each test, so that a changed test changes one line."""
     runs = []
     for file in sorted(scores):
         for mode in sorted(scores[file]):
@@ -59,7 +59,7 @@ def _lines(items: Iterable[str]) -> str:
 
 
 def save(path: Path, results: Iterable[FileResult]) -> None:
-    """Writes all outcomes with their tracebacks: for the reader's eyes, not for a repository."""
+    """Writes all outcomes with their tracebacks, for reading; they are not committed."""
     content = [
         {"file": r.file, "mode": r.mode, **dataclasses.asdict(o), "kind": o.kind}
         for r in results

@@ -1,4 +1,4 @@
-"""What the harness found, for the terminal."""
+"""Prints the harness's results on the terminal."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _HEADINGS = ("file", "mode", "original", "here", "failed public", "failed privat
 
 
 def print_progress(result: FileResult, number: int, runs: int, seconds: float) -> None:
-    """One line when a file is done.
+    """Prints one line when a file is done.
 
     Args:
-      result: of the file in a mode.
-      number: of this run, from 1.
-      runs: how many there will be.
-      seconds: how long it took.
+      result: the result of the file in a mode.
+      number: the number of this run, from 1.
+      runs: the number of all runs.
+      seconds: the duration of this run.
     """
     counts = (f"{result.count(kind)} {kind}" for kind in (PASSED, FAILED, SKIPPED))
     print(
@@ -30,7 +30,7 @@ def print_progress(result: FileResult, number: int, runs: int, seconds: float) -
 
 
 def print_failure(outcome: Outcome, lines: int = 6) -> None:
-    """The end of what a test said when it failed."""
+    """Prints the end of a failed test's output."""
     uses = f" [uses {', '.join(outcome.privates)}]" if outcome.privates else ""
     print(f"  {outcome.test}{uses}", flush=True)
     for line in outcome.detail.splitlines()[-lines:]:
@@ -38,7 +38,7 @@ def print_failure(outcome: Outcome, lines: int = 6) -> None:
 
 
 def print_table(results: Sequence[FileResult], original: Scores) -> None:
-    """All files and modes, with their sums."""
+    """Prints all files and modes, with their sums."""
     rows = [_row(result, original) for result in results]
     sums = [sum(int(row[i]) for row in rows if row[i] != _UNKNOWN) for i in range(2, 7)]
     shown = [[str(cell) for cell in row] for row in [_HEADINGS, *rows, ("all", "", *sums)]]

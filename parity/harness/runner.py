@@ -1,4 +1,4 @@
-"""Starts worker processes, listens to them, and stops those that take too long."""
+"""Starts worker processes, reads their reports, and stops those that exceed the time limit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Watch = Callable[[Outcome], None]
 
 
 class _Run:
-    """A file's tests in one mode, in as many processes as it takes: a new one after each hang."""
+    """A file's tests in one mode, in one or more processes: a new one after each hang."""
 
     def __init__(self, file: TestFile, command: list[str], time_limit: float, watch: Watch):
         self._command, self._time_limit, self._watch = command, time_limit, watch
@@ -74,7 +74,7 @@ class _Run:
         self._settle(running, complaint, is_done)
 
     def _settle(self, running: str, complaint: str, is_done: bool) -> None:
-        """Gives an outcome to tests that a process ended without, at least to one."""
+        """Assigns an outcome to tests that a process did not finish, at least to one."""
         if self._known is None:
             self._known = []
             self._add(WHOLE_FILE, FAILED, 0.0, complaint)
@@ -107,14 +107,14 @@ def run_file(
 
     Args:
       file: the test file.
-      mode: 'tf2', or 'v1' for a program that turned v2 behaviour off.
-      checkout: where the file's helpers are.
-      original: a Python with the real tensorflow_estimator, to run it under that.
-      time_limit: seconds for one test; one that takes longer fails, and the rest go on in another
-        process.
-      test: only tests with this in their name.
-      watch: called with each outcome as it comes.
-      cores: how many are emulated for tests that want TPU cores.
+      mode: 'tf2', or 'v1' for a program that turned v2 behavior off.
+      checkout: the folder of the file's helpers.
+      original: a Python with the real tensorflow_estimator, under which the tests run.
+      time_limit: seconds for one test; one that takes longer fails, and the others continue in
+        another process.
+      test: part of a name; only tests with it run.
+      watch: called with each outcome.
+      cores: number of emulated cores for tests of TPU cores.
     """
     command = [original or sys.executable, "-m", "parity.harness.worker", str(file.path)]
     command += ["--mode", mode, "--test", test]

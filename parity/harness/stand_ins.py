@@ -1,4 +1,4 @@
-"""What stands for private helpers of the original that many tests use to look at results."""
+"""Stand-ins for private helpers of the original with which many tests inspect results."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ EXPORT_TAG_MAP = {
     ModeKeys.TRAIN: [tf.compat.v1.saved_model.tag_constants.TRAINING],
     ModeKeys.EVAL: ["eval"],
 }
-# A choice between two ways to feed a TPU, which there is only one of here. Tests set it.
+# The original's choice between two ways to feed a TPU; here there is only one. Tests set it.
 WRAP_INPUT_FN_INTO_WHILE_LOOP = False
 DEFAULT_SERVING_KEY = tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY
 
 
 def load_global_step_from_checkpoint_dir(directory: str) -> int:
-    """The global step of a folder's newest checkpoint; 0 if there is none."""
+    """Returns the global step of a folder's newest checkpoint; 0 if there is none."""
     latest = tf.train.latest_checkpoint(directory)
     return int(tf.train.load_variable(latest, "global_step")) if latest else 0
 
@@ -40,14 +40,14 @@ def load_global_step_from_checkpoint_dir(directory: str) -> int:
 def write_dict_to_summary(
     output_dir: str, dictionary: Mapping[str, Any], current_global_step: int
 ) -> None:
-    """Writes an event file as an evaluation with these results would."""
+    """Writes the event file of an evaluation with these results."""
     write_results(output_dir, {**dictionary, "global_step": current_global_step}, None)
 
 
 def initialize_variables(
     test_case: tf.test.TestCase, scaffold: tf.compat.v1.train.Scaffold
 ) -> None:
-    """Brings the default session's variables and tables to what a scaffold starts them with."""
+    """Initializes the default session's variables and tables as a scaffold does."""
     scaffold.finalize()
     session = tf.compat.v1.get_default_session()
     for operation in (scaffold.init_op, scaffold.local_init_op):
@@ -60,13 +60,13 @@ def initialize_variables(
 def assert_simple_summaries(
     test_case: tf.test.TestCase, expected: Mapping[str, float], serialized: bytes, tol: float = 1e-6
 ) -> None:
-    """Compares a Summary's scalars with what a test expects, by tag."""
+    """Compares a Summary's scalars with a test's expected values, by tag."""
     summary = tf.compat.v1.Summary.FromString(serialized)
     found = {value.tag: value.simple_value for value in summary.value}
     test_case.assertAllClose(dict(expected), found, rtol=tol, atol=tol)
 
 
 def assert_no_hooks(test_case: tf.test.TestCase, spec: Any) -> None:
-    """Checks that a spec brings no hooks to training."""
+    """Checks that a spec has no training hooks."""
     test_case.assertEmpty(spec.training_chief_hooks)
     test_case.assertEmpty(spec.training_hooks)

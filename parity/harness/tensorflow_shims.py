@@ -1,4 +1,4 @@
-"""Private TensorFlow modules that test files import and that newer releases have moved."""
+"""Provides private TensorFlow modules that test files import and newer releases have moved."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from types import ModuleType
 
 __all__ = ["GONE", "install"]
 
-# Gone after 2.15. Test files import them at the top, and use them in a few tests.
+# Removed after 2.15. Test files import them at the top, and use them in a few tests.
 GONE = (
     "tensorflow.python.distribute.estimator_training",
     "tensorflow.python.tpu.tpu_embedding",
 )
-# Python 3.12 took these spellings of unittest's assertions away.
+# Python 3.12 removed these spellings of unittest's assertions.
 _OLD_ASSERTIONS = {
     "assertEquals": "assertEqual",
     "assertItemsEqual": "assertCountEqual",
@@ -25,7 +25,7 @@ _OLD_ASSERTIONS = {
 
 
 class _Gone(ModuleType):
-    """Imports, and says what is gone when it is used."""
+    """A module that can be imported; using a name raises an error that says it is gone."""
 
     def __getattr__(self, name: str) -> object:
         if name.startswith("__"):
@@ -34,7 +34,7 @@ class _Gone(ModuleType):
 
 
 def install() -> None:
-    """Puts stand-ins where something is missing; what is there stays."""
+    """Adds stand-ins for missing names; existing ones stay."""
     for name in GONE:
         try:
             importlib.import_module(name)

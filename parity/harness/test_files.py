@@ -1,4 +1,4 @@
-"""Which of the original's test files are run, and in which modes."""
+"""The original's test files to run, and their modes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["FILES", "HEADLINE", "MODES", "ROOT", "TestFile", "find_files"]
 ROOT = "tensorflow_estimator/python/estimator"
 MODES = ("tf2", "v1")
 
-# Canned estimators and Keras conversion are not here: the library has not got them yet.
+# Without the tests of canned estimators, except those of heads, and of Keras conversion.
 FILES = (
     "estimator_test.py",
     "model_fn_test.py",
@@ -52,7 +52,7 @@ FILES = (
     "tpu/error_handling_test.py",
 )
 
-# The tests of what most programs use.
+# The tests of the features that most programs use.
 HEADLINE = (
     "estimator_test.py",
     "model_fn_test.py",
@@ -66,7 +66,7 @@ HEADLINE = (
     "tpu/tpu_config_test.py",
 )
 
-# Written for a machine with TPU cores, which they ask for by an empty master.
+# Written for a machine with TPU cores, which they request with an empty master.
 ON_CORES = frozenset(f for f in FILES if f.startswith("tpu/tpu_estimator_"))
 
 
@@ -75,10 +75,10 @@ class TestFile:
     """A test file of a checkout.
 
     Attributes:
-      name: its path below ROOT; stable over checkouts.
-      path: where it is.
-      modes: those of MODES to run it in.
-      on_cores: whether its tests want TPU cores.
+      name: its path below ROOT; the same in all checkouts.
+      path: its full path.
+      modes: the modes, of MODES, in which it runs.
+      on_cores: whether its tests need TPU cores.
     """
 
     name: str
@@ -88,7 +88,7 @@ class TestFile:
 
 
 def find_files(checkout: Path, only: str | None = None) -> list[TestFile]:
-    """Finds the test files that a checkout has.
+    """Finds the test files of a checkout.
 
     Args:
       checkout: the folder that holds ``tensorflow_estimator/``.
@@ -100,11 +100,11 @@ def find_files(checkout: Path, only: str | None = None) -> list[TestFile]:
     folder = checkout / ROOT
     names = [f for f in FILES if only is None or f == only or f.endswith(f"/{only}")]
     if only is not None and not names:
-        names = [only]  # a file that is not in the list may be asked for by name
+        names = [only]  # a file that is not in the list may be named
     found = [name for name in names if (folder / name).is_file()]
     if not found:
         raise FileNotFoundError(
-            f"{checkout} holds none of the test files that were asked for ({', '.join(names)}) "
+            f"{checkout} holds none of the requested test files ({', '.join(names)}) "
             f"below {ROOT}. Wanted: a work tree of the original project, tag v2.15.0."
         )
     return [_test_file(name, folder / name) for name in found]
@@ -116,7 +116,7 @@ def _test_file(name: str, path: Path) -> TestFile:
 
 
 def _modes(tree: ast.Module) -> tuple[str, ...]:
-    """The modes that a file is for: one, if it chooses it itself when run as a program."""
+    """Returns a file's modes: one, if it chooses that mode itself when run as a program."""
     calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
     called = {function.attr for function in calls if isinstance(function, ast.Attribute)}
     if "disable_v2_behavior" in called:

@@ -1,6 +1,6 @@
 """Runs the tests of one file in one process, and reports each as a line of JSON.
 
-It runs under the original's TensorFlow too, so it imports nothing of this library but on request.
+It runs under the original's TensorFlow too, so it imports this library only on request.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def test_id(test: unittest.TestCase) -> str:
 
 
 def main() -> None:
-    """Loads the file, says which tests it has, and runs those that it was asked for."""
+    """Loads the file, reports its tests, and runs the requested ones."""
     options = _options()
     with os.fdopen(options.report, "w", buffering=1, encoding="utf-8") as report:
 
@@ -118,7 +118,7 @@ def _load(options: argparse.Namespace) -> list[unittest.TestCase]:
     from absl import flags
 
     flags.FLAGS([sys.argv[0]])
-    if options.cores and "test_num_shards" in flags.FLAGS:  # how many cores a TPU test counts on
+    if options.cores and "test_num_shards" in flags.FLAGS:  # a TPU test's number of cores
         flags.FLAGS.test_num_shards = options.cores
     return list(_flat(unittest.defaultTestLoader.loadTestsFromModule(module)))
 
@@ -127,13 +127,13 @@ def _flat(suite: Any) -> Iterator[unittest.TestCase]:
     for test in suite:
         if isinstance(test, unittest.TestSuite):
             yield from _flat(test)
-        # TensorFlow's TestCase has a method of this name that is no test.
+        # TensorFlow's TestCase has a method of this name that is not a test.
         elif test._testMethodName != "test_session":
             yield test
 
 
 if __name__ == "__main__":
     main()
-    # Threads that a test left behind must not keep the process.
+    # Threads that a test left running must not keep the process alive.
     sys.stdout.flush()
     os._exit(0)

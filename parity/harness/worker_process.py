@@ -1,4 +1,4 @@
-"""One process that works on tests or cases, reports as it goes, and can be stopped."""
+"""A process that runs tests or cases, reports its progress, and can be stopped."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 __all__ = ["WorkerProcess"]
 
 _HERE = Path(__file__).resolve().parents[2]
-_REACHING_IN = ("TF_CONFIG", "TF_USE_LEGACY_KERAS")  # they change what a program does
+_REACHING_IN = ("TF_CONFIG", "TF_USE_LEGACY_KERAS")  # they change a program's behavior
 
 
 class WorkerProcess:
@@ -25,10 +25,10 @@ class WorkerProcess:
 
     Args:
       command: its program and arguments; ``--report FD`` is added.
-      told: what it reads from its standard input, as JSON.
+      told: the value that it reads from its standard input, as JSON.
 
     Attributes:
-      process: the process; it leads a session of its own, with whatever it starts.
+      process: the process, which leads its own session, with its children.
     """
 
     def __init__(self, command: list[str], told: Any):
@@ -44,18 +44,18 @@ class WorkerProcess:
                 pass_fds=[writing],
                 cwd=self._scratch,
                 env=_environment(self._scratch),
-                start_new_session=True,  # its own children go with it
+                start_new_session=True,  # so that its children end with it
             )
         os.close(writing)
         assert self.process.stdin
-        with contextlib.suppress(BrokenPipeError):  # it has ended; its last words say why
+        with contextlib.suppress(BrokenPipeError):  # it has ended; the end of its output says why
             self.process.stdin.write(json.dumps(told).encode())
             self.process.stdin.close()
         self._pipe = os.fdopen(reading, "rb", buffering=0)
         self._pending = b""
 
     def events(self, limit: Callable[[], float]) -> Iterator[dict[str, Any] | None]:
-        """Yields what the worker says; None where it was silent for longer than `limit()`."""
+        """Yields the worker's reports; None if it was silent for longer than `limit()`."""
         with selectors.DefaultSelector() as selector:
             selector.register(self._pipe, selectors.EVENT_READ)
             while True:
@@ -69,12 +69,12 @@ class WorkerProcess:
                 yield from (json.loads(line) for line in lines)
 
     def last_words(self, lines: int = 15) -> str:
-        """The end of what it printed."""
+        """Returns the end of its output."""
         text = self._log.read_text(encoding="utf-8", errors="replace")
         return "\n".join(text.splitlines()[-lines:])
 
     def stop(self) -> int:
-        """Ends it and what it started; returns its exit status."""
+        """Ends it and its children; returns its exit status."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         status = self.process.wait()
@@ -84,7 +84,7 @@ class WorkerProcess:
 
 
 def _environment(scratch: str) -> dict[str, str]:
-    """This process's, without what would reach into a test, and with folders that go away."""
+    """Returns the environment with scratch folders, without variables that affect tests."""
     inherited = {k: v for k, v in os.environ.items() if k not in _REACHING_IN}
     return {
         **inherited,

@@ -1,6 +1,6 @@
-"""Programs in the style of TF1, each one file that knows nothing of this library.
+"""Programs in the style of TF1, each one file that does not import this library.
 
-A program says ``import tensorflow.compat.v1 as tf`` and ``tf.estimator``. Under TensorFlow 2.15
+A program uses ``import tensorflow.compat.v1 as tf`` and ``tf.estimator``. Under TensorFlow 2.15
 that is the original; here ``estimator_bridge.install()`` has been called before the program is
 imported (``parity/environment.py``). A program has
 
@@ -41,5 +41,5 @@ PROGRAMS = (
 )
 
 # Their training steps draw random numbers. The original began its random streams anew when a run
-# was resumed; here they go on. So these are compared with a run that was not interrupted.
+# was resumed; here they continue. So these are compared with an uninterrupted run.
 RANDOM = frozenset({"dropout", "gan"})

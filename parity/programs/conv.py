@@ -1,4 +1,4 @@
-"""A convolution with batch normalisation, whose moving averages are in UPDATE_OPS."""
+"""A convolution with batch normalization, whose moving averages are in UPDATE_OPS."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ WORDS, LONGEST, WIDTH = 20, 6, 4
 
 
 def examples(count, seed):
-    """Rows of word numbers from 1 on, filled up with 0; whether the words' values sum to much."""
+    """Returns rows of word ids from 1, padded with 0, and labels for a large sum of values."""
     random = np.random.RandomState(seed)
     ids = random.randint(1, WORDS, size=[count, LONGEST])
     lengths = random.randint(1, LONGEST + 1, size=[count])

@@ -60,7 +60,7 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         return tf.group(*updates, name=name)
 
     def _update(self, gradient, variable):
-        gradient = tf.convert_to_tensor(gradient)  # an embedding's arrives as slices
+        gradient = tf.convert_to_tensor(gradient)  # an embedding's gradient is slices
         beta_1, beta_2 = self._betas
         first, second = self._moment(variable, "m"), self._moment(variable, "v")
         next_first = beta_1 * first + (1.0 - beta_1) * gradient
@@ -103,8 +103,8 @@ def attention(x):
         y = dense(x, WIDTH, seed, name, use_bias=use_bias)
         return tf.transpose(tf.reshape(y, [-1, LENGTH, HEADS, WIDTH // HEADS]), [0, 2, 1, 3])
 
-    # A softmax does not see the keys' bias. Its gradient would be rounding alone, and Adam would
-    # take steps of full length along it: no two builds of TensorFlow would agree on that variable.
+    # A softmax is independent of the keys' bias. Its gradient would be only rounding, which Adam
+    # scales to full steps: no two builds of TensorFlow would agree on that variable.
     query, key, value = heads(11, "query"), heads(12, "key", use_bias=False), heads(13, "value")
     weights = tf.nn.softmax(tf.matmul(query, key, transpose_b=True) / np.sqrt(WIDTH // HEADS))
     return tf.reshape(tf.transpose(tf.matmul(weights, value), [0, 2, 1, 3]), [-1, LENGTH, WIDTH])
@@ -123,7 +123,7 @@ def encode(ids):
     return dense(x[:, 0], WIDTH, 17, "pooler", activation=tf.tanh)
 
 
-# Without `ordered_step`, as BERT has it, nothing orders the assignment of the global step after the
+# Without `ordered_step`, as in BERT, nothing orders the assignment of the global step after the
 # learning rate's read of it: a race in the original.
 UNORDERED = {"ordered_step": False}
 
@@ -155,7 +155,7 @@ def model_fn(features, labels, mode, params):
     if mode == tf.estimator.ModeKeys.PREDICT:
         predictions = {"probability": tf.nn.softmax(logits), "pooled": pooled}
         return tf.estimator.tpu.TPUEstimatorSpec(mode, predictions=predictions)
-    with tf.variable_scope("loss"):  # takes the name that the estimator's summary would have
+    with tf.variable_scope("loss"):  # uses the name that the estimator's summary would have
         each = -tf.reduce_sum(tf.one_hot(labels, 3) * tf.nn.log_softmax(logits), axis=-1)
         loss = tf.reduce_mean(each)
     if mode == tf.estimator.ModeKeys.EVAL:

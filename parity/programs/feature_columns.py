@@ -1,4 +1,4 @@
-"""Wide and deep by feature columns; examples in TFRecord files; the input_fn makes a table."""
+"""Wide and deep with feature columns; examples in TFRecord files; the input_fn makes a table."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def columns():
 
 
 def records(count, seed):
-    """Serialized examples: a city, among them an unknown one, an age and the answer."""
+    """Returns serialized examples: a city, sometimes unknown, an age and the label."""
     random = np.random.RandomState(seed)
     made = []
     for age in random.uniform(18, 70, size=[count]).astype(np.float32):

@@ -1,4 +1,4 @@
-"""A small GAN: noise, two optimizers with variables of their own, one train_op."""
+"""A small GAN: noise, two optimizers with separate variables, one train_op."""
 
 from __future__ import annotations
 

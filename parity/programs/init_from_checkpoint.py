@@ -1,4 +1,4 @@
-"""Fine-tuning: init_from_checkpoint by names, as BERT's programs do it; TPUEstimator."""
+"""Fine-tuning: init_from_checkpoint by names, as in BERT's programs; TPUEstimator."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def serving_input():
 
 
 def write_pretrained_model(folder):
-    """A checkpoint whose optimizer slots and step the fine-tuned model has no use for."""
+    """Makes a checkpoint whose optimizer slots and step the fine-tuned model does not use."""
     os.makedirs(folder, exist_ok=True)
     random = np.random.RandomState(4)
     with tf.Graph().as_default(), tf.Session() as session:
@@ -60,7 +60,7 @@ def write_pretrained_model(folder):
 
 
 def assignment_map(variables, checkpoint):
-    """The variables that the checkpoint has too, by their names without `:0`."""
+    """Returns the variables that the checkpoint has too, by their names without `:0`."""
     names = {variable.op.name for variable in variables}
     return {name: name for name, _ in tf.train.list_variables(checkpoint) if name in names}
 

@@ -1,4 +1,4 @@
-"""A Keras model and a Keras optimizer inside of model_fn, as TF2's guide to Estimators showed."""
+"""A Keras model and a Keras optimizer inside model_fn, as in TF2's guide to Estimators."""
 
 from __future__ import annotations
 

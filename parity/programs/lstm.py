@@ -1,4 +1,4 @@
-"""Two layers of LSTM cells by dynamic_rnn, sequences of different lengths, clipped gradients."""
+"""Two layers of LSTM cells with dynamic_rnn, sequences of different lengths, clipped gradients."""
 
 from __future__ import annotations
 

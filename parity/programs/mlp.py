@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-TRAIN_EXAMPLES, TEST_EXAMPLES = 60, 22  # 22 is no multiple of 6: the last batch is short
+TRAIN_EXAMPLES, TEST_EXAMPLES = 60, 22  # 22 is not a multiple of 6: the last batch is short
 
 
 def examples(count, seed):
@@ -39,7 +39,7 @@ SERVED = {"examples": [serialized(x) for x in examples(3, seed=3)[0]["x"]]}
 
 
 def serving_input():
-    """Serialized examples, or in other signatures the tensor itself."""
+    """Receives serialized examples, or in other signatures the tensor itself."""
     text = tf.placeholder(tf.string, [None], name="examples")
     features = tf.io.parse_example(text, {"x": tf.io.FixedLenFeature([8], tf.float32)})
     return tf.estimator.export.ServingInputReceiver(
@@ -88,7 +88,7 @@ def make_estimator(model_dir, **settings):
 
 
 def train_and_evaluate(model_dir):
-    """The outer loop: checkpoints, an evaluation and two kinds of export for each."""
+    """Runs the outer loop: checkpoints, an evaluation and two kinds of export for each."""
     estimator = make_estimator(model_dir, save_checkpoints_steps=8, save_summary_steps=8)
     exporters = [
         tf.estimator.LatestExporter("latest", serving_input, exports_to_keep=2),

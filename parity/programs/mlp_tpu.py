@@ -1,4 +1,4 @@
-"""A perceptron that a TPUEstimator trains without a TPU: metric_fn, as TPU programs have it."""
+"""A perceptron that a TPUEstimator trains without a TPU: metric_fn, as in TPU programs."""
 
 from __future__ import annotations
 

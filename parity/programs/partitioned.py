@@ -1,4 +1,4 @@
-"""Variables in parts: an embedding and dense layers under partitioners, trained by Ftrl."""
+"""Variables in parts: an embedding and dense layers under partitioners, trained with Ftrl."""
 
 from __future__ import annotations
 

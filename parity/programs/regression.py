@@ -43,7 +43,7 @@ def serving_input():
 
 
 def streaming_concat(values, name):
-    """A metric whose value is all that was seen: a local variable that grows."""
+    """A metric whose value is all inputs so far: a local variable that grows."""
     with tf.variable_scope(name):
         seen = tf.get_variable(
             "seen",

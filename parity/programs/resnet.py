@@ -91,7 +91,7 @@ def metric_fn(labels, logits):
 
 
 def host_call(model_dir, every):
-    """A function that writes the step's numbers, and not in each step."""
+    """Returns a function that writes the step's numbers, but not in each step."""
     summary = tf.compat.v2.summary
 
     def write(step, loss, rate):
@@ -130,7 +130,7 @@ def model_fn(features, labels, mode, params):
         optimizer = tf.tpu.CrossShardOptimizer(optimizer)
     with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
         update = optimizer.minimize(loss, global_step=step)
-    with tf.control_dependencies([update]):  # the host too is told the step that was done
+    with tf.control_dependencies([update]):  # so that the host gets the completed step
         done = tf.reshape(step.read_value(), [1])
         train_op = averages(step.read_value()).apply(averaged_variables())
     told = [done, tf.reshape(loss, [1]), tf.reshape(rate, [1])]

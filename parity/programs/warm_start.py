@@ -65,7 +65,7 @@ def model_fn(features, labels, mode, params):
 
 
 def write_earlier_model(folder):
-    """A checkpoint of an earlier model and both vocabularies; returns the settings for them."""
+    """Makes an earlier model's checkpoint and both vocabularies; returns the settings for them."""
     os.makedirs(folder, exist_ok=True)
     random = np.random.RandomState(4)
     with tf.Graph().as_default(), tf.Session() as session:

@@ -1,4 +1,4 @@
-"""The benchmarks' runner and report; what they measure takes too long for a test."""
+"""The benchmarks' runner and report; the measurements take too long for a test."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""RNN, k-means and SDCA estimators go on from weights as the real tf.estimator does."""
+"""RNN, k-means and SDCA estimators continue from weights as the real tf.estimator does."""
 
 from __future__ import annotations
 

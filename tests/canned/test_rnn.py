@@ -1,4 +1,4 @@
-"""RNN estimators: mistakes, cells, optimizers, and what a user may combine."""
+"""RNN estimators: mistakes, cells, optimizers, and combinations of arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LinearSDCA: what it refuses, partitioned weights, tables, and that it finds the optimum."""
+"""LinearSDCA: errors, partitioned weights, tables, and convergence to the optimum."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def foreign(path, **changes):
 
 
 def holder(path):
-    """Who holds the lock."""
+    """Returns the holder of the lock."""
     return json.loads((path / LOCK_FILE).read_text())
 
 

@@ -1,4 +1,4 @@
-"""What the real libtpu refuses, what does not fit, and what is not compiled at all."""
+"""Errors of the real libtpu, steps that do not fit, and steps that are not compiled."""
 
 from __future__ import annotations
 

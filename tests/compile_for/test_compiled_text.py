@@ -1,4 +1,4 @@
-"""A compiled module's text is read: what runs, how large arrays are, and what they cost."""
+"""Parses a compiled module's text: operations, sizes of arrays, and costs."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The compiler's process: what dies, hangs or is not there is said, and the next step goes on."""
+"""The compiler's process: crashes, hangs and its absence are reported; the next step continues."""
 
 import json
 import os

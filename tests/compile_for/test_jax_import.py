@@ -1,4 +1,4 @@
-"""TensorFlow Lite finds no jax in a program that is compiled; the program itself does."""
+"""TensorFlow Lite finds no jax in a compiled program; the program itself does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Slices by their names, and what the request for one comes to."""
+"""Slices by their names, and the resolution of requests."""
 
 import os
 import subprocess

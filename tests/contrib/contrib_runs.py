@@ -1,4 +1,4 @@
-"""What the tests of tf.contrib share: a graph, run in a session, and what it has made."""
+"""Helpers of the tests of tf.contrib: a graph, run in a session, with its variables."""
 
 import numpy as np
 import tensorflow as tf
@@ -12,14 +12,14 @@ class Run:
     Args:
       build: a function of placeholders of the given values, which returns fetches.
       *values: numpy arrays; the first dimension of each placeholder is unknown.
-      updates: how often to run the collection UPDATE_OPS, before the fetches are run.
+      updates: number of runs of the collection UPDATE_OPS before the fetches.
       feeds: more values, by the name of a placeholder that build makes.
-      start: first values of variables, by name.
+      start: initial values of variables, by name.
 
     Attributes:
-      start: by name, the variables' first values.
+      start: the variables' initial values, by name.
       result: the fetched values.
-      variables: by name, the values after that.
+      variables: the variables' final values, by name.
       graph: the graph.
     """
 

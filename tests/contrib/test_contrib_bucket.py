@@ -1,4 +1,4 @@
-"""tf.contrib.training.bucket and bucket_by_sequence_length: which examples come together."""
+"""tf.contrib.training.bucket and bucket_by_sequence_length: the composition of batches."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""tf.contrib.crf against all sequences of tags, counted out one by one in NumPy."""
+"""tf.contrib.crf against all sequences of tags, enumerated in NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The small namespaces of tf.contrib, whose names live elsewhere today."""
+"""The small namespaces of tf.contrib, whose names are elsewhere today."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""tf.contrib.gan: the nets, the losses by their formulas, and whose variables a step changes."""
+"""tf.contrib.gan: the nets, the losses by their formulas, and the variables that a step changes."""
 
 from __future__ import annotations
 

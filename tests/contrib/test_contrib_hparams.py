@@ -1,4 +1,4 @@
-"""tf.contrib.training.HParams: the tests of what its documentation promises, and in estimators."""
+"""tf.contrib.training.HParams: its documented behavior, and its use in estimators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""tf.contrib.layers.fully_connected and its kin: numbers, variables, collections, reuse."""
+"""tf.contrib.layers.fully_connected and similar layers: numbers, variables, collections, reuse."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""tf.contrib's namespaces: their names are found when they are used, and one module has each."""
+"""tf.contrib's namespaces: names are found when they are used, and one module has each."""
 
 import importlib
 import subprocess

@@ -1,4 +1,4 @@
-"""tf.contrib.layers.optimize_loss: what a step does, and what it refuses."""
+"""tf.contrib.layers.optimize_loss: its steps and errors."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""tf.contrib.tensorboard.plugins.projector stands for tensorboard's."""
+"""tf.contrib.tensorboard.plugins.projector leads to tensorboard's."""
 
 import sys
 import types

@@ -1,4 +1,4 @@
-"""tf.contrib.opt.ScipyOptimizerInterface: minima that are known, with bounds and constraints."""
+"""tf.contrib.opt.ScipyOptimizerInterface: known minima, with bounds and constraints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""tf.contrib.slim: its core alone, and the package tf_slim where that is installed."""
+"""tf.contrib.slim: its core alone, and the package tf_slim if it is installed."""
 
 import importlib
 import sys

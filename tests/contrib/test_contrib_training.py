@@ -1,4 +1,4 @@
-"""tf.contrib.training besides HParams: train operations, evaluation, sampling, in v1 sessions."""
+"""tf.contrib.training without HParams: train operations, evaluation, sampling, in v1 sessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""tf.contrib where a program runs as in TF1: Dimensions, reference variables, v1 control flow."""
+"""tf.contrib in a program with TF1 behavior: Dimensions, reference variables, v1 control flow."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ STEPS = RNG.normal(size=(3, 5, 4)).astype(np.float32)
 
 @pytest.fixture
 def v1_behavior():
-    """What tf.compat.v1.disable_v2_behavior() turns off, but for eager execution."""
+    """Turns off v2 behavior, except for eager execution."""
     v1.disable_v2_tensorshape()
     v1.disable_control_flow_v2()
     v1.disable_resource_variables()

@@ -1,4 +1,4 @@
-"""Training stops by what evaluations found; the loop runs on in between."""
+"""Evaluations stop training; the loop keeps running in between."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def evaluated(estimator):
 
 
 def stops(hook):
-    """Whether a hook stops a session of TensorFlow's own after one step."""
+    """Returns whether a hook stops TensorFlow's own session after one step."""
     with tf.Graph().as_default():
         v1.train.create_global_step()
         step = tf.no_op()

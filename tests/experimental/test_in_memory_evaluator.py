@@ -1,4 +1,4 @@
-"""InMemoryEvaluatorHook evaluates the weights as they are in training, with no checkpoint."""
+"""InMemoryEvaluatorHook evaluates the current weights in training, without a checkpoint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which signatures a SavedModel gets, and which it does not."""
+"""The signatures that a SavedModel gets, and those that are left out."""
 
 import pytest
 import tensorflow as tf

@@ -100,7 +100,7 @@ def test_a_saver_that_is_built_later(tmp_path):
 
 
 def test_an_object_based_checkpoint(tmp_path):
-    """What it does not hold keeps its initial value."""
+    """A variable that it lacks keeps its initial value."""
     with trace_graph(), v1.Session() as session:
         w = v1.get_variable("w", initializer=3.0)
         session.run(v1.global_variables_initializer())

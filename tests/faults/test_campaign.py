@@ -1,4 +1,4 @@
-"""A little of each kind of the long campaign, in one process; `python -m parity.faults` has all."""
+"""A small part of each kind of the long campaign; `python -m parity.faults` has all."""
 
 import json
 import os

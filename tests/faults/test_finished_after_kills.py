@@ -1,4 +1,4 @@
-"""What a kill leaves half done is finished by the next training, and nothing is done twice."""
+"""The next training finishes the work that a kill interrupted, and does nothing twice."""
 
 import os
 import shutil

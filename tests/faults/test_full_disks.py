@@ -1,4 +1,4 @@
-"""A disk that becomes full: what stands is named, nothing half-written stays, results are kept."""
+"""Full disks: errors name the last checkpoint, half-written files are removed, results are kept."""
 
 import errno
 import os

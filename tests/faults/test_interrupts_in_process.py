@@ -1,4 +1,4 @@
-"""What a signal does to the process that trains: notebooks, handlers of others, forked children."""
+"""Signals in the training process: notebooks, the program's own handlers, forked children."""
 
 import os
 import signal

@@ -44,7 +44,7 @@ def kernel():
 
 
 def messages(client, request):
-    """What the kernel says of a request, until it is idle."""
+    """Returns the kernel's messages about a request, until it is idle."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         try:

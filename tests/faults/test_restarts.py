@@ -1,4 +1,4 @@
-"""States of a model_dir that a kill, a copy or a disk leaves: the newest whole one is taken."""
+"""Damaged or incomplete states of a model_dir: the newest whole checkpoint is used."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Credentials that stand in environment variables are not shown."""
+"""Credentials in environment variables are not shown."""
 
 import json
 

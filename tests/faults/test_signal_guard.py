@@ -1,4 +1,4 @@
-"""The process that ends a training which runs no Python code any more."""
+"""The guard process, which ends a training that no longer runs Python code."""
 
 import ctypes
 import os

@@ -1,4 +1,4 @@
-"""SIGTERM and Ctrl-C end a program wherever it hangs, and its checkpoint stands."""
+"""SIGTERM and Ctrl-C end a program wherever it hangs, and its checkpoint stays whole."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A wait for a TPU or a worker has an end, which says what was tried and for how long."""
+"""A wait for a TPU or a worker ends with an error that says what was tried and for how long."""
 
 import contextlib
 import socket

@@ -1,4 +1,4 @@
-"""A training that does not move says what it waits for."""
+"""A training without progress reports what it waits for."""
 
 import os
 import threading

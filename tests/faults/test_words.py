@@ -1,4 +1,4 @@
-"""What users read who gave something wrong: what was got, what is wanted, where, what to do."""
+"""Errors for wrong arguments say what was given, what is wanted, where, and what to do."""
 
 import argparse
 import json

@@ -1,4 +1,4 @@
-"""Whether a step adds one to a variable, and nothing else."""
+"""Detects that a step adds one to a variable, and does nothing else to it."""
 
 import pytest
 from engine import lifted_session, v1

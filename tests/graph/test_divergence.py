@@ -1,4 +1,4 @@
-"""Which variables would differ between replicas is told from the graph."""
+"""Finds in the graph the variables that would differ between replicas."""
 
 import pytest
 import tensorflow as tf

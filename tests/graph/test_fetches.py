@@ -1,4 +1,4 @@
-"""LiftedSession.run takes the fetches and feeds that tf.compat.v1.Session.run does."""
+"""LiftedSession.run accepts the fetches and feeds of tf.compat.v1.Session.run."""
 
 import collections
 import types
@@ -14,7 +14,7 @@ Pair = collections.namedtuple("Pair", ["first", "second"])
 
 
 class Parts:
-    """What the attrs package would make of two fields; it need not be installed."""
+    """A class like one of the attrs package, which need not be installed."""
 
     __attrs_attrs__ = (types.SimpleNamespace(name="left"), types.SimpleNamespace(name="right"))
 

@@ -1,4 +1,4 @@
-"""Large constants are handed to functions, not copied into them."""
+"""Functions capture large constants and do not copy them."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What savers, hooks and variables do with a session works with a lifted one."""
+"""The uses of a session by savers, hooks and variables work with a lifted one."""
 
 import numpy as np
 import pytest

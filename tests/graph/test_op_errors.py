@@ -1,4 +1,4 @@
-"""An operation that fails says which line of the program made it."""
+"""The error of a failing operation names the program's line that made it."""
 
 import numpy as np
 import pytest

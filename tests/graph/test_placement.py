@@ -1,4 +1,4 @@
-"""Where a program put its operations does not bind the run."""
+"""A program's device placement does not bind the run."""
 
 import numpy as np
 import tensorflow as tf

@@ -1,4 +1,4 @@
-"""Values of variables are read without a function being compiled; all else is computed."""
+"""Values of variables are read without compiling a function; other fetches are computed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A session's queue runners, and sessions that several threads use."""
+"""A session's queue runners, and sessions used by several threads."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""Programs that turned resource variables, or all of TF2's behaviour, off."""
+"""Programs that turned off resource variables, or all of TF2's behavior."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""One value of several copies, and back."""
+"""Combines the copies of a variable into one value, and distributes a value to them."""
 
 import numpy as np
 import tensorflow as tf

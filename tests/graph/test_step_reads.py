@@ -1,4 +1,4 @@
-"""When a read of the global step that no edge orders sees its update."""
+"""Reads of the global step that no control edge orders, and its update."""
 
 import pytest
 from engine import lifted_session, same_as_v1, tf, v1

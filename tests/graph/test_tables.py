@@ -1,4 +1,4 @@
-"""Lookup tables and other resources that are no variables."""
+"""Lookup tables and other resources besides variables."""
 
 import numpy as np
 import pytest

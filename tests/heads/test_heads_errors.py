@@ -1,4 +1,4 @@
-"""What heads refuse, and what they say: the value, what was wanted, and the way out."""
+"""Errors of heads: the value, the expected values, and the fix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Specs by which examples with labels and weights are parsed."""
+"""Specs for parsing examples with labels and weights."""
 
 from __future__ import annotations
 

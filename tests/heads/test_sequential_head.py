@@ -1,4 +1,4 @@
-"""The head of sequences gives the steps that are no padding to a head."""
+"""The head of sequences passes the steps without padding to another head."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""numpy_input_fn: what it reads, in which order, and what it refuses."""
+"""numpy_input_fn: its contents, their order, and its errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""pandas_input_fn: what it reads of a DataFrame, and what it refuses."""
+"""pandas_input_fn: its contents for a DataFrame, and its errors."""
 
 from __future__ import annotations
 

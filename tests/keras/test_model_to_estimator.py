@@ -170,7 +170,7 @@ def test_a_model_of_a_class_of_its_own(tmp_path):
 
 
 class Doubled(keras.layers.Layer):
-    """What Keras does not know."""
+    """A layer that Keras does not know."""
 
     def call(self, inputs):
         return 2 * inputs

@@ -1,4 +1,4 @@
-"""keras_to_tpu_model: what it refuses, and models in graphs of a test's own process."""
+"""keras_to_tpu_model: its errors, and models in graphs of the test's own process."""
 
 import engine
 import pytest

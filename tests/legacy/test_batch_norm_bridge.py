@@ -1,4 +1,4 @@
-"""A program's cross-replica batch normalization, as those of tensorflow/tpu override it."""
+"""A program's cross-replica batch normalization, overridden as in tensorflow/tpu."""
 
 import numpy as np
 import pytest

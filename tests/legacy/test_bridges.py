@@ -1,4 +1,4 @@
-"""Modules and names that Python and packages have removed, made anew."""
+"""Restores modules and names that Python and packages have removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which TensorFlow a source means, and which imports it tries out."""
+"""The TensorFlow that a source means, and the imports that it tries."""
 
 from __future__ import annotations
 

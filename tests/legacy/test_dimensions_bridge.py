@@ -1,4 +1,4 @@
-"""Shapes with dimensions that a program got by a division."""
+"""Shapes with dimensions that a program computed by a division."""
 
 import numpy as np
 import pytest

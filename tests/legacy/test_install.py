@@ -1,4 +1,4 @@
-"""install() makes the old places lead here. Each program has a process of its own."""
+"""install() makes the old paths lead here. Each program has its own process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A core's own number inside of a model, by which SimCLR gathers its batch over the cores."""
+"""A core's number inside a model, with which SimCLR gathers its batch over the cores."""
 
 from tests.engine import run_program
 

@@ -1,4 +1,4 @@
-"""`estimator-bridge run notebook.ipynb`: code cells as a program, and what is said of the rest."""
+"""`estimator-bridge run notebook.ipynb` runs code cells, and reports the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs of both dialects under `estimator-bridge run`, each in a process of its own."""
+"""Programs of both dialects under `estimator-bridge run`, each in its own process."""
 
 from __future__ import annotations
 

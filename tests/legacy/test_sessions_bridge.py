@@ -1,4 +1,4 @@
-"""A program's own sessions where its TPU is emulated cores."""
+"""A program's own sessions on emulated cores."""
 
 import pytest
 import tensorflow as tf

@@ -1,4 +1,4 @@
-"""tf.summary without tensorboard: the events are those that TensorBoard reads."""
+"""tf.summary without tensorboard writes events that TensorBoard reads."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from estimator_bridge.legacy.running.bridges import summaries
 
 
 def written(folder, write):
-    """What `write` writes: a list of summary values."""
+    """Returns the summary values that `write` writes."""
     writer = tf.summary.create_file_writer(str(folder))
     with writer.as_default():
         write()

@@ -1,4 +1,4 @@
-"""The table of what is supported is the one that the documentation shows."""
+"""The table of supported names equals the documentation's."""
 
 from __future__ import annotations
 

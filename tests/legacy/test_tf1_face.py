@@ -1,4 +1,4 @@
-"""TF1's tf: its names, its patches, its old paths. No test here changes TensorFlow's behavior."""
+"""TF1's tf: names, patches, old paths. No test here changes TensorFlow's behavior."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def toy(monkeypatch):
 
 
 def run(source, dialect=Dialect.TF1, path="program.py"):
-    """What the names are that a program's module has after its code has run."""
+    """Returns the names of a program's module after its code has run."""
     values = {"__builtins__": builtins_for(dialect), "__name__": "program"}
     exec(compile(source, str(path), "exec"), values)
     return values

@@ -1,4 +1,4 @@
-"""Whether a variable is there, as TF1 programs ask it."""
+"""The truth value of variables, which TF1 programs use to test for their existence."""
 
 import pytest
 import tensorflow as tf

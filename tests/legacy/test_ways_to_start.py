@@ -1,4 +1,4 @@
-"""Programs that something else starts: tools, launchers, debuggers, test runners."""
+"""Programs that are started by tools, launchers, debuggers and test runners."""
 
 from __future__ import annotations
 

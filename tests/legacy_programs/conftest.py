@@ -5,5 +5,5 @@ import pytest
 
 @pytest.fixture(params=[False, True], ids=["cpu", "cores"])
 def on_cores(request):
-    """Whether the program asks for a TPU, and two emulated cores are there for it."""
+    """Whether the program requests a TPU, for which it gets two emulated cores."""
     return request.param

@@ -1,4 +1,4 @@
-"""Runs an old program by the command that a user types, in a process of its own."""
+"""Runs an old program with the user's command, in a separate process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PATIENCE = 240  # seconds
 
 
 class Finished:
-    """What a program that ended well has said.
+    """The output of a successful program.
 
     Attributes:
         output: its standard output.
@@ -29,7 +29,7 @@ class Finished:
         self.log = log
 
     def lines(self, beginning: str) -> list[str]:
-        """The lines of the output that begin so, without that."""
+        """Returns the lines of the output with this prefix, without it."""
         return [
             line[len(beginning) :].strip()
             for line in self.output.splitlines()
@@ -37,7 +37,7 @@ class Finished:
         ]
 
     def line(self, beginning: str) -> str:
-        """The one line of the output that begins so, without that."""
+        """Returns the only line of the output with this prefix, without it."""
         (line,) = self.lines(beginning)
         return line
 
@@ -47,14 +47,14 @@ def run_program(*words: object, on_cores: bool = False) -> Finished:
 
     Args:
         *words: the script or ``-m`` and a module, and the program's own arguments.
-        on_cores: whether 2 emulated cores are there for a TPU that the program names.
+        on_cores: whether a TPU that the program names is 2 emulated cores.
     """
     command = [sys.executable, "-m", "estimator_bridge.cli", "run"]
     if on_cores:
         command += ["--cores", str(CORES)]
     found = os.environ.get("PYTHONPATH")
     environment = {
-        # What a test process sets for its own TensorFlow, the command has to see to itself.
+        # The command has to make the settings that a test process makes for its own TensorFlow.
         **{name: value for name, value in os.environ.items() if name != "TF_USE_LEGACY_KERAS"},
         "PYTHONPATH": os.pathsep.join([str(ROOT), *([found] if found else [])]),
     }
@@ -72,5 +72,5 @@ def run_program(*words: object, on_cores: bool = False) -> Finished:
 
 
 def numbers(text: str) -> list[float]:
-    """All numbers in a text."""
+    """Returns all numbers in a text."""
     return [float(found) for found in re.findall(r"-?\d+(?:\.\d+)?(?:e[-+]\d+)?", text)]

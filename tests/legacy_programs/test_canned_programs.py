@@ -1,4 +1,4 @@
-"""Old programs of canned estimators: what they print follows from their checkpoints."""
+"""Old programs of canned estimators: their output follows from their checkpoints."""
 
 from __future__ import annotations
 

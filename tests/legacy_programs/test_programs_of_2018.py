@@ -1,4 +1,4 @@
-"""Old programs whose outputs are checked against what their own checkpoints and data say."""
+"""Old programs whose outputs are checked against their own checkpoints and data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/programs.md lists the programs that CI runs; those of others it cannot run."""
+"""docs/programs.md lists the programs that CI runs; it cannot run third-party ones."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Writes estimator_bridge/migrate/names.json: what `check` and `rewrite` know of names.
+"""Writes estimator_bridge/migrate/names.json, the names that `check` and `rewrite` know.
 
 python tests/migrate/make_names.py
 
@@ -104,7 +104,7 @@ def _contrib() -> dict[str, ModuleType]:
 
 
 def _public(module: ModuleType) -> list[str]:
-    """What is in a module for programs: its list, and functions and classes that it leaves out."""
+    """Returns a module's names for programs: its list, and functions and classes not in it."""
     names = list(getattr(module, "__all__", []))
     for name, value in vars(module).items():
         home = getattr(value, "__module__", None)

@@ -14,13 +14,13 @@ __all__ = ["findings", "rewritten"]
 
 
 def findings(source: str, *codes: str, dialect: Dialect | None = None):
-    """What the rules find in a source; all rules where no code is given."""
+    """Returns the rules' findings in a source; all rules if no code is given."""
     module = Module("program.py", dedent(source), dialect)
     return list(examine(module, selected(codes, ())).findings)
 
 
 def rewritten(source: str, *codes: str, dialect: Dialect | None = None) -> str:
-    """A source as `rewrite` leaves it, which must be what a second run leaves, too."""
+    """Returns a source after `rewrite`; a second run must not change it."""
     rules = selected(codes, ())
     module = Module("program.py", dedent(source), dialect)
     text, _ = rewritten_text(module, rules, examine(module, rules).findings)

@@ -1,4 +1,4 @@
-"""The table of names that the commands read is that of this TensorFlow and this library."""
+"""The commands' table of names matches this TensorFlow and this library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notebooks: their cells are checked and rewritten, and nothing else of the file changes."""
+"""Notebooks: their cells are checked and rewritten; the rest of the file is unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program of 2018 gives by plain Python, rewritten, the numbers that `run` gives."""
+"""A program of 2018, rewritten, gives in plain Python the numbers that `run` gives."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def programs(tmp_path_factory):
 
 
 def said(*command, folder, cores=None):
-    """What a process says of its results."""
+    """Returns the results that a process prints."""
     done = subprocess.run(
         [sys.executable, *command],
         capture_output=True,

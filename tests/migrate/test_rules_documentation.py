@@ -1,4 +1,4 @@
-"""The rules' texts: the page made of them, and that their examples are what `rewrite` does."""
+"""The rules' texts: the page made of them, and their examples as `rewrite` output."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def test_by_hand(source, said):
 
 
 def test_names_that_are_changed_are_there():
-    """What the rules write exists in the NumPy that is installed."""
+    """The names that the rules write exist in the installed NumPy."""
     import numpy as np
 
     from estimator_bridge.migrate.rules.numpy_names import _RENAMED

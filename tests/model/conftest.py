@@ -1,4 +1,4 @@
-"""What the tests of model/ share."""
+"""Shared fixtures of the tests of model/."""
 
 import pytest
 import tensorflow as tf

@@ -1,4 +1,4 @@
-"""Small models, and what the adapters build of them run by the engine without an estimator."""
+"""Small models, and the adapters' model_fns run by the engine without an estimator."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Traced:
             self._batches = iter(tf.data.Dataset.from_tensor_slices((x, y)))
 
     def _metrics(self, cores):
-        """By name (value, update), and for a TPU the host's placeholders of what is gathered."""
+        """Returns (value, update) by name, and for a TPU the host's placeholders."""
         self._host_inputs = {}
         if not cores:
             return getattr(self.spec, "eval_metric_ops", {})
@@ -65,7 +65,7 @@ class Traced:
         return self.spec._replace(eval_metrics=(fn, gathered)).as_estimator_spec().eval_metric_ops
 
     def run(self, steps):
-        """Runs steps; returns each one's loss."""
+        """Runs steps; returns the loss of each."""
         operations, host = [], None
         if self.spec.mode == ModeKeys.TRAIN:
             operations = ["^" + self.spec.train_op.name]
@@ -85,11 +85,11 @@ class Traced:
         return [loop(self._batches, 1, draw=step).loss for step in range(steps)]
 
     def results(self):
-        """The metrics' values by name."""
+        """Returns the metrics' values by name."""
         return self.session.run({name: value for name, (value, _) in self.metrics.items()})
 
     def weights(self):
-        """The global variables' values by name."""
+        """Returns the global variables' values by name."""
         return self.session.run({v.op.name: v for v in self.variables})
 
 

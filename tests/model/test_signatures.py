@@ -1,4 +1,4 @@
-"""The face is the original's: names, argument order, defaults, values and error phrases."""
+"""The API is the original's: names, argument order, defaults, values and error phrases."""
 
 import json
 import pathlib

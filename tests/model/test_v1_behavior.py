@@ -1,4 +1,4 @@
-"""All of it holds for a program that turned TF2's behaviour off, which cannot be undone."""
+"""The same for a program that turned TF2's behavior off, which cannot be undone."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What train.py looks at before TensorFlow is imported: TF_CONFIG, memory, disks."""
+"""train.py's checks before TensorFlow is imported: TF_CONFIG, memory, disks."""
 
 import errno
 import json

@@ -1,4 +1,4 @@
-"""The matrix of compiled programs: commands, results that a run goes on from, the page, counts."""
+"""The matrix of compiled programs: commands, continued runs, the page, counts."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_an_unknown_program_slice_or_folder_is_named(capsys, tmp_path):
     for arguments, words in (
         (["mpl"], "no such program: mpl"),
         (["mlp", "--slices", "v9-8"], "no TPU slice is named 'v9-8'"),
-        (["tpu: mnist_tpu"], "name the folder of their repositories by --checkouts"),
+        (["tpu: mnist_tpu"], "name the folder of their repositories with --checkouts"),
         (["tpu: mnist_tpu", "--checkouts", str(tmp_path)], "https://github.com/tensorflow/tpu"),
     ):
         with pytest.raises(SystemExit) as stopped:

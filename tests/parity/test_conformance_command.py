@@ -1,4 +1,4 @@
-"""The command on a small checkout of this test's own making: no line of it is the original's."""
+"""The command on a small checkout written for this test, without lines of the original."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page about conformance says what the kept scores say."""
+"""The conformance page agrees with the kept scores."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def test_the_headline_adds_the_modes_and_tells_what_is_not_there_yet_apart(kept,
         "| training_test.py | 8 + 8 | 6 + 8 | 16 | 14 | 87.5 % |",
         "| all of these | | | 20 | 14 | 70.0 % |",
     ]
-    assert lines[-1] == "1 of the 6 that do not pass need a name that is not there yet."
-    assert "- not there yet: `Thing`: `A.b`" in parts["misses"]
+    assert lines[-1] == "1 of the 6 that do not pass need a name that is not supported yet."
+    assert "- not supported yet: `Thing`: `A.b`" in parts["misses"]
 
 
 def test_what_passes_on_one_number_of_cores_alone_is_listed(kept):
@@ -89,7 +89,7 @@ def test_what_passes_on_one_number_of_cores_alone_is_listed(kept):
         f"| {file} | v1 | 5 | 1 | 1 | 6 | 0 | 1 |",
         "| all | | 5 | 1 | 1 | 6 | 0 | 1 |",
         "",
-        "On 2 cores alone pass: `A.a`.",
+        "Pass only on 2 cores: `A.a`.",
     ]
 
 

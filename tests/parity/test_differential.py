@@ -1,4 +1,4 @@
-"""The bench of small behaviours: its own parts, and a sample of its cases against the recorded."""
+"""The bench of small behaviors: its parts, and a sample of its cases against recorded outcomes."""
 
 from __future__ import annotations
 

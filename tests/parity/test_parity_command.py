@@ -1,4 +1,4 @@
-"""How ``python -m parity.compare`` is told what to do."""
+"""The command line of ``python -m parity.compare``."""
 
 from __future__ import annotations
 

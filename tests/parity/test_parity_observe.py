@@ -1,4 +1,4 @@
-"""How the harness looks at what a run leaves behind."""
+"""The harness reads the results of a run."""
 
 from __future__ import annotations
 

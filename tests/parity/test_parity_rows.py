@@ -1,4 +1,4 @@
-"""What the comparison of two records sees."""
+"""The comparison of two records finds differences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which names a test file uses that no program was meant to use."""
+"""Finds the private names that a test file uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Naming an accelerator: a TPU that is there, one that is not, or emulated cores."""
+"""Naming an accelerator: an attached TPU, a missing one, or emulated cores."""
 
 import socket
 import time

@@ -1,4 +1,4 @@
-"""What branches and loops change is changed in a step, though nobody reads what they return."""
+"""Effects of branches and loops run in a step, even if nobody reads their results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops whose replicas take elements of the input of their own."""
+"""Loops whose replicas use their own elements of the input."""
 
 import numpy as np
 import pytest

@@ -15,7 +15,7 @@ v1 = tf.compat.v1
 
 
 def exchanged(function, cores, values):
-    """What each of the replicas has after a step: [cores, ...]."""
+    """Returns each replica's value after a step: [cores, ...]."""
     strategy = tpu_strategy(master=f"emulated:{cores}")
     values = np.asarray(values, np.float32)
     with trace_graph(shards=cores) as graph:

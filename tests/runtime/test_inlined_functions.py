@@ -1,4 +1,4 @@
-"""Functions of a program in which replicas meet are spread out into the graph."""
+"""A program's functions that contain cross-replica sums are inlined."""
 
 import numpy as np
 import tensorflow as tf

@@ -1,4 +1,4 @@
-"""The loop runs the steps that it says, on every replica, and loses no example."""
+"""The loop runs the given number of steps, on every replica, and loses no example."""
 
 import dataclasses
 import types

@@ -1,4 +1,4 @@
-"""Cross-replica sums: where they stand, what they sum, and the order of what is between them."""
+"""Cross-replica sums: places, values, and the order of the operations between them."""
 
 import numpy as np
 import pytest
@@ -124,7 +124,7 @@ PROGRAMS = st.lists(st.tuples(st.sampled_from(STEPS), st.sampled_from("ab")), ma
 
 
 class Numbers:
-    """What the program means, with the values of all replicas as one array."""
+    """Computes the program's meaning, with the values of all replicas as one array."""
 
     def __init__(self, x):
         self.variables = {"a": np.ones_like(x), "b": np.full_like(x, 2.0)}

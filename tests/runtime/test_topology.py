@@ -1,4 +1,4 @@
-"""How replicas of several cores are laid over a TPU."""
+"""The assignment of replicas of several cores to a TPU."""
 
 from __future__ import annotations
 

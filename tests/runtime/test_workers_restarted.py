@@ -1,4 +1,4 @@
-"""Workers that are killed or asked to end, and started again, train on as if nothing had been."""
+"""Workers that are killed or terminated, and restarted, end with the same results."""
 
 import types
 

@@ -1,4 +1,4 @@
-"""Processes that train together: as one process would, and none waits for another for ever."""
+"""Processes that train together: as one process would, and none waits indefinitely."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from estimator_bridge.checkpoint import load_variable
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """What chief, worker and evaluator said, who went through many trainings in one go."""
+    """Returns the output of a chief, a worker and an evaluator after many trainings."""
     with worker_processes.Cluster(tmp_path_factory.mktemp("together")) as cluster:
         jobs = ("chief", "worker", "evaluator")
         numbers = {job: cluster.start("together", job) for job in jobs}

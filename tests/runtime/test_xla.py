@@ -1,4 +1,4 @@
-"""Steps compiled by XLA give the numbers of those that are not, and what cannot be is named."""
+"""Steps compiled by XLA give the same numbers as others; errors name what XLA cannot compile."""
 
 import linecache
 import pathlib

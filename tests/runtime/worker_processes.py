@@ -1,4 +1,4 @@
-"""Starts the processes of a cluster on this machine, and reads what they say."""
+"""Starts the processes of a cluster on this machine, and reads their output."""
 
 import contextlib
 import json
@@ -22,7 +22,7 @@ def free_addresses(count):
 
 
 class Cluster:
-    """A chief and a worker, and whoever else is started; use it in a ``with`` block."""
+    """A chief, a worker and any other started process; use it in a ``with`` block."""
 
     def __init__(self, folder):
         addresses = free_addresses(3)
@@ -50,7 +50,7 @@ class Cluster:
         self._started[number][0].wait()
 
     def said(self, number):
-        """The merged JSON objects by 'done', and all others in one; after its end."""
+        """Waits for a process; returns its exit code and its JSON objects, merged, or by 'done'."""
         process, _ = self._started[number]
         process.wait(PATIENCE)
         text = self.log(number)

@@ -1,6 +1,6 @@
-"""What each process of test_workers_together.py and test_workers_restarted.py runs.
+"""The program of each process of test_workers_together.py and test_workers_restarted.py.
 
-Its arguments: which program, and model_dir. TF_CONFIG tells it who it is. It prints JSON, one
+Its arguments are the program's name and model_dir. TF_CONFIG gives it its role. It prints JSON, one
 object a line.
 """
 
@@ -9,7 +9,7 @@ import os
 import sys
 import time
 
-import estimator_bridge as eb  # isort: skip  # first: it settles Keras before TensorFlow loads
+import estimator_bridge as eb  # isort: skip  # first: it selects Keras 2 before TensorFlow loads
 
 import numpy as np
 import tensorflow as tf
@@ -73,7 +73,7 @@ def input_fn(batches=None):
 
 
 class AddsUp(v1.train.SessionRunHook):
-    """Runs an operation that changes state, in the steps where it is called."""
+    """Runs an operation that changes state, in the steps in which it is called."""
 
     def __init__(self, everywhere):
         with v1.variable_scope("adds_up", reuse=v1.AUTO_REUSE):
@@ -244,7 +244,7 @@ class HangsAt(v1.train.SessionRunHook):
 
 
 def hangs(folder):
-    """The worker hangs after the meeting; the chief is to notice."""
+    """Makes the worker hang after connecting; the chief has to notice."""
     hooks = [HangsAt(4)] if PLACE["type"] == "worker" else []
     try:
         made(folder)("hangs").train(input_fn(), hooks, max_steps=20)

@@ -1,4 +1,4 @@
-"""A model that is ready for a TPU passes; one that is not is told why, and where."""
+"""A model that is ready for a TPU passes; for another one, the error says why, and where."""
 
 import functools
 import inspect

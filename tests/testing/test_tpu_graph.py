@@ -1,4 +1,4 @@
-"""The graph that a TPU is given, traced under TensorFlow's own TPUStrategy."""
+"""The graph for a TPU, traced under TensorFlow's own TPUStrategy."""
 
 import collections
 import types

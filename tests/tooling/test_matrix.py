@@ -1,4 +1,4 @@
-"""The claimed versions are those of the matrix, and pages agree with its results."""
+"""The supported versions are those of the matrix, and pages agree with its results."""
 
 from __future__ import annotations
 

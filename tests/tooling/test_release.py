@@ -1,4 +1,4 @@
-"""A release is refused with a word on what to correct."""
+"""A refused release says what to correct."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a run made is freed when it is over."""
+"""The memory of a run is freed when it is over."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a TPU of one host and of two would be given, traced under TensorFlow's own TPUStrategy."""
+"""Graphs for TPUs of one host and of two, traced under TensorFlow's own TPUStrategy."""
 
 from __future__ import annotations
 

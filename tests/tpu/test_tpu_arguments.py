@@ -1,4 +1,4 @@
-"""What single arguments of TPUEstimator, TPUConfig, tpu.RunConfig and TPUEstimatorSpec do."""
+"""Effects of single arguments of TPUEstimator, TPUConfig, tpu.RunConfig and TPUEstimatorSpec."""
 
 from __future__ import annotations
 

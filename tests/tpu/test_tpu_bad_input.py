@@ -1,4 +1,4 @@
-"""What TPUEstimator refuses, before anything heavy starts, and what it says."""
+"""TPUEstimator's errors for wrong arguments, before anything heavy starts."""
 
 from __future__ import annotations
 

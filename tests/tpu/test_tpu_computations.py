@@ -1,4 +1,4 @@
-"""tpu.rewrite and its kin in a program's own session, on a machine without a TPU."""
+"""tpu.rewrite and related functions in a program's own session, without a TPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evaluation in TPU mode: what its hooks see, and a last batch that is short."""
+"""Evaluation in TPU mode: the values in its hooks, and a short last batch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a TPUEstimator exports: a model for one replica, which needs no TPU and no TPUEstimator."""
+"""Exports of a TPUEstimator: a model for one replica, which needs no TPU and no TPUEstimator."""
 
 import enum
 

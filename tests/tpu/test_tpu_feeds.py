@@ -147,7 +147,7 @@ def test_sums_in_loops(session, groups):
 
 
 def test_sums_after_a_run_that_failed(session):
-    """What it left in the queues between the cores is no part of a later sum."""
+    """Values that it left in the queues between the cores are not part of a later sum."""
     first = v1.placeholder(tf.float32, [])
 
     def step(x):

@@ -1,4 +1,4 @@
-"""What an input_fn is given, and how its batches reach the replicas."""
+"""The arguments of an input_fn, and the distribution of its batches to the replicas."""
 
 from __future__ import annotations
 

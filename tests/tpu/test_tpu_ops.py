@@ -1,4 +1,4 @@
-"""What TPU model_fns use besides layers: bfloat16, host computations, batch norm over replicas."""
+"""TPU model_fns with bfloat16, host computations and batch norm over replicas."""
 
 from __future__ import annotations
 

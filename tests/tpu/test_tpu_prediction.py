@@ -1,4 +1,4 @@
-"""Prediction in TPU mode: host calls, hooks, and a last batch that is short."""
+"""Prediction in TPU mode: host calls, hooks, and a short last batch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dropout in TPU mode: other masks on each replica, the same in each run, going on after a stop."""
+"""Dropout in TPU mode: masks differ by replica, repeat in each run, and continue after a stop."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ v1 = tf.compat.v1
 
 
 def draws(folder, cores, parts, seed=5, loop=2):
-    """What each step drew, [steps, cores, 6], trained in so many parts."""
+    """Returns the numbers of each step, [steps, cores, 6], trained in several parts."""
     seen = []
 
     def model_fn(features, labels, mode, params):

@@ -1,4 +1,4 @@
-"""What a real TPU would be given of an input whose last batch is short: static shapes alone.
+"""The steps for a real TPU if the last batch is short: only static shapes.
 
 Nothing of it runs: the loops are traced under TensorFlow's own TPUStrategy for described cores.
 """

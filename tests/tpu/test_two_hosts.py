@@ -1,4 +1,4 @@
-"""Two hosts that feed their own replicas, run: processes of this machine play them."""
+"""Two hosts that feed their own replicas, emulated by processes of this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is run on two hosts, and, for comparison, on emulated cores: see two_hosts_program."""
+"""The cases for two hosts and, for comparison, for emulated cores: see two_hosts_program."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A program of a client and two hosts, with two CPU cores each in the place of a TPU's.
+"""A program of a client and two hosts, with two CPU cores each instead of a TPU's.
 
-The hosts are processes, each in a folder of its own, which the client does not share.
+The hosts are processes, each in its own folder, which the client does not share.
 
-    python two_hosts_program.py client FOLDER    # starts the hosts, and prints what it saw as JSON
+    python two_hosts_program.py client FOLDER    # starts the hosts, and prints its results as JSON
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def free_address() -> str:
 
 
 def strategy_over(hosts: int) -> tf.distribute.Strategy:
-    """A replica on each core of so many hosts, driven by this process, as TPUStrategy does."""
+    """A replica on each core of several hosts, driven by this process, as in TPUStrategy."""
     devices = [
         f"/job:worker/replica:0/task:{host}/device:CPU:{core}"
         for host in range(hosts)

@@ -1,4 +1,4 @@
-"""Checkpoints that are written while training goes on."""
+"""Checkpoints that are written while training continues."""
 
 import os
 import signal
@@ -123,7 +123,7 @@ def slow(monkeypatch):
 
 @pytest.fixture(scope="module", params=[0, 2], ids=["one", "cores"])
 def whole(request, tmp_path_factory):
-    """How many cores, and the folder of a run whose checkpoints were written while it waited."""
+    """Returns the number of cores, and the folder of a run with synchronous checkpoints."""
     folder = tmp_path_factory.mktemp("whole")
     estimator = make(folder, request.param)
     position = CheckpointInputPipelineHook(estimator)

@@ -43,7 +43,7 @@ def results(estimator):
 
 @pytest.fixture
 def built(monkeypatch):
-    """Whether each loop that is built is compiled by XLA."""
+    """Records whether XLA compiles each loop."""
     from estimator_bridge.runtime import StepLoop
 
     found = []

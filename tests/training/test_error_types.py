@@ -1,4 +1,4 @@
-"""What programs catch: each error is also of the type that the original raises there."""
+"""Each error is also of the type that the original raises there."""
 
 import json
 import os
@@ -32,7 +32,7 @@ DIFFERS = {
 
 @pytest.fixture(scope="module")
 def raised():
-    """What is raised here, by case."""
+    """Returns the errors raised here, by case."""
     eb.install()
     before = tf.compat.v1.logging.get_verbosity()
     tf.compat.v1.logging.set_verbosity(tf.compat.v1.logging.FATAL)

@@ -1,4 +1,4 @@
-"""Metrics are read from event files, whatever state these are in."""
+"""Metrics are read from event files, even truncated ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each process of a cluster does; time is a number, and the estimator a recorder."""
+"""The roles of a cluster's processes, with simulated time and a recording estimator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trained model, exported and loaded as a server would."""
+"""A trained model, exported and loaded as by a server."""
 
 from __future__ import annotations
 

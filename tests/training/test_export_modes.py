@@ -1,4 +1,4 @@
-"""A model exported in several modes, and each used as a loader would."""
+"""A model exported in several modes, each used as by a loader."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Loaded:
 
 
 def names(path, tag, signature):
-    """What a signature takes and returns."""
+    """Returns the inputs and outputs of a signature."""
     signature = Loaded(path, tag).meta.signature_def[signature]
     return sorted(signature.inputs), sorted(signature.outputs), signature.method_name
 

@@ -1,4 +1,4 @@
-"""Which evaluations are exported, and which exports stay."""
+"""The evaluations that are exported, and the exports that are kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run writes of its graph: graph.pbtxt, the .meta files, the event file."""
+"""The files of a run's graph: graph.pbtxt, the .meta files, the event file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a step with a hook costs in Python, by count: it is the same on every machine."""
+"""The number of Python calls of a step with a hook: it is the same on every machine."""
 
 import cProfile
 import os

@@ -1,4 +1,4 @@
-"""Hooks are called where they were in the original, though loops run on between."""
+"""Hooks are called at the original's steps, although loops run in between."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A resumed run sees the examples that come next: the input's position is saved with the model."""
+"""A resumed run sees the next examples: the input's position is saved with the model."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_each_checkpoint_has_its_position_beside_it(tmp_path):
 
 
 def test_the_position_is_that_of_the_restored_checkpoint(tmp_path):
-    """Where training goes back to an older one, the input does too."""
+    """If training returns to an older checkpoint, the input does too."""
     whole = train(make(tmp_path / "whole"), shuffled, 9)
     estimator = make(tmp_path / "back")
     train(estimator, shuffled, 8)

@@ -13,7 +13,7 @@ v1 = tf.compat.v1
 
 
 def summed(features):
-    """What any structure of features adds up to."""
+    """Returns the sum of any structure of features."""
     total = 0.0
     for leaf in tf.nest.flatten(features):
         if isinstance(leaf, tf.SparseTensor):

@@ -1,4 +1,4 @@
-"""Input functions that return what an iterator gives, however it is made and initialised."""
+"""Input functions that return an iterator's elements, however it is made and initialized."""
 
 from __future__ import annotations
 

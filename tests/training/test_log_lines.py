@@ -121,7 +121,7 @@ class Listener(logging.Handler):
 
 @pytest.fixture
 def lines():
-    """What is logged, at the level INFO."""
+    """Collects the log at the level INFO."""
     logger, listener = tf.get_logger(), Listener()
     before = logger.level
     logger.setLevel(logging.INFO)
@@ -132,7 +132,7 @@ def lines():
 
 
 def seen(reached):
-    """What a hook's after_run is given."""
+    """Returns the values for a hook's after_run."""
     return tf.compat.v1.train.SessionRunValues(reached, None, None)
 
 

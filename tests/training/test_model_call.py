@@ -1,4 +1,4 @@
-"""What a model_fn may take and return, and what is said when it does not fit."""
+"""The arguments and results of a model_fn, and errors for wrong ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Batches are predicted ahead of the caller only where the caller cannot tell."""
+"""Batches are predicted ahead of the caller only if the caller cannot notice."""
 
 import re
 

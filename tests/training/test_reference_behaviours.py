@@ -1,4 +1,4 @@
-"""What the original's tests pin down about train, evaluate and predict, and programs rely on."""
+"""Behaviors of train, evaluate and predict that the original's tests check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Savers of the model's own, partitioned variables, and moving averages."""
+"""The model's own savers, partitioned variables, and moving averages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs of a session that need the batch: they draw the next one, as the real tf.estimator's did.
+"""Session runs that need the batch read the next one, as under the real tf.estimator.
 
 The golden file, and the program that made it, are in ``goldens/draws/``. Whatever waits for ever
 ends the test's process, with the stacks of its threads.

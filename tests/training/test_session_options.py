@@ -1,4 +1,4 @@
-"""RunConfig's session_config, in processes of their own: it changes the whole process."""
+"""RunConfig's session_config, in separate processes: it changes the whole process."""
 
 from __future__ import annotations
 

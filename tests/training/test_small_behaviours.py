@@ -1,4 +1,4 @@
-"""Small things that programs may see, each as TensorFlow 2.15.1 has it."""
+"""Small visible behaviors, each as in TensorFlow 2.15.1."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""TrainSpec and EvalSpec refuse what train_and_evaluate could not use."""
+"""TrainSpec and EvalSpec refuse values that train_and_evaluate could not use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""train_and_evaluate in one process: what is evaluated and exported, and when."""
+"""train_and_evaluate in one process: its evaluations and exports, and their times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the Estimator refuses, and what it says."""
+"""Errors of the Estimator for wrong arguments."""
 
 from __future__ import annotations
 

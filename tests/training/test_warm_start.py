@@ -1,4 +1,4 @@
-"""Variables start from a checkpoint as they did in the real tf.estimator.
+"""Variables start from a checkpoint as in the real tf.estimator.
 
 The golden file, and the program that made it, are in ``goldens/start/``.
 """

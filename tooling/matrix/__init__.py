@@ -1,1 +1,1 @@
-"""Runs tests under each TensorFlow that is claimed, with the lowest and the highest Python."""
+"""Runs tests under each supported TensorFlow, with its lowest and its highest Python."""

@@ -1,7 +1,7 @@
-"""Runs the matrix of versions, or goes on with it: python -m tooling.matrix [--only 2.16:3.9].
+"""Runs or continues the matrix of versions: python -m tooling.matrix [--only 2.16:3.9].
 
-A pair whose checks passed with the present sources is not run again. Each pair gets an environment
-of its own, which is removed afterwards. Results go to docs/versions.json and docs/versions.md.
+A pair whose checks passed with the current sources is not run again. Each pair gets its own
+environment, which is removed afterwards. Results go to docs/versions.json and docs/versions.md.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tooling.matrix.environments import ROOT, MatrixError, make, versions
 
 
 def sources() -> str:
-    """A digest of what the checks run: the library, the models, the flags and the selection."""
+    """Returns a digest of the checked files: the library, the models, the flags, the selection."""
     digest = hashlib.sha256()
     folders = ("estimator_bridge", "models", "flags", "tests/selections")
     for folder in folders:
@@ -52,10 +52,10 @@ def run_pair(pair: Pair, folder: Path) -> page.Row:
 
 
 def main() -> int:
-    """Runs the pairs that are left.
+    """Runs the remaining pairs.
 
     Returns:
-        0 when each pair passed, else 1.
+        0 if each pair passed, else 1.
     """
     parser = argparse.ArgumentParser(prog="python -m tooling.matrix", description=__doc__)
     parser.add_argument("--only", nargs="+", type=parse_pair, default=PAIRS, metavar="TF:PYTHON")

@@ -23,12 +23,12 @@ _TRAIN = (
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """What a check found.
+    """The result of a check.
 
     Attributes:
-        passed: tests or steps that were run and held.
-        failed: names of tests that failed, or the last lines of a program that did.
-        cpu_seconds: of all processes, which does not depend on other load.
+        passed: the number of tests or steps that passed.
+        failed: names of failed tests, or the last lines of a failed program.
+        cpu_seconds: the CPU time of all processes, which does not depend on other load.
     """
 
     passed: int
@@ -37,7 +37,7 @@ class Result:
 
 
 def run_tests(folder: Path) -> Result:
-    """Runs the tests of every room; they import each module and run the README's programs."""
+    """Runs the tests of every room, which import each module and run the README's programs."""
     with tempfile.TemporaryDirectory() as scratch:
         report = Path(scratch) / "report.xml"
         done, seconds = _run(

@@ -1,4 +1,4 @@
-"""The claimed pairs of TensorFlow and Python."""
+"""The supported pairs of TensorFlow and Python."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import dataclasses
 
 __all__ = ["PAIRS", "WHEELS", "Pair", "parse_pair"]
 
-# For each TensorFlow the lowest and the highest Python that it has wheels for, on Linux.
+# For each TensorFlow the lowest and the highest Python for which it has wheels on Linux.
 WHEELS = {
     "2.16": ("3.9", "3.12"),
     "2.17": ("3.9", "3.12"),
@@ -40,7 +40,7 @@ def parse_pair(text: str) -> Pair:
         text: for example "2.16:3.9".
 
     Raises:
-        ValueError: the text is no pair, or the pair is not claimed.
+        ValueError: the text is not a pair, or the pair is not supported.
     """
     tensorflow, _, python = text.partition(":")
     pair = Pair(tensorflow, python)

@@ -1,4 +1,4 @@
-"""Makes an environment with one TensorFlow and one Python, by uv where it is installed."""
+"""Makes an environment with one TensorFlow and one Python, with uv if it is installed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tooling.matrix.claims import Pair
 __all__ = ["MatrixError", "clean_environ", "make", "python_in", "versions", "weigh"]
 
 ROOT = Path(__file__).resolve().parents[2]
-# What the chosen tests import besides the library and what train.py needs.
+# Further imports of the selected tests, besides those of the library and train.py.
 TEST_PACKAGES = ("hypothesis", "pandas", "pytest>=8.2")
 DISTRIBUTIONS = ("tensorflow", "tf-keras", "keras", "numpy", "protobuf")
 _ASK = """
@@ -27,7 +27,7 @@ _MADE = "made.json"
 
 
 class MatrixError(RuntimeError):
-    """A pair that cannot be run here; the text says what to do."""
+    """A pair cannot be run here; the text says what to do."""
 
 
 def make(pair: Pair, folder: Path) -> dict[str, float]:
@@ -38,7 +38,7 @@ def make(pair: Pair, folder: Path) -> dict[str, float]:
         folder: the environment's folder.
 
     Returns:
-        "seconds" that the first installation took, and "megabytes" on disk.
+        "seconds" of the first installation, and "megabytes" on disk.
 
     Raises:
         MatrixError: the Python is not installed, or the installation fails.
@@ -65,23 +65,23 @@ def make(pair: Pair, folder: Path) -> dict[str, float]:
 
 
 def python_in(folder: Path) -> Path:
-    """The Python of an environment."""
+    """Returns the Python of an environment."""
     return folder / "bin" / "python"
 
 
 def versions(folder: Path) -> dict[str, str]:
-    """The versions of Python and of the distributions that matter, in an environment."""
+    """Returns the versions of Python and of the listed distributions in an environment."""
     return json.loads(_call([str(python_in(folder)), "-c", _ASK % (DISTRIBUTIONS,)]))
 
 
 def weigh(folder: Path) -> int:
-    """Megabytes of a folder's files."""
+    """Returns the megabytes of a folder's files."""
     files = (path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())
     return round(sum(files) / 1e6)
 
 
 def clean_environ() -> dict[str, str]:
-    """The environment variables of a check: without those that choose packages or a Keras."""
+    """Returns the environment variables of a check, without those that select packages or Keras."""
     hidden = {"PYTHONPATH", "PYTHONHOME", "TF_USE_LEGACY_KERAS", "TF_CONFIG", "VIRTUAL_ENV"}
     kept = {name: value for name, value in os.environ.items() if name not in hidden}
     return {**kept, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONDONTWRITEBYTECODE": "1"}
@@ -100,7 +100,7 @@ def _python(version: str) -> str:
             [python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"],
             capture_output=True, text=True, check=False,
         )  # fmt: skip
-        if done.stdout.strip() == version:  # a pyenv shim is there, but fails
+        if done.stdout.strip() == version:  # a pyenv shim exists, but fails
             return python
     raise MatrixError(
         f"Python {version} is not installed. Install it so that `python{version}` or pyenv has it, "

@@ -1,4 +1,4 @@
-"""The results as JSON, and the table of docs/versions.md that is made from them."""
+"""Writes the results as JSON, and the table of docs/versions.md made from them."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ Row = dict[str, Any]
 
 
 def read_results(path: Path = RESULTS) -> dict[str, Row]:
-    """The recorded rows by the names of their pairs; none if there is no file yet."""
+    """Returns the recorded rows by the names of their pairs; none if there is no file yet."""
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
 def passed(row: Row) -> bool:
-    """Whether each check ran something, and nothing failed."""
+    """Returns whether each check ran something, and nothing failed."""
     checks = row["checks"].values()
     return bool(checks) and all(check["passed"] and not check["failed"] for check in checks)
 
 
 def table(results: dict[str, Row]) -> str:
-    """The table, one line a pair, in the order of the claims."""
+    """Returns the table, one line a pair, in the order of the claims."""
     lines = [_line(pair, results.get(pair.name)) for pair in PAIRS]
     return "\n".join([*_HEAD, *lines]) + "\n"
 
 
 def with_table(page: str, results: dict[str, Row]) -> str:
-    """The page with its table made anew."""
+    """Returns the page with its table replaced."""
     head, rest = page.split(_BEGIN)
     tail = rest.split(_END)[1]
     return f"{head}{_BEGIN}\n{table(results)}\n{_END}{tail}"

@@ -264,7 +264,7 @@ def input_of(case: str, rows: int = ROWS) -> Callable[[], Any]:
 
 
 def resumed(est: Any, face: str, folder: str) -> dict[str, Any]:
-    """What three more steps come to, of a folder with a checkpoint of RESUMED."""
+    """Returns the results of three more steps from a folder with a checkpoint of RESUMED."""
     estimator = build(est, face, RESUMED, folder)
     estimator.train(input_of(RESUMED), steps=3)
     return {"weights": _variables(estimator), "losses": _scalars(folder)["loss"][-3:]}

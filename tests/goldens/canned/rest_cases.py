@@ -221,7 +221,7 @@ def _build(est: Any, case: str, folder: str) -> Any:
 
 
 def start(est: Any, case: str) -> dict[str, Any]:
-    """What the variables of a case are after two steps: values and types by name."""
+    """Returns the variables of a case after two steps: values and types by name."""
     with tempfile.TemporaryDirectory() as folder:
         estimator = _build(est, case, folder)
         estimator.train(lambda: CASES[case][2]().repeat(), steps=2)

@@ -105,7 +105,7 @@ def build(est: Any, optimizer: str, strategy: Any, model_dir: str):
 
 
 def observe(estimator: Any, evaluation: dict[str, Any]) -> dict[str, np.ndarray]:
-    """What a run came to: the last checkpoint's values, the evaluation, the reported losses."""
+    """Returns a run's last checkpoint values, evaluation and reported losses."""
     names = estimator.get_variable_names()
     found = {f"weights/{name}": estimator.get_variable_value(name) for name in names}
     found.update({f"evaluation/{key}": np.asarray(value) for key, value in evaluation.items()})

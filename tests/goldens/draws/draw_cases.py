@@ -1,4 +1,4 @@
-"""Runs whose hooks ask the session for what needs the batch, under the real tf.estimator or here.
+"""Hooks whose session runs need the batch, under the real tf.estimator or here.
 
 Each case gives what every run of the session saw, in order. The estimator module is an argument:
 ``tf.compat.v1.estimator`` of TF 2.15 when the golden file is made, ``estimator_bridge`` when it is
@@ -61,7 +61,7 @@ def _one_shot(count: int) -> Any:
 
 
 def _behind(count: int) -> Any:
-    """What model_fn is given is computed from what the iterator gives."""
+    """The arguments of model_fn are computed from the iterator's elements."""
     drawn = tf.data.make_one_shot_iterator(_dataset(count)).get_next()
     return tf.identity(drawn, "drawn") * 10.0
 
@@ -92,7 +92,7 @@ KINDS: dict[str, Callable[..., Any]] = {
 
 
 class Observed:
-    """What a case sees.
+    """The results of a case.
 
     Attributes:
       log: what was run, where, and its value.
@@ -191,7 +191,7 @@ CASES["numpy no hook"] = ("numpy", "train", (), "x", 5)
 
 
 def run(name: str, est: Any) -> dict[str, Any]:
-    """What a case sees: the log, the weight and the step in the end, and the error's type."""
+    """Returns a case's log, its final weight and step, and the error's type."""
     kind, mode, places, fetch, count = CASES[name]
     observed = Observed(est)
     config = est.RunConfig(

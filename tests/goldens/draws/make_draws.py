@@ -1,4 +1,4 @@
-"""Makes the golden file of what hooks' runs draw, by running the real tf.estimator.
+"""Makes the golden file of the batches in hooks' runs, by running the real tf.estimator.
 
 pip install tensorflow-cpu==2.15.1 pandas    # Python 3.11, an environment of its own
 cd tests && python -m goldens.draws.make_draws

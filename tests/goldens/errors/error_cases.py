@@ -1,4 +1,4 @@
-"""Situations in which Estimator raises, for the types of what it raises.
+"""Situations in which Estimator raises errors, to compare their types.
 
 `provoke` runs under the original and under this library; `est` is the V1 face of either. Each
 subject has a module.

@@ -148,7 +148,7 @@ ONLY_V2 = {
 
 
 def observed(case: Case, heads: dict[str, Any]) -> dict[str, Any]:
-    """What a head does in each mode.
+    """Returns the results of a head in each mode.
 
     Args:
       case: the head.

@@ -13,7 +13,7 @@ from goldens.library.registry import attempts, case, module
 
 @case
 def overridden_members() -> Any:
-    """Which subclasses of an Estimator there may be."""
+    """Checks the allowed subclasses of an Estimator."""
     estimator = module("estimator")
     tpu = module("tpu.tpu_estimator")
 

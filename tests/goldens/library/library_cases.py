@@ -1,4 +1,4 @@
-"""What libraries do with private names of Estimator's modules.
+"""Uses of private names of Estimator's modules by libraries.
 
 The names are found under ``tensorflow_estimator.python.estimator``: those of TensorFlow 2.15 when
 the golden file is made, this library's when it is compared. Each case returns something for JSON; a

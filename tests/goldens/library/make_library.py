@@ -1,4 +1,4 @@
-"""Makes the golden files of what libraries import, by running the real tf.estimator.
+"""Makes the golden files of names that libraries import, by running the real tf.estimator.
 
 pip install tensorflow-cpu==2.15.1           # Python 3.11, an environment of its own
 cd tests && python -m goldens.library.make_library

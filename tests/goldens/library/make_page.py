@@ -19,19 +19,19 @@ _HEAD = """\
 Written by `tests/goldens/library/make_page.py`.
 
 Libraries that build on Estimator import more than its public names. This page lists the names of
-Estimator's modules that public code was found to import, what they lead to, and who imports them.
+Estimator's modules that public code was found to import, their definitions here, and their users.
 The paths are below `tensorflow_estimator.python.estimator`, and the same below
 `tensorflow.python.estimator`. They work after `estimator_bridge.install()` and under
 `estimator-bridge run`.
 
-Each name has the original's arguments and behaves like it: `tests/goldens/library` compares both
-with TensorFlow 2.15.1. A name that is missing raises an error that says what takes its place: for
-`module.name` an AttributeError, so that `hasattr` and `getattr` with a default work; for
-`from module import name` an ImportError.
+Each name has the original's arguments and behavior: `tests/goldens/library` compares both with
+TensorFlow 2.15.1. A missing name raises an error that names its replacement: for `module.name` an
+AttributeError, so that `hasattr` and `getattr` with a default work; for `from module import name`
+an ImportError.
 
 The survey read the sources of 38 repositories, and searched an index of public code for imports of
-each module. Where the index does not name a repository, the table says "other public code". Names
-without users stand beside others of their family.
+each module. If the index does not name a repository, the table says "other public code". Names
+without users belong to a family with users.
 """
 _TAIL = """\
 ## Also found
@@ -45,25 +45,25 @@ _TAIL = """\
 
 ## Estimator's private methods
 
-Libraries that run a session of their own build their graph by these methods of an Estimator:
+Libraries that run their own session build their graph with these methods of an Estimator:
 `_call_input_fn`, `_call_model_fn`, `_create_and_assert_global_step`, `_create_global_step`,
 `_extract_batch_length`, `_extract_keys`, `_get_features_from_input_fn`,
 `_get_features_and_labels_from_input_fn`, `_get_iterator_from_input_fn`; and read `_session_config`,
 `_device_fn`, `_train_distribution`, `_eval_distribution`, `_warm_start_settings`, `_model_fn`,
-`_model_dir`, `_config` and `_params`. They are there, with the original's results.
+`_model_dir`, `_config` and `_params`. All of them exist, with the original's results.
 
-A subclass that replaces `_assert_members_are_not_overridden` may override public members, as in the
+A subclass that overrides `_assert_members_are_not_overridden` may override public members, as in the
 original. It may not override private methods that only the original's training called, such as
 `_train_model`: this library's training would not call them, so the constructor refuses that.
 """
 
 
 def page() -> str:
-    """The page's text."""
+    """Returns the page's text."""
     uses = json.loads((HERE / "uses.json").read_text())
     parts = [_HEAD]
     for module, names in LIBRARY_NAMES.items():
-        parts.append(f"## {module}\n\n| name | leads to | used by |\n|---|---|---|")
+        parts.append(f"## {module}\n\n| name | definition | used by |\n|---|---|---|")
         rows = [(name, f"`{place}`") for name, place in names.items()]
         rows += [(name, f"missing: {said}") for name, said in GONE_NAMES.get(module, {}).items()]
         for name, answer in rows:

@@ -41,7 +41,7 @@ def optimizers() -> Any:
 
 
 def _trained(model_fn: Callable[..., Any]) -> Any:
-    """What an Estimator with a model_fn learns in ten steps, from the same first weights."""
+    """Returns an Estimator's variable names and loss after ten steps."""
     estimator = module("estimator")
 
     def input_fn() -> Any:
@@ -132,7 +132,7 @@ def kept_exports() -> Any:
 
 @case
 def inputs() -> Any:
-    """What an input_fn returned, in a session."""
+    """Evaluates an input_fn's result in a session."""
     util = module("util")
 
     def build_and_run(result: Callable[[], Any]) -> Any:

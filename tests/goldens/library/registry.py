@@ -49,7 +49,7 @@ def module(path: str) -> Any:
 
 
 def parameters(value: Any) -> list[list[Any]] | None:
-    """What a function or class is called with: names, kinds, and defaults that JSON knows."""
+    """Returns the parameters of a function or class: names, kinds, and defaults of JSON's types."""
     if not callable(value):
         return None
     found = []
@@ -83,7 +83,7 @@ def plain(value: Any) -> Any:
 
 
 def observed(function: Callable[[], Any]) -> Any:
-    """What a case returns, or its error."""
+    """Returns the result of a case, or its error."""
     try:
         return plain(function())
     except Exception as error:  # the type is what is compared

@@ -1,4 +1,4 @@
-"""What a program has written to its standard error, as lines of TensorFlow's log."""
+"""Reads the lines of TensorFlow's log in a program's standard error."""
 
 import re
 

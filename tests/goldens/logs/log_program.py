@@ -1,4 +1,4 @@
-"""A small program, for what it logs: python log_program.py KIND MODE FOLDER.
+"""A small program whose log is compared: python log_program.py KIND MODE FOLDER.
 
 KIND is "estimator" or "tpu", a TPUEstimator with use_tpu=False. MODE is "v1", v2 behavior off, or
 "v2".

@@ -1,4 +1,4 @@
-"""Records logs.json: what TensorFlow's own Estimator logs of log_program.py.
+"""Records logs.json: the log of log_program.py under TensorFlow's own Estimator.
 
 Run with any Python, naming those of TensorFlow 2.15 and of 1.15:
 

@@ -1,4 +1,4 @@
-"""Configurations that the real tf.estimator and estimator_bridge are both asked to make."""
+"""Configurations that the real tf.estimator and estimator_bridge both make."""
 
 from __future__ import annotations
 

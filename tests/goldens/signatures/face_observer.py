@@ -1,4 +1,4 @@
-"""Looks at constructors and configurations in the same way on both sides."""
+"""Reads constructors and configurations in the same way on both sides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records the public face of the real tf.estimator, and what its configurations come to.
+"""Records the public API of the real tf.estimator, and the results of its configurations.
 
     cd tests && python -m goldens.signatures.make_signatures
 

@@ -1,4 +1,4 @@
-"""Makes the golden file of first values by running the real tf.estimator.
+"""Makes the golden file of initial values by running the real tf.estimator.
 
 pip install tensorflow-cpu==2.15.1           # Python 3.11, an environment of its own
 cd tests && python -m goldens.start.make_start

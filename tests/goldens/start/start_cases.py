@@ -1,4 +1,4 @@
-"""Programs whose variables start from a checkpoint, in all the ways that there are.
+"""Programs whose variables start from a checkpoint, in all possible ways.
 
 The estimator module is an argument: ``tf.compat.v1.estimator`` of TF 2.15 when the golden file is
 made, ``estimator_bridge`` when it is compared. No weight is trained, so that what a program ends
@@ -292,7 +292,7 @@ def init_case(build: Callable, est: ModuleType, old: Path, **options):
 
 
 def observed(estimator: Any, modes: tuple[str, ...] = MODES) -> dict[str, Any]:
-    """What an estimator begins with in some modes."""
+    """Returns an estimator's initial values in some modes."""
     found: dict[str, Any] = {}
     if "evaluate" in modes:
         evaluated = estimator.evaluate(_ones)

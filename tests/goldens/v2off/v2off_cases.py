@@ -1,4 +1,4 @@
-"""What programs see of their variables where v2 behaviour is off: only what no run had otherwise.
+"""Values of variables with v2 behavior off: only those that were the same in every run.
 
     python tests/goldens/v2off/v2off_cases.py FILE            # the original's, see make_v2off.py
     python tests/goldens/v2off/v2off_cases.py FILE --bridge   # the same of estimator_bridge
@@ -207,7 +207,7 @@ def tensors_by_name_in_a_model(est):
 
 @case
 def slots_beside_the_step(est):
-    """What Adam makes is of the kind of its weight; its powers are of that of the first weight."""
+    """Adam's slots are of the kind of their weight, its powers of that of the first weight."""
 
     def fetches():
         tensors = ["w", "w/Adam", "w/Adam_1", "beta1_power"]

@@ -1,4 +1,4 @@
-"""tf.contrib.tpu: the names that TPU programs import, and those that came by this module alone."""
+"""tf.contrib.tpu: names that TPU programs import, including those only in this module."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ def mirrored(cores: int):
 
 
 def strategy_of(replicas: int):
-    """None, the original's one replica, for 1."""
+    """Returns a strategy, or None, the original's single replica, for 1."""
     return None if replicas == 1 else mirrored(replicas)
 
 

@@ -1,4 +1,4 @@
-"""TPUStrategy in train_distribute: the graph that a TPU is given."""
+"""TPUStrategy in train_distribute: the graph for a TPU."""
 
 import tensorflow as tf
 

@@ -1,4 +1,4 @@
-"""train_distribute: what the model and the input are told, what is reported, when it ends."""
+"""train_distribute: arguments of model and input, reports, and the end of training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Strategies in a program that turned TF2's behaviour off, and around a call of train."""
+"""Strategies in a program that turned TF2's behavior off, and around a call of train."""
 
 import numpy as np
 from distributed_models import batches, estimator, mirrored, model, weights

@@ -1,4 +1,4 @@
-"""Variables that each replica updates by itself, read and restored as one."""
+"""Variables that each replica updates independently, read and restored as one."""
 
 from __future__ import annotations
 
