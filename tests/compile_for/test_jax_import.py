@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+
+import documents
 
 _PROGRAM = """
 from estimator_bridge.compile_for.jax_import import keep_jax_out
@@ -31,7 +34,8 @@ def test_only_tensorflow_lite_finds_no_jax(tmp_path):
     (lite / "util.py").write_text(_UTIL)
     (tmp_path / "jax.py").write_text("jit = 'of jax'\n")
     done = subprocess.run(
-        [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{_PROGRAM}"],
+        [sys.executable, "-c", _PROGRAM],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), str(documents.ROOT)))},
         capture_output=True,
         text=True,
         timeout=120,
