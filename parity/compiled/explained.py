@@ -36,18 +36,6 @@ EXPLAINED: dict[str, dict[str, str]] = {
             "replica it compiles."
         ),
     },
-    "digits": {
-        "async-update instruction": (
-            "libtpu 0.0.52 compiled it, but jax 0.10.2 cannot read the module. With libtpu "
-            "0.0.42.1, which the extra installs with this jax, it is compiled."
-        ),
-    },
-    "tpu: mnist_tpu": {
-        "async-update instruction": (
-            "as the digits: libtpu 0.0.52 compiled it, and jax 0.10.2 cannot read the module. Not "
-            "tried again with libtpu 0.0.42.1."
-        ),
-    },
     "embedding_bag": {
         "must be dense tensors": (
             "its features are a SparseTensor (`.map(sparse)` in "

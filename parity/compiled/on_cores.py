@@ -112,14 +112,16 @@ def _in_full_batches(
     """A program's input in global batches, none short in training, as a TPU needs them.
 
     Where it gives tensors of a queue or an iterator, whose batches have no static size, the same
-    examples come as a dataset.
+    examples come as a dataset. A program that has no such examples keeps its tensors.
     """
 
-    def on_cores(params: dict[str, Any]) -> tf.data.Dataset:
+    def on_cores(params: dict[str, Any]) -> Any:
         takes_params = "params" in inspect.signature(input_fn).parameters
         data = input_fn(params) if takes_params else input_fn()
         if isinstance(data, tf.data.Dataset):
             data = data.unbatch()
+        elif not hasattr(program, "examples"):
+            return data
         else:
             data = tf.data.Dataset.from_tensor_slices(program.examples(program.TRAIN_EXAMPLES, 1))
         data = data.repeat() if training else data

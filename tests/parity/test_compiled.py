@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import types
 
 import documents
 import pytest
 
 from estimator_bridge.compile_for import find_slice
 from parity import compile_for_tpu
-from parity.compiled import counted, fetched
+from parity.compiled import counted, fetched, on_cores
 from parity.compiled.page import figures_table, matrix, page, unexplained
 from parity.compiled.results import Results
 from parity.compiled.several import SeveralSlices, by_replicas
@@ -143,3 +144,10 @@ def test_arguments_of_bert_base_have_the_size_of_its_shapes():
         memory["arguments"] + memory["outputs"] - memory["aliases"]
         + memory["temporaries"] + memory["code"]
     )  # fmt: skip
+
+
+def test_input_that_is_no_dataset_and_cannot_be_made_one_stays_as_it_is():
+    program = types.ModuleType("without_examples")
+    tensors = {"x": object()}, object()
+    given = on_cores._in_full_batches(program, lambda params: tensors, 6, training=True)
+    assert given({}) is tensors
