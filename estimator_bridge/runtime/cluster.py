@@ -101,7 +101,7 @@ def connect_workers(
       WorkerError: not all workers came in that time.
     """
     workers = workers_of(strategy)
-    if workers is None:
+    if workers.count == 1:
         return strategy
     if protocol not in (None, "grpc"):
         logging.warning("RunConfig(protocol=%r): workers talk 'grpc', which is used.", protocol)

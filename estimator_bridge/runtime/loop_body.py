@@ -11,7 +11,7 @@ import tensorflow as tf
 from estimator_bridge.runtime.draws import Draws, HostDraws
 from estimator_bridge.runtime.step_outputs import StepOutputs
 from estimator_bridge.runtime.watched_step import WatchedStep
-from estimator_bridge.runtime.workers import Workers, workers_of
+from estimator_bridge.runtime.workers import workers_of
 
 __all__ = ["LoopBody"]
 
@@ -76,17 +76,19 @@ class LoopBody:
             return wanted
 
         def with_next_batch(state, meeting=1, ahead=None):
-            # Alone, no draw waits for the loss.
-            wanted = is_wanted(state, whatever_loss=not self._workers)
+            if self._workers.count == 1:  # no draw waits for the loss
+                wanted = is_wanted(state, whatever_loss=True)
+                return {**state, "batch": draws.draw(iterator, wanted, ahead)}
+            wanted = is_wanted(state)
             batch = draws.draw(iterator, wanted, ahead)
-            if self._workers:
-                has = batch[-1].has_value() | ~wanted
-                loss, all_have_one = self._meet(self._workers, meeting, state["loss"], has)
-                wanted &= _is_a_number(loss)
-                kept = batch
-                batch = tf.cond(wanted & all_have_one, lambda: kept, draws.nothing)
-                state = {**state, "loss": loss}
-            return {**state, "batch": batch}
+            has_one = batch[-1].has_value() | ~wanted
+            loss, all_have_one = self._meet(meeting, state["loss"], has_one)
+            is_kept = wanted & _is_a_number(loss) & all_have_one
+            return {
+                **state,
+                "loss": loss,
+                "batch": tf.cond(is_kept, lambda: batch, draws.nothing),
+            }
 
         def body(state):
             batch, ahead = draws.take(iterator, state["batch"])
@@ -131,9 +133,12 @@ class LoopBody:
             start["short_batch"] = [tf.zeros(s.shape, s.dtype) for s in tf.nest.flatten(spec)]
         return start
 
-    def _meet(self, workers: Workers, meeting: int, loss, has_batch):
-        """The workers' mean loss, and whether each of them has a batch: none goes on alone."""
-        first_key, _ = workers.keys(self._graph)
+    def _meet(
+        self, meeting: int, loss: tf.Tensor, has_batch: tf.Tensor
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        """Returns the workers' mean loss, and whether each has a batch: none continues alone."""
+        workers = self._workers
+        first_key, _ = workers.keys.of(self._graph)
         mine = tf.stack([loss, tf.cast(has_batch, tf.float32)])
         total = workers.sum_over_hosts(mine, first_key + meeting)
         return total[0] / workers.count, total[1] > workers.count - 0.5

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.runtime.workers import Workers
 from estimator_bridge.tensorflow_private import PerReplica, merges_replicas
 
 __all__ = [
@@ -95,23 +94,30 @@ class WorkerJoin:
     """``join_replicas`` over the replicas of several processes, for one import of a step.
 
     Args:
-      workers: the processes.
+      worker: the name of this process.
+      sum_over_replicas: returns the sums of tensors over all replicas, given the collectives' keys.
       names: the CrossReplicaSum nodes, in the order in which they are joined.
-      keys: of the collectives, by these names.
+      keys: the collectives' keys, by these names.
 
     Raises:
       NotImplementedError: a sum has no key, as not all workers have it.
     """
 
-    def __init__(self, workers: Workers, names: Sequence[str], keys: Mapping[str, int]):
+    def __init__(
+        self,
+        worker: str,
+        sum_over_replicas: Callable[[Sequence[tf.Tensor], Sequence[int]], list[tf.Tensor]],
+        names: Sequence[str],
+        keys: Mapping[str, int],
+    ):
         unknown = [name for name in names if name not in keys]
         if unknown:
             raise NotImplementedError(
                 f"The cross-replica sum {unknown[0]!r} was added after model_fn, by a hook "
-                f"perhaps, on {workers.name}; the others may not have it, and would not take part. "
+                f"perhaps, on {worker}; the others may not have it, and would not take part. "
                 "Make the sum in model_fn, and let the hook fetch it."
             )
-        self._workers = workers
+        self._sum_over_replicas = sum_over_replicas
         self._left = [keys[name] for name in names]
 
     def __call__(self, values: Sequence[tuple[tf.Tensor, np.ndarray | None]]) -> list[tf.Tensor]:
@@ -122,7 +128,7 @@ class WorkerJoin:
         for (value, groups), key in zip(values, keys):
 
             def add(_, tensors, key=key):
-                return self._workers.sum_over_replicas(tensors, [key])
+                return self._sum_over_replicas(tensors, [key])
 
             if groups is None:
                 totals += add(context, [value])

@@ -12,7 +12,7 @@ from estimator_bridge.graph import JoinFn, Lifted, LiftedSession, Snapshot, host
 from estimator_bridge.graph.compilable import find_obstacles, not_compilable
 from estimator_bridge.runtime.host_part import HostPart
 from estimator_bridge.runtime.lowering import StepLowering
-from estimator_bridge.runtime.replicas import WorkerJoin, join_replicas, replica_id
+from estimator_bridge.runtime.replicas import replica_id
 from estimator_bridge.runtime.step_values import (
     FETCHES_NOTHING,
     SPLIT_EVENLY,
@@ -176,12 +176,8 @@ class ReplicaStep:
         ]
 
     def _join(self) -> JoinFn:
-        """Adds over the replicas, for one replica's import of the step."""
-        workers = workers_of(self._strategy)
-        if workers is None:
-            return join_replicas
-        _, keys = workers.keys(self._session.graph)
-        return WorkerJoin(workers, self._lifted.sums, keys)
+        """Returns the sum over the replicas, for one replica's import of the step."""
+        return workers_of(self._strategy).join(self._session.graph, self._lifted.sums)
 
 
 def _check_fed(snapshot: Snapshot, names: Sequence[str]) -> None:

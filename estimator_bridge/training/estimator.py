@@ -186,10 +186,10 @@ class Estimator(ExportMethods, OriginalMethods):
             stack.enter_context(watched("Training", hooks, self._model_dir))
             execution = self._execution(ModeKeys.TRAIN)
             workers = stack.enter_context(with_workers(execution.strategy, termination))
-            if workers:  # they end together, at the end of a step
+            if workers.count > 1:  # they end together, at the end of a step
                 termination.stage = Stage.STEPS
-            writes = (workers is None or workers.is_chief) and self._config.is_chief
-            if workers is None or workers.is_chief:
+            writes = workers.is_chief and self._config.is_chief
+            if workers.is_chief:
                 check_writable(self._model_dir)
             if writes:
                 stack.enter_context(only_training(self._model_dir))
@@ -199,11 +199,11 @@ class Estimator(ExportMethods, OriginalMethods):
             if writes:  # not before: what it refuses may be half of a copy that is under way
                 finish_deletion(self._model_dir)
                 remove_leftovers(self._model_dir)
-            step = step_of(latest) if latest and (workers or max_steps is not None) else None
-            if workers:
-                step = meet(workers, step, self._config)
+            is_compared = workers.count > 1 or max_steps is not None
+            step = step_of(latest) if latest and is_compared else None
+            step = meet(workers, step, self._config)
             if max_steps is not None and step is not None and step >= max_steps:
-                if workers or not self._was_cut_short(latest):
+                if workers.count > 1 or not self._was_cut_short(latest):
                     logging.info("Skipping training since max_steps has already saved.")
                     return self
                 logging.warning("The last save, %s, was cut short: it is finished now.", latest)
@@ -319,7 +319,7 @@ class Estimator(ExportMethods, OriginalMethods):
         strategy = strategy_for(self._config, mode)
         if mode == ModeKeys.TRAIN:
             check_cluster(self._config, strategy)
-        if strategy is not None and workers_of(strategy):
+        if strategy is not None and workers_of(strategy).count > 1:
             strategy = self._connected(strategy, mode)
         if strategy is not None:
             return DistributedExecution(strategy, self._config)

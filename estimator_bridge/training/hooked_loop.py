@@ -18,7 +18,7 @@ from estimator_bridge.training.cadence import counts_steps, due, skip
 from estimator_bridge.training.log_hooks import Reached
 from estimator_bridge.training.pace import Pace
 from estimator_bridge.training.step_call import StepCall
-from estimator_bridge.training.together import Together
+from estimator_bridge.training.together import Alone
 from estimator_bridge.training.watchdog import moved
 
 __all__ = ["ENDS", "HookedLoop", "NanLossError", "Stop"]
@@ -72,7 +72,7 @@ class HookedLoop:
       loss: the loss tensor that loops watch.
       pace: bounds the chunks.
       original_fetches: what a step is in the eyes of hooks: ``original_args.fetches``.
-      together: settles each chunk with the other workers; None where there are none.
+      together: settles each chunk with the other workers; ``Alone()`` for one process.
       singly: whether a single step may have a function of its own; see StepLoop.
     """
 
@@ -84,7 +84,7 @@ class HookedLoop:
         loss: tf.Tensor | None,
         pace: Pace,
         original_fetches: Any = None,
-        together: Together | None = None,
+        together: Alone = Alone(),  # noqa: B008 - it holds nothing
         singly: bool = True,
     ):
         self._session = session
@@ -103,12 +103,12 @@ class HookedLoop:
         read = existing_global_step_read(session.graph)
         self._step_read = None if read is None else (read.name, read.dtype.as_numpy_dtype)
         self._step_may_be_set = False  # by what hooks ran in the session
-        self._stop_requested = self._all_stop = Stop.NO
+        self._stop_requested = Stop.NO
 
     @property
     def stop(self) -> Stop:
         """Whether the run is to end; of several workers, whether all know of it."""
-        return self._all_stop if self._together else self._stop_requested
+        return Stop(self._together.agreed_stop(self._stop_requested))
 
     def request_stop(self, reason: Stop = Stop.ASKED) -> None:
         """Asks for an end before the next chunk."""
@@ -131,11 +131,9 @@ class HookedLoop:
         if not self._pace.hooks_wait:
             steps = min([steps, *[d.steps for d in dues]])
         steps = max(int(steps), 1)
-        if self._together:
-            steps, reason = self._together.agree(steps, self._stop_requested)
-            self._all_stop = Stop(reason)
-            if self._all_stop:
-                return LoopResult(0, False, None, None, None)
+        steps = self._together.agree(steps, self._stop_requested)
+        if self.stop:
+            return LoopResult(0, False, None, None, None)
         called = [h for h, d in zip(self._hooks, dues) if d.now or d.steps <= steps]
         for hook in self._counting:
             if hook in called:
@@ -144,11 +142,11 @@ class HookedLoop:
         fed, values = tuple(call.feeds), tuple(call.feeds.values())
         started = time.perf_counter()
         loop = self._loop(call.fetches.refs, fed, is_single=steps == 1)
-        last_alone = loop.has_effects or loop.draws_more
-        if self._together:
-            loop, last_alone = self._together.agree_on_loop(
-                loop, self._loop([], fed), lambda sums: self._loop(call.fetches.refs, fed, sums)
-            )
+        loop, last_alone = self._together.agree_on_loop(
+            loop,
+            lambda: self._loop([], fed),
+            lambda sums: self._loop(call.fetches.refs, fed, sums),
+        )
         with call.trace():
             if last_alone and steps > 1:  # what hooks run, runs in the last step alone
                 result = self._loop([], fed)(iterator, steps - 1, draw, limit, values)
@@ -157,8 +155,7 @@ class HookedLoop:
                     result = last._replace(steps=result.steps + last.steps)
             else:
                 result = loop(iterator, steps, draw, limit, values, singly=self._singly)
-        if self._together:
-            self._together.settle()
+        self._together.settle()
         self._pace.observe(result.steps, time.perf_counter() - started)
         moved()
         for hook in self._counting:
@@ -226,7 +223,7 @@ class HookedLoop:
         for loop in alike:
             if wanted == set(loop.request.fetches):
                 return loop
-        if not self._together and self._served[key] < _WORTH_A_LOOP:
+        if not self._together.shares_steps and self._served[key] < _WORTH_A_LOOP:
             for loop in alike:
                 if wanted.issubset(loop.request.fetches) and not (
                     loop.has_effects or loop.draws_more

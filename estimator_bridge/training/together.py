@@ -17,7 +17,7 @@ from estimator_bridge.runtime.rejoin import is_loss, rejoin, tell_failure, too_l
 from estimator_bridge.tensorflow_private import eager_mode
 from estimator_bridge.training.termination import Termination
 
-__all__ = ["Together", "check_cluster", "meet", "with_workers"]
+__all__ = ["Alone", "Together", "check_cluster", "meet", "together_with", "with_workers"]
 
 _GraphKeys = tf.compat.v1.GraphKeys
 # The beginnings of descriptions.
@@ -46,7 +46,7 @@ def check_cluster(config: RunConfig, strategy: tf.distribute.Strategy | None) ->
             f"of the cluster and do not start those processes. {use}"
         )
     count = config.num_worker_replicas
-    if count > 1 and (strategy is None or workers_of(strategy) is None):
+    if count > 1 and (strategy is None or workers_of(strategy).count == 1):
         given = "None" if strategy is None else type(strategy).__name__
         raise ValueError(
             f"TF_CONFIG's cluster has {count} workers ({jobs}), but train_distribute={given} does "
@@ -55,9 +55,7 @@ def check_cluster(config: RunConfig, strategy: tf.distribute.Strategy | None) ->
 
 
 @contextlib.contextmanager
-def with_workers(
-    strategy: tf.distribute.Strategy, termination: Termination
-) -> Iterator[Workers | None]:
+def with_workers(strategy: tf.distribute.Strategy, termination: Termination) -> Iterator[Workers]:
     """Around all that workers do together: a failure of one reaches the others.
 
     Args:
@@ -66,7 +64,7 @@ def with_workers(
         another one is lost, and leaves the rest to who looks at this.
 
     Yields:
-      The workers of the strategy; None for one process.
+      The workers of the strategy.
 
     Raises:
       WorkerError: another worker failed, or is lost and this process cannot start itself anew, or
@@ -78,7 +76,7 @@ def with_workers(
     except (tf.compat.v1.train.NanLossDuringTrainingError, WorkerError):
         raise  # all of them have it
     except BaseException as error:
-        if workers is None:
+        if workers.count == 1:
             raise
         late = too_late(workers, error)
         if late is not None:
@@ -118,8 +116,62 @@ def meet(workers: Workers, step: int | None, config: RunConfig) -> int | None:
     return None if chiefs < 0 else chiefs
 
 
-class Together:
-    """One run of several workers, seen from one of them.
+def together_with(workers: Workers, session: LiftedSession) -> Alone:
+    """Returns what the processes of a run settle; ``Alone`` for one process."""
+    return Together(workers, session) if workers.count > 1 else Alone()
+
+
+class Alone:
+    """A run of one process, which settles everything by itself.
+
+    Attributes:
+      shares_steps: whether each step of this process needs the other workers.
+    """
+
+    shares_steps = False
+
+    def start_alike(self) -> None:
+        """Leaves the first values as they are."""
+
+    def settle(self) -> None:
+        """Leaves replica-local variables as a chunk left them."""
+
+    def check_limit(self, limit: int | None) -> None:
+        """Accepts any limit."""
+
+    def agree(self, steps: int, stop: int) -> int:
+        """Returns the number of steps of the next chunk."""
+        del stop
+        return steps
+
+    def agreed_stop(self, own: int) -> int:
+        """Returns the reason to stop.
+
+        Args:
+          own: what this process was asked.
+        """
+        return own
+
+    def agree_on_loop(
+        self,
+        loop: StepLoop,
+        base: Callable[[], StepLoop],
+        with_sums: Callable[[list[str]], StepLoop],
+    ) -> tuple[StepLoop, bool]:
+        """Returns the loop, and whether the last step has to run by itself."""
+        del base, with_sums
+        return loop, loop.has_effects or loop.draws_more
+
+    def reached(self, step: int) -> None:
+        """Ignores the step: no message to other workers names it."""
+
+    def end(self, terminated: bool) -> bool:
+        """Returns whether this process was asked to end."""
+        return terminated
+
+
+class Together(Alone):
+    """One run of several workers, as one of them sees it.
 
     Args:
       workers: those of the run.
@@ -129,6 +181,8 @@ class Together:
       WorkerError: the workers traced different models.
     """
 
+    shares_steps = True
+
     def __init__(self, workers: Workers, session: LiftedSession):
         self._workers, self._session = workers, session
         graph = session.graph
@@ -136,9 +190,10 @@ class Together:
         common = self._common(_described(graph))
         self._names = [line.split(" ")[1] for line in common if not line.startswith((_SUM, _OWN))]
         self._replica_locals = [line.split(" ")[1] for line in common if line.startswith(_OWN)]
-        (first_key,) = workers.largest([workers.next_key])
-        workers.start_keys(graph, first_key)
+        (first_key,) = workers.largest([workers.keys.next])
+        workers.keys.start(graph, first_key)
         self._key_of_totals = workers.reserve_key_of_totals()
+        self._agreed_stop = 0
 
     def _common(self, own: Sequence[str]) -> list[str]:
         """What all workers have, sorted; the chief's hooks may have some variables more."""
@@ -199,25 +254,38 @@ class Together:
                 f"{-smallest}. Give train() the same steps or max_steps in every process."
             )
 
-    def agree(self, steps: int, stop: int) -> tuple[int, int]:
-        """Settles the next chunk: the fewest steps that one wants, the strongest wish to stop."""
-        negative, strongest = self._workers.largest([-steps, stop])
-        return -negative, strongest
-
-    def agree_on_loop(
-        self, loop: StepLoop, base: StepLoop, with_sums: Callable[[list[str]], StepLoop]
-    ) -> tuple[StepLoop, bool]:
-        """Settles what a step computes where all take part: the sums that any worker's hooks fetch.
+    def agree(self, steps: int, stop: int) -> int:
+        """Settles the next chunk: the fewest steps that a worker wants, the strongest stop.
 
         Args:
-          loop: what this worker would run.
-          base: the loop without what hooks fetch, which has the same sums at all workers.
-          with_sums: makes the loop with these sums besides.
+          steps: the number of steps that this worker wants.
+          stop: this worker's reason to stop, 0 for none; see ``agreed_stop``.
+        """
+        negative, self._agreed_stop = self._workers.largest([-steps, stop])
+        return -negative
+
+    def agreed_stop(self, own: int) -> int:
+        """Returns the reason to stop that all workers know of."""
+        del own
+        return self._agreed_stop
+
+    def agree_on_loop(
+        self,
+        loop: StepLoop,
+        base: Callable[[], StepLoop],
+        with_sums: Callable[[list[str]], StepLoop],
+    ) -> tuple[StepLoop, bool]:
+        """Settles what a step computes jointly: the sums that any worker's hooks fetch.
+
+        Args:
+          loop: the loop that this worker would run.
+          base: makes the loop without hooks' fetches, which has the same sums at all workers.
+          with_sums: makes the loop with additional sums.
 
         Returns:
-          The loop to run, and whether the last step has to be one of its own.
+          The loop to run, and whether the last step has to run by itself.
         """
-        extra = sorted(loop.sums - base.sums)
+        extra = sorted(loop.sums - base().sums)
         split, any_extra = self._workers.largest([int(loop.has_effects), int(bool(extra))])
         if any_extra:
             said = self._workers.texts("\n".join(extra))
@@ -228,7 +296,7 @@ class Together:
         return loop, bool(split)
 
     def _check_known(self, sums: Sequence[str]) -> None:
-        _, known = self._workers.keys(self._session.graph)
+        _, known = self._workers.keys.of(self._session.graph)
         unknown = [name for name in sums if name not in known]
         if unknown:
             raise NotImplementedError(

@@ -26,7 +26,7 @@ from estimator_bridge.training.log_hooks import LossLogHook, RateLogHook
 from estimator_bridge.training.program import Program
 from estimator_bridge.training.saver_listener import release_savers, watch_savers
 from estimator_bridge.training.termination import Stage, Termination
-from estimator_bridge.training.together import Together
+from estimator_bridge.training.together import Alone, together_with
 
 __all__ = ["train_program"]
 
@@ -63,8 +63,7 @@ def train_program(
       The last step's loss; None where no step ran.
     """
     graph, session, shards = program.graph, program.session, program.execution.shards
-    workers = workers_of(program.execution.strategy)
-    together = Together(workers, session) if workers else None
+    together = together_with(workers_of(program.execution.strategy), session)
     termination.slowest_save = lambda: session.slowest_save_secs
     with continue_trace(graph, shards):
         all_hooks = _all_hooks(program, model_dir, hooks, saving_listeners, rate_tags)
@@ -79,13 +78,11 @@ def train_program(
         open_session(
             program.session, program.scaffold, all_hooks, checkpoint_path, True, other_than
         )
-        if together:
-            together.start_alike()
+        together.start_alike()
         start = program.global_step
         limit = max_steps if max_steps is not None else steps and start + steps
         limit = limit and math.ceil(limit)  # programs divide numbers of examples by batch sizes
-        if together:
-            together.check_limit(limit)
+        together.check_limit(limit)
         for hook in all_hooks:
             if isinstance(hook, StopAtHook):
                 hook.limit = limit
@@ -101,8 +98,7 @@ def train_program(
         for hook in all_hooks:
             hook.end(session)
         release_savers(all_hooks)
-        if together:
-            termination.requested = together.end(termination.requested)
+        termination.requested = together.end(termination.requested)
         kind = program.spec.loss.dtype.as_numpy_dtype
         logging.info("Loss for final step: %s.", loss if loss is None else kind(loss))
     return loss
@@ -114,7 +110,7 @@ def _run(
     iterator: Any,
     start: int,
     limit: int | None,
-    together: Together | None,
+    together: Alone,
     termination: Termination,
 ) -> float | None:
     execution = program.execution
@@ -144,7 +140,7 @@ def _run(
             result = loop.run(iterator, step, most, draw, limit)
             end_sparing()
         except ENDS as error:
-            if together:
+            if together.shares_steps:
                 raise  # the others are in the midst of a step
             logging.info("Training ends: %r.", error)
             break
@@ -152,8 +148,7 @@ def _run(
         loss = loss if result.loss is None else result.loss
         if result.limit_value is not None and result.steps:
             step = result.limit_value
-            if together:
-                together.reached(step)
+            together.reached(step)
             for observer in observers:
                 observer.observe(step, limit, result.loss, examples)
         if result.input_ended:

@@ -68,11 +68,8 @@ def strategy_to_run(name: str, strategy: tf.distribute.Strategy) -> tf.distribut
 
 
 def input_context(strategy: tf.distribute.Strategy) -> tf.distribute.InputContext:
-    """What an input_fn is told: which of the workers' inputs it makes."""
-    workers = workers_of(strategy)
-    if workers:
-        return workers.input_context()
-    return tf.distribute.InputContext(num_replicas_in_sync=strategy.num_replicas_in_sync)
+    """Returns which of the workers' inputs an input_fn makes."""
+    return workers_of(strategy).input_context()
 
 
 def _with_copies(devices: tuple[str, ...]) -> tf.distribute.Strategy:
