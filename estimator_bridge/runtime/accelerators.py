@@ -8,6 +8,7 @@ import re
 import socket
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import tensorflow as tf
 
@@ -54,7 +55,9 @@ class LocalClusterResolver:
     def __init__(self, count: int):
         self.cores = count
 
-    def master(self, task_type=None, task_id=None, rpc_layer=None) -> str:
+    def master(
+        self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
+    ) -> str:
         """The name that ``RunConfig(master=)`` takes too: 'KIND:N'."""
         del task_type, task_id, rpc_layer
         return f"{self.kind}:{self.cores}"
@@ -64,7 +67,9 @@ class LocalClusterResolver:
     def cluster_spec(self) -> None:
         """There is no cluster: the devices are in this process."""
 
-    def num_accelerators(self, task_type=None, task_id=None, config_proto=None) -> dict[str, int]:
+    def num_accelerators(
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
+    ) -> dict[str, int]:
         """The devices, by the kind that they stand for."""
         del task_type, task_id, config_proto
         return {"TPU": self.cores}
@@ -95,7 +100,9 @@ class NoTPUClusterResolver(tf.distribute.cluster_resolver.SimpleClusterResolver)
     def get_job_name(self) -> None:
         """There is no job of TPU workers."""
 
-    def num_accelerators(self, task_type=None, task_id=None, config_proto=None) -> dict[str, int]:
+    def num_accelerators(
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
+    ) -> dict[str, int]:
         """There are no TPU cores."""
         del task_type, task_id, config_proto
         return {}
@@ -125,7 +132,9 @@ def parse_local(name: str | None) -> LocalClusterResolver | None:
     return resolver(int(count))
 
 
-def TPUClusterResolver(tpu=None, zone=None, project=None, **kwargs):
+def TPUClusterResolver(
+    tpu: Any = None, zone: str | None = None, project: str | None = None, **kwargs: Any
+) -> tf.distribute.cluster_resolver.ClusterResolver:
     """TensorFlow's TPUClusterResolver for a TPU, or devices that stand in for its cores.
 
     Args:
@@ -195,7 +204,7 @@ def check_reachable(master: str) -> None:
         raise _not_found(master, problem)
 
 
-def _not_found(tpu, reason) -> AcceleratorNotFoundError:
+def _not_found(tpu: Any, reason: Any) -> AcceleratorNotFoundError:
     return AcceleratorNotFoundError(
         f"No TPU {redacted(str(tpu))!r} was found: "
         f"{redacted(str(reason).strip()) or type(reason).__name__}\n"

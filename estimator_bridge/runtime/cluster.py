@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
@@ -30,7 +31,7 @@ _connected: dict[tf.distribute.Strategy, tf.distribute.Strategy] = {}
 
 
 def multi_worker_strategy(
-    timeout_secs: float = 7200, cluster_resolver=None, communication=None
+    timeout_secs: float = 7200, cluster_resolver: Any = None, communication: Any = None
 ) -> tf.distribute.Strategy:
     """MultiWorkerMirroredStrategy that waits for the other workers for a time of one's choice.
 
@@ -73,7 +74,9 @@ def multi_worker_strategy(
             raise _not_all_came(place, timeout_secs, not_answering(addresses)) from error
 
 
-def _made(resolver, communication, secs: float, addresses: Sequence[str]):
+def _made(
+    resolver: Any, communication: Any, secs: float, addresses: Sequence[str]
+) -> tf.distribute.Strategy:
     def make() -> tf.distribute.Strategy:
         with eager_mode():  # which is a thread's own
             return tf.distribute.MultiWorkerMirroredStrategy(resolver, communication)
@@ -161,7 +164,7 @@ def _not_all_came(place: str, timeout_secs: float, silent: Sequence[str]) -> Wor
     )
 
 
-def not_answering(addresses, timeout_secs: float = 2.0) -> list[str]:
+def not_answering(addresses: Sequence[str], timeout_secs: float = 2.0) -> list[str]:
     """Those of the addresses ('host:port') where no TensorFlow server answers."""
     silent = []
     for address in addresses:

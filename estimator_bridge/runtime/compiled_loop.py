@@ -40,7 +40,7 @@ class CompiledLoop:
         concrete = function.get_concrete_function(iterator, number, number, number, *fed)
         self.graph: tf.Graph = concrete.graph
         self._call = flat_call(concrete)
-        self._unpack: list[tuple[str, slice, Callable]] = []
+        self._unpack: list[tuple[str, slice, Callable[..., Any]]] = []
         start = 0
         for key, part in sorted(concrete.structured_outputs.items()):
             end = start + len(tf.nest.flatten(part, expand_composites=True))
@@ -53,7 +53,7 @@ class CompiledLoop:
         return {key: pack(flat[place]) for key, place, pack in self._unpack}
 
 
-def _packer(part: Any) -> Callable[[list], Any]:
+def _packer(part: Any) -> Callable[[list[Any]], Any]:
     """What makes of flat tensors the like of this part of an output."""
     if isinstance(part, _PLAIN):
         return operator.itemgetter(0)

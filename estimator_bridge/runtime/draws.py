@@ -30,19 +30,19 @@ class Draws:
         return self._spec
 
     @property
-    def specs(self) -> list:
+    def specs(self) -> list[Any]:
         """Of what is carried from step to step."""
         return [tf.OptionalSpec(self._spec)] * self._count
 
-    def nothing(self) -> list:
+    def nothing(self) -> list[Any]:
         """Optionals without a value."""
         return [tf.experimental.Optional.empty(self._spec) for _ in range(self._count)]
 
-    def draw(self, iterator: Any, wanted: tf.Tensor, ahead: Any) -> list:
+    def draw(self, iterator: Any, wanted: tf.Tensor, ahead: Any) -> list[Any]:
         """What is carried to the next step: the next elements, if they are wanted."""
         del ahead  # nothing is known of what has not been drawn
 
-        def next_ones() -> list:
+        def next_ones() -> list[Any]:
             return [iterator.get_next_as_optional() for _ in range(self._count)]
 
         return tf.cond(wanted, next_ones, self.nothing)
@@ -55,12 +55,12 @@ class Draws:
         """Whether the input has no more, where a batch was wanted and a step cannot run."""
         return ~carried[-1].has_value()
 
-    def take(self, iterator: Any, carried: Sequence[Any]) -> tuple[list, Any]:
+    def take(self, iterator: Any, carried: Sequence[Any]) -> tuple[list[Any], Any]:
         """The elements of a step, and what is known of the next."""
         del iterator
         return [element.get_value() for element in carried], None
 
-    def left_over(self, carried: Sequence[Any]) -> list:
+    def left_over(self, carried: Sequence[Any]) -> list[Any]:
         """The optionals that may have values where no step can run."""
         return list(carried[:-1])
 
@@ -81,7 +81,7 @@ class DividedDraws(Draws):
         """What a compiled loop depends on."""
         return self._spec, self._like.drawn
 
-    def draw(self, iterator: Any, wanted: tf.Tensor, ahead: Any) -> list:
+    def draw(self, iterator: Any, wanted: tf.Tensor, ahead: Any) -> list[Any]:
         """What is carried to the next step: see ``Draws``."""
         return super().draw(self._like.with_iterators(iterator), wanted, ahead)
 
@@ -108,15 +108,15 @@ class HostDraws(Draws):
         return self._each, self._devices
 
     @property
-    def specs(self) -> list:
+    def specs(self) -> list[Any]:
         """Of what is carried from step to step."""
         return [tf.TensorShape([len(self._each)])]
 
-    def nothing(self) -> list:
+    def nothing(self) -> list[Any]:
         """No next batches."""
         return [tf.zeros([len(self._each)], tf.int64)]
 
-    def draw(self, iterator: Any, wanted: tf.Tensor, ahead: Any) -> list:
+    def draw(self, iterator: Any, wanted: tf.Tensor, ahead: Any) -> list[Any]:
         """The sizes of the next batches, which came with those of the last step."""
         del wanted
         return [iterator[-1] if ahead is None else ahead]
@@ -131,7 +131,7 @@ class HostDraws(Draws):
         (sizes,) = carried
         return tf.reduce_any(sizes == 0) if self._full is None else tf.reduce_all(sizes == 0)
 
-    def take(self, iterator: Any, carried: Sequence[Any]) -> tuple[list, Any]:
+    def take(self, iterator: Any, carried: Sequence[Any]) -> tuple[list[Any], Any]:
         """The batches, without sizes of their own, and the sizes of the next."""
         del carried
         batches, sizes = [], []
@@ -148,7 +148,7 @@ class HostDraws(Draws):
             sizes.append(size)
         return batches, tf.stack(sizes)
 
-    def left_over(self, carried: Sequence[Any]) -> list:
+    def left_over(self, carried: Sequence[Any]) -> list[Any]:
         """Nothing: it is not drawn yet."""
         del carried
         return []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import tensorflow as tf
 
@@ -90,7 +91,9 @@ class HostPart:
             with eager_mode():
                 self._loop_start.assign(draw)
 
-    def __call__(self, values: dict, draw, fed: Sequence[tf.Tensor]) -> dict:
+    def __call__(
+        self, values: dict[str, Any], draw: tf.Tensor, fed: Sequence[tf.Tensor]
+    ) -> dict[str, Any]:
         """Runs it.
 
         Args:
@@ -109,7 +112,7 @@ class HostPart:
             inputs = {p: gathered[ref] for p, ref in stage.inputs.items()}
             given = {**self._resources.handles(lifted.given), **inputs, **dict(zip(self._fed, fed))}
 
-            def run():
+            def run() -> Any:
                 lifted(given, lambda sums: [value for value, _ in sums], draw=draw)
                 return tf.constant(True)
 
@@ -123,13 +126,20 @@ class HostPart:
             self._count(stage.counted, self._counting, {**values, **inputs}, draw, fed)
         return inputs
 
-    def _count(self, counted: StateCut, lifted: Lifted, values: dict, draw, fed) -> None:
+    def _count(
+        self,
+        counted: StateCut,
+        lifted: Lifted,
+        values: dict[str, Any],
+        draw: tf.Tensor,
+        fed: Sequence[tf.Tensor],
+    ) -> None:
         """Runs the counting part for one replica after the other."""
         count = 1 if self._stage.first_replica_only else self._strategy.num_replicas_in_sync
         parts = [self._strategy.experimental_local_results(values[ref]) for ref in counted.inputs]
         with tf.device(host_device()):
 
-            def run(*replica):
+            def run(*replica: tf.Tensor) -> Any:
                 given = {
                     **self._resources.handles(lifted.given),
                     **dict.fromkeys(counted.checks, tf.constant(True)),

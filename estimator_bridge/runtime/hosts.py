@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Any
 
 import tensorflow as tf
 
@@ -47,7 +48,7 @@ def is_here(hosts: Sequence[Host]) -> bool:
 
 def split_over_hosts(
     tensors: Sequence[tf.Tensor], hosts: Sequence[Host], axes: Sequence[int | None] | None = None
-) -> list:
+) -> list[Any]:
     """The hosts' batches as per-replica values for strategy.run; each host splits its own.
 
     Args:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -99,7 +100,7 @@ class StepLoop:
 
     def __call__(
         self,
-        iterator,
+        iterator: Any,
         steps: int,
         draw: int = 0,
         limit: int | None = None,
@@ -159,7 +160,7 @@ class StepLoop:
         with eager_mode(), tf.device(host_device()):
             return self._step.run.lowering.lower(replicas, has_values)
 
-    def traced(self, iterator) -> tf.Graph:
+    def traced(self, iterator: Any) -> tf.Graph:
         """The graph of the loop for an iterator of this kind; nothing runs."""
         return self._many.function(iterator)[0].graph
 

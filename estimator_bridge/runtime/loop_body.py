@@ -45,7 +45,15 @@ class LoopBody:
         self._graph, self._outputs = graph, outputs
         self._workers = workers_of(step.strategy)
 
-    def __call__(self, draws: Draws, iterator: Any, steps, draw, limit, *fed) -> dict[str, Any]:
+    def __call__(
+        self,
+        draws: Draws,
+        iterator: Any,
+        steps: tf.Tensor,
+        draw: tf.Tensor,
+        limit: tf.Tensor,
+        *fed: tf.Tensor,
+    ) -> dict[str, Any]:
         """Traces the loop.
 
         Args:
@@ -65,7 +73,7 @@ class LoopBody:
         if counter and self._counts_up:
             most = tf.minimum(steps, limit - self._step.counted())
 
-        def is_wanted(state, whatever_loss=False):
+        def is_wanted(state: dict[str, Any], whatever_loss: bool = False) -> tf.Tensor:
             wanted = state["done"] < most
             if counter and not self._counts_up:
                 wanted &= self._step.counted() < limit
@@ -75,7 +83,9 @@ class LoopBody:
                 wanted &= tf.equal(state["short_size"], 0)
             return wanted
 
-        def with_next_batch(state, meeting=1, ahead=None):
+        def with_next_batch(
+            state: dict[str, Any], meeting: int = 1, ahead: Any = None
+        ) -> dict[str, Any]:
             if self._workers.count == 1:  # no draw waits for the loss
                 wanted = is_wanted(state, whatever_loss=True)
                 return {**state, "batch": draws.draw(iterator, wanted, ahead)}
@@ -90,12 +100,12 @@ class LoopBody:
                 "batch": tf.cond(is_kept, lambda: batch, draws.nothing),
             }
 
-        def body(state):
+        def body(state: dict[str, Any]) -> tuple[dict[str, Any]]:
             batch, ahead = draws.take(iterator, state["batch"])
             stepped = self._stepped_if_full if takes_full_only else self._stepped
             return (with_next_batch(stepped(state, batch, draw, fed), ahead=ahead),)
 
-        def goes_on(state):
+        def goes_on(state: dict[str, Any]) -> tf.Tensor:
             has_batch = draws.are_there(state["batch"])
             if is_on_hosts:  # nothing is drawn ahead
                 return has_batch & is_wanted(state)
@@ -143,7 +153,9 @@ class LoopBody:
         total = workers.sum_over_hosts(mine, first_key + meeting)
         return total[0] / workers.count, total[1] > workers.count - 0.5
 
-    def _stepped(self, state: dict, batch: Any, draw, fed: Sequence[tf.Tensor]) -> dict:
+    def _stepped(
+        self, state: dict[str, Any], batch: Any, draw: tf.Tensor, fed: Sequence[tf.Tensor]
+    ) -> dict[str, Any]:
         loss, needs = self._step(batch, draw + state["done"], fed)
         new = {**state, "done": state["done"] + 1, "needs": needs}
         if self._step.loss:
@@ -153,7 +165,9 @@ class LoopBody:
             new["outputs"], new["needs"] = self._outputs.added(state["outputs"], values), []
         return new
 
-    def _stepped_if_full(self, state: dict, sized_batch, draw, fed: Sequence[tf.Tensor]) -> dict:
+    def _stepped_if_full(
+        self, state: dict[str, Any], sized_batch: Any, draw: tf.Tensor, fed: Sequence[tf.Tensor]
+    ) -> dict[str, Any]:
         ((size, components),) = sized_batch
         flat = tf.nest.flatten(components, expand_composites=True)
         kept = {key: value for key, value in state.items() if key != "batch"}

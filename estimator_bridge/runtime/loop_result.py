@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -33,7 +33,7 @@ class LoopResult(NamedTuple):
     input_ended: bool
     loss: float | None
     fetched: dict[str, tf.Tensor] | None
-    short_batch: list | None
+    short_batch: list[Any] | None
     limit_value: int | None = None
-    left_over: Sequence[list] = ()
+    left_over: Sequence[list[Any]] = ()
     outputs: Sequence[list[np.ndarray]] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -121,7 +122,7 @@ class StepLowering:
         handles: dict[str, tf.Tensor] = {}
 
         @tf.autograph.experimental.do_not_convert
-        def on_one_replica(draw, *components):
+        def on_one_replica(draw: tf.Tensor, *components: tf.Tensor) -> Any:
             handles.update(self._handles(variables))
             values = {**handles, **dict(zip(self.inputs, components))}
             number = replica if isinstance(replica, int) else replica()

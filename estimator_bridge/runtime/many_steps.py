@@ -52,7 +52,7 @@ class ManySteps:
         self.fed, self._outputs, self._is_random = fed, outputs, step.run.is_random
         self.compiled: list[tuple[object, CompiledLoop]] = []
         # Which loop an iterator has, and what that takes in its place.
-        self._bound: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+        self._bound: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         self._numbers: dict[int, tf.Tensor] = {}
 
     def __call__(
@@ -110,7 +110,7 @@ class ManySteps:
         return self._numbers[value]
 
 
-def _short_batch(state: dict[str, Any], iterator: Any) -> list | None:
+def _short_batch(state: dict[str, Any], iterator: Any) -> list[Any] | None:
     """The flat components of a batch for which no step ran; None where there is none."""
     if "ahead" in state:  # of several hosts, each with its size, and perhaps padded
         iterator.ahead = state["ahead"].numpy().tolist()
@@ -122,7 +122,7 @@ def _short_batch(state: dict[str, Any], iterator: Any) -> list | None:
     return [part[:size] for part in state["short_batch"]] if size else None
 
 
-def _values(optionals: Sequence[Any]) -> list[list]:
+def _values(optionals: Sequence[Any]) -> list[list[Any]]:
     """The flat components of the optionals that have a value."""
     return [
         tf.nest.flatten(optional.get_value(), expand_composites=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -22,7 +23,7 @@ __all__ = [
 
 def split_batch(
     tensors: Sequence[tf.Tensor], replicas: int, axes: Sequence[int | None] | None = None
-) -> list:
+) -> list[Any]:
     """A host's batch as per-replica values for strategy.run, in the order of the examples.
 
     Args:
@@ -39,7 +40,7 @@ def split_batch(
     ]
 
 
-def deal_batches(tensors: Sequence[tf.Tensor], replicas: int) -> list:
+def deal_batches(tensors: Sequence[tf.Tensor], replicas: int) -> list[Any]:
     """The replicas' own batches as per-replica values for strategy.run.
 
     Args:
@@ -53,13 +54,13 @@ def deal_batches(tensors: Sequence[tf.Tensor], replicas: int) -> list:
     return [PerReplica(tuple(tensors[i::count])) for i in range(count)]
 
 
-def gather(strategy: tf.distribute.Strategy, value, most: int | None = None) -> tf.Tensor:
+def gather(strategy: tf.distribute.Strategy, value: Any, most: int | None = None) -> tf.Tensor:
     """The values of all replicas (or the first ``most``), concatenated along dimension 0."""
     parts = strategy.experimental_local_results(value)[:most]
     return tf.concat(parts, axis=0) if len(parts) > 1 else tf.identity(parts[0])
 
 
-def mean_over_replicas(strategy: tf.distribute.Strategy, value) -> tf.Tensor:
+def mean_over_replicas(strategy: tf.distribute.Strategy, value: Any) -> tf.Tensor:
     """The mean of a scalar over the replicas of this process, float32."""
     parts = [tf.cast(p, tf.float32) for p in strategy.experimental_local_results(value)]
     return tf.add_n(parts) / len(parts) if len(parts) > 1 else parts[0]
@@ -127,7 +128,7 @@ class WorkerJoin:
         totals = []
         for (value, groups), key in zip(values, keys):
 
-            def add(_, tensors, key=key):
+            def add(_: Any, tensors: Sequence[tf.Tensor], key: int = key) -> list[tf.Tensor]:
                 return self._sum_over_replicas(tensors, [key])
 
             if groups is None:
@@ -137,13 +138,13 @@ class WorkerJoin:
         return totals
 
 
-def _all_sum(context, values: list[tf.Tensor]) -> Sequence[tf.Tensor]:
+def _all_sum(context: tf.distribute.ReplicaContext, values: list[tf.Tensor]) -> Sequence[tf.Tensor]:
     if not merges_replicas(context.strategy):
         return context.all_reduce(tf.distribute.ReduceOp.SUM, values)
 
     # What all_reduce does, but for the gradient function that it registers, and TensorFlow keeps
     # for good: with it all that the step holds, the variables too. A lifted step has its gradients.
-    def merged(strategy, *replicated):
+    def merged(strategy: tf.distribute.Strategy, *replicated: tf.Tensor) -> Sequence[tf.Tensor]:
         pairs = [(value, value) for value in replicated]
         return strategy.extended.batch_reduce_to(tf.distribute.ReduceOp.SUM, pairs)
 
@@ -154,7 +155,12 @@ def _all_sum(context, values: list[tf.Tensor]) -> Sequence[tf.Tensor]:
     return [next(totals[0] if host else totals[1]) for host in on_host]
 
 
-def _sum_in_group(context, value: tf.Tensor, groups: np.ndarray, all_sum) -> tf.Tensor:
+def _sum_in_group(
+    context: tf.distribute.ReplicaContext,
+    value: tf.Tensor,
+    groups: np.ndarray,
+    all_sum: Callable[..., Sequence[tf.Tensor]],
+) -> tf.Tensor:
     replicas = context.num_replicas_in_sync
     if sorted(groups.flatten()) != list(range(replicas)):
         raise ValueError(

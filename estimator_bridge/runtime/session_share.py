@@ -33,7 +33,7 @@ class NeededParts:
     ):
         self._source, self.are_more = session.input, False
         self._drawn: frozenset[int] | None = None  # None: a step draws all in any case
-        self._needed: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+        self._needed: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         if self._source is not None and self._source.divides:
             snapshot, source = Snapshot.of(session.graph), self._source
             drawn = source.drawn_by(snapshot, base, fed) | source.endless

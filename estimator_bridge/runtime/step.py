@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -134,7 +135,9 @@ class ReplicaStep:
         if self._host:
             self._host.begin_loop(draw)
 
-    def __call__(self, batch, draw, fed: Sequence[tf.Tensor] = ()) -> dict:
+    def __call__(
+        self, batch: Any, draw: tf.Tensor, fed: Sequence[tf.Tensor] = ()
+    ) -> dict[str, Any]:
         """Runs the step.
 
         Args:
@@ -148,7 +151,7 @@ class ReplicaStep:
         flat = tf.nest.flatten(batch, expand_composites=True)
         parts = self._layout.deal(flat, self._strategy.num_replicas_in_sync)
 
-        def on_replica(*components):
+        def on_replica(*components: tf.Tensor) -> Any:
             values = self._session.resources.handles(self._lifted.given)
             values.update(zip(self._inputs, self._cut(components)))
             values.update(zip(self._fed, fed))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import tensorflow as tf
 
@@ -73,21 +74,23 @@ class StepFetches:
         """What stands for the values where no step ran."""
         return [_empty(tensor) for tensor in self._traced]
 
-    def needed(self, strategy: tf.distribute.Strategy, values: Mapping) -> list[tf.Tensor]:
+    def needed(
+        self, strategy: tf.distribute.Strategy, values: Mapping[str, Any]
+    ) -> list[tf.Tensor]:
         """The needs, from a step's per-replica values by reference."""
         needs = [strategy.experimental_local_results(values[ref])[0] for ref in self.needs]
         for need, traced in zip(needs, self._needs_traced):
             need.set_shape(traced.shape)  # a GraphDef forgets what set_shape said
         return needs
 
-    def computed(self, needs: Sequence[tf.Tensor], is_wanted: bool | tf.Tensor = True) -> list:
+    def computed(self, needs: Sequence[tf.Tensor], is_wanted: bool | tf.Tensor = True) -> list[Any]:
         """The values, from a step's needs; nothing is computed where nobody wants them."""
         deferred = self._deferred
         if deferred is None:
             return list(needs)
         known = dict(zip(self.needs, needs))
 
-        def compute() -> list:
+        def compute() -> list[Any]:
             return [
                 tf.ensure_shape(value, traced.shape)
                 for value, traced in zip(deferred(known), self._traced)

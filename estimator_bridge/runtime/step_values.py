@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import tensorflow as tf
 
@@ -83,7 +84,7 @@ class BatchLayout:
         """Whether a call may end with elements of the input for which no step ran."""
         return bool(self.hosts or (self.elements or 1) > 1 or self.full_batch is not None)
 
-    def deal(self, flat: list[tf.Tensor], replicas: int) -> list:
+    def deal(self, flat: list[tf.Tensor], replicas: int) -> list[Any]:
         """The arguments of strategy.run: a batch's components, each with the replicas' values.
 
         Args:

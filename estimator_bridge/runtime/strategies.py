@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
@@ -39,7 +42,7 @@ def default_strategy() -> tf.distribute.Strategy:
 
 
 def tpu_strategy(
-    cluster=None, master: str | None = None, cores_per_replica: int | None = None
+    cluster: Any = None, master: str | None = None, cores_per_replica: int | None = None
 ) -> tf.distribute.Strategy:
     """The strategy of TPU mode.
 
@@ -90,7 +93,7 @@ def started_topology() -> tf.tpu.experimental.Topology | None:
     return next(reversed(_topologies.values()), None)
 
 
-def _once(key, make) -> tf.distribute.Strategy:
+def _once(key: Any, make: Callable[[], tf.distribute.Strategy]) -> tf.distribute.Strategy:
     if key not in _made:
         _made[key] = make()
     return _made[key]
@@ -124,7 +127,7 @@ def _on_gpus(count: int) -> tf.distribute.Strategy:
     return tf.distribute.MirroredStrategy(devices) if count > 1 else _one_device(devices[0])
 
 
-def _on_tpu(cluster, cores_per_replica: int | None) -> tf.distribute.Strategy:
+def _on_tpu(cluster: Any, cores_per_replica: int | None) -> tf.distribute.Strategy:
     with interruptible_wait("the TPU"):
         address = _address(cluster)
         if address not in _topologies:
@@ -135,7 +138,7 @@ def _on_tpu(cluster, cores_per_replica: int | None) -> tf.distribute.Strategy:
     return tf.distribute.TPUStrategy(cluster, experimental_device_assignment=assignment)
 
 
-def _address(cluster) -> str:
+def _address(cluster: Any) -> str:
     try:
         with bounded_waits():
             return cluster.master()
@@ -146,7 +149,7 @@ def _address(cluster) -> str:
         ) from error
 
 
-def _initialize(cluster, address: str) -> tf.tpu.experimental.Topology:
+def _initialize(cluster: Any, address: str) -> tf.tpu.experimental.Topology:
     """Connects to all hosts of a TPU, and starts it."""
     check_reachable(address)
     secs = connect_secs()

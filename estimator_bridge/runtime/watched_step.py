@@ -36,7 +36,9 @@ class WatchedStep:
     loss: str | None
     counter: str | None
 
-    def __call__(self, batch: Any, draw: Any, fed: Sequence[tf.Tensor]) -> tuple[tf.Tensor, list]:
+    def __call__(
+        self, batch: Any, draw: Any, fed: Sequence[tf.Tensor]
+    ) -> tuple[tf.Tensor, list[Any]]:
         """Runs the step; see ``ReplicaStep``.
 
         Returns:

@@ -81,24 +81,28 @@ class AsyncCheckpointSaverHook(GraphSaverHook):
             return NOW
         return due_by_timer(self._timer, step)
 
-    def begin(self):
+    def begin(self) -> None:
         """Starts a run."""
         self._lasting, self._is_ending = None, False
         super().begin()
 
-    def after_run(self, run_context, run_values):
+    def after_run(
+        self,
+        run_context: tf.compat.v1.train.SessionRunContext,
+        run_values: tf.compat.v1.train.SessionRunValues,
+    ) -> None:
         """Saves where it is time, and ends the write that is done."""
         if self._lasting and self._lasting[1].is_done and self._settle(run_context.session):
             run_context.request_stop()
         super().after_run(run_context, run_values)
 
-    def end(self, session):
+    def end(self, session: Any) -> None:
         """Waits for the last checkpoint."""
         self._settle(session)
         self._is_ending = True
         super().end(session)
 
-    def _save(self, session, step):
+    def _save(self, session: Any, step: int) -> Any:
         """Begins to save; returns whether a listener asks for the end, of a checkpoint before."""
         saver = self._get_saver()
         why_not = why_not_beside_steps(session, saver)

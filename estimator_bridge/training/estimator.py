@@ -142,7 +142,7 @@ class Estimator(ExportMethods, OriginalMethods):
     def model_fn(self) -> Callable[..., Any]:
         """The model_fn with params bound: takes features, labels, mode, config."""
 
-        def bound(features, labels, mode, config):
+        def bound(features: Any, labels: Any, mode: str, config: Any) -> Any:
             return call_model_fn(self._model_fn, features, labels, mode, self.params, config)
 
         return bound
@@ -341,7 +341,7 @@ class Estimator(ExportMethods, OriginalMethods):
         return Execution(default_strategy(), self._config)
 
     def _trace(
-        self, execution: Execution, input_fn: Callable, mode: str, checkpoint: str | None
+        self, execution: Execution, input_fn: Callable[..., Any], mode: str, checkpoint: str | None
     ) -> Program:
         return trace_program(
             execution,
@@ -353,7 +353,7 @@ class Estimator(ExportMethods, OriginalMethods):
         )
 
     def _compiled_only(
-        self, input_fn: Callable, mode: str, steps: int | None = None
+        self, input_fn: Callable[..., Any], mode: str, steps: int | None = None
     ) -> CompileJob | None:
         """Has a mode's steps compiled for a TPU where none is to run; see `--compile-only`.
 
@@ -379,7 +379,12 @@ class Estimator(ExportMethods, OriginalMethods):
         raise AssertionError(f"{type(self).__name__} has no batch of {size} in {mode}.")
 
     def _program(
-        self, execution: Execution, input_fn: Callable, mode: str, path: str | None, hooked: bool
+        self,
+        execution: Execution,
+        input_fn: Callable[..., Any],
+        mode: str,
+        path: str | None,
+        hooked: bool,
     ) -> contextlib.AbstractContextManager[Program]:
         """A program to evaluate or predict with: the last call's, where it was for the like."""
 

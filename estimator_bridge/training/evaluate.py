@@ -101,7 +101,7 @@ def _run(program: Program, hooks: list[Any], steps: int | None, iterator: Any) -
     return done
 
 
-def _evaluate_left_over(program: Program, elements: Sequence[list]) -> None:
+def _evaluate_left_over(program: Program, elements: Sequence[list[Any]]) -> None:
     """Evaluates the elements at the input's end that were too few for all replicas."""
     session, operations = program.session, program.traced.operations
     for element in elements:

@@ -71,7 +71,7 @@ class Execution:
         yield
 
     def plan_input(
-        self, input_fn: Callable, graph: tf.Graph, mode: str, params: Mapping[str, Any]
+        self, input_fn: Callable[..., Any], graph: tf.Graph, mode: str, params: Mapping[str, Any]
     ) -> InputPlan:
         """Calls an input_fn in the default graph, and says how steps take what it returns."""
         given = self._call_input_fn(input_fn, graph, mode, params)
@@ -85,7 +85,7 @@ class Execution:
         )
 
     def _call_input_fn(
-        self, input_fn: Callable, graph: tf.Graph, mode: str, params: Mapping[str, Any]
+        self, input_fn: Callable[..., Any], graph: tf.Graph, mode: str, params: Mapping[str, Any]
     ) -> GraphInput:
         return call_input_fn(input_fn, graph, mode=mode, params=params, config=self.config)
 
@@ -124,14 +124,19 @@ class Execution:
         return shapes[0][0] if shapes else None
 
     def call_model_fn(
-        self, model_fn: Callable, features: Any, labels: Any, mode: str, params: Mapping[str, Any]
+        self,
+        model_fn: Callable[..., Any],
+        features: Any,
+        labels: Any,
+        mode: str,
+        params: Mapping[str, Any],
     ) -> EstimatorSpec:
         """Calls model_fn in the default graph, for its spec alone: nothing is added for a step."""
         spec = call_model_fn(model_fn, features, labels, mode, params, self.config, self.runs_on)
         return spec.as_estimator_spec() if isinstance(spec, TPUEstimatorSpec) else spec
 
     def trace(
-        self, model_fn: Callable, batch: TracedBatch, mode: str, params: Mapping[str, Any]
+        self, model_fn: Callable[..., Any], batch: TracedBatch, mode: str, params: Mapping[str, Any]
     ) -> TracedModel:
         """Calls model_fn in the default graph."""
         features, labels = batch.features, batch.labels

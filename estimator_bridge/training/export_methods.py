@@ -130,7 +130,7 @@ class ExportMethods(CheckpointMethods):
 
         other_than = self._other_than() if not checkpoint_path else None
 
-        def call_model(features, labels, mode):
+        def call_model(features: Any, labels: Any, mode: str) -> Any:
             spec = self._export_execution().call_model_fn(
                 self._model_fn, features, labels, mode, self.params
             )

@@ -28,12 +28,12 @@ class GraphSaverHook(_CheckpointSaverHook):
     _save_graph_def: Any  # of the class above
     _wrote_graph = False
 
-    def begin(self):
+    def begin(self) -> None:
         """Opens the event file, in which the graph is written too."""
         with graph_defs_kept(tf.compat.v1.get_default_graph()):
             super().begin()
 
-    def after_create_session(self, session, coord):
+    def after_create_session(self, session: Any, coord: tf.train.Coordinator) -> None:
         """Writes the graph and the first checkpoint."""
         graph = tf.compat.v1.get_default_graph()
         with graph_defs_kept(graph):
@@ -45,7 +45,7 @@ class GraphSaverHook(_CheckpointSaverHook):
                 self._wrote_graph = True
             super().after_create_session(session, coord)
 
-    def _save(self, session, step):
+    def _save(self, session: Any, step: int) -> Any:
         if self._wrote_graph:  # each checkpoint has a .meta
             self._save_graph_def = True
         return super()._save(session, step)

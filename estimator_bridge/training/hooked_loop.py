@@ -114,7 +114,9 @@ class HookedLoop:
         """Asks for an end before the next chunk."""
         self._stop_requested = max(self._stop_requested, reason)
 
-    def run(self, iterator, step: int, most: float, draw: int, limit: int | None) -> LoopResult:
+    def run(
+        self, iterator: Any, step: int, most: float, draw: int, limit: int | None
+    ) -> LoopResult:
         """Runs one chunk and calls the hooks that are due at its end.
 
         Args:

@@ -26,7 +26,9 @@ __all__ = ["initialize_session", "open_session", "prepare_saver", "with_default_
 _v1 = tf.compat.v1
 
 
-def prepare_saver(scaffold: tf.compat.v1.train.Scaffold, keep_max: int | None, keep_hours: float):
+def prepare_saver(
+    scaffold: tf.compat.v1.train.Scaffold, keep_max: int | None, keep_hours: float
+) -> None:
     """Gives the default graph a saver, unless the model brought its own."""
     if scaffold.saver is None and not _v1.get_collection(_v1.GraphKeys.SAVERS):
         saver = _v1.train.Saver(

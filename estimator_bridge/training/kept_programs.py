@@ -27,7 +27,7 @@ class KeptPrograms:
         self,
         mode: str,
         trace: Callable[[], Program],
-        input_fn: Callable,
+        input_fn: Callable[..., Any],
         params: Mapping[str, Any],
         may_keep: bool,
     ) -> Iterator[Program]:
@@ -58,7 +58,9 @@ class KeptPrograms:
             else:
                 program.close()
 
-    def _reused(self, mode: str, input_fn: Callable, params: Mapping[str, Any]) -> Program | None:
+    def _reused(
+        self, mode: str, input_fn: Callable[..., Any], params: Mapping[str, Any]
+    ) -> Program | None:
         kept = self._programs.pop(mode, None)
         program = kept and kept.with_input(input_fn, params)
         if kept and not program:

@@ -35,7 +35,11 @@ class StopAfterHook(_SessionRunHook):
         if self.steps is not None:
             self.steps -= steps
 
-    def after_run(self, run_context, run_values):
+    def after_run(
+        self,
+        run_context: tf.compat.v1.train.SessionRunContext,
+        run_values: tf.compat.v1.train.SessionRunValues,
+    ) -> None:
         """Requests the stop, if this was the last step."""
         del run_values
         self.skip(1)
@@ -64,7 +68,11 @@ class StopAtHook(_SessionRunHook):
         """The first step that may be the last."""
         return math.inf if self.limit is None else max(self.limit - step, 1)
 
-    def after_run(self, run_context, run_values):
+    def after_run(
+        self,
+        run_context: tf.compat.v1.train.SessionRunContext,
+        run_values: tf.compat.v1.train.SessionRunValues,
+    ) -> None:
         """Requests the stop, if this was the last step."""
         del run_values
         if self.limit is not None and run_context.session.run(self._global_step) >= self.limit:

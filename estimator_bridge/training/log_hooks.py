@@ -79,7 +79,11 @@ class LossLogHook(_SessionRunHook):
         """Told of steps that ran without a call of this hook."""
         self._passed += steps
 
-    def after_run(self, run_context, run_values):
+    def after_run(
+        self,
+        run_context: tf.compat.v1.train.SessionRunContext,
+        run_values: tf.compat.v1.train.SessionRunValues,
+    ) -> None:
         """Logs, if it is time."""
         del run_context
         self._passed += 1
@@ -146,7 +150,11 @@ class RateLogHook(_SessionRunHook):
         left = self._last[0] + self._every_steps - step
         return max(math.ceil(left / (self._stride or 1)), 1)
 
-    def after_run(self, run_context, run_values):
+    def after_run(
+        self,
+        run_context: tf.compat.v1.train.SessionRunContext,
+        run_values: tf.compat.v1.train.SessionRunValues,
+    ) -> None:
         """Logs, if it is time."""
         del run_context
         reached: Reached = run_values.results

@@ -141,7 +141,7 @@ def _quiet_writer_thread() -> Iterator[None]:
         threading.excepthook = before
 
 
-def _add(summary, name: str, value: Any) -> None:
+def _add(summary: Any, name: str, value: Any) -> None:
     if isinstance(value, (numbers.Number, np.number)) and not isinstance(value, complex):
         summary.value.add(tag=name, simple_value=float(np.asarray(value)))
     elif _is_bytes(value):

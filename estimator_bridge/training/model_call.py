@@ -15,7 +15,9 @@ __all__ = ["call_model_fn", "check_model_fn"]
 _ARGUMENTS = ("features", "labels", "mode", "params", "config")
 
 
-def check_model_fn(model_fn: Callable | None, params: Mapping[str, Any] | None) -> Callable:
+def check_model_fn(
+    model_fn: Callable[..., Any] | None, params: Mapping[str, Any] | None
+) -> Callable[..., Any]:
     """Checks a model_fn's signature before anything is built.
 
     Returns:
@@ -58,7 +60,7 @@ def check_model_fn(model_fn: Callable | None, params: Mapping[str, Any] | None) 
 
 
 def call_model_fn(
-    model_fn: Callable,
+    model_fn: Callable[..., Any],
     features: Any,
     labels: Any,
     mode: str,

@@ -45,11 +45,15 @@ class _OutputsHook(tf.compat.v1.train.SessionRunHook):
         self._outputs = outputs
         self.values: dict[str, np.ndarray] = {}
 
-    def before_run(self, run_context):
+    def before_run(self, run_context: tf.compat.v1.train.SessionRunContext) -> Any:
         del run_context
         return tf.compat.v1.train.SessionRunArgs(self._outputs)
 
-    def after_run(self, run_context, run_values):
+    def after_run(
+        self,
+        run_context: tf.compat.v1.train.SessionRunContext,
+        run_values: tf.compat.v1.train.SessionRunValues,
+    ) -> None:
         del run_context
         self.values = run_values.results
 

@@ -47,7 +47,7 @@ class ModelSource:
       params: a copy of the program's own.
     """
 
-    model_fn: Callable
+    model_fn: Callable[..., Any]
     params: Mapping[str, Any]
 
 
@@ -152,7 +152,7 @@ class Program:
         for session in {self.session, self.input.session}:
             session.end_input()
 
-    def with_input(self, input_fn: Callable, params: Mapping[str, Any]) -> Program | None:
+    def with_input(self, input_fn: Callable[..., Any], params: Mapping[str, Any]) -> Program | None:
         """The same program for what another input_fn, or another call of it, returns.
 
         Returns:
@@ -281,8 +281,8 @@ def _compiled_if_possible(make: Callable[..., StepLoop]) -> StepLoop:
 
 def trace_program(
     execution: Execution,
-    model_fn: Callable,
-    input_fn: Callable,
+    model_fn: Callable[..., Any],
+    input_fn: Callable[..., Any],
     mode: str,
     params: Mapping[str, Any],
     after_model: Callable[[], None] | None = None,

@@ -18,7 +18,7 @@ _keys = _v1.GraphKeys
 
 # By graph, the ready ops that a Scaffold made itself, by name, with the variables they look at.
 # To ask these variables costs a start-up nothing beside compiling the ops.
-_by_default: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+_by_default: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
 
 def finalize_scaffold(scaffold: tf.compat.v1.train.Scaffold) -> None:

@@ -51,7 +51,7 @@ class DistributedExecution(Execution):
             yield
 
     def plan_input(
-        self, input_fn: Callable, graph: tf.Graph, mode: str, params: Mapping[str, Any]
+        self, input_fn: Callable[..., Any], graph: tf.Graph, mode: str, params: Mapping[str, Any]
     ) -> InputPlan:
         """A replica's element; its shapes are known where the replicas are a TPU's cores.
 
@@ -64,7 +64,7 @@ class DistributedExecution(Execution):
         return plan
 
     def _call_input_fn(
-        self, input_fn: Callable, graph: tf.Graph, mode: str, params: Mapping[str, Any]
+        self, input_fn: Callable[..., Any], graph: tf.Graph, mode: str, params: Mapping[str, Any]
     ) -> GraphInput:
         """Calls an input_fn, with an input_context too if it takes one."""
         return call_input_fn(
@@ -87,7 +87,7 @@ class DistributedExecution(Execution):
         return each and each * self.strategy.num_replicas_in_sync
 
     def trace(
-        self, model_fn: Callable, batch: TracedBatch, mode: str, params: Mapping[str, Any]
+        self, model_fn: Callable[..., Any], batch: TracedBatch, mode: str, params: Mapping[str, Any]
     ) -> TracedModel:
         """Calls model_fn once, for one replica."""
         with self._tracing.replica_context():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from typing import Any
 
 import tensorflow as tf
 
@@ -17,7 +18,7 @@ _CENTRAL_STORAGE = (_v1.CentralStorageStrategy, tf.distribute.experimental.Centr
 
 _MIRRORED = (tf.distribute.MirroredStrategy, tf.compat.v1.distribute.MirroredStrategy)
 
-_mirrored: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+_mirrored: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
 
 _ARGUMENTS = {ModeKeys.TRAIN: "train_distribute", ModeKeys.EVAL: "eval_distribute"}
