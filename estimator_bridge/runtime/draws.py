@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.graph import DividedIterators
+from estimator_bridge.runtime.placed_iterators import PlacedIterators
 from estimator_bridge.tensorflow_private import iterator_resource
 
 __all__ = ["Draws", "HostDraws", "draws_of"]
@@ -20,6 +21,8 @@ class Draws:
       spec: of an element.
       count: how many elements a step takes.
     """
+
+    is_bound = True  # whether a compiled loop takes the same tensors at each call
 
     def __init__(self, spec: Any, count: int):
         self._spec, self._count = spec, count
@@ -99,6 +102,8 @@ class HostDraws(Draws):
         full.
     """
 
+    is_bound = False  # the sizes of the next batches are tensors of a call
+
     def __init__(self, specs: Sequence[Any], devices: Sequence[str], full_batch: int | None):
         self._each, self._devices, self._full = tuple(specs), tuple(devices), full_batch
 
@@ -158,13 +163,13 @@ def draws_of(iterator: Any, count: int, full_batch: int | None) -> tuple[Draws, 
     """How to draw from an iterator, and what a compiled loop takes in its place.
 
     Args:
-      iterator: of this process, or a ``HostIterators``.
+      iterator: an iterator of this process, or iterators of several hosts.
       count: elements a step, of an iterator of this process.
       full_batch: see ``HostDraws``.
     """
     if isinstance(iterator, DividedIterators):
         return DividedDraws(iterator), tuple(iterator.iterators)
-    if not hasattr(iterator, "parts"):
-        return Draws(iterator.element_spec, count), iterator
-    draws = HostDraws(iterator.element_spec, iterator.devices, full_batch)
-    return draws, (*iterator.parts, tf.constant(iterator.ahead, tf.int64))
+    if isinstance(iterator, PlacedIterators):
+        draws = HostDraws(iterator.element_spec, iterator.devices, full_batch)
+        return draws, (*iterator.parts, tf.constant(iterator.ahead, tf.int64))
+    return Draws(iterator.element_spec, count), iterator

@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.graph import DividedIterators, host_device
+from estimator_bridge.graph import host_device
 from estimator_bridge.graph.far_files import read_by
 from estimator_bridge.runtime.compiled_loop import CompiledLoop
 from estimator_bridge.runtime.draws import draws_of
@@ -96,7 +96,7 @@ class ManySteps:
                 compiled = CompiledLoop(self._body, draws, drawn_from, self.fed)
                 self.compiled.append((draws.key, compiled))
         found = compiled, tf.nest.flatten(drawn_from, expand_composites=True)
-        if drawn_from is iterator or isinstance(iterator, DividedIterators):
+        if draws.is_bound:
             self._bound[iterator] = found
         return found
 

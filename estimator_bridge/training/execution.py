@@ -9,7 +9,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.data import GraphInput, call_input_fn
+from estimator_bridge.data import BatchInput, call_input_fn
 from estimator_bridge.model import EstimatorSpec, ModeKeys, RunConfig, TPUEstimatorSpec
 from estimator_bridge.model.host_calls import HostCallHook, SummaryWritersHook
 from estimator_bridge.runtime import BatchLayout, HostStage
@@ -86,7 +86,7 @@ class Execution:
 
     def _call_input_fn(
         self, input_fn: Callable[..., Any], graph: tf.Graph, mode: str, params: Mapping[str, Any]
-    ) -> GraphInput:
+    ) -> BatchInput:
         return call_input_fn(input_fn, graph, mode=mode, params=params, config=self.config)
 
     def for_batch_of(self, size: int) -> Execution:
@@ -116,7 +116,7 @@ class Execution:
         del mode, steps
         return Pace()
 
-    def _examples(self, given: GraphInput) -> int | None:
+    def _examples(self, given: BatchInput) -> int | None:
         """The size of a global batch, where it is known."""
         specs = tf.nest.flatten(given.spec, expand_composites=True)
         # as_list, as a shape's items are Dimensions where v2 behavior is off.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import enum
 import math
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from estimator_bridge.runtime import LoopResult, StepLoop
 from estimator_bridge.tensorflow_private import existing_global_step_read, watched_loss
 from estimator_bridge.training.cadence import counts_steps, due, skip
 from estimator_bridge.training.log_hooks import Reached
+from estimator_bridge.training.loop_cache import LoopCache
 from estimator_bridge.training.pace import Pace
 from estimator_bridge.training.step_call import StepCall
 from estimator_bridge.training.together import Alone
@@ -25,9 +25,6 @@ __all__ = ["ENDS", "HookedLoop", "NanLossError", "Stop"]
 
 # Raised in a hook or a step, these end a run as the input's end does.
 ENDS = (tf.errors.OutOfRangeError, StopIteration)
-
-# So often may a loop that fetches more than is wanted stand in for one that would be compiled anew.
-_WORTH_A_LOOP = 100
 
 _train = tf.compat.v1.train
 _NanLossDuringTrainingError: Any = _train.NanLossDuringTrainingError
@@ -90,10 +87,7 @@ class HookedLoop:
         self._session = session
         self._hooks = hooks
         self._counting = [hook for hook in hooks if counts_steps(hook)]
-        self._make_loop = make_loop
-        self._loops: list[StepLoop] = []
-        # How often a loop with more fetches took single steps, by the fetches wanted.
-        self._served: Counter[tuple[str, ...]] = Counter()
+        self._loops = LoopCache(make_loop, may_do_more=not together.shares_steps)
         self._loss = loss
         self._pace = pace
         self._original_args = _train.SessionRunArgs(original_fetches)
@@ -143,15 +137,15 @@ class HookedLoop:
         call = self._call = StepCall(self._session, called, self._original_args, self._call)
         fed, values = tuple(call.feeds), tuple(call.feeds.values())
         started = time.perf_counter()
-        loop = self._loop(call.fetches.refs, fed, is_single=steps == 1)
+        loop = self._loops.loop(call.fetches.refs, fed, is_single=steps == 1)
         loop, last_alone = self._together.agree_on_loop(
             loop,
-            lambda: self._loop([], fed),
-            lambda sums: self._loop(call.fetches.refs, fed, sums),
+            lambda: self._loops.loop([], fed),
+            lambda sums: self._loops.loop(call.fetches.refs, fed, sums),
         )
         with call.trace():
             if last_alone and steps > 1:  # what hooks run, runs in the last step alone
-                result = self._loop([], fed)(iterator, steps - 1, draw, limit, values)
+                result = self._loops.loop([], fed)(iterator, steps - 1, draw, limit, values)
                 if result.steps == steps - 1 and not _is_nan(result):
                     last = loop(iterator, 1, draw + result.steps, limit, values, start=draw)
                     result = last._replace(steps=result.steps + last.steps)
@@ -205,35 +199,6 @@ class HookedLoop:
         if not self._step_may_be_set or self._step_read is None:
             return step
         return int(self._session.evaluate([self._step_read[0]])[0])
-
-    def _loop(
-        self,
-        refs: Sequence[str],
-        fed: tuple[str, ...],
-        sums: Sequence[str] = (),
-        is_single: bool = False,
-    ) -> StepLoop:
-        """The compiled loop that returns these fetches; one that returns more may do.
-
-        Where each sum is a meeting with other workers, no more may be made than needed. And what is
-        fetched besides is computed once a call, so calls of a single step have a price for it.
-        """
-        key, wanted = tuple(refs), set(refs)
-        alike = [
-            loop for loop in self._loops if fed == loop.request.fed and loop.sums.issuperset(sums)
-        ]
-        for loop in alike:
-            if wanted == set(loop.request.fetches):
-                return loop
-        if not self._together.shares_steps and self._served[key] < _WORTH_A_LOOP:
-            for loop in alike:
-                if wanted.issubset(loop.request.fetches) and not (
-                    loop.has_effects or loop.draws_more
-                ):
-                    self._served[key] += is_single
-                    return loop
-        self._loops.append(self._make_loop(key, fed, sums))
-        return self._loops[-1]
 
     def _tell_of_nan(self, loss: float | None, step: int) -> None:
         values = _train.SessionRunValues(loss, options=None, run_metadata=None)

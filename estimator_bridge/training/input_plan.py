@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.data import GraphInput, placeholders
+from estimator_bridge.data import BatchInput, placeholders
 from estimator_bridge.data.static_shapes import pad_batches
 from estimator_bridge.graph import LiftedSession
 from estimator_bridge.model import ModeKeys
@@ -49,7 +49,7 @@ class InputPlan:
       prefetches: whether batches are read ahead.
     """
 
-    input: GraphInput
+    input: BatchInput
     layout: BatchLayout
     replicas: int = 1
     examples: int | None = None
@@ -97,7 +97,7 @@ class InputPlan:
         """The batches as the compiled loop takes them; where other machines feed, HostDatasets.
 
         Args:
-          session: see ``GraphInput.dataset``.
+          session: see ``BatchInput.dataset``.
         """
         return self.input.batches(session, self._prepared, self.layout.full_batch is not None)
 

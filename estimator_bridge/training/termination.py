@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import enum
 import signal
 import threading
@@ -42,6 +43,23 @@ class Stage(enum.Enum):
     LAST_CHECKPOINT = "before the last checkpoint was written"
 
 
+@dataclasses.dataclass
+class _Watch:
+    """The state of the watcher's thread, which alone counts signals.
+
+    Attributes:
+      since: when the grace period began; None before.
+      asked_at: when the first signal came.
+      is_urgent: whether the call has to end before anything is saved.
+      gave_up: whether the call did not end even so.
+    """
+
+    since: float | None = None
+    asked_at: float = 0.0
+    is_urgent: bool = False
+    gave_up: bool = False
+
+
 class Termination:
     """Whether the process was asked to end, and what becomes of that.
 
@@ -66,10 +84,7 @@ class Termination:
         self._secs, self._may_extend = grace_secs(secs)
         self._stage = Stage.NOTHING_TO_SAVE
         self._signum: int = signal.SIGTERM
-        # What follows belongs to the watcher's thread: it alone counts signals.
-        self._since: float | None = None  # when the grace period began
-        self._asked_at = 0.0
-        self._is_urgent = self._gave_up = False
+        self._watch = _Watch()
 
     @property
     def stage(self) -> Stage:
@@ -79,8 +94,8 @@ class Termination:
     @stage.setter
     def stage(self, stage: Stage) -> None:
         self._stage = stage
-        if self._since is not None:
-            self._since = time.monotonic()
+        if self._watch.since is not None:
+            self._watch.since = time.monotonic()
 
     def handle(self, signum: int, frame: Any) -> None:
         """Takes a signal, in the main thread.
@@ -91,34 +106,34 @@ class Termination:
         """
         del frame
         self._ask(signum)
-        if self._stage is Stage.NOTHING_TO_SAVE or self._is_urgent:
+        if self._stage is Stage.NOTHING_TO_SAVE or self._watch.is_urgent:
             self.end()
 
     def told(self, signum: int) -> None:
         """Takes a signal, in the watcher's thread, which no work of the main thread delays."""
         self._ask(signum)
         now = time.monotonic()
-        if self._since is None:
-            self._asked_at = self._since = now
+        if self._watch.since is None:
+            self._watch.asked_at = self._watch.since = now
             if self._stage is not Stage.NOTHING_TO_SAVE:
                 logging.warning("%s", self._promise())
-        elif not self._is_urgent and now - self._asked_at > _SAME_SECS:
+        elif not self._watch.is_urgent and now - self._watch.asked_at > _SAME_SECS:
             self._end_now(f"at a second {signal.Signals(signum).name}")
 
     def secs_left(self) -> float | None:
         """How many seconds of the grace period are left; None: it has not begun."""
-        if self._since is None or self._gave_up:
+        if self._watch.since is None or self._watch.gave_up:
             return None
-        return self._since + self._allowed() - time.monotonic()
+        return self._watch.since + self._allowed() - time.monotonic()
 
     def expired(self) -> None:
         """Ends the process, which has not come further within the grace period."""
-        if not self._is_urgent:
-            secs = time.monotonic() - self._asked_at
+        if not self._watch.is_urgent:
+            secs = time.monotonic() - self._watch.asked_at
             where = f", {self._stage.value}" if self._model_dir else ""
             self._end_now(f"{secs:.0f} s after {self._name}{where}")
             return
-        self._gave_up = True
+        self._watch.gave_up = True
         logging.warning(
             "%s cannot be stopped here: Python's main thread is inside of TensorFlow and does not "
             "come back. Restart the kernel. %s",
@@ -175,7 +190,7 @@ class Termination:
         self.requested = True
 
     def _allowed(self) -> float:
-        if self._is_urgent:
+        if self._watch.is_urgent:
             return _UNWIND_SECS
         if self._stage is Stage.NOTHING_TO_SAVE and self._model_dir is not None:
             return min(_UNWIND_SECS, self._secs)
@@ -191,7 +206,7 @@ class Termination:
     def _end_now(self, why: str) -> None:
         if self._signum == signal.SIGINT and _shows(interrupted("")):
             # A notebook's kernel must live on. The handler raises once the main thread runs Python.
-            self._is_urgent, self._since = True, time.monotonic()
+            self._watch.is_urgent, self._watch.since = True, time.monotonic()
             signal.siginterrupt(signal.SIGINT, True)
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
             return
