@@ -1,4 +1,4 @@
-"""How a step's batch is drawn: ahead, from one iterator, or from one on each host."""
+"""Draws a step's batch: ahead, from one iterator, or from one on each host."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Draws:
     """Elements of one iterator of this process, as optionals, each drawn before its step.
 
     Args:
-      spec: of an element.
-      count: how many elements a step takes.
+      spec: the spec of an element.
+      count: the number of elements in a step.
     """
 
     is_bound = True  # whether a compiled loop takes the same tensors at each call
@@ -29,20 +29,20 @@ class Draws:
 
     @property
     def key(self) -> Any:
-        """What a compiled loop depends on."""
+        """The value by which compiled loops are told apart."""
         return self._spec
 
     @property
     def specs(self) -> list[Any]:
-        """Of what is carried from step to step."""
+        """The specs of the values carried from step to step."""
         return [tf.OptionalSpec(self._spec)] * self._count
 
     def nothing(self) -> list[Any]:
-        """Optionals without a value."""
+        """Returns optionals without a value."""
         return [tf.experimental.Optional.empty(self._spec) for _ in range(self._count)]
 
     def draw(self, iterator: Any, wanted: tf.Tensor, ahead: Any) -> list[Any]:
-        """What is carried to the next step: the next elements, if they are wanted."""
+        """Returns the values for the next step: the next elements, if they are wanted."""
         del ahead  # nothing is known of what has not been drawn
 
         def next_ones() -> list[Any]:
@@ -55,24 +55,24 @@ class Draws:
         return carried[-1].has_value()
 
     def have_ended(self, carried: Sequence[Any]) -> tf.Tensor:
-        """Whether the input has no more, where a batch was wanted and a step cannot run."""
+        """Whether the input has ended, given that a batch was wanted and no step can run."""
         return ~carried[-1].has_value()
 
     def take(self, iterator: Any, carried: Sequence[Any]) -> tuple[list[Any], Any]:
-        """The elements of a step, and what is known of the next."""
+        """Returns the elements of a step, and the known state of the next ones."""
         del iterator
         return [element.get_value() for element in carried], None
 
     def left_over(self, carried: Sequence[Any]) -> list[Any]:
-        """The optionals that may have values where no step can run."""
+        """Returns the optionals that may have values although no step can run."""
         return list(carried[:-1])
 
 
 class DividedDraws(Draws):
-    """Elements of an input in parts: one of each part that a step needs makes up an element.
+    """Elements of an input in parts: an element combines one of each part that a step needs.
 
     Args:
-      like: the iterators, in whose place a compiled loop takes others.
+      like: iterators that a compiled loop replaces by others.
     """
 
     def __init__(self, like: DividedIterators):
@@ -81,25 +81,25 @@ class DividedDraws(Draws):
 
     @property
     def key(self) -> Any:
-        """What a compiled loop depends on."""
+        """The value by which compiled loops are told apart."""
         return self._spec, self._like.drawn
 
     def draw(self, iterator: Any, wanted: tf.Tensor, ahead: Any) -> list[Any]:
-        """What is carried to the next step: see ``Draws``."""
+        """Returns the values for the next step: see ``Draws``."""
         return super().draw(self._like.with_iterators(iterator), wanted, ahead)
 
 
 class HostDraws(Draws):
-    """One element of each host's iterator, drawn on the host in the step that it is for.
+    """One element of each host's iterator, drawn on the host in its step.
 
-    What is carried from step to step are the sizes of the next batches. The batches themselves
-    would pass through this process with each step of the loop.
+    Steps carry the sizes of the next batches. The batches themselves would pass through this
+    process with each step of the loop.
 
     Args:
-      specs: of each host's elements: a batch, and the size of the next.
-      devices: where each is drawn.
-      full_batch: of a host, for batches that are (size, padded batch): a step runs where all are
-        full.
+      specs: the specs of each host's elements: a batch, and the size of the next one.
+      devices: the device on which each is drawn.
+      full_batch: the size of a host's full batch, if batches are (size, padded batch): a step
+        runs if all are full.
     """
 
     is_bound = False  # the sizes of the next batches are tensors of a call
@@ -109,40 +109,40 @@ class HostDraws(Draws):
 
     @property
     def key(self) -> Any:
-        """What a compiled loop depends on."""
+        """The value by which compiled loops are told apart."""
         return self._each, self._devices
 
     @property
     def specs(self) -> list[Any]:
-        """Of what is carried from step to step."""
+        """The specs of the values carried from step to step."""
         return [tf.TensorShape([len(self._each)])]
 
     def nothing(self) -> list[Any]:
-        """No next batches."""
+        """Returns sizes of 0: no next batches."""
         return [tf.zeros([len(self._each)], tf.int64)]
 
     def draw(self, iterator: Any, wanted: tf.Tensor, ahead: Any) -> list[Any]:
-        """The sizes of the next batches, which came with those of the last step."""
+        """Returns the sizes of the next batches, which came with the last step's batches."""
         del wanted
         return [iterator[-1] if ahead is None else ahead]
 
     def are_there(self, carried: Sequence[Any]) -> tf.Tensor:
-        """Whether all hosts have a batch, a full one where that counts."""
+        """Whether all hosts have a batch; a full one, if ``full_batch`` is given."""
         (sizes,) = carried
         return tf.reduce_all(sizes > 0 if self._full is None else sizes == self._full)
 
     def have_ended(self, carried: Sequence[Any]) -> tf.Tensor:
-        """Whether there is no more: of a host's, or of all where what is left over counts."""
+        """Whether the input of any host has ended; of all hosts, if ``full_batch`` is given."""
         (sizes,) = carried
         return tf.reduce_any(sizes == 0) if self._full is None else tf.reduce_all(sizes == 0)
 
     def take(self, iterator: Any, carried: Sequence[Any]) -> tuple[list[Any], Any]:
-        """The batches, without sizes of their own, and the sizes of the next."""
+        """Returns the batches, without their sizes, and the sizes of the next ones."""
         del carried
         batches, sizes = [], []
         for part, spec, device in zip(iterator[:-1], self._each, self._devices):
             flat = tf.nest.flatten(spec)
-            with tf.device(device):  # get_next() would leave it to the iterator's own, unsaid
+            with tf.device(device):  # get_next() would not record the iterator's device
                 drawn = tf.raw_ops.IteratorGetNext(
                     iterator=iterator_resource(part),
                     output_types=[leaf.dtype for leaf in flat],
@@ -154,17 +154,17 @@ class HostDraws(Draws):
         return batches, tf.stack(sizes)
 
     def left_over(self, carried: Sequence[Any]) -> list[Any]:
-        """Nothing: it is not drawn yet."""
+        """Returns nothing: left-over batches are not drawn yet."""
         del carried
         return []
 
 
 def draws_of(iterator: Any, count: int, full_batch: int | None) -> tuple[Draws, Any]:
-    """How to draw from an iterator, and what a compiled loop takes in its place.
+    """Returns a way to draw from an iterator, and the tensors for a compiled loop.
 
     Args:
       iterator: an iterator of this process, or iterators of several hosts.
-      count: elements a step, of an iterator of this process.
+      count: the number of elements in a step, for an iterator of this process.
       full_batch: see ``HostDraws``.
     """
     if isinstance(iterator, DividedIterators):

@@ -1,4 +1,4 @@
-"""Many steps in one function: what is traced."""
+"""The traced function of many steps."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ class LoopBody:
     """The function of a loop.
 
     Every operation here runs once a step, and costs a small model's step about a percent. The next
-    batch is drawn ahead, at the end of the step before and only if there is to be another: so the
-    loop's condition sees the input's end, no batch is lost, and the step itself stands in the loop
-    without a branch around it.
+    batch is drawn ahead, at the end of the previous step and only if another step is wanted: so the
+    loop's condition sees the input's end, no batch is lost, and the step needs no branch around
+    it.
 
     Args:
-      step: what to run.
+      step: the step to run.
       counts_up: whether the step adds one to its counter and nothing else writes it. Then the limit
-        is known as a number of steps; to look at the counter in each costs 8 percent.
+        is a number of steps; checking the counter in each step costs 8 percent.
       full_batch: see ``BatchLayout``.
-      graph: the traced graph, by which the workers' meetings are known.
-      outputs: takes the fetches of each step, instead of the last one's being returned.
+      graph: the traced graph, which identifies the workers' collectives.
+      outputs: takes the fetches of each step; without it, the last step's are returned.
     """
 
     def __init__(
@@ -57,10 +57,10 @@ class LoopBody:
         """Traces the loop.
 
         Args:
-          draws: how batches are drawn.
-          iterator: from where.
-          steps: run at most so many.
-          draw: the position in the random streams at which it begins.
+          draws: draws batches.
+          iterator: the source of batches.
+          steps: the largest number of steps.
+          draw: the position in the random streams at the start.
           limit: the counter's value at which it ends.
           *fed: values of the references that are fed.
 
@@ -129,7 +129,7 @@ class LoopBody:
         return {**end, "limit_value": self._step.counted()} if counter else end
 
     def _start(self, iterator: Any, takes_full_only: bool) -> dict[str, Any]:
-        """The loop's state before the first step."""
+        """Returns the loop's state before the first step."""
         start: dict[str, Any] = {
             "done": tf.constant(0, tf.int64),
             "loss": tf.constant(0.0),

@@ -1,4 +1,4 @@
-"""What passes between the host and the replicas: split batches, sums, gathered results."""
+"""Exchanges between the host and the replicas: split batches, sums, gathered results."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ __all__ = [
 def split_batch(
     tensors: Sequence[tf.Tensor], replicas: int, axes: Sequence[int | None] | None = None
 ) -> list[Any]:
-    """A host's batch as per-replica values for strategy.run, in the order of the examples.
+    """Returns a host's batch as per-replica values for strategy.run, in the order of the examples.
 
     Args:
       tensors: the flat components of a batch; the batch dimension of each is divisible by
         ``replicas``.
-      replicas: how many parts.
-      axes: the batch dimension of each component; None for one that every replica gets whole.
+      replicas: the number of parts.
+      axes: the batch dimension of each component; None for one that every replica receives whole.
         By default all are 0.
     """
     axes = axes if axes is not None else [0] * len(tensors)
@@ -41,12 +41,12 @@ def split_batch(
 
 
 def deal_batches(tensors: Sequence[tf.Tensor], replicas: int) -> list[Any]:
-    """The replicas' own batches as per-replica values for strategy.run.
+    """Returns the replicas' batches as per-replica values for strategy.run.
 
     Args:
       tensors: the flat components of the first replica's batch, then those of the second's, and
         so on. The replicas' batches may differ in size.
-      replicas: how many of them are in this process.
+      replicas: the number of replicas in this process.
     """
     if replicas == 1:
         return list(tensors)
@@ -55,19 +55,19 @@ def deal_batches(tensors: Sequence[tf.Tensor], replicas: int) -> list[Any]:
 
 
 def gather(strategy: tf.distribute.Strategy, value: Any, most: int | None = None) -> tf.Tensor:
-    """The values of all replicas (or the first ``most``), concatenated along dimension 0."""
+    """Returns the values of all (or the first ``most``) replicas, concatenated along dimension 0."""
     parts = strategy.experimental_local_results(value)[:most]
     return tf.concat(parts, axis=0) if len(parts) > 1 else tf.identity(parts[0])
 
 
 def mean_over_replicas(strategy: tf.distribute.Strategy, value: Any) -> tf.Tensor:
-    """The mean of a scalar over the replicas of this process, float32."""
+    """Returns the mean of a scalar over the replicas of this process, float32."""
     parts = [tf.cast(p, tf.float32) for p in strategy.experimental_local_results(value)]
     return tf.add_n(parts) / len(parts) if len(parts) > 1 else parts[0]
 
 
 def replica_id() -> int | tf.Tensor:
-    """This replica's number: an int where it is known while tracing, else an int32 scalar."""
+    """Returns this replica's number: an int if known while tracing, else an int32 scalar."""
     number = tf.distribute.get_replica_context().replica_id_in_sync_group
     static = tf.get_static_value(number) if tf.is_tensor(number) else number
     return number if static is None else int(static)
@@ -142,8 +142,8 @@ def _all_sum(context: tf.distribute.ReplicaContext, values: list[tf.Tensor]) -> 
     if not merges_replicas(context.strategy):
         return context.all_reduce(tf.distribute.ReduceOp.SUM, values)
 
-    # What all_reduce does, but for the gradient function that it registers, and TensorFlow keeps
-    # for good: with it all that the step holds, the variables too. A lifted step has its gradients.
+    # This is all_reduce without the gradient function that it registers. TensorFlow keeps that one
+    # permanently, and with it the step and its variables. A lifted step has its gradients.
     def merged(strategy: tf.distribute.Strategy, *replicated: tf.Tensor) -> Sequence[tf.Tensor]:
         pairs = [(value, value) for value in replicated]
         return strategy.extended.batch_reduce_to(tf.distribute.ReduceOp.SUM, pairs)
@@ -167,7 +167,7 @@ def _sum_in_group(
             f"group_assignment {groups.tolist()} must name each of the {replicas} replicas once."
         )
     # Every replica puts its value into its own row; the sum over all of them then holds all.
-    # Rows are chosen, not multiplied by 0: a NaN of one group is no affair of the others.
+    # Rows are chosen, not multiplied by 0: a NaN of one group does not reach the others.
     number = context.replica_id_in_sync_group
     nothing = tf.zeros_like(value)
     rows = tf.stack([tf.where(tf.equal(number, i), value, nothing) for i in range(replicas)])

@@ -21,8 +21,8 @@ class SingleStep:
     """A compiled step on one replica, for hooks that are called at each step.
 
     Args:
-      step: what to run.
-      fed: of the values that each call supplies.
+      step: the step to run.
+      fed: the specs of the values that each call supplies.
     """
 
     def __init__(self, step: WatchedStep, fed: Sequence[tf.TensorSpec]):
@@ -33,12 +33,12 @@ class SingleStep:
         self._call: Callable[..., list[Any]] | None = None
 
     def __call__(self, iterator: Any, draw: int, fed: Sequence[tf.Tensor]) -> LoopResult:
-        """Runs it; see ``StepLoop``.
+        """Runs the step; see ``StepLoop``.
 
         Args:
-          iterator: of an eager dataset; it is compiled anew for another one.
+          iterator: an iterator of an eager dataset; another one compiles the step again.
           draw: the position in the random streams.
-          fed: the values of what is fed.
+          fed: the fed values.
         """
         if self._call is None or self._iterator is not iterator:
             self._call = self._compiled(iterator)

@@ -31,15 +31,15 @@ class ReplicaStep:
     """A step, for use inside a tf.function.
 
     Args:
-      session: of the traced graph.
+      session: the session of the traced graph.
       strategy: runs the replicas.
-      step: what to run.
-      layout: how its batch lies.
-      request: what a call returns beside the loss: ``fetches``, of every step and every replica.
-        ``outputs`` are a loop's affair.
+      step: the step to run.
+      layout: the layout of its batch.
+      request: the results besides the loss: ``fetches``, of every step and every replica. Loops
+        handle ``outputs``.
 
     Raises:
-      NotCompilableError: ``jit_compile``, and XLA has no such operation as one of the step's.
+      NotCompilableError: ``jit_compile``, and XLA lacks one of the step's operations.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class ReplicaStep:
     ):
         self._session, self._strategy = session, strategy  # py_function's live with their graph
         self._layout, self._is_ready = layout, False
-        # A hook may feed what the input would bring.
+        # A hook may feed a tensor that the input would provide.
         self._inputs, self._fed = list(step.inputs), list(request.fed)
         returned = [*([step.loss] if step.loss else []), *request.fetches]
         self._tensors = list(dict.fromkeys([*returned, *HostPart.needs_of(step.host)]))
@@ -80,7 +80,7 @@ class ReplicaStep:
 
     @property
     def is_random(self) -> bool:
-        """Whether the position, in the random streams or in a loop, makes a difference."""
+        """Whether the result depends on the position in the random streams or in a loop."""
         return bool(self._lifted.random_names) or bool(self._host and self._host.is_random)
 
     @property
@@ -97,7 +97,7 @@ class ReplicaStep:
         """Checks that the variables that a step reads are initialized.
 
         Raises:
-          FailedPreconditionError: one is not.
+          FailedPreconditionError: a variable is not initialized.
         """
         if self._is_ready:  # a variable that has a value keeps one
             return
@@ -131,7 +131,7 @@ class ReplicaStep:
         return StepLowering(session.graph, session.resources, self._lifted, refs, count)
 
     def begin_loop(self, draw: int) -> None:
-        """Says at which position a loop's first step is; the host counts from there."""
+        """Sets the position of a loop's first step, from which the host counts."""
         if self._host:
             self._host.begin_loop(draw)
 
@@ -167,7 +167,7 @@ class ReplicaStep:
         return values
 
     def _cut(self, components: Sequence[tf.Tensor]) -> Sequence[tf.Tensor]:
-        """A replica's batch, cut over its cores as XLA is told."""
+        """Splits a replica's batch over its cores, by annotations for XLA."""
         partitions = self._layout.partitions
         if not partitions:
             return components
