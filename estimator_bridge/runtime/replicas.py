@@ -55,7 +55,7 @@ def deal_batches(tensors: Sequence[tf.Tensor], replicas: int) -> list[Any]:
 
 
 def gather(strategy: tf.distribute.Strategy, value: Any, most: int | None = None) -> tf.Tensor:
-    """Returns the values of all (or the first ``most``) replicas, concatenated along dimension 0."""
+    """Returns the values of all, or the first ``most``, replicas, joined along dimension 0."""
     parts = strategy.experimental_local_results(value)[:most]
     return tf.concat(parts, axis=0) if len(parts) > 1 else tf.identity(parts[0])
 

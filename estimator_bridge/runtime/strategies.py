@@ -1,4 +1,4 @@
-"""The tf.distribute strategy for what a program asked for."""
+"""Chooses the tf.distribute strategy that a program asked for."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from estimator_bridge.tensorflow_private import eager_mode
 __all__ = ["default_strategy", "started_topology", "tpu_strategy"]
 
 _made: dict[object, tf.distribute.Strategy] = {}
-# By address. A TPU system is initialized once: doing it again would drop what is on it.
+# By address. A TPU system is initialized once: doing it again would clear its memory.
 _topologies: dict[str, tf.tpu.experimental.Topology] = {}
 
 
 def default_strategy() -> tf.distribute.Strategy:
-    """One replica, on the first GPU where there is one, else on the CPU."""
+    """Returns a strategy of one replica, on the first GPU if any, else on the CPU."""
     with eager_mode():
         gpus = tf.config.list_logical_devices("GPU")
         return _once(("one", bool(gpus)), lambda: _one_device("/gpu:0" if gpus else "/cpu:0"))
@@ -44,22 +44,22 @@ def default_strategy() -> tf.distribute.Strategy:
 def tpu_strategy(
     cluster: Any = None, master: str | None = None, cores_per_replica: int | None = None
 ) -> tf.distribute.Strategy:
-    """The strategy of TPU mode.
+    """Returns the strategy of TPU mode.
 
     Args:
       cluster: a TPUClusterResolver, TensorFlow's or one of 'emulated:N' or 'gpu:N'.
       master: a TPU's name, 'emulated:N' or 'gpu:N', where no cluster is given.
-      cores_per_replica: over how many neighbouring cores a replica is spread. Where no TPU is in
-        use, a replica is on one device all the same, and there are as many fewer replicas.
+      cores_per_replica: the number of neighboring cores of a replica. Without a TPU, a replica is
+        on one device, and there are correspondingly fewer replicas.
 
     Returns:
       TPUStrategy, or one with a replica for each emulated core or GPU.
 
     Raises:
-      AcceleratorNotFoundError: the TPU or the GPUs are not there, or none was named and no TPU is
-        present.
+      AcceleratorNotFoundError: the TPU or the GPUs are missing, or none was named and there is no
+        TPU.
       TooLateError: emulated cores were asked for after TensorFlow had started.
-      ValueError: the cores cannot be divided into replicas of so many.
+      ValueError: the number of cores is not divisible by ``cores_per_replica``.
     """
     if cluster is None or isinstance(cluster, NoTPUClusterResolver):
         if cores_for_any_tpu() and not parse_local(master):
@@ -89,7 +89,7 @@ def tpu_strategy(
 
 
 def started_topology() -> tf.tpu.experimental.Topology | None:
-    """The topology of the TPU that this process started last; None if it started none."""
+    """Returns the topology of the TPU that this process started last; None if none."""
     return next(reversed(_topologies.values()), None)
 
 
@@ -142,7 +142,7 @@ def _address(cluster: Any) -> str:
     try:
         with bounded_waits():
             return cluster.master()
-    except Exception as error:  # whatever the TPU API, its client or the network raise
+    except Exception as error:  # the TPU API, its client and the network raise many kinds
         raise AcceleratorNotFoundError(
             f"The TPU's address could not be found out: {redacted(str(error))}\n"
             f"Check its name, zone and project, and that it is running. {ON_CORES}"
@@ -155,7 +155,7 @@ def _initialize(cluster: Any, address: str) -> tf.tpu.experimental.Topology:
     secs = connect_secs()
 
     def initialize() -> tf.tpu.experimental.Topology:
-        with eager_mode():  # which is a thread's own
+        with eager_mode():  # eager mode is thread-local
             tf.config.experimental_connect_to_cluster(cluster)
             return tf.tpu.experimental.initialize_tpu_system(cluster)
 
