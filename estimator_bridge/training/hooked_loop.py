@@ -1,4 +1,4 @@
-"""Compiled loops, with session-run hooks called where they are due."""
+"""Runs compiled loops, and calls session-run hooks when they are due."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from estimator_bridge.training.watchdog import moved
 
 __all__ = ["ENDS", "HookedLoop", "NanLossError", "Stop"]
 
-# Raised in a hook or a step, these end a run as the input's end does.
+# Raised in a hook or a step, these end a run like the input's end.
 ENDS = (tf.errors.OutOfRangeError, StopIteration)
 
 _train = tf.compat.v1.train
@@ -42,7 +42,7 @@ class NanLossError(_NanLossDuringTrainingError):
     """The loss became NaN.
 
     Args:
-      step: at which global step.
+      step: the global step.
     """
 
     def __init__(self, step: int):
@@ -59,16 +59,15 @@ class NanLossError(_NanLossDuringTrainingError):
 
 
 class HookedLoop:
-    """Steps in chunks, hooks in between.
+    """Runs steps in chunks, and hooks in between.
 
     Args:
-      session: of the traced graph.
+      session: the session of the traced graph.
       hooks: in the order of their calls.
-      make_loop: gives the compiled loop that returns these fetches and takes these feeds; takes
-        ``sums``, see LoopRequest.
+      make_loop: returns the compiled loop with these fetches, feeds and sums; see LoopRequest.
       loss: the loss tensor that loops watch.
       pace: bounds the chunks.
-      original_fetches: what a step is in the eyes of hooks: ``original_args.fetches``.
+      original_fetches: the fetches of a step that hooks see as ``original_args.fetches``.
       together: settles each chunk with the other workers; ``Alone()`` for one process.
       singly: whether a single step may have a function of its own; see StepLoop.
     """
@@ -96,7 +95,7 @@ class HookedLoop:
         self._singly = singly
         read = existing_global_step_read(session.graph)
         self._step_read = None if read is None else (read.name, read.dtype.as_numpy_dtype)
-        self._step_may_be_set = False  # by what hooks ran in the session
+        self._step_may_be_set = False  # by session runs of hooks
         self._stop_requested = Stop.NO
 
     @property
@@ -114,10 +113,10 @@ class HookedLoop:
         """Runs one chunk and calls the hooks that are due at its end.
 
         Args:
-          iterator: of the input.
-          step: the step that hooks count by: in training, the global step as the last chunk left
-            it, before its hooks.
-          most: no more steps than these.
+          iterator: the iterator of the input.
+          step: the step that hooks count by: in training, the global step after the last chunk,
+            before its hooks.
+          most: the largest number of steps.
           draw: the position in the random streams.
           limit: see ``StepLoop``.
         """
@@ -166,7 +165,7 @@ class HookedLoop:
 
     @property
     def wanted(self) -> list[str]:
-        """The references that hooks want of the last step of the chunk that was begun last."""
+        """The references that hooks fetch from the last step of the current chunk."""
         return self._call.fetches.refs if self._call else []
 
     def finish(
@@ -179,8 +178,8 @@ class HookedLoop:
 
         Args:
           fetched: the values of ``wanted``.
-          step: the global step, where it is known: TensorFlow's hooks ask for it again.
-          reached: in training, makes what the hooks of the log are given.
+          step: the global step, if known: TensorFlow's hooks read it again.
+          reached: in training, makes the result for the log hooks.
         """
         assert self._call is not None
         if step is not None and self._step_read is not None:
@@ -195,7 +194,7 @@ class HookedLoop:
             self.request_stop()
 
     def _step_now(self, step: int) -> int:
-        """The step from which hooks count; in training they may have set the global step."""
+        """Returns the step from which hooks count; in training they may set the global step."""
         if not self._step_may_be_set or self._step_read is None:
             return step
         return int(self._session.evaluate([self._step_read[0]])[0])
@@ -214,7 +213,7 @@ class HookedLoop:
 
 
 def _reached(result: LoopResult, start: int, limit: int | None) -> Reached | None:
-    """What the hooks of the log see; a step of a call adds what all of them add on average."""
+    """Returns the result for log hooks, with the average increment of the steps of a call."""
     if result.limit_value is None:
         return None
     stride = (result.limit_value - start) // max(result.steps, 1)

@@ -1,4 +1,4 @@
-"""SIGTERM and Ctrl-C: training saves what it has, and ends; where it cannot, it ends at once."""
+"""Handles SIGTERM and Ctrl-C: training saves a checkpoint and ends, or ends at once."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ __all__ = [
 
 # `timeout` and other wrappers signal a process and then its group, so one request comes twice.
 _SAME_SECS = 0.5
-_UNWIND_SECS = 5.0  # for the main thread to leave where there is nothing to save
+_UNWIND_SECS = 5.0  # for the main thread to leave if there is nothing to save
 _state = SimpleNamespace(current=None)  # the Termination of the main thread's training
 
 
 class Stage(enum.Enum):
-    """How far a call has come, which decides what a signal does."""
+    """The progress of a call, which decides the effect of a signal."""
 
     NOTHING_TO_SAVE = "before the first step"
     STEPS = "before the steps in flight were done"
@@ -61,17 +61,17 @@ class _Watch:
 
 
 class Termination:
-    """Whether the process was asked to end, and what becomes of that.
+    """A request to end the process, and its handling.
 
     Args:
       what: the call, for messages: 'Training'.
-      model_dir: whose checkpoints messages name; None: the call writes none.
+      model_dir: the folder of the checkpoints in messages; None if the call writes none.
       secs: the grace period; None: that of the environment.
 
     Attributes:
-      requested: that it was asked to, or that another worker of this run was.
+      requested: whether this process, or another worker of this run, was asked to end.
       slowest_save: returns the seconds that the slowest checkpoint of this run has taken.
-      raised: the exception by which the call ends, once it is raised.
+      raised: the exception that ends the call, once raised.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Termination:
 
     @property
     def stage(self) -> Stage:
-        """How far the call has come; each stage has the grace period."""
+        """The progress of the call; each stage has the full grace period."""
         return self._stage
 
     @stage.setter
@@ -101,8 +101,8 @@ class Termination:
         """Takes a signal, in the main thread.
 
         Raises:
-          Interrupted: at Ctrl-C, where there is nothing to save, or in a notebook at the second.
-          SystemExit: at SIGTERM, where there is nothing to save.
+          Interrupted: at Ctrl-C if there is nothing to save, or in a notebook at the second one.
+          SystemExit: at SIGTERM if there is nothing to save.
         """
         del frame
         self._ask(signum)
@@ -121,13 +121,13 @@ class Termination:
             self._end_now(f"at a second {signal.Signals(signum).name}")
 
     def secs_left(self) -> float | None:
-        """How many seconds of the grace period are left; None: it has not begun."""
+        """Returns the seconds left of the grace period; None before it begins."""
         if self._watch.since is None or self._watch.gave_up:
             return None
         return self._watch.since + self._allowed() - time.monotonic()
 
     def expired(self) -> None:
-        """Ends the process, which has not come further within the grace period."""
+        """Ends the process, which has made no progress within the grace period."""
         if not self._watch.is_urgent:
             secs = time.monotonic() - self._watch.asked_at
             where = f", {self._stage.value}" if self._model_dir else ""
@@ -142,20 +142,20 @@ class Termination:
         )
 
     def guarded(self, signums: Iterable[int]) -> Guarded | None:
-        """What a guard is to know of the call; a notebook's kernel lives on after Ctrl-C."""
+        """Returns the call for a guard to watch; Ctrl-C does not end a notebook's kernel."""
         is_shown = _shows(interrupted(""))
         ending = [signum for signum in signums if not (is_shown and signum == signal.SIGINT)]
         return Guarded(ending, self._secs, self._what, self._model_dir) if ending else None
 
     def may_be_killed(self) -> bool:
-        """Whether the signal ends the process, and not only the call."""
+        """Returns whether the signal ends the process, and not only the call."""
         return self.guarded([self._signum]) is not None
 
     def end(self) -> None:
-        """Raises what ends the call.
+        """Raises the exception that ends the call.
 
         Raises:
-          Interrupted: after Ctrl-C: in a script one that is a SystemExit, too, with code 130.
+          Interrupted: after Ctrl-C: in a script it is also a SystemExit, with code 130.
           SystemExit: after SIGTERM, with code 143.
         """
         if self._signum == signal.SIGTERM:
@@ -165,12 +165,12 @@ class Termination:
         raise self.raised
 
     def log_end(self) -> None:
-        """Says that the call ends, unless the exception itself is shown."""
+        """Logs that the call ends, unless the exception itself is shown."""
         if not _shows(self.raised):
             logging.warning("%s was ended by %s. %s", self._what, self._name, self.standing())
 
     def standing(self) -> str:
-        """Says which checkpoint there is to go on from."""
+        """Returns a sentence about the checkpoint to resume from."""
         if self._model_dir is None:
             return "It has no results."
         return standing_checkpoint(self._model_dir)
@@ -181,7 +181,7 @@ class Termination:
 
     @property
     def _code(self) -> int:
-        """What a shell says of a process that the signal ended; cluster managers start it again."""
+        """The exit code of a process that the signal ended; cluster managers restart it."""
         return 128 + self._signum
 
     def _ask(self, signum: int) -> None:
@@ -205,7 +205,7 @@ class Termination:
 
     def _end_now(self, why: str) -> None:
         if self._signum == signal.SIGINT and _shows(interrupted("")):
-            # A notebook's kernel must live on. The handler raises once the main thread runs Python.
+            # A notebook's kernel must survive. The handler raises once the main thread runs Python.
             self._watch.is_urgent, self._watch.since = True, time.monotonic()
             signal.siginterrupt(signal.SIGINT, True)
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
@@ -215,23 +215,23 @@ class Termination:
 
 
 def _shows(error: BaseException | None) -> bool:
-    """Whether an interactive session shows an exception: a script ends by it without a word."""
+    """Whether an interactive session shows an exception; a script ends silently."""
     return isinstance(error, KeyboardInterrupt) and not isinstance(error, InterruptedScript)
 
 
 @contextlib.contextmanager
 def ending_on_signals(model_dir: str, secs: float | None = None) -> Iterator[Termination]:
-    """Around a call of train(), which is to look at what this yields between its chunks.
+    """A context for a call of train(), which checks the yielded object between chunks.
 
-    A handler that the program has set is left alone, and only the main thread can have one.
+    A handler that the program has set is kept, and only the main thread can have one.
 
     Args:
-      model_dir: where training saves.
+      model_dir: the folder of checkpoints.
       secs: the grace period; None: that of the environment.
 
     Raises:
-      Interrupted: after it, where Ctrl-C asked the process to end.
-      SystemExit: after it, where SIGTERM did, with code 143.
+      Interrupted: afterwards, if Ctrl-C asked the process to end.
+      SystemExit: afterwards, if SIGTERM did, with code 143.
     """
     termination, outer = Termination("Training", model_dir, secs), _state.current
     handlers = dict.fromkeys(free_signals(signal.SIGTERM, signal.SIGINT), termination.handle)
@@ -255,7 +255,7 @@ def ending_on_signals(model_dir: str, secs: float | None = None) -> Iterator[Ter
 
 @contextlib.contextmanager
 def interruptible(what: str) -> Iterator[None]:
-    """Around a part of evaluate() or predict(): the second Ctrl-C ends it, whatever it waits for.
+    """A context for a part of evaluate() or predict(), which the second Ctrl-C ends at any point.
 
     SIGTERM is left to the system: there is nothing to save.
 
@@ -281,15 +281,15 @@ def interruptible(what: str) -> Iterator[None]:
 
 
 def asked_to_end() -> bool:
-    """Whether the training that the main thread is in was asked to end."""
+    """Returns whether training in the main thread was asked to end."""
     return _state.current is not None and _state.current.requested
 
 
 def end_if_asked() -> None:
-    """Ends what training calls between its steps, such as an evaluation, if training is to end.
+    """Ends an evaluation or another call between training steps, if training has to end.
 
     Raises:
-      BaseException: the one by which training ends.
+      BaseException: the exception that ends training.
     """
     if asked_to_end() and threading.current_thread() is threading.main_thread():
         _state.current.end()

@@ -1,4 +1,4 @@
-"""Training by several processes: what they settle before a run, before each chunk, and after it."""
+"""Agreements of the workers of a training: before a run, before each chunk, and after it."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from estimator_bridge.training.termination import Termination
 __all__ = ["Alone", "Together", "check_cluster", "meet", "together_with", "with_workers"]
 
 _GraphKeys = tf.compat.v1.GraphKeys
-# The beginnings of descriptions.
+# The prefixes of descriptions.
 _TRAINED, _OTHER, _SUM, _OWN = "trainable ", "variable ", "sum ", "replica's "
 
 
 def check_cluster(config: RunConfig, strategy: tf.distribute.Strategy | None) -> None:
-    """Checks that the processes of a cluster are to train together.
+    """Checks that the processes of a cluster train together.
 
     Args:
       config: holds this process's place in the cluster of TF_CONFIG.
-      strategy: to train under; None: RunConfig has none.
+      strategy: the strategy of training; None if RunConfig has none.
 
     Raises:
       ValueError: the cluster has parameter servers, or its workers would each train alone.
@@ -56,25 +56,25 @@ def check_cluster(config: RunConfig, strategy: tf.distribute.Strategy | None) ->
 
 @contextlib.contextmanager
 def with_workers(strategy: tf.distribute.Strategy, termination: Termination) -> Iterator[Workers]:
-    """Around all that workers do together: a failure of one reaches the others.
+    """A context for all joint work of workers: a failure of one reaches the others.
 
     Args:
-      strategy: the workers'.
-      termination: whether this process was asked to end. Then it does not start itself anew where
-        another one is lost, and leaves the rest to who looks at this.
+      strategy: the strategy of the workers.
+      termination: whether this process was asked to end. Then it does not restart if another one
+        is lost, and leaves cleanup to the caller.
 
     Yields:
       The workers of the strategy.
 
     Raises:
-      WorkerError: another worker failed, or is lost and this process cannot start itself anew, or
-        it lives and has not come within ESTIMATOR_BRIDGE_WORKER_SECS.
+      WorkerError: another worker failed, or is lost and this process cannot restart, or it is
+        alive but did not come within ESTIMATOR_BRIDGE_WORKER_SECS.
     """
     workers = workers_of(strategy)
     try:
         yield workers
     except (tf.compat.v1.train.NanLossDuringTrainingError, WorkerError):
-        raise  # all of them have it
+        raise  # all workers have it
     except BaseException as error:
         if workers.count == 1:
             raise
@@ -95,12 +95,12 @@ def meet(workers: Workers, step: int | None, config: RunConfig) -> int | None:
     """Waits for all workers, before a run.
 
     Args:
-      workers: those of the run.
-      step: of the latest checkpoint that this process sees; None: there is none.
-      config: says how long to wait.
+      workers: the workers of the run.
+      step: the step of the latest checkpoint that this process sees; None if there is none.
+      config: sets the longest wait.
 
     Returns:
-      The chief's step. A worker may look at the folder too early, or have a folder of its own.
+      The chief's step. A worker may read the folder too early, or have a different folder.
     """
     mine = -1 if step is None else step
     try:
@@ -117,7 +117,7 @@ def meet(workers: Workers, step: int | None, config: RunConfig) -> int | None:
 
 
 def together_with(workers: Workers, session: LiftedSession) -> Alone:
-    """Returns what the processes of a run settle; ``Alone`` for one process."""
+    """Returns the agreements of a run; ``Alone`` for one process."""
     return Together(workers, session) if workers.count > 1 else Alone()
 
 
@@ -174,8 +174,8 @@ class Together(Alone):
     """One run of several workers, as one of them sees it.
 
     Args:
-      workers: those of the run.
-      session: of the model as it was traced; hooks have added nothing yet.
+      workers: the workers of the run.
+      session: the session of the traced model, before hooks add operations.
 
     Raises:
       WorkerError: the workers traced different models.
@@ -196,7 +196,7 @@ class Together(Alone):
         self._agreed_stop = 0
 
     def _common(self, own: Sequence[str]) -> list[str]:
-        """What all workers have, sorted; the chief's hooks may have some variables more."""
+        """Returns what all workers have, sorted; the chief's hooks may add variables."""
         text = "\n".join(own)
         mark = zlib.crc32(text.encode())
         largest, smallest = self._workers.largest([mark, -mark])
@@ -213,7 +213,7 @@ class Together(Alone):
         return sorted(common)
 
     def start_alike(self) -> None:
-        """Gives all workers the chief's values, whatever they restored or drew."""
+        """Gives all workers the chief's values, instead of those they restored or drew."""
         resources = self._session.resources  # the same order everywhere: names are sorted
         own = set(self._replica_locals)
         resources.prepare({name + ":0" for name in [*self._names, *own]})
@@ -227,9 +227,9 @@ class Together(Alone):
             resources.deal_out(own.intersection(self._names), ran=())
 
     def settle(self) -> None:
-        """Tells sessions of the replica-local variables of all workers, as a chunk left them.
+        """Updates sessions with the replica-local variables of all workers after a chunk.
 
-        After every chunk, since the chief alone knows when its hooks read or save them.
+        It runs after every chunk, because only the chief knows when its hooks read or save them.
         """
         if not self._replica_locals:
             return
@@ -241,10 +241,10 @@ class Together(Alone):
                 resources.settle(name, total)
 
     def check_limit(self, limit: int | None) -> None:
-        """Checks that all workers are to train equally long.
+        """Checks that all workers train to the same step.
 
         Raises:
-          WorkerError: they are not: one would wait for the others for ever.
+          WorkerError: they do not: one would wait for the others indefinitely.
         """
         mine = -1 if limit is None else int(limit)
         largest, smallest = self._workers.largest([mine, -mine])
@@ -306,7 +306,7 @@ class Together(Alone):
             )
 
     def reached(self, step: int) -> None:
-        """Notes how far training has come."""
+        """Notes the step that training has reached."""
         self._workers.last_step = max(self._workers.last_step, step)
 
     def end(self, terminated: bool) -> bool:
@@ -316,7 +316,7 @@ class Together(Alone):
           terminated: whether this process was asked to end.
 
         Returns:
-          Whether any worker was: all end then, so that all are started again.
+          Whether any worker was. Then all end, so that all are restarted.
         """
         try:
             (any_terminated,) = self._workers.largest([int(terminated)])
@@ -329,7 +329,7 @@ class Together(Alone):
 
 
 def _described(graph: tf.Graph) -> list[str]:
-    """What the workers' models must have in common, a line for each variable and each sum."""
+    """Returns what the workers' models must share, one line per variable and per sum."""
     trained = {v.op.name for v in graph.get_collection(_GraphKeys.TRAINABLE_VARIABLES)}
     local = {v.op.name for v in graph.get_collection(_GraphKeys.LOCAL_VARIABLES)}
     lines = [

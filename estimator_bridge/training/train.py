@@ -49,18 +49,18 @@ def train_program(
 
     Args:
       program: traced for training.
-      model_dir: where checkpoints and summaries go.
-      hooks: the caller's.
-      saving_listeners: for the saver.
-      steps: how many steps more; None for no bound by number.
-      max_steps: at which global step to end; None for no such bound.
-      checkpoint_path: to go on from; None starts anew.
+      model_dir: the folder of checkpoints and summaries.
+      hooks: the caller's hooks.
+      saving_listeners: the listeners of the saver.
+      steps: the number of further steps; None for no such bound.
+      max_steps: the global step at which to end; None for no such bound.
+      checkpoint_path: the checkpoint to resume from; None starts from initial values.
       rate_tags: see ``RateLogHook``.
-      termination: looked at between chunks.
+      termination: checked between chunks.
       other_than: see ``initialize_session``.
 
     Returns:
-      The last step's loss; None where no step ran.
+      The loss of the last step; None if no step ran.
     """
     graph, session, shards = program.graph, program.session, program.execution.shards
     together = together_with(workers_of(program.execution.strategy), session)
@@ -127,7 +127,7 @@ def _run(
     )
     step: int = start
     loss = None
-    draw = start  # so that a resumed run draws on where it stopped
+    draw = start  # so that a resumed run continues the random streams
     while not loop.stop and (limit is None or step < limit):
         if program.is_stopped:
             loop.request_stop()
@@ -141,7 +141,7 @@ def _run(
             end_sparing()
         except ENDS as error:
             if together.shares_steps:
-                raise  # the others are in the midst of a step
+                raise  # the others are in a step
             logging.info("Training ends: %r.", error)
             break
         draw += result.steps
@@ -166,10 +166,10 @@ def _all_hooks(
     saving_listeners: Sequence[Any],
     rate_tags: tuple[str, str | None],
 ) -> list[Any]:
-    """The hooks of a run, in the original's order: savers, rates, the caller's.
+    """Returns the hooks of a run, in the original's order: savers, rates, the caller's.
 
-    Summaries were written after the rates there. Here they are before the savers, as a summary of a
-    checkpoint's step that is not written before it would be lost by a kill.
+    The original wrote summaries after the rates. Here they precede the savers: a kill would lose a
+    summary of a checkpoint's step that is written after it.
     """
     config, spec = program.execution.config, program.spec
     given = [*hooks, *spec.training_hooks]
