@@ -20,10 +20,7 @@ PINNED = {
     "graph/lift.py:Lifted": (8, 13),
     "graph/resources.py:Resources": (3, 16),
     "graph/session.py:LiftedSession": (3, 14),
-    "runtime/workers.py:Workers": (1, 11),
-    "training/guard_process.py:Guard": (1, 11),
-    "training/hooked_loop.py:HookedLoop": (8, 14),
-    "training/termination.py:Termination": (3, 13),
+    "training/hooked_loop.py:HookedLoop": (8, 13),
 }
 
 

@@ -1,4 +1,4 @@
-"""What an input_fn returned, as tensors for the trace and as a dataset for the run.
+"""The result of an input_fn, as tensors for the trace and as a dataset for the run.
 
 An input_fn is TF1 code and is called inside a graph. A dataset that it makes there is lifted: the
 variant tensor that holds it is computed on the TF2 side and becomes an eager dataset. Tensors
@@ -13,8 +13,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.data.batch_input import BatchInput, placeholders
 from estimator_bridge.data.division import DividedDatasets, Division
-from estimator_bridge.data.feeding import FeedingQueueRunner
 from estimator_bridge.data.lifted_inputs import dataset_of_tensors, lifted_dataset
 from estimator_bridge.data.returned import Returned, check_length, is_plain
 from estimator_bridge.graph import InputPart, LiftedSession
@@ -23,7 +23,7 @@ from estimator_bridge.model.ancestors import ancestors
 from estimator_bridge.model.fn_args import fn_args
 from estimator_bridge.tensorflow_private import eager_mode
 
-__all__ = ["GraphInput", "call_input_fn", "placeholders"]
+__all__ = ["GraphInput", "call_input_fn"]
 
 
 def call_input_fn(input_fn: Callable, graph: tf.Graph, **offered: Any) -> GraphInput:
@@ -61,27 +61,24 @@ def call_input_fn(input_fn: Callable, graph: tf.Graph, **offered: Any) -> GraphI
     return GraphInput(graph, result)
 
 
-class GraphInput:
-    """The result of an input_fn.
+class GraphInput(BatchInput):
+    """The result of one call of an input_fn.
 
-    Attributes:
-      spec: TypeSpecs of one batch: (features, labels), or features alone.
+    Args:
+      graph: the graph in which the input_fn was called.
+      result: its result: a dataset, features or (features, labels).
     """
 
-    is_stacked = False  # whether it is made of replicas' batches, one behind the other
-    _dataset: Any = None  # of one that is made of others
-    _known_division: Division | None = None
-
     def __init__(self, graph: tf.Graph, result: Any):
-        self._graph = graph
+        self._known_division: Division | None = None
         self._dataset = result if isinstance(result, tf.data.Dataset) else None
         self._returned: Returned | None = None
         if self._dataset is None:
             self._returned = Returned(result)
-            self.spec = self._returned.spec
+            super().__init__(graph, self._returned.spec)
         else:
-            self.spec = self._dataset.element_spec
-            check_length(self.spec)
+            check_length(self._dataset.element_spec)
+            super().__init__(graph, self._dataset.element_spec)
 
     @property
     def is_eager(self) -> bool:
@@ -131,7 +128,7 @@ class GraphInput:
         """
         if self._returned is not None and batch is self._returned.batch:
             return self._returned.names
-        return [leaf.name for leaf in tf.nest.flatten(batch, expand_composites=True)]
+        return super().names_of(batch)
 
     def dataset(self, session: LiftedSession) -> tf.data.Dataset:
         """The batches, as an eager dataset.
@@ -148,22 +145,6 @@ class GraphInput:
             return lifted_dataset(
                 session, tf.data.experimental.to_variant(self._dataset).name, self.spec
             )
-
-    def batches(
-        self,
-        session: LiftedSession,
-        prepare: Callable[[tf.data.Dataset, bool], tf.data.Dataset],
-        are_sized: bool,
-    ) -> Any:
-        """The batches as a loop takes them: a dataset, or ``HostDatasets``.
-
-        Args:
-          session: see ``dataset``.
-          prepare: what is done with each dataset; is told whether the program's ends with prefetch.
-          are_sized: whether elements are (size, padded batch) then.
-        """
-        del are_sized
-        return prepare(self.dataset(session), self.reads_ahead)
 
     @property
     def is_whole(self) -> bool:
@@ -208,17 +189,3 @@ class GraphInput:
         if self._returned is not None and self._known_division is None:
             self._known_division = Division.of(self._returned.leaves)
         return self._known_division
-
-    def needless_runners(self) -> list[FeedingQueueRunner]:
-        """The queue runners whose rows ``dataset`` reads itself, without their queues."""
-        runners = self._graph.get_collection(tf.compat.v1.GraphKeys.QUEUE_RUNNERS)
-        return [r for r in runners if isinstance(r, FeedingQueueRunner) and r.is_read_directly]
-
-
-def placeholders(spec: Any) -> Any:
-    """Placeholders for a structure of TypeSpecs, composite ones included."""
-    flat = [
-        tf.compat.v1.placeholder(s.dtype, s.shape)
-        for s in tf.nest.flatten(spec, expand_composites=True)
-    ]
-    return tf.nest.pack_sequence_as(spec, flat, expand_composites=True)

@@ -1,4 +1,4 @@
-"""Which accelerator a program means: a TPU, or CPU cores or GPUs that stand in for one."""
+"""Resolves the accelerator that a program names: a TPU, or CPU cores or GPUs instead of one."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 import socket
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import tensorflow as tf
 
@@ -35,7 +36,7 @@ __all__ = [
 _LOCAL = re.compile(r"(emulated|gpu):(.*)")
 _ADDRESS = re.compile(r"grpc://\[?(?P<host>[^/]+?)\]?:(?P<port>\d+)/?")
 _PATIENCE = 10.0  # seconds
-# What every error ends with that says that a TPU is not there.
+# The end of each error about a missing TPU.
 ON_CORES = (
     "To run on CPU cores instead, name them: 'emulated:8' (--tpu=emulated:8), or start the program "
     "by `estimator-bridge run --cores 8 ...`."
@@ -43,10 +44,10 @@ ON_CORES = (
 
 
 class LocalClusterResolver:
-    """Devices of this process in the place of TPU cores.
+    """Devices of this process that replace TPU cores.
 
     Args:
-      count: how many; each is one replica.
+      count: the number of devices; each is one replica.
     """
 
     kind = ""
@@ -54,63 +55,69 @@ class LocalClusterResolver:
     def __init__(self, count: int):
         self.cores = count
 
-    def master(self, task_type=None, task_id=None, rpc_layer=None) -> str:
-        """The name that ``RunConfig(master=)`` takes too: 'KIND:N'."""
+    def master(
+        self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
+    ) -> str:
+        """Returns the name, 'KIND:N', which ``RunConfig(master=)`` accepts too."""
         del task_type, task_id, rpc_layer
         return f"{self.kind}:{self.cores}"
 
     get_master = master
 
     def cluster_spec(self) -> None:
-        """There is no cluster: the devices are in this process."""
+        """Returns no cluster: the devices are in this process."""
 
-    def num_accelerators(self, task_type=None, task_id=None, config_proto=None) -> dict[str, int]:
-        """The devices, by the kind that they stand for."""
+    def num_accelerators(
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
+    ) -> dict[str, int]:
+        """Returns the number of devices, by the kind that they replace."""
         del task_type, task_id, config_proto
         return {"TPU": self.cores}
 
 
 class EmulatedClusterResolver(LocalClusterResolver):
-    """CPU cores that play TPU cores, for tests and small runs."""
+    """CPU cores that emulate TPU cores, for tests and small runs."""
 
     kind = "emulated"
 
 
 class GPUClusterResolver(LocalClusterResolver):
-    """GPUs of this machine that run what is written for TPU cores."""
+    """GPUs of this machine that run programs written for TPU cores."""
 
     kind = "gpu"
 
 
 class NoTPUClusterResolver(tf.distribute.cluster_resolver.SimpleClusterResolver):
-    """Says that there is no TPU, where a program needs an object to say so: its master is ''."""
+    """The resolver of a machine without a TPU; its master is ''."""
 
     def __init__(self) -> None:
         super().__init__(tf.train.ClusterSpec({}))
 
     def get_master(self) -> str:
-        """The master, by TensorFlow 1's name."""
+        """Returns the master, by TensorFlow 1's name."""
         return self.master()
 
     def get_job_name(self) -> None:
-        """There is no job of TPU workers."""
+        """Returns no job of TPU workers."""
 
-    def num_accelerators(self, task_type=None, task_id=None, config_proto=None) -> dict[str, int]:
-        """There are no TPU cores."""
+    def num_accelerators(
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
+    ) -> dict[str, int]:
+        """Returns no TPU cores."""
         del task_type, task_id, config_proto
         return {}
 
 
 def cores_for_any_tpu() -> int:
-    """How many emulated cores the user gives to whoever asks for a TPU; 0 where nobody said so."""
+    """Returns the number of emulated cores that replace any TPU; 0 if not configured."""
     return int(os.environ.get(CORES, "0"))
 
 
 def parse_local(name: str | None) -> LocalClusterResolver | None:
-    """The resolver of 'emulated:N' or 'gpu:N'; None for any other name.
+    """Returns the resolver of 'emulated:N' or 'gpu:N'; None for any other name.
 
     Raises:
-      ValueError: N is no positive whole number.
+      ValueError: N is not a positive whole number.
     """
     match = _LOCAL.fullmatch(name or "")
     if not match:
@@ -125,24 +132,26 @@ def parse_local(name: str | None) -> LocalClusterResolver | None:
     return resolver(int(count))
 
 
-def TPUClusterResolver(tpu=None, zone=None, project=None, **kwargs):
-    """TensorFlow's TPUClusterResolver for a TPU, or devices that stand in for its cores.
+def TPUClusterResolver(
+    tpu: Any = None, zone: str | None = None, project: str | None = None, **kwargs: Any
+) -> tf.distribute.cluster_resolver.ClusterResolver:
+    """Returns TensorFlow's TPUClusterResolver for a TPU, or devices that replace its cores.
 
     Args:
       tpu: a TPU's name or address ('grpc://...'), 'local' for the TPU of this machine, or
-        'emulated:N' (CPU cores) or 'gpu:N' (GPUs of this machine). None and '' take the TPU that
-        the environment names and otherwise give None, as TF1 programs expect that say "no TPU"
-        by it.
+        'emulated:N' (CPU cores) or 'gpu:N' (GPUs of this machine). None and '' use the TPU that
+        the environment names. Without one the result is None, which TF1 programs read as "no
+        TPU".
       zone: the zone of the named TPU.
       project: the project of the named TPU.
-      **kwargs: what else TensorFlow's class takes.
+      **kwargs: other arguments of TensorFlow's class.
 
     Returns:
       A resolver, or None: no TPU.
 
     Raises:
       AcceleratorNotFoundError: a TPU was named that cannot be found.
-      ValueError: 'emulated:N' or 'gpu:N' with an N that is no positive number.
+      ValueError: 'emulated:N' or 'gpu:N' with an N that is not a positive number.
     """
     if not tpu and not tpu_present():
         return None
@@ -154,7 +163,7 @@ def TPUClusterResolver(tpu=None, zone=None, project=None, **kwargs):
         return EmulatedClusterResolver(cores_for_any_tpu())
     tpu = named
     resolver = tf.distribute.cluster_resolver.TPUClusterResolver
-    # legacy.install() puts one in its place that comes here.
+    # legacy.install() replaces it with one that calls this function.
     resolver = getattr(resolver, "of_tensorflow", resolver)
     try:
         with bounded_waits():
@@ -165,10 +174,10 @@ def TPUClusterResolver(tpu=None, zone=None, project=None, **kwargs):
 
 @contextlib.contextmanager
 def bounded_waits() -> Iterator[None]:
-    """Gives a deadline to network calls that have none of their own.
+    """Gives a deadline to network calls that have none.
 
     TensorFlow asks the cloud's metadata service and its TPU API with the process's default
-    timeout, which is to wait for ever where the network swallows what is sent.
+    timeout, which is unlimited if the network drops packets.
     """
     before = socket.getdefaulttimeout()
     socket.setdefaulttimeout(before or _PATIENCE)
@@ -179,10 +188,10 @@ def bounded_waits() -> Iterator[None]:
 
 
 def check_reachable(master: str) -> None:
-    """Asks a TPU's address for an answer: TensorFlow itself would wait for it without an end.
+    """Checks that a TPU's address answers: TensorFlow itself would wait indefinitely.
 
     Args:
-      master: 'grpc://host:port'; anything else names no address and is not tried.
+      master: 'grpc://host:port'; other values name no address and are not tried.
 
     Raises:
       AcceleratorNotFoundError: nothing answers there.
@@ -195,7 +204,7 @@ def check_reachable(master: str) -> None:
         raise _not_found(master, problem)
 
 
-def _not_found(tpu, reason) -> AcceleratorNotFoundError:
+def _not_found(tpu: Any, reason: Any) -> AcceleratorNotFoundError:
     return AcceleratorNotFoundError(
         f"No TPU {redacted(str(tpu))!r} was found: "
         f"{redacted(str(reason).strip()) or type(reason).__name__}\n"

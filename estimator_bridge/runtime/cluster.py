@@ -1,9 +1,10 @@
-"""Meeting the other workers, where the program's strategy has not done so by itself."""
+"""Connects to the other workers if the program's strategy has not done so."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
@@ -21,8 +22,8 @@ from estimator_bridge.tensorflow_private import (
 
 __all__ = ["connect_workers", "multi_worker_strategy", "not_answering"]
 
-_PAUSE = 0.2  # seconds between two looks for a worker
-_TELL_SECS = 60.0  # between two log lines that say who is missing
+_PAUSE = 0.2  # seconds between two attempts to find a worker
+_TELL_SECS = 60.0  # seconds between two log lines that name the missing workers
 _SLACK_SECS = 30.0  # after TensorFlow's own deadline
 _LOOPBACK = ("127.", "localhost", "[::1]", "::1")
 _told_of: set[str] = set()  # ports
@@ -30,16 +31,16 @@ _connected: dict[tf.distribute.Strategy, tf.distribute.Strategy] = {}
 
 
 def multi_worker_strategy(
-    timeout_secs: float = 7200, cluster_resolver=None, communication=None
+    timeout_secs: float = 7200, cluster_resolver: Any = None, communication: Any = None
 ) -> tf.distribute.Strategy:
-    """MultiWorkerMirroredStrategy that waits for the other workers for a time of one's choice.
+    """Returns a MultiWorkerMirroredStrategy that waits for the other workers up to a deadline.
 
-    TensorFlow's own constructor waits for an hour, and then names no address. An evaluator gets a
+    TensorFlow's constructor waits for an hour, and then names no address. An evaluator gets a
     strategy of its own machine, whether or not the cluster lists it: TensorFlow's constructor
-    wants it listed, and has it look in vain for a chief that has finished.
+    requires the entry, and would wait for a chief that may have finished.
 
     Args:
-      timeout_secs: how long to wait for workers that have not started.
+      timeout_secs: the longest wait for workers that have not started.
       cluster_resolver: names the workers; by default TF_CONFIG does.
       communication: ``tf.distribute.experimental.CommunicationOptions``.
 
@@ -50,7 +51,7 @@ def multi_worker_strategy(
     jobs = resolver.cluster_spec().as_dict()
     addresses = [*jobs.get("chief", ()), *jobs.get("worker", ())]
     place = f"{resolver.task_type} {resolver.task_id}"
-    if resolver.task_type == "evaluator":  # no part of the cluster that trains
+    if resolver.task_type == "evaluator":  # not part of the cluster that trains
         nobody = tf.train.ClusterSpec({})
         resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(nobody)
     with eager_mode(), interruptible_wait(f"the workers {', '.join(addresses)}"):
@@ -73,9 +74,11 @@ def multi_worker_strategy(
             raise _not_all_came(place, timeout_secs, not_answering(addresses)) from error
 
 
-def _made(resolver, communication, secs: float, addresses: Sequence[str]):
+def _made(
+    resolver: Any, communication: Any, secs: float, addresses: Sequence[str]
+) -> tf.distribute.Strategy:
     def make() -> tf.distribute.Strategy:
-        with eager_mode():  # which is a thread's own
+        with eager_mode():  # eager mode is thread-local
             return tf.distribute.MultiWorkerMirroredStrategy(resolver, communication)
 
     return within(secs, make, f"the workers {', '.join(addresses)} to meet")
@@ -84,24 +87,24 @@ def _made(resolver, communication, secs: float, addresses: Sequence[str]):
 def connect_workers(
     strategy: tf.distribute.Strategy, timeout_secs: float, protocol: str | None = None
 ) -> tf.distribute.Strategy:
-    """A strategy whose workers have met.
+    """Returns a strategy whose workers have met.
 
-    MultiWorkerMirroredStrategy meets them when it is made; not so in a program that turned v2
-    behavior off, where they meet here.
+    MultiWorkerMirroredStrategy connects to them when it is made, except in a program that turned
+    v2 behavior off.
 
     Args:
       strategy: the program's.
-      timeout_secs: how long to wait here for workers that have not started.
+      timeout_secs: the longest wait for workers that have not started.
       protocol: RunConfig's.
 
     Returns:
-      The same strategy, or one like it that has met the workers.
+      The same strategy, or a copy that has met the workers.
 
     Raises:
       WorkerError: not all workers came in that time.
     """
     workers = workers_of(strategy)
-    if workers is None:
+    if workers.count == 1:
         return strategy
     if protocol not in (None, "grpc"):
         logging.warning("RunConfig(protocol=%r): workers talk 'grpc', which is used.", protocol)
@@ -110,8 +113,8 @@ def connect_workers(
         return strategy
     if strategy not in _connected:
         logging.info("Waiting for the workers %s", ", ".join(workers.addresses))
-        # Making the strategy has started TensorFlow, without collectives. There is nothing of a
-        # graph-mode program in it that could be lost.
+        # Making the strategy has started TensorFlow, without collectives. A graph-mode program has
+        # no state in it that could be lost.
         reset_eager_context()
         _connected[strategy] = multi_worker_strategy(
             timeout_secs, strategy.cluster_resolver, communication_options(strategy)
@@ -120,9 +123,10 @@ def connect_workers(
 
 
 def _wait_for(addresses: Sequence[str], timeout_secs: float, place: str) -> None:
-    """Waits until servers listen. The first of all workers must: TensorFlow bounds no wait of its.
+    """Waits until the workers' servers listen.
 
-    Theirs listen before they look for the first worker's, and they go on looking.
+    The first worker has to, as TensorFlow does not bound its wait. The others listen before they
+    look for the first worker, and keep looking.
     """
     started = told = time.monotonic()
     while silent := not_answering(addresses):
@@ -140,7 +144,7 @@ def _wait_for(addresses: Sequence[str], timeout_secs: float, place: str) -> None
 
 
 def _tell_of_open_port(workers: Workers) -> None:
-    """Warns of the port that TensorFlow opens to the network where TF_CONFIG says it should not."""
+    """Warns that TensorFlow opens a port to the network although TF_CONFIG names a local one."""
     host, _, port = workers.addresses[workers.index].rpartition(":")
     if host.startswith(_LOOPBACK) and port not in _told_of:
         _told_of.add(port)
@@ -161,8 +165,8 @@ def _not_all_came(place: str, timeout_secs: float, silent: Sequence[str]) -> Wor
     )
 
 
-def not_answering(addresses, timeout_secs: float = 2.0) -> list[str]:
-    """Those of the addresses ('host:port') where no TensorFlow server answers."""
+def not_answering(addresses: Sequence[str], timeout_secs: float = 2.0) -> list[str]:
+    """Returns the addresses ('host:port') where no TensorFlow server answers."""
     silent = []
     for address in addresses:
         host, _, port = address.rpartition(":")

@@ -15,7 +15,7 @@ from estimator_bridge.tensorflow_private import flat_call
 
 __all__ = ["CompiledLoop"]
 
-# What a function's outputs are described by, where each is one tensor.
+# The description of a function's outputs, each of which is one tensor.
 _PLAIN = tf.Tensor, tf.TensorSpec
 
 
@@ -25,13 +25,13 @@ class CompiledLoop:
     Make it in eager mode, on the host's device.
 
     Args:
-      body: what to trace.
-      draws: how batches are drawn.
-      iterator: an iterator of the kind, or what stands for it.
-      fed: of the values that each call supplies.
+      body: the function to trace.
+      draws: draws batches.
+      iterator: an iterator of this kind, or what replaces it.
+      fed: the specs of the values that each call supplies.
 
     Attributes:
-      graph: of the function.
+      graph: the graph of the function.
     """
 
     def __init__(self, body: LoopBody, draws: Draws, iterator: Any, fed: Sequence[tf.TensorSpec]):
@@ -40,7 +40,7 @@ class CompiledLoop:
         concrete = function.get_concrete_function(iterator, number, number, number, *fed)
         self.graph: tf.Graph = concrete.graph
         self._call = flat_call(concrete)
-        self._unpack: list[tuple[str, slice, Callable]] = []
+        self._unpack: list[tuple[str, slice, Callable[..., Any]]] = []
         start = 0
         for key, part in sorted(concrete.structured_outputs.items()):
             end = start + len(tf.nest.flatten(part, expand_composites=True))
@@ -48,13 +48,13 @@ class CompiledLoop:
             start = end
 
     def __call__(self, given: Sequence[tf.Tensor]) -> dict[str, Any]:
-        """The state after the loop, from the flat iterator, steps, draw, limit and fed values."""
+        """Returns the end state, from the flat iterator, steps, draw, limit and fed values."""
         flat = self._call(*given)
         return {key: pack(flat[place]) for key, place, pack in self._unpack}
 
 
-def _packer(part: Any) -> Callable[[list], Any]:
-    """What makes of flat tensors the like of this part of an output."""
+def _packer(part: Any) -> Callable[[list[Any]], Any]:
+    """Returns a function that packs flat tensors into the structure of this part of an output."""
     if isinstance(part, _PLAIN):
         return operator.itemgetter(0)
     if isinstance(part, list) and all(isinstance(leaf, _PLAIN) for leaf in part):

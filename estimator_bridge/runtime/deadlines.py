@@ -1,4 +1,4 @@
-"""Calls of TensorFlow that wait for other machines without an end, given one."""
+"""Deadlines for TensorFlow calls that wait indefinitely for other machines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["connect_secs", "interruptible_wait", "problem_at", "within", "worker
 _VARIABLE, _WORKER_VARIABLE = "ESTIMATOR_BRIDGE_CONNECT_SECS", "ESTIMATOR_BRIDGE_WORKER_SECS"
 _DEFAULT_SECS = 600.0  # large TPU slices take minutes to start
 _TELL_SECS = 60.0
-# What a client of HTTP/2, and so of gRPC, says first: the preface, and SETTINGS without any.
+# The first bytes of an HTTP/2 client, and so of gRPC: the preface, and an empty SETTINGS frame.
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\4\0\0\0\0\0"
 _FRAME_HEADER, _TYPE_AT, _SETTINGS = 9, 3, 4
 
@@ -28,7 +28,7 @@ _Result = TypeVar("_Result")
 
 
 def connect_secs() -> float:
-    """How long to wait for a TPU to be connected to and started.
+    """Returns the longest wait for a TPU to connect and start, in seconds.
 
     Raises:
       ValueError: the environment variable ESTIMATOR_BRIDGE_CONNECT_SECS holds no number > 0.
@@ -37,7 +37,7 @@ def connect_secs() -> float:
 
 
 def worker_secs() -> float | None:
-    """How long to wait for other workers once all have met; None: as long as they live.
+    """Returns the longest wait for other workers once all have met; None: as long as they live.
 
     Raises:
       ValueError: the environment variable ESTIMATOR_BRIDGE_WORKER_SECS holds no number > 0.
@@ -61,17 +61,17 @@ def _secs(variable: str) -> float | None:
 
 
 def within(secs: float, call: Callable[[], _Result], what: str) -> _Result:
-    """Makes a call that may hang inside of TensorFlow, in a thread of its own.
+    """Makes a call that may hang inside TensorFlow, in a separate thread.
 
     So the main thread waits in Python, where signals reach it.
 
     Args:
-      secs: how long to wait. The thread of a call that takes longer is left behind.
-      call: takes and uses nothing that belongs to one thread.
-      what: is waited for; each minute a log line says so.
+      secs: the longest wait. The thread of a call that takes longer is abandoned.
+      call: a function without arguments that uses no thread-local state.
+      what: the name of what is waited for; a log line repeats it each minute.
 
     Returns:
-      What the call returns.
+      The result of the call.
 
     Raises:
       TimeoutError: the call did not return in that time.
@@ -103,10 +103,10 @@ def within(secs: float, call: Callable[[], _Result], what: str) -> _Result:
 
 @contextlib.contextmanager
 def interruptible_wait(what: str) -> Iterator[None]:
-    """Makes one line of Ctrl-C, where Python raises KeyboardInterrupt within.
+    """Reports Ctrl-C in one line instead of a traceback.
 
     Args:
-      what: is waited for.
+      what: the name of what is waited for.
 
     Raises:
       Interrupted: at Ctrl-C.
@@ -123,7 +123,7 @@ def interruptible_wait(what: str) -> Iterator[None]:
 
 
 def problem_at(host: str, port: int, secs: float) -> str | None:
-    """Says why no gRPC server answers at an address; None if one does.
+    """Returns why no gRPC server answers at an address; None if one does.
 
     A connection alone proves little: a firewall, a proxy or a process that hangs accepts it too. A
     server of HTTP/2 answers a client's preface with a frame of settings.
@@ -131,7 +131,7 @@ def problem_at(host: str, port: int, secs: float) -> str | None:
     Args:
       host: a name or an IP address.
       port: its port.
-      secs: how long to wait for the connection and the answer together.
+      secs: the longest wait for the connection and the answer together.
     """
     end = time.monotonic() + secs
     answer = b""

@@ -1,8 +1,9 @@
-"""What the host does after each step with what the replicas computed."""
+"""The work of the host after each step, on what the replicas computed."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import tensorflow as tf
 
@@ -18,14 +19,14 @@ class HostPart:
     """The host's part of a step, for use inside a tf.function.
 
     Args:
-      session: of the traced graph.
+      session: the session of the traced graph.
       strategy: runs the replicas.
-      stage: what to do.
+      stage: the work to do.
       fed: references whose values a call supplies.
       replica_names: the nodes that a replica computes in the step.
 
     Attributes:
-      needs: references of what it takes from the replicas.
+      needs: the references that it needs from the replicas.
 
     Raises:
       NotImplementedError: the replicas compute what the host is to count.
@@ -59,7 +60,7 @@ class HostPart:
 
     @staticmethod
     def needs_of(stage: HostStage | None) -> list[str]:
-        """References of what a stage takes from the replicas."""
+        """Returns the references that a stage needs from the replicas."""
         if stage is None:
             return []
         counted = stage.counted.inputs if stage.counted else ()
@@ -67,12 +68,12 @@ class HostPart:
 
     @property
     def is_random(self) -> bool:
-        """Whether the position, in the random streams or in a loop, makes a difference."""
+        """Whether the result depends on the position in the random streams or in a loop."""
         return self._loop_start is not None or any(part.random_names for part in self._parts)
 
     @property
     def names(self) -> list[str]:
-        """The nodes that it computes."""
+        """The nodes that the host computes."""
         return [name for part in self._parts for name in part.names]
 
     @property
@@ -85,13 +86,15 @@ class HostPart:
             self._resources.check_values(part.reads_first)
 
     def begin_loop(self, draw: int) -> None:
-        """Says at which position a loop's first step is; every_n_steps counts from there."""
+        """Sets the position of a loop's first step, from which every_n_steps counts."""
         if self._loop_start is not None:
             with eager_mode():
                 self._loop_start.assign(draw)
 
-    def __call__(self, values: dict, draw, fed: Sequence[tf.Tensor]) -> dict:
-        """Runs it.
+    def __call__(
+        self, values: dict[str, Any], draw: tf.Tensor, fed: Sequence[tf.Tensor]
+    ) -> dict[str, Any]:
+        """Runs the host's part.
 
         Args:
           values: per-replica values of the step's tensors by reference.
@@ -109,7 +112,7 @@ class HostPart:
             inputs = {p: gathered[ref] for p, ref in stage.inputs.items()}
             given = {**self._resources.handles(lifted.given), **inputs, **dict(zip(self._fed, fed))}
 
-            def run():
+            def run() -> Any:
                 lifted(given, lambda sums: [value for value, _ in sums], draw=draw)
                 return tf.constant(True)
 
@@ -123,13 +126,20 @@ class HostPart:
             self._count(stage.counted, self._counting, {**values, **inputs}, draw, fed)
         return inputs
 
-    def _count(self, counted: StateCut, lifted: Lifted, values: dict, draw, fed) -> None:
-        """Runs the counting part for one replica after the other."""
+    def _count(
+        self,
+        counted: StateCut,
+        lifted: Lifted,
+        values: dict[str, Any],
+        draw: tf.Tensor,
+        fed: Sequence[tf.Tensor],
+    ) -> None:
+        """Runs the counting part for each replica in turn."""
         count = 1 if self._stage.first_replica_only else self._strategy.num_replicas_in_sync
         parts = [self._strategy.experimental_local_results(values[ref]) for ref in counted.inputs]
         with tf.device(host_device()):
 
-            def run(*replica):
+            def run(*replica: tf.Tensor) -> Any:
                 given = {
                     **self._resources.handles(lifted.given),
                     **dict.fromkeys(counted.checks, tf.constant(True)),
@@ -148,7 +158,7 @@ def _check_counted_once(counted: StateCut, names: Sequence[str]) -> None:
     """Checks that the replicas compute nothing of what the host counts.
 
     Raises:
-      NotImplementedError: they do, as a hook fetches it.
+      NotImplementedError: they do, because a hook fetches it.
     """
     twice = sorted(counted.nodes.intersection(names))
     if twice:

@@ -1,9 +1,10 @@
-"""The hosts of a strategy's replicas, and how each of them feeds its own."""
+"""The hosts of a strategy's replicas, which feed their batches."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Any
 
 import tensorflow as tf
 
@@ -27,9 +28,9 @@ class Host:
 
 
 def hosts_of(strategy: tf.distribute.Strategy) -> tuple[Host, ...]:
-    """The hosts of a strategy's replicas, in the order of their first replicas.
+    """Returns the hosts of a strategy's replicas, in the order of their first replicas.
 
-    A replica that is spread over the cores of several hosts belongs to that of its first core.
+    A replica that is spread over the cores of several hosts belongs to the host of its first core.
     """
     here = tf.DeviceSpec.from_string(host_device())
     replicas: dict[str, list[int]] = {}
@@ -47,15 +48,15 @@ def is_here(hosts: Sequence[Host]) -> bool:
 
 def split_over_hosts(
     tensors: Sequence[tf.Tensor], hosts: Sequence[Host], axes: Sequence[int | None] | None = None
-) -> list:
-    """The hosts' batches as per-replica values for strategy.run; each host splits its own.
+) -> list[Any]:
+    """Returns the hosts' batches as per-replica values for strategy.run; each host splits its own.
 
     Args:
       tensors: the flat components of the first host's batch, then those of the second's, and so
         on. The batch dimension of each is divisible by the number of the host's replicas.
-      hosts: who feeds; each replica is fed by one of them.
+      hosts: the hosts; each replica is fed by one of them.
       axes: the batch dimension of each component; None for one that every replica of the host
-        gets whole. By default all are 0.
+        receives whole. By default all are 0.
     """
     count = len(tensors) // len(hosts)
     axes = axes if axes is not None else [0] * count

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -38,11 +39,11 @@ class StepLoop:
     counted that did not run.
 
     Args:
-      session: of the traced graph; owns the variables.
+      session: the session of the traced graph; owns the variables.
       strategy: runs the replicas.
-      step: what to run.
-      layout: how a batch lies over the replicas.
-      request: what is asked of the loop.
+      step: the step to run.
+      layout: the layout of a batch over the replicas.
+      request: the results wanted of the loop.
 
     Raises:
       NotCompilableError: see ``ReplicaStep``.
@@ -99,7 +100,7 @@ class StepLoop:
 
     def __call__(
         self,
-        iterator,
+        iterator: Any,
         steps: int,
         draw: int = 0,
         limit: int | None = None,
@@ -110,16 +111,15 @@ class StepLoop:
         """Runs up to ``steps`` steps.
 
         Args:
-          iterator: of an eager dataset of host batches.
-          steps: at most so many.
-          draw: how many steps were run before, the position in the random streams.
+          iterator: an iterator of an eager dataset of host batches.
+          steps: the largest number of steps.
+          draw: the number of earlier steps, which is the position in the random streams.
           limit: the value of the limit variable at which to end; looked at before each step but
             a call's first on one replica, which runs without a loop where it is the only one.
           fed: the values of the references that are fed, in their order.
-          start: the position at which the loop started that this call ends; by default it is one
-            of its own.
-          singly: whether a single step is one of many: then it is worth a function of its own, a
-            quicker one; else it runs in the loop, which is compiled in any case.
+          start: the position at which the loop started that this call ends; by default ``draw``.
+          singly: whether many calls run a single step: then a separate, faster function pays off;
+            else the step runs in the loop, which is compiled in any case.
         """
         if self._parts.are_chosen:
             iterator = self._parts.of(iterator)
@@ -153,14 +153,14 @@ class StepLoop:
             self._step.run.lowering.check(for_tpu, allowed)
 
     def lower(self, replicas: int, has_values: bool = True) -> LoweredStep:
-        """A replica's part of the step for a TPU's compiler: see ``StepLowering.lower``."""
+        """Lowers a replica's part of the step for a TPU's compiler: see ``StepLowering.lower``."""
         if has_values:
             self._step.run.check_ready()
         with eager_mode(), tf.device(host_device()):
             return self._step.run.lowering.lower(replicas, has_values)
 
-    def traced(self, iterator) -> tf.Graph:
-        """The graph of the loop for an iterator of this kind; nothing runs."""
+    def traced(self, iterator: Any) -> tf.Graph:
+        """Returns the graph of the loop for an iterator of this kind; nothing runs."""
         return self._many.function(iterator)[0].graph
 
     def _fed_values(self, fed: Sequence[np.ndarray]) -> list[tf.Tensor]:

@@ -1,4 +1,4 @@
-"""Many steps in one function: what is traced."""
+"""The traced function of many steps."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import tensorflow as tf
 from estimator_bridge.runtime.draws import Draws, HostDraws
 from estimator_bridge.runtime.step_outputs import StepOutputs
 from estimator_bridge.runtime.watched_step import WatchedStep
-from estimator_bridge.runtime.workers import Workers, workers_of
+from estimator_bridge.runtime.workers import workers_of
 
 __all__ = ["LoopBody"]
 
@@ -20,17 +20,17 @@ class LoopBody:
     """The function of a loop.
 
     Every operation here runs once a step, and costs a small model's step about a percent. The next
-    batch is drawn ahead, at the end of the step before and only if there is to be another: so the
-    loop's condition sees the input's end, no batch is lost, and the step itself stands in the loop
-    without a branch around it.
+    batch is drawn ahead, at the end of the previous step and only if another step is wanted: so the
+    loop's condition sees the input's end, no batch is lost, and the step needs no branch around
+    it.
 
     Args:
-      step: what to run.
+      step: the step to run.
       counts_up: whether the step adds one to its counter and nothing else writes it. Then the limit
-        is known as a number of steps; to look at the counter in each costs 8 percent.
+        is a number of steps; checking the counter in each step costs 8 percent.
       full_batch: see ``BatchLayout``.
-      graph: the traced graph, by which the workers' meetings are known.
-      outputs: takes the fetches of each step, instead of the last one's being returned.
+      graph: the traced graph, which identifies the workers' collectives.
+      outputs: takes the fetches of each step; without it, the last step's are returned.
     """
 
     def __init__(
@@ -45,14 +45,22 @@ class LoopBody:
         self._graph, self._outputs = graph, outputs
         self._workers = workers_of(step.strategy)
 
-    def __call__(self, draws: Draws, iterator: Any, steps, draw, limit, *fed) -> dict[str, Any]:
+    def __call__(
+        self,
+        draws: Draws,
+        iterator: Any,
+        steps: tf.Tensor,
+        draw: tf.Tensor,
+        limit: tf.Tensor,
+        *fed: tf.Tensor,
+    ) -> dict[str, Any]:
         """Traces the loop.
 
         Args:
-          draws: how batches are drawn.
-          iterator: from where.
-          steps: run at most so many.
-          draw: the position in the random streams at which it begins.
+          draws: draws batches.
+          iterator: the source of batches.
+          steps: the largest number of steps.
+          draw: the position in the random streams at the start.
           limit: the counter's value at which it ends.
           *fed: values of the references that are fed.
 
@@ -65,7 +73,7 @@ class LoopBody:
         if counter and self._counts_up:
             most = tf.minimum(steps, limit - self._step.counted())
 
-        def is_wanted(state, whatever_loss=False):
+        def is_wanted(state: dict[str, Any], whatever_loss: bool = False) -> tf.Tensor:
             wanted = state["done"] < most
             if counter and not self._counts_up:
                 wanted &= self._step.counted() < limit
@@ -75,25 +83,29 @@ class LoopBody:
                 wanted &= tf.equal(state["short_size"], 0)
             return wanted
 
-        def with_next_batch(state, meeting=1, ahead=None):
-            # Alone, no draw waits for the loss.
-            wanted = is_wanted(state, whatever_loss=not self._workers)
+        def with_next_batch(
+            state: dict[str, Any], meeting: int = 1, ahead: Any = None
+        ) -> dict[str, Any]:
+            if self._workers.count == 1:  # no draw waits for the loss
+                wanted = is_wanted(state, whatever_loss=True)
+                return {**state, "batch": draws.draw(iterator, wanted, ahead)}
+            wanted = is_wanted(state)
             batch = draws.draw(iterator, wanted, ahead)
-            if self._workers:
-                has = batch[-1].has_value() | ~wanted
-                loss, all_have_one = self._meet(self._workers, meeting, state["loss"], has)
-                wanted &= _is_a_number(loss)
-                kept = batch
-                batch = tf.cond(wanted & all_have_one, lambda: kept, draws.nothing)
-                state = {**state, "loss": loss}
-            return {**state, "batch": batch}
+            has_one = batch[-1].has_value() | ~wanted
+            loss, all_have_one = self._meet(meeting, state["loss"], has_one)
+            is_kept = wanted & _is_a_number(loss) & all_have_one
+            return {
+                **state,
+                "loss": loss,
+                "batch": tf.cond(is_kept, lambda: batch, draws.nothing),
+            }
 
-        def body(state):
+        def body(state: dict[str, Any]) -> tuple[dict[str, Any]]:
             batch, ahead = draws.take(iterator, state["batch"])
             stepped = self._stepped_if_full if takes_full_only else self._stepped
             return (with_next_batch(stepped(state, batch, draw, fed), ahead=ahead),)
 
-        def goes_on(state):
+        def goes_on(state: dict[str, Any]) -> tf.Tensor:
             has_batch = draws.are_there(state["batch"])
             if is_on_hosts:  # nothing is drawn ahead
                 return has_batch & is_wanted(state)
@@ -117,7 +129,7 @@ class LoopBody:
         return {**end, "limit_value": self._step.counted()} if counter else end
 
     def _start(self, iterator: Any, takes_full_only: bool) -> dict[str, Any]:
-        """The loop's state before the first step."""
+        """Returns the loop's state before the first step."""
         start: dict[str, Any] = {
             "done": tf.constant(0, tf.int64),
             "loss": tf.constant(0.0),
@@ -131,14 +143,19 @@ class LoopBody:
             start["short_batch"] = [tf.zeros(s.shape, s.dtype) for s in tf.nest.flatten(spec)]
         return start
 
-    def _meet(self, workers: Workers, meeting: int, loss, has_batch):
-        """The workers' mean loss, and whether each of them has a batch: none goes on alone."""
-        first_key, _ = workers.keys(self._graph)
+    def _meet(
+        self, meeting: int, loss: tf.Tensor, has_batch: tf.Tensor
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        """Returns the workers' mean loss, and whether each has a batch: none continues alone."""
+        workers = self._workers
+        first_key, _ = workers.keys.of(self._graph)
         mine = tf.stack([loss, tf.cast(has_batch, tf.float32)])
         total = workers.sum_over_hosts(mine, first_key + meeting)
         return total[0] / workers.count, total[1] > workers.count - 0.5
 
-    def _stepped(self, state: dict, batch: Any, draw, fed: Sequence[tf.Tensor]) -> dict:
+    def _stepped(
+        self, state: dict[str, Any], batch: Any, draw: tf.Tensor, fed: Sequence[tf.Tensor]
+    ) -> dict[str, Any]:
         loss, needs = self._step(batch, draw + state["done"], fed)
         new = {**state, "done": state["done"] + 1, "needs": needs}
         if self._step.loss:
@@ -148,7 +165,9 @@ class LoopBody:
             new["outputs"], new["needs"] = self._outputs.added(state["outputs"], values), []
         return new
 
-    def _stepped_if_full(self, state: dict, sized_batch, draw, fed: Sequence[tf.Tensor]) -> dict:
+    def _stepped_if_full(
+        self, state: dict[str, Any], sized_batch: Any, draw: tf.Tensor, fed: Sequence[tf.Tensor]
+    ) -> dict[str, Any]:
         ((size, components),) = sized_batch
         flat = tf.nest.flatten(components, expand_composites=True)
         kept = {key: value for key, value in state.items() if key != "batch"}

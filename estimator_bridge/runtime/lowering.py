@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -24,14 +25,14 @@ _SLOW_FLOAT64 = "a TPU has no float64: it computes with several numbers instead.
 
 @dataclasses.dataclass(frozen=True)
 class StepLowering:
-    """What lowers a step.
+    """Lowers a step.
 
     Attributes:
       graph: the traced graph.
       resources: its variables.
       lifted: the replica's part.
-      inputs: the references that a call gives values to: the batch, and what is fed.
-      results: how many of the lifted fetches are tensors to return.
+      inputs: the references that a call supplies: the batch, and the fed ones.
+      results: the number of lifted fetches that are tensors to return.
     """
 
     graph: tf.Graph
@@ -61,12 +62,12 @@ class StepLowering:
         self._compile("hlo", lambda sums: [value for value, _ in sums], 0, True)
 
     def lower(self, replicas: int, has_values: bool) -> LoweredStep:
-        """The step as HLO, with its sums as all-reduces over so many replicas.
+        """Returns the step as HLO, with its sums as all-reduces over the replicas.
 
         Args:
-          replicas: how many.
-          has_values: whether the variables have values. Those of the step's own are not needed:
-            without, the step is lowered with variables of the same shapes, which go again.
+          replicas: the number of replicas.
+          has_values: whether the variables have values. Without them, the step is lowered with
+            temporary variables of the same shapes.
 
         Raises:
           NotCompilableError: TensorFlow cannot lower it; names the operations and the lines.
@@ -121,7 +122,7 @@ class StepLowering:
         handles: dict[str, tf.Tensor] = {}
 
         @tf.autograph.experimental.do_not_convert
-        def on_one_replica(draw, *components):
+        def on_one_replica(draw: tf.Tensor, *components: tf.Tensor) -> Any:
             handles.update(self._handles(variables))
             values = {**handles, **dict(zip(self.inputs, components))}
             number = replica if isinstance(replica, int) else replica()
@@ -154,7 +155,7 @@ class StepLowering:
         return {**own, **self.resources.handles(others)}
 
     def _stand_ins(self) -> dict[str, tf.Variable]:
-        """Variables of the step's shapes, by the reference of their handle."""
+        """Returns variables of the step's shapes, by the reference of their handle."""
         found = {}
         for ref in sorted(self.lifted.given):
             name = ref[: -len(":0")]
@@ -164,7 +165,7 @@ class StepLowering:
         return found
 
     def _leaves_something_out(self) -> bool:
-        """Whether an operation, allowed or meant for the host, is none of XLA's here."""
+        """Whether XLA does not compile an operation, as it is allowed or meant for the host."""
         names = self.lifted.names
         return bool(find_obstacles(self.graph, names, for_tpu=False) or self._outside_compilation())
 
@@ -173,12 +174,12 @@ class StepLowering:
         return [n for n in self.lifted.names if "_xla_outside_compilation" in nodes[n].attr]
 
     def _in_float64(self) -> Iterator[Finding]:
-        """The operations that compute in float64, one for each line of the program."""
+        """Returns the operations that compute in float64, one for each line of the program."""
         seen = set()
         for name in self.lifted.names:
             try:
                 operation = self.graph.get_operation_by_name(name)
-            except KeyError:  # of a function that was spread out
+            except KeyError:  # of a function that was inlined
                 continue
             if any(tensor.dtype == tf.float64 for tensor in operation.outputs):
                 line = line_of_node(self.graph, name)
@@ -192,7 +193,7 @@ class StepLowering:
 
 
 def _unwritten(like: tf.Variable) -> tf.Tensor:
-    """A tensor like a variable, whose memory is not touched: the model may be larger than this."""
+    """Returns a tensor like a variable, whose memory is never touched: the model may exceed it."""
     if like.dtype in _UNWRITTEN:
         return tf.raw_ops.Empty(shape=like.shape.as_list(), dtype=like.dtype, init=False)
     return tf.zeros(like.shape, like.dtype)
@@ -203,10 +204,10 @@ def _argument(kind: str, name: str, like: tf.TensorSpec | tf.Variable) -> Argume
 
 
 def _all_reduce(value: tf.Tensor, groups: np.ndarray | None, replicas: int, name: str) -> tf.Tensor:
-    """A sum over replicas as XLA has it, under the name of the program's.
+    """Returns a sum over replicas as XLA has it, under the name of the program's sum.
 
     Raises:
-      NotCompilableError: there is none for numbers of this type.
+      NotCompilableError: there is no such sum for this type.
     """
     if value.dtype in _BY_XLA:
         listed = [list(range(replicas))] if groups is None else groups.tolist()

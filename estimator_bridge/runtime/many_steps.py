@@ -1,4 +1,4 @@
-"""Calls of the compiled loop: any number of steps, from any iterator of the input."""
+"""Calls the compiled loop: any number of steps, from any iterator of the input."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.graph import DividedIterators, host_device
+from estimator_bridge.graph import host_device
 from estimator_bridge.graph.far_files import read_by
 from estimator_bridge.runtime.compiled_loop import CompiledLoop
 from estimator_bridge.runtime.draws import draws_of
@@ -29,11 +29,11 @@ class ManySteps:
     """Compiles the loop once for each kind of iterator, and calls it.
 
     Args:
-      step: what to run.
+      step: the step to run.
       body: the function of the loop.
-      layout: how a batch lies.
-      fed: of the values that each call supplies.
-      outputs: keeps the fetches of each step; None where the last one's are wanted.
+      layout: the layout of a batch.
+      fed: the specs of the values that each call supplies.
+      outputs: keeps the fetches of each step; None if only the last step's are wanted.
 
     Attributes:
       fed: as given.
@@ -51,8 +51,8 @@ class ManySteps:
         self._step, self._body, self._layout = step, body, layout
         self.fed, self._outputs, self._is_random = fed, outputs, step.run.is_random
         self.compiled: list[tuple[object, CompiledLoop]] = []
-        # Which loop an iterator has, and what that takes in its place.
-        self._bound: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+        # The loop of an iterator, and the tensors that it takes.
+        self._bound: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         self._numbers: dict[int, tf.Tensor] = {}
 
     def __call__(
@@ -85,7 +85,7 @@ class ManySteps:
         )
 
     def function(self, iterator: Any) -> tuple[CompiledLoop, list[tf.Tensor]]:
-        """The compiled loop for iterators of this kind, and what it takes in their place."""
+        """Returns the compiled loop for iterators of this kind, and the tensors that it takes."""
         if iterator in self._bound:
             return self._bound[iterator]
         elements, full_batch = self._layout.elements or 1, self._layout.full_batch
@@ -96,12 +96,12 @@ class ManySteps:
                 compiled = CompiledLoop(self._body, draws, drawn_from, self.fed)
                 self.compiled.append((draws.key, compiled))
         found = compiled, tf.nest.flatten(drawn_from, expand_composites=True)
-        if drawn_from is iterator or isinstance(iterator, DividedIterators):
+        if draws.is_bound:
             self._bound[iterator] = found
         return found
 
     def _number(self, value: int) -> tf.Tensor:
-        """A number as a tensor, kept: to make one takes as long as a small operation."""
+        """Returns a number as a cached tensor: making one takes as long as a small operation."""
         if value not in self._numbers:
             if len(self._numbers) == _NUMBERS_KEPT:
                 self._numbers.clear()
@@ -110,8 +110,8 @@ class ManySteps:
         return self._numbers[value]
 
 
-def _short_batch(state: dict[str, Any], iterator: Any) -> list | None:
-    """The flat components of a batch for which no step ran; None where there is none."""
+def _short_batch(state: dict[str, Any], iterator: Any) -> list[Any] | None:
+    """Returns the flat components of a batch for which no step ran; None if there is none."""
     if "ahead" in state:  # of several hosts, each with its size, and perhaps padded
         iterator.ahead = state["ahead"].numpy().tolist()
         if not state["is_short"]:
@@ -122,8 +122,8 @@ def _short_batch(state: dict[str, Any], iterator: Any) -> list | None:
     return [part[:size] for part in state["short_batch"]] if size else None
 
 
-def _values(optionals: Sequence[Any]) -> list[list]:
-    """The flat components of the optionals that have a value."""
+def _values(optionals: Sequence[Any]) -> list[list[Any]]:
+    """Returns the flat components of the optionals that have a value."""
     return [
         tf.nest.flatten(optional.get_value(), expand_composites=True)
         for optional in optionals

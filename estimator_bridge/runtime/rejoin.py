@@ -1,4 +1,4 @@
-"""What a worker does when another one is lost: it starts itself anew, and they meet again.
+"""Restarts a worker when another one is lost, so that all meet again.
 
 TensorFlow (2.21 was tried) cannot take a lost worker back into a running process: its server keeps
 the port until the process ends, and its coordination service refuses a task that failed before. So
@@ -25,8 +25,8 @@ from estimator_bridge.tensorflow_private import eager_context, open_event_writer
 
 __all__ = ["command_line", "is_loss", "next_attempt", "rejoin", "tell_failure", "too_late"]
 
-_LIMIT = "ESTIMATOR_BRIDGE_RESTARTS"  # how often in a row; 0: never, whoever started it does
-_STATE = "ESTIMATOR_BRIDGE_RESTARTED"  # from one process to the next: how often, at which step
+_LIMIT = "ESTIMATOR_BRIDGE_RESTARTS"  # restarts in a row; 0: the launcher restarts it
+_STATE = "ESTIMATOR_BRIDGE_RESTARTED"  # from one process to the next: number of restarts, step
 _USUAL_LIMIT = 5
 _TASK = re.compile(r"/job:(\w+)/(?:replica:0/)?task:(\d+)")
 _FAILED = "estimator_bridge: failed: "
@@ -47,11 +47,11 @@ def is_loss(error: BaseException) -> bool:
 
 
 def too_late(workers: Workers, error: BaseException) -> WorkerError | None:
-    """The error to raise where workers that live did not come in time; None for others.
+    """Returns the error to raise if live workers did not come in time; None for other errors.
 
     Args:
-      workers: of the training that failed.
-      error: how it failed; see ``is_loss``.
+      workers: the workers of the training that failed.
+      error: the failure; see ``is_loss``.
     """
     if not (isinstance(error, tf.errors.DeadlineExceededError) and workers.timeout_secs):
         return None
@@ -78,20 +78,20 @@ def tell_failure(workers: Workers, error: BaseException) -> None:
     said = f"{_FAILED}{workers.name}: {type(error).__name__}: {error}"[:1000]
     try:
         eager_context().report_error_to_cluster(tf.errors.INTERNAL, said)
-    except Exception as second:  # what happened before is what counts
+    except Exception as second:  # the first failure counts
         logging.warning("The other workers could not be told of the failure: %s", second)
 
 
 def rejoin(workers: Workers, error: BaseException) -> None:
-    """Starts this process anew, to meet the others again.
+    """Restarts this process, to meet the others again.
 
     Args:
-      workers: of the training that failed.
-      error: how it failed; see ``is_loss``.
+      workers: the workers of the training that failed.
+      error: the failure; see ``is_loss``.
 
     Raises:
-      WorkerError: another worker's program failed; or this process cannot be started anew, or was
-        too often.
+      WorkerError: another worker's program failed, or this process cannot be restarted, or was
+        restarted too often.
     """
     _, failed, what = str(error).partition(_FAILED)
     if failed:
@@ -126,7 +126,7 @@ def rejoin(workers: Workers, error: BaseException) -> None:
 
 
 def _who(workers: Workers, message: str) -> str:
-    """The lost workers, as far as TensorFlow's message or a look around tells."""
+    """Returns the lost workers, as far as TensorFlow's message or a check of addresses shows."""
     own = workers.addresses[workers.index]
     found = [workers.address(job, int(task)) for job, task in _TASK.findall(message)]
     found += not_answering(workers.addresses)
@@ -134,11 +134,11 @@ def _who(workers: Workers, message: str) -> str:
 
 
 def next_attempt(environment: Mapping[str, str], step: int) -> tuple[int, int]:
-    """Which attempt in a row the next start is, and how many there may be.
+    """Returns the number of the next attempt in a row, and the limit.
 
     Args:
-      environment: holds what the process before this one left, and the limit.
-      step: that training has reached; getting further than before begins a new row.
+      environment: holds the state of the previous process, and the limit.
+      step: the step that training has reached; progress starts a new count.
     """
     before = json.loads(environment.get(_STATE) or '{"attempt": 0, "step": -1}')
     row = 0 if step > before["step"] else before["attempt"]
@@ -148,7 +148,7 @@ def next_attempt(environment: Mapping[str, str], step: int) -> tuple[int, int]:
 def command_line(
     main: Any, arguments: Sequence[str], original: Sequence[str] | None
 ) -> list[str] | None:
-    """The command that runs this program again; None where it is no script and no module.
+    """Returns the command that runs this program again; None if it is no script or module.
 
     Args:
       main: the module ``__main__``.

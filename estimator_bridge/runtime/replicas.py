@@ -1,13 +1,13 @@
-"""What passes between the host and the replicas: split batches, sums, gathered results."""
+"""Exchanges between the host and the replicas: split batches, sums, gathered results."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.runtime.workers import Workers
 from estimator_bridge.tensorflow_private import PerReplica, merges_replicas
 
 __all__ = [
@@ -23,14 +23,14 @@ __all__ = [
 
 def split_batch(
     tensors: Sequence[tf.Tensor], replicas: int, axes: Sequence[int | None] | None = None
-) -> list:
-    """A host's batch as per-replica values for strategy.run, in the order of the examples.
+) -> list[Any]:
+    """Returns a host's batch as per-replica values for strategy.run, in the order of the examples.
 
     Args:
       tensors: the flat components of a batch; the batch dimension of each is divisible by
         ``replicas``.
-      replicas: how many parts.
-      axes: the batch dimension of each component; None for one that every replica gets whole.
+      replicas: the number of parts.
+      axes: the batch dimension of each component; None for one that every replica receives whole.
         By default all are 0.
     """
     axes = axes if axes is not None else [0] * len(tensors)
@@ -40,13 +40,13 @@ def split_batch(
     ]
 
 
-def deal_batches(tensors: Sequence[tf.Tensor], replicas: int) -> list:
-    """The replicas' own batches as per-replica values for strategy.run.
+def deal_batches(tensors: Sequence[tf.Tensor], replicas: int) -> list[Any]:
+    """Returns the replicas' batches as per-replica values for strategy.run.
 
     Args:
       tensors: the flat components of the first replica's batch, then those of the second's, and
         so on. The replicas' batches may differ in size.
-      replicas: how many of them are in this process.
+      replicas: the number of replicas in this process.
     """
     if replicas == 1:
         return list(tensors)
@@ -54,20 +54,20 @@ def deal_batches(tensors: Sequence[tf.Tensor], replicas: int) -> list:
     return [PerReplica(tuple(tensors[i::count])) for i in range(count)]
 
 
-def gather(strategy: tf.distribute.Strategy, value, most: int | None = None) -> tf.Tensor:
-    """The values of all replicas (or the first ``most``), concatenated along dimension 0."""
+def gather(strategy: tf.distribute.Strategy, value: Any, most: int | None = None) -> tf.Tensor:
+    """Returns the values of all, or the first ``most``, replicas, joined along dimension 0."""
     parts = strategy.experimental_local_results(value)[:most]
     return tf.concat(parts, axis=0) if len(parts) > 1 else tf.identity(parts[0])
 
 
-def mean_over_replicas(strategy: tf.distribute.Strategy, value) -> tf.Tensor:
-    """The mean of a scalar over the replicas of this process, float32."""
+def mean_over_replicas(strategy: tf.distribute.Strategy, value: Any) -> tf.Tensor:
+    """Returns the mean of a scalar over the replicas of this process, float32."""
     parts = [tf.cast(p, tf.float32) for p in strategy.experimental_local_results(value)]
     return tf.add_n(parts) / len(parts) if len(parts) > 1 else parts[0]
 
 
 def replica_id() -> int | tf.Tensor:
-    """This replica's number: an int where it is known while tracing, else an int32 scalar."""
+    """Returns this replica's number: an int if known while tracing, else an int32 scalar."""
     number = tf.distribute.get_replica_context().replica_id_in_sync_group
     static = tf.get_static_value(number) if tf.is_tensor(number) else number
     return number if static is None else int(static)
@@ -95,23 +95,30 @@ class WorkerJoin:
     """``join_replicas`` over the replicas of several processes, for one import of a step.
 
     Args:
-      workers: the processes.
+      worker: the name of this process.
+      sum_over_replicas: returns the sums of tensors over all replicas, given the collectives' keys.
       names: the CrossReplicaSum nodes, in the order in which they are joined.
-      keys: of the collectives, by these names.
+      keys: the collectives' keys, by these names.
 
     Raises:
       NotImplementedError: a sum has no key, as not all workers have it.
     """
 
-    def __init__(self, workers: Workers, names: Sequence[str], keys: Mapping[str, int]):
+    def __init__(
+        self,
+        worker: str,
+        sum_over_replicas: Callable[[Sequence[tf.Tensor], Sequence[int]], list[tf.Tensor]],
+        names: Sequence[str],
+        keys: Mapping[str, int],
+    ):
         unknown = [name for name in names if name not in keys]
         if unknown:
             raise NotImplementedError(
                 f"The cross-replica sum {unknown[0]!r} was added after model_fn, by a hook "
-                f"perhaps, on {workers.name}; the others may not have it, and would not take part. "
+                f"perhaps, on {worker}; the others may not have it, and would not take part. "
                 "Make the sum in model_fn, and let the hook fetch it."
             )
-        self._workers = workers
+        self._sum_over_replicas = sum_over_replicas
         self._left = [keys[name] for name in names]
 
     def __call__(self, values: Sequence[tuple[tf.Tensor, np.ndarray | None]]) -> list[tf.Tensor]:
@@ -121,8 +128,8 @@ class WorkerJoin:
         totals = []
         for (value, groups), key in zip(values, keys):
 
-            def add(_, tensors, key=key):
-                return self._workers.sum_over_replicas(tensors, [key])
+            def add(_: Any, tensors: Sequence[tf.Tensor], key: int = key) -> list[tf.Tensor]:
+                return self._sum_over_replicas(tensors, [key])
 
             if groups is None:
                 totals += add(context, [value])
@@ -131,13 +138,13 @@ class WorkerJoin:
         return totals
 
 
-def _all_sum(context, values: list[tf.Tensor]) -> Sequence[tf.Tensor]:
+def _all_sum(context: tf.distribute.ReplicaContext, values: list[tf.Tensor]) -> Sequence[tf.Tensor]:
     if not merges_replicas(context.strategy):
         return context.all_reduce(tf.distribute.ReduceOp.SUM, values)
 
-    # What all_reduce does, but for the gradient function that it registers, and TensorFlow keeps
-    # for good: with it all that the step holds, the variables too. A lifted step has its gradients.
-    def merged(strategy, *replicated):
+    # This is all_reduce without the gradient function that it registers. TensorFlow keeps that one
+    # permanently, and with it the step and its variables. A lifted step has its gradients.
+    def merged(strategy: tf.distribute.Strategy, *replicated: tf.Tensor) -> Sequence[tf.Tensor]:
         pairs = [(value, value) for value in replicated]
         return strategy.extended.batch_reduce_to(tf.distribute.ReduceOp.SUM, pairs)
 
@@ -148,14 +155,19 @@ def _all_sum(context, values: list[tf.Tensor]) -> Sequence[tf.Tensor]:
     return [next(totals[0] if host else totals[1]) for host in on_host]
 
 
-def _sum_in_group(context, value: tf.Tensor, groups: np.ndarray, all_sum) -> tf.Tensor:
+def _sum_in_group(
+    context: tf.distribute.ReplicaContext,
+    value: tf.Tensor,
+    groups: np.ndarray,
+    all_sum: Callable[..., Sequence[tf.Tensor]],
+) -> tf.Tensor:
     replicas = context.num_replicas_in_sync
     if sorted(groups.flatten()) != list(range(replicas)):
         raise ValueError(
             f"group_assignment {groups.tolist()} must name each of the {replicas} replicas once."
         )
     # Every replica puts its value into its own row; the sum over all of them then holds all.
-    # Rows are chosen, not multiplied by 0: a NaN of one group is no affair of the others.
+    # Rows are chosen, not multiplied by 0: a NaN of one group does not reach the others.
     number = context.replica_id_in_sync_group
     nothing = tf.zeros_like(value)
     rows = tf.stack([tf.where(tf.equal(number, i), value, nothing) for i in range(replicas)])

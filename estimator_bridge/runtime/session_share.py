@@ -1,4 +1,4 @@
-"""What a loop shares with its session: parts of the input, and positions in random streams."""
+"""The state that a loop shares with its session: parts of the input, random positions."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class NeededParts:
     """The parts of the input that a step draws; a session draws from the others by itself.
 
     Args:
-      session: of the traced graph; knows its input.
+      session: the session of the traced graph; knows its input.
       base: references that a step computes in any case.
-      fetches: references that it computes besides.
-      fed: references whose values calls supply: what they stand for is not drawn.
+      fetches: references that it computes additionally.
+      fed: references whose values calls supply; no part is drawn for them.
 
     Attributes:
       are_more: whether the fetches need parts that a step without them leaves alone.
@@ -33,7 +33,7 @@ class NeededParts:
     ):
         self._source, self.are_more = session.input, False
         self._drawn: frozenset[int] | None = None  # None: a step draws all in any case
-        self._needed: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+        self._needed: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         if self._source is not None and self._source.divides:
             snapshot, source = Snapshot.of(session.graph), self._source
             drawn = source.drawn_by(snapshot, base, fed) | source.endless
@@ -46,17 +46,17 @@ class NeededParts:
         return self._drawn is not None
 
     def refs(self, inputs: Sequence[str]) -> Sequence[str]:
-        """What the flat components of a step's elements stand for.
+        """Returns the references of the flat components of a step's elements.
 
         Args:
-          inputs: what they stand for where a step draws all.
+          inputs: the references if a step draws all parts.
         """
         if self._drawn is None or self._source is None:
             return inputs
         return self._source.refs_given(self._drawn)
 
     def of(self, iterator: Any) -> Any:
-        """What a step draws from, of an input in parts."""
+        """Returns the iterator that a step draws from, of an input in parts."""
         is_divided = isinstance(iterator, DividedIterators)
         if self._drawn and not is_divided:  # there is one part
             return iterator
@@ -67,10 +67,10 @@ class NeededParts:
 
 
 class RunsBeside:
-    """Runs of a session beside the steps, of random operations that steps have, too.
+    """Counts session runs between the steps of random operations that steps have too.
 
     Args:
-      session: of the traced graph.
+      session: the session of the traced graph.
       random_names: the random operations of a step.
     """
 
@@ -79,7 +79,7 @@ class RunsBeside:
         self._drawn_beside, self._runs_seen = 0, -1
 
     def count(self) -> int:
-        """How many there were."""
+        """Returns the number of such runs."""
         if self._runs_seen != self._session.random_runs:
             self._drawn_beside = self._session.drawn_beside(self._names)
             self._runs_seen = self._session.random_runs

@@ -21,8 +21,8 @@ class SingleStep:
     """A compiled step on one replica, for hooks that are called at each step.
 
     Args:
-      step: what to run.
-      fed: of the values that each call supplies.
+      step: the step to run.
+      fed: the specs of the values that each call supplies.
     """
 
     def __init__(self, step: WatchedStep, fed: Sequence[tf.TensorSpec]):
@@ -30,15 +30,15 @@ class SingleStep:
         self._is_random = step.run.is_random
         # The function holds the iterator: passed as an argument, it would cost as much as all else.
         self._iterator: Any = None
-        self._call: Callable[..., list] | None = None
+        self._call: Callable[..., list[Any]] | None = None
 
     def __call__(self, iterator: Any, draw: int, fed: Sequence[tf.Tensor]) -> LoopResult:
-        """Runs it; see ``StepLoop``.
+        """Runs the step; see ``StepLoop``.
 
         Args:
-          iterator: of an eager dataset; it is compiled anew for another one.
+          iterator: an iterator of an eager dataset; another one compiles the step again.
           draw: the position in the random streams.
-          fed: the values of what is fed.
+          fed: the fed values.
         """
         if self._call is None or self._iterator is not iterator:
             self._call = self._compiled(iterator)
@@ -60,7 +60,7 @@ class SingleStep:
             limit_value=limit_value if self._step.counter else None,
         )
 
-    def _compiled(self, iterator: Any) -> Callable[..., list]:
+    def _compiled(self, iterator: Any) -> Callable[..., list[Any]]:
         number = [tf.TensorSpec([], tf.int64)] if self._is_random else []
         function = tf.function(self._traced, autograph=False)
         self._step.run.check_ready()
@@ -68,16 +68,16 @@ class SingleStep:
             self._iterator = iterator
             return flat_call(function.get_concrete_function(*number, *self._fed))
 
-    def _traced(self, *given: tf.Tensor) -> list:
+    def _traced(self, *given: tf.Tensor) -> list[Any]:
         draw, fed = (given[0], given[1:]) if self._is_random else (0, given)
         batch, step = self._iterator.get_next_as_optional(), self._step
 
-        def run() -> list:
+        def run() -> list[Any]:
             loss, needs = step([batch.get_value()], draw, fed)
             values = [*([loss] if step.loss else []), *step.fetches.computed(needs)]
             return [step.counted() if step.counter else tf.constant(0, tf.int64), *values]
 
-        def nothing() -> list:
+        def nothing() -> list[Any]:
             values = [*([tf.constant(0.0)] if step.loss else []), *step.fetches.none()]
             return [tf.constant(_ENDED, tf.int64), *values]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -12,7 +13,7 @@ from estimator_bridge.graph import JoinFn, Lifted, LiftedSession, Snapshot, host
 from estimator_bridge.graph.compilable import find_obstacles, not_compilable
 from estimator_bridge.runtime.host_part import HostPart
 from estimator_bridge.runtime.lowering import StepLowering
-from estimator_bridge.runtime.replicas import WorkerJoin, join_replicas, replica_id
+from estimator_bridge.runtime.replicas import replica_id
 from estimator_bridge.runtime.step_values import (
     FETCHES_NOTHING,
     SPLIT_EVENLY,
@@ -30,15 +31,15 @@ class ReplicaStep:
     """A step, for use inside a tf.function.
 
     Args:
-      session: of the traced graph.
+      session: the session of the traced graph.
       strategy: runs the replicas.
-      step: what to run.
-      layout: how its batch lies.
-      request: what a call returns beside the loss: ``fetches``, of every step and every replica.
-        ``outputs`` are a loop's affair.
+      step: the step to run.
+      layout: the layout of its batch.
+      request: the results besides the loss: ``fetches``, of every step and every replica. Loops
+        handle ``outputs``.
 
     Raises:
-      NotCompilableError: ``jit_compile``, and XLA has no such operation as one of the step's.
+      NotCompilableError: ``jit_compile``, and XLA lacks one of the step's operations.
     """
 
     def __init__(
@@ -51,7 +52,7 @@ class ReplicaStep:
     ):
         self._session, self._strategy = session, strategy  # py_function's live with their graph
         self._layout, self._is_ready = layout, False
-        # A hook may feed what the input would bring.
+        # A hook may feed a tensor that the input would provide.
         self._inputs, self._fed = list(step.inputs), list(request.fed)
         returned = [*([step.loss] if step.loss else []), *request.fetches]
         self._tensors = list(dict.fromkeys([*returned, *HostPart.needs_of(step.host)]))
@@ -79,7 +80,7 @@ class ReplicaStep:
 
     @property
     def is_random(self) -> bool:
-        """Whether the position, in the random streams or in a loop, makes a difference."""
+        """Whether the result depends on the position in the random streams or in a loop."""
         return bool(self._lifted.random_names) or bool(self._host and self._host.is_random)
 
     @property
@@ -96,7 +97,7 @@ class ReplicaStep:
         """Checks that the variables that a step reads are initialized.
 
         Raises:
-          FailedPreconditionError: one is not.
+          FailedPreconditionError: a variable is not initialized.
         """
         if self._is_ready:  # a variable that has a value keeps one
             return
@@ -130,11 +131,13 @@ class ReplicaStep:
         return StepLowering(session.graph, session.resources, self._lifted, refs, count)
 
     def begin_loop(self, draw: int) -> None:
-        """Says at which position a loop's first step is; the host counts from there."""
+        """Sets the position of a loop's first step, from which the host counts."""
         if self._host:
             self._host.begin_loop(draw)
 
-    def __call__(self, batch, draw, fed: Sequence[tf.Tensor] = ()) -> dict:
+    def __call__(
+        self, batch: Any, draw: tf.Tensor, fed: Sequence[tf.Tensor] = ()
+    ) -> dict[str, Any]:
         """Runs the step.
 
         Args:
@@ -148,7 +151,7 @@ class ReplicaStep:
         flat = tf.nest.flatten(batch, expand_composites=True)
         parts = self._layout.deal(flat, self._strategy.num_replicas_in_sync)
 
-        def on_replica(*components):
+        def on_replica(*components: tf.Tensor) -> Any:
             values = self._session.resources.handles(self._lifted.given)
             values.update(zip(self._inputs, self._cut(components)))
             values.update(zip(self._fed, fed))
@@ -164,7 +167,7 @@ class ReplicaStep:
         return values
 
     def _cut(self, components: Sequence[tf.Tensor]) -> Sequence[tf.Tensor]:
-        """A replica's batch, cut over its cores as XLA is told."""
+        """Splits a replica's batch over its cores, by annotations for XLA."""
         partitions = self._layout.partitions
         if not partitions:
             return components
@@ -176,12 +179,8 @@ class ReplicaStep:
         ]
 
     def _join(self) -> JoinFn:
-        """Adds over the replicas, for one replica's import of the step."""
-        workers = workers_of(self._strategy)
-        if workers is None:
-            return join_replicas
-        _, keys = workers.keys(self._session.graph)
-        return WorkerJoin(workers, self._lifted.sums, keys)
+        """Returns the sum over the replicas, for one replica's import of the step."""
+        return workers_of(self._strategy).join(self._session.graph, self._lifted.sums)
 
 
 def _check_fed(snapshot: Snapshot, names: Sequence[str]) -> None:

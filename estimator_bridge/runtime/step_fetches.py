@@ -1,8 +1,9 @@
-"""What a loop returns of its last step."""
+"""The results that a loop returns from its last step."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import tensorflow as tf
 
@@ -13,22 +14,22 @@ __all__ = ["StepFetches"]
 
 
 class StepFetches:
-    """References of which the last step's values are wanted.
+    """References whose values in the last step are wanted.
 
-    What only they need, and what changes nothing, is computed behind the last step. Each step
-    leaves for that its ``needs``.
+    Operations without side effects that only they need run after the last step, from the values
+    of ``needs``, which each step returns.
 
     Args:
-      session: of the traced graph.
+      session: the session of the traced graph.
       fetches: references; those of operations change state or hold others back.
       base: references that a step computes in any case.
       given: references whose values come from outside of the graph.
 
     Attributes:
       fetches: as given.
-      refs: those that have values.
-      needs: references of which each step hands on the first replica's values.
-      operations: what each step runs for the fetches' sake, '^name' each.
+      refs: the references that have values.
+      needs: references whose values on the first replica each step returns.
+      operations: the operations that each step runs for the fetches, '^name' each.
       has_effects: whether the fetches change state.
     """
 
@@ -55,7 +56,7 @@ class StepFetches:
             self.operations = [ref for ref in division.in_step if ref.startswith("^")]
         self.needs = self._deferred.needs if self._deferred else self.refs
         if any(tensor_of(ref).dtype in (tf.variant, tf.resource) for ref in self.needs):
-            # The inside of a TensorArray cannot be handed from step to step.
+            # The state of a TensorArray cannot pass from step to step.
             self._deferred, self.needs = None, self.refs
         self._traced = [tensor_of(ref) for ref in self.refs]
         self._needs_traced = [tensor_of(ref) for ref in self.needs]
@@ -66,28 +67,30 @@ class StepFetches:
         return [tensor.shape for tensor in self._needs_traced]
 
     def no_needs(self) -> list[tf.Tensor]:
-        """What stands for the needs before the first step."""
+        """Returns empty needs before the first step."""
         return [_empty(tensor) for tensor in self._needs_traced]
 
     def none(self) -> list[tf.Tensor]:
-        """What stands for the values where no step ran."""
+        """Returns empty values if no step ran."""
         return [_empty(tensor) for tensor in self._traced]
 
-    def needed(self, strategy: tf.distribute.Strategy, values: Mapping) -> list[tf.Tensor]:
-        """The needs, from a step's per-replica values by reference."""
+    def needed(
+        self, strategy: tf.distribute.Strategy, values: Mapping[str, Any]
+    ) -> list[tf.Tensor]:
+        """Returns the needs, from a step's per-replica values by reference."""
         needs = [strategy.experimental_local_results(values[ref])[0] for ref in self.needs]
         for need, traced in zip(needs, self._needs_traced):
-            need.set_shape(traced.shape)  # a GraphDef forgets what set_shape said
+            need.set_shape(traced.shape)  # a GraphDef does not keep what set_shape set
         return needs
 
-    def computed(self, needs: Sequence[tf.Tensor], is_wanted: bool | tf.Tensor = True) -> list:
-        """The values, from a step's needs; nothing is computed where nobody wants them."""
+    def computed(self, needs: Sequence[tf.Tensor], is_wanted: bool | tf.Tensor = True) -> list[Any]:
+        """Returns the values, from a step's needs; computes nothing if they are not wanted."""
         deferred = self._deferred
         if deferred is None:
             return list(needs)
         known = dict(zip(self.needs, needs))
 
-        def compute() -> list:
+        def compute() -> list[Any]:
             return [
                 tf.ensure_shape(value, traced.shape)
                 for value, traced in zip(deferred(known), self._traced)

@@ -1,4 +1,4 @@
-"""What the steps of a running loop leave for the program, in order."""
+"""The outputs of each step of a running loop, in order."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ _raw = tf.raw_ops
 
 
 class StepOutputs:
-    """Lists that grow with the steps of a loop; where a step fails, they are lost.
+    """Lists that grow with the steps of a loop; if a step fails, they are lost.
 
-    A queue would keep them, but takes half as long as a small model's step: its operations are
-    asynchronous, so each hands the rest of the step to another thread.
+    A queue would keep them, but costs half of a small model's step: its operations are
+    asynchronous, so each moves the rest of the step to another thread.
 
     Args:
-      specs: of a step's outputs, as far as the graph knows their shapes.
+      specs: the specs of a step's outputs, as far as the graph knows their shapes.
     """
 
     def __init__(self, specs: Sequence[tf.TensorSpec]):
         self._specs = list(specs)
 
     def none(self) -> list[tf.Tensor]:
-        """The lists before the first step."""
+        """Returns the lists before the first step."""
         return [
             _raw.EmptyTensorList(
                 element_shape=tf.constant(-1),
@@ -40,14 +40,14 @@ class StepOutputs:
         ]
 
     def added(self, lists: Sequence[tf.Tensor], values: Sequence[tf.Tensor]) -> list[tf.Tensor]:
-        """The lists with a step's outputs at their ends."""
+        """Returns the lists with a step's outputs appended."""
         return [
             _raw.TensorListPushBack(input_handle=handle, tensor=value)
             for handle, value in zip(lists, values)
         ]
 
     def read(self, lists: Sequence[tf.Tensor], steps: int) -> list[list[np.ndarray]]:
-        """The outputs of a loop's steps, a list a step."""
+        """Returns the outputs of a loop's steps, one list per step."""
         if not steps:
             return []
         with eager_mode(), tf.device(host_device()):
@@ -65,7 +65,7 @@ def _column(spec: tf.TensorSpec, handle: tf.Tensor, steps: int) -> list[np.ndarr
             leading_dims=tf.constant([], tf.int64),
         )
         ends = np.cumsum(sizes.numpy())
-        # Copies, for who keeps one example is to keep its batch alive and no more.
+        # Copies, so that a kept example keeps only its own batch alive.
         return [part.copy() for part in np.split(joined.numpy(), ends[:-1])]
     return [
         _raw.TensorListGetItem(

@@ -1,9 +1,10 @@
-"""A step loop's parts as values: the step, how its batch lies, and what is asked of the loop."""
+"""The parts of a step loop as values: the step, the layout of its batch, and the request."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import tensorflow as tf
 
@@ -17,15 +18,15 @@ __all__ = ["FETCHES_NOTHING", "SPLIT_EVENLY", "BatchLayout", "HostStage", "LoopR
 
 @dataclasses.dataclass(frozen=True)
 class HostStage:
-    """What the host computes after each step from what the replicas gathered.
+    """The host's computation after each step, on the replicas' gathered values.
 
     Attributes:
       inputs: for each placeholder that the host's operations read, the tensor of the step whose
         per-replica values are concatenated into it.
-      operations: what to run, '^name' each.
+      operations: the operations to run, '^name' each.
       first_replica_only: whether the first replica's values are taken instead of all.
-      every_n_steps: whether only every so many steps of a loop, from its first on.
-      counted: what the host runs after that, once for each replica with the replica's own values.
+      every_n_steps: the host runs every N steps of a loop, from its first step on.
+      counted: operations that the host runs next, once for each replica with its values.
     """
 
     inputs: Mapping[str, str]
@@ -37,15 +38,15 @@ class HostStage:
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """What one step of a traced graph is.
+    """One step of a traced graph.
 
     Attributes:
       inputs: the graph's tensors that a batch's flat components stand for, in their order.
-      operations: what a step runs, '^name' each.
-      loss: the scalar to watch; a NaN in it ends the loop after that step. None for none.
-      host: what the host does after each step; None for nothing.
+      operations: the operations that a step runs, '^name' each.
+      loss: the scalar to watch; a NaN in it ends the loop after that step. None if there is none.
+      host: the work of the host after each step; None if there is none.
       counter: an integer variable (the global step); the loop ends when it has reached the limit
-        of the call. None for none.
+        of the call. None if there is none.
     """
 
     inputs: Sequence[str] = ()
@@ -57,19 +58,19 @@ class Step:
 
 @dataclasses.dataclass(frozen=True)
 class BatchLayout:
-    """How a batch lies over the replicas. By default the host's batch is split along axis 0.
+    """The layout of a batch over the replicas. By default the host's batch is split along axis 0.
 
     Attributes:
-      axes: the batch dimension of each flat component; None for one that every replica gets
-        whole. None: all are 0.
-      elements: where each replica takes elements of the input of its own: how many replicas this
-        process has. None: an element is a host's batch.
-      hosts: where other machines feed the replicas: who feeds which. A call's iterator is a
-        ``HostIterators`` then, in that order. None: this process feeds them.
-      partitions: where a replica has several of a TPU's cores: for each component of a replica's
-        batch, into how many parts each dimension is cut for them; None gives all of them all.
+      axes: the batch dimension of each flat component; None for one that every replica
+        receives whole. None: all are 0.
+      elements: the number of replicas in this process, if each takes its own elements of the
+        input. None: an element is a host's batch.
+      hosts: the hosts that feed the replicas, if other machines do. A call's iterator is then a
+        ``HostIterators``, in that order. None: this process feeds them.
+      partitions: if a replica has several of a TPU's cores: for each component of a replica's
+        batch, the number of parts of each dimension; None gives every core the whole.
       full_batch: for an input whose elements are (size, padded batch): the loop ends before a
-        batch of another size and hands it back.
+        batch of another size and returns it.
     """
 
     axes: Sequence[int | None] | None = None
@@ -80,16 +81,16 @@ class BatchLayout:
 
     @property
     def hands_back(self) -> bool:
-        """Whether a call may end with elements of the input for which no step ran."""
+        """Whether a call may end with input elements for which no step ran."""
         return bool(self.hosts or (self.elements or 1) > 1 or self.full_batch is not None)
 
-    def deal(self, flat: list[tf.Tensor], replicas: int) -> list:
-        """The arguments of strategy.run: a batch's components, each with the replicas' values.
+    def deal(self, flat: list[tf.Tensor], replicas: int) -> list[Any]:
+        """Returns the arguments of strategy.run: a batch's components as per-replica values.
 
         Args:
-          flat: the components of a host's batch; with ``elements``, of so many replicas' batches;
+          flat: the components of a host's batch; with ``elements``, of the replicas' batches;
             with ``hosts``, of each host's.
-          replicas: how many share them.
+          replicas: the number of replicas that share them.
         """
         if self.elements:
             return deal_batches(flat, self.elements)
@@ -100,11 +101,11 @@ class BatchLayout:
 
 @dataclasses.dataclass(frozen=True)
 class LoopRequest:
-    """What is asked of a loop beyond running the step.
+    """The results wanted of a loop besides running the step.
 
     Attributes:
       fetches: references, computed in the last step of a call. Those that change state
-        (``StepLoop.has_effects``) may be asked for in calls of one step only.
+        (``StepLoop.has_effects``) may be fetched in calls of one step only.
       fed: references whose values each call supplies, for all its steps and replicas.
       sums: CrossReplicaSum nodes to compute in any case, as hooks of another worker fetch them.
       jit_compile: whether XLA compiles the replicas' part, from one sum over them to the next. The

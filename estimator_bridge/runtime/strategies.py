@@ -1,6 +1,9 @@
-"""The tf.distribute strategy for what a program asked for."""
+"""Chooses the tf.distribute strategy that a program asked for."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
@@ -27,36 +30,36 @@ from estimator_bridge.tensorflow_private import eager_mode
 __all__ = ["default_strategy", "started_topology", "tpu_strategy"]
 
 _made: dict[object, tf.distribute.Strategy] = {}
-# By address. A TPU system is initialized once: doing it again would drop what is on it.
+# By address. A TPU system is initialized once: doing it again would clear its memory.
 _topologies: dict[str, tf.tpu.experimental.Topology] = {}
 
 
 def default_strategy() -> tf.distribute.Strategy:
-    """One replica, on the first GPU where there is one, else on the CPU."""
+    """Returns a strategy of one replica, on the first GPU if any, else on the CPU."""
     with eager_mode():
         gpus = tf.config.list_logical_devices("GPU")
         return _once(("one", bool(gpus)), lambda: _one_device("/gpu:0" if gpus else "/cpu:0"))
 
 
 def tpu_strategy(
-    cluster=None, master: str | None = None, cores_per_replica: int | None = None
+    cluster: Any = None, master: str | None = None, cores_per_replica: int | None = None
 ) -> tf.distribute.Strategy:
-    """The strategy of TPU mode.
+    """Returns the strategy of TPU mode.
 
     Args:
       cluster: a TPUClusterResolver, TensorFlow's or one of 'emulated:N' or 'gpu:N'.
       master: a TPU's name, 'emulated:N' or 'gpu:N', where no cluster is given.
-      cores_per_replica: over how many neighbouring cores a replica is spread. Where no TPU is in
-        use, a replica is on one device all the same, and there are as many fewer replicas.
+      cores_per_replica: the number of neighboring cores of a replica. Without a TPU, a replica is
+        on one device, and there are correspondingly fewer replicas.
 
     Returns:
       TPUStrategy, or one with a replica for each emulated core or GPU.
 
     Raises:
-      AcceleratorNotFoundError: the TPU or the GPUs are not there, or none was named and no TPU is
-        present.
+      AcceleratorNotFoundError: the TPU or the GPUs are missing, or none was named and there is no
+        TPU.
       TooLateError: emulated cores were asked for after TensorFlow had started.
-      ValueError: the cores cannot be divided into replicas of so many.
+      ValueError: the number of cores is not divisible by ``cores_per_replica``.
     """
     if cluster is None or isinstance(cluster, NoTPUClusterResolver):
         if cores_for_any_tpu() and not parse_local(master):
@@ -86,11 +89,11 @@ def tpu_strategy(
 
 
 def started_topology() -> tf.tpu.experimental.Topology | None:
-    """The topology of the TPU that this process started last; None if it started none."""
+    """Returns the topology of the TPU that this process started last; None if none."""
     return next(reversed(_topologies.values()), None)
 
 
-def _once(key, make) -> tf.distribute.Strategy:
+def _once(key: Any, make: Callable[[], tf.distribute.Strategy]) -> tf.distribute.Strategy:
     if key not in _made:
         _made[key] = make()
     return _made[key]
@@ -124,7 +127,7 @@ def _on_gpus(count: int) -> tf.distribute.Strategy:
     return tf.distribute.MirroredStrategy(devices) if count > 1 else _one_device(devices[0])
 
 
-def _on_tpu(cluster, cores_per_replica: int | None) -> tf.distribute.Strategy:
+def _on_tpu(cluster: Any, cores_per_replica: int | None) -> tf.distribute.Strategy:
     with interruptible_wait("the TPU"):
         address = _address(cluster)
         if address not in _topologies:
@@ -135,24 +138,24 @@ def _on_tpu(cluster, cores_per_replica: int | None) -> tf.distribute.Strategy:
     return tf.distribute.TPUStrategy(cluster, experimental_device_assignment=assignment)
 
 
-def _address(cluster) -> str:
+def _address(cluster: Any) -> str:
     try:
         with bounded_waits():
             return cluster.master()
-    except Exception as error:  # whatever the TPU API, its client or the network raise
+    except Exception as error:  # the TPU API, its client and the network raise many kinds
         raise AcceleratorNotFoundError(
             f"The TPU's address could not be found out: {redacted(str(error))}\n"
             f"Check its name, zone and project, and that it is running. {ON_CORES}"
         ) from error
 
 
-def _initialize(cluster, address: str) -> tf.tpu.experimental.Topology:
+def _initialize(cluster: Any, address: str) -> tf.tpu.experimental.Topology:
     """Connects to all hosts of a TPU, and starts it."""
     check_reachable(address)
     secs = connect_secs()
 
     def initialize() -> tf.tpu.experimental.Topology:
-        with eager_mode():  # which is a thread's own
+        with eager_mode():  # eager mode is thread-local
             tf.config.experimental_connect_to_cluster(cluster)
             return tf.tpu.experimental.initialize_tpu_system(cluster)
 

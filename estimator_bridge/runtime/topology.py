@@ -1,4 +1,4 @@
-"""How TPU cores lie to each other, and how replicas of several cores are laid over them."""
+"""The topology of TPU cores, and the placement of replicas of several cores on them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import tensorflow as tf
 
 __all__ = ["assign_cores", "check_cores_per_replica", "topology_of"]
 
-# (x, y, z, core of the chip) of a block of so many cores: two cores a chip, four chips a host.
+# (x, y, z, core of the chip) of a block of cores: two cores a chip, four chips a host.
 _SHAPES = {
     1: (1, 1, 1, 1),
     2: (1, 1, 1, 2),
@@ -23,14 +23,14 @@ _SHAPES = {
 
 
 def topology_of(cores: int, hosts: int = 1) -> tf.tpu.experimental.Topology:
-    """A topology for cores that are emulated or described, as a TPU of that size has.
+    """Returns the topology of a TPU of that size, for emulated or described cores.
 
     Args:
-      cores: of all hosts.
-      hosts: how many share them evenly.
+      cores: the number of cores of all hosts.
+      hosts: the number of hosts, which share them evenly.
     """
     shape = _SHAPES.get(cores, (cores, 1, 1, 1))
-    # x counts slowest: each host has a block of neighbours.
+    # x changes slowest: each host has a block of neighbors.
     places = list(itertools.product(*map(range, shape)))
     each = cores // hosts
     return tf.tpu.experimental.Topology(
@@ -40,7 +40,7 @@ def topology_of(cores: int, hosts: int = 1) -> tf.tpu.experimental.Topology:
 
 
 def check_cores_per_replica(cores: int, cores_per_replica: int) -> int:
-    """How many replicas of so many cores there are.
+    """Returns the number of replicas of that many cores.
 
     Raises:
       ValueError: there are too few cores, or some would be left over.
@@ -64,7 +64,7 @@ def check_cores_per_replica(cores: int, cores_per_replica: int) -> int:
 def assign_cores(
     topology: tf.tpu.experimental.Topology, cores_per_replica: int
 ) -> tf.tpu.experimental.DeviceAssignment:
-    """Lays replicas of so many neighbouring cores over all cores of a TPU.
+    """Places replicas of several neighboring cores on all cores of a TPU.
 
     Raises:
       ValueError: they do not fit.

@@ -1,4 +1,4 @@
-"""A step, and what loops look at."""
+"""A step, and the values that loops watch."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ __all__ = ["WatchedStep"]
 
 @dataclasses.dataclass(frozen=True)
 class WatchedStep:
-    """A step with its loss, what is fetched of it, and the variable that counts steps.
+    """A step with its loss, its fetches and the variable that counts steps.
 
     Attributes:
       run: the step.
-      fetches: what is wanted of it.
+      fetches: the results wanted of it.
       strategy: runs the replicas.
       resources: the variables.
-      loss: the scalar to watch; None for none.
-      counter: an integer variable (the global step); None for none.
+      loss: the scalar to watch; None if there is none.
+      counter: an integer variable (the global step); None if there is none.
     """
 
     run: ReplicaStep
@@ -36,20 +36,22 @@ class WatchedStep:
     loss: str | None
     counter: str | None
 
-    def __call__(self, batch: Any, draw: Any, fed: Sequence[tf.Tensor]) -> tuple[tf.Tensor, list]:
+    def __call__(
+        self, batch: Any, draw: Any, fed: Sequence[tf.Tensor]
+    ) -> tuple[tf.Tensor, list[Any]]:
         """Runs the step; see ``ReplicaStep``.
 
         Returns:
-          The loss, averaged over the replicas (0 where none is watched), and the fetches' needs.
+          The loss, averaged over the replicas (0 if none is watched), and the fetches' needs.
         """
         values = self.run(batch, draw, fed)
         loss = tf.constant(0.0)
         if self.loss:
             loss = mean_over_replicas(self.strategy, values[self.loss])
-            loss.set_shape([])  # of which the graph may not know
+            loss.set_shape([])  # the graph may not know the shape
         return loss, self.fetches.needed(self.strategy, values)
 
     def counted(self) -> tf.Tensor:
-        """The counter's value now: a scalar, int64."""
+        """Returns the current value of the counter: a scalar, int64."""
         assert self.counter is not None
         return tf.cast(self.resources.first_copy(self.counter).read_value(), tf.int64)

@@ -1,8 +1,6 @@
-"""The processes that train together under MultiWorkerMirroredStrategy, and what they tell another.
+"""The processes that train together under MultiWorkerMirroredStrategy, and their collectives.
 
-Every collective needs a number that is the same in all processes. TensorFlow gives numbers out as
-functions are traced, but here a chief traces other functions than its workers: those of its hooks.
-So the numbers are given out here, by what a collective is for.
+One process has the same methods: they return what they are given.
 """
 
 from __future__ import annotations
@@ -13,51 +11,53 @@ from collections.abc import Sequence
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.graph import Snapshot, host_device
+from estimator_bridge.graph import JoinFn, host_device
+from estimator_bridge.runtime.collective_keys import CollectiveKeys
 from estimator_bridge.runtime.deadlines import worker_secs
+from estimator_bridge.runtime.replicas import WorkerJoin, join_replicas
 from estimator_bridge.tensorflow_private import communication_options, eager_mode
 
 __all__ = ["Workers", "local_replicas", "workers_of"]
 
 # Far from the small numbers that TensorFlow counts up for collectives of its own.
 _HOSTS, _REPLICAS = 1_700_000_001, 1_700_000_002
-# Instance keys, each for values of one shape: of agreements on so many numbers, of texts up to
-# such a power of two, and of what each training does for itself.
-_AGREE, _TEXT, _FIRST_OF_TRAINING = 100, 200, 1000
+# Instance keys, each for values of one shape: key _AGREE + n for agreements on n numbers, and
+# _TEXT + n for texts of up to 2**n bytes. See CollectiveKeys for the others.
+_AGREE, _TEXT = 100, 200
 
-_known: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+_known: weakref.WeakKeyDictionary[tf.distribute.Strategy, Workers] = weakref.WeakKeyDictionary()
 
 
-def workers_of(strategy: tf.distribute.Strategy) -> Workers | None:
-    """The processes of a strategy; None where there is only this one."""
+def workers_of(strategy: tf.distribute.Strategy) -> Workers:
+    """Returns the processes of a strategy; a ``SingleProcess`` if this is the only one."""
     if strategy not in _known:
-        _known[strategy] = Workers(strategy) if _addresses(strategy)[1:] else None
+        are_several = len(_addresses(strategy)) > 1
+        _known[strategy] = Workers(strategy) if are_several else SingleProcess(strategy)
     return _known[strategy]
 
 
 def local_replicas(strategy: tf.distribute.Strategy) -> int:
-    """How many of a strategy's replicas are in this process."""
-    workers = workers_of(strategy)
-    return strategy.num_replicas_in_sync // (workers.count if workers else 1)
+    """Returns the number of a strategy's replicas in this process."""
+    return strategy.num_replicas_in_sync // workers_of(strategy).count
 
 
 class Workers:
-    """All processes that train one model together, seen from one of them.
+    """All processes that train one model together, as one of them sees them.
 
-    Every method that talks to the others has to be called by all of them, in the same order.
+    All processes have to call the methods that exchange values, in the same order.
 
     Args:
       strategy: a MultiWorkerMirroredStrategy of several processes.
 
     Attributes:
-      addresses: of all processes, the chief first, then the workers.
-      count: how many they are.
-      index: this process's place among them.
-      last_step: the global step that this process knows to have reached.
-      timeout_secs: how long each wait for the others may take; 0: as long as they live.
+      addresses: the addresses of all processes, the chief's first, then the workers'.
+      index: the index of this process among them.
+      last_step: the last global step that this process knows to be done.
+      timeout_secs: the longest wait for the others, in seconds; 0: as long as they live.
+      keys: the keys of collectives.
 
     Raises:
-      ValueError: the environment variable for that holds no number.
+      ValueError: the environment variable of the timeout holds no number.
     """
 
     def __init__(self, strategy: tf.distribute.Strategy):
@@ -65,7 +65,6 @@ class Workers:
         self._jobs = resolver.cluster_spec().as_dict()
         chiefs = len(self._jobs.get("chief", ()))
         self.addresses = _addresses(strategy)
-        self.count = len(self.addresses)
         self.index = resolver.task_id + (0 if resolver.task_type == "chief" else chiefs)
         self.last_step = -1
         self.timeout_secs = worker_secs() or 0.0
@@ -73,33 +72,37 @@ class Workers:
         # NCCL must launch in one order everywhere; rings need no order, and overlap.
         self._is_ordered = "GPU" in strategy.extended.worker_devices[0]
         self._hint = communication_options(strategy).implementation.value
-        self._first_keys: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
-        self._next_key = _FIRST_OF_TRAINING
+        self.keys = CollectiveKeys()
+
+    @property
+    def count(self) -> int:
+        """The number of processes."""
+        return len(self.addresses)
 
     @property
     def is_chief(self) -> bool:
-        """Whether this process writes checkpoints and summaries, and its values count."""
+        """Whether this process writes checkpoints and summaries, and provides the first values."""
         return self.index == 0
 
     @property
     def name(self) -> str:
-        """This process, for messages."""
+        """The name of this process in messages."""
         return f"worker {self.index} ({self.addresses[self.index]})"
 
     def address(self, job: str, task: int) -> str:
-        """Where a task of the cluster is."""
+        """Returns the address of a task of the cluster."""
         return self._jobs[job][task]
 
     def input_context(self) -> tf.distribute.InputContext:
-        """What an input_fn is told, to read its own part of the data."""
+        """Returns what an input_fn needs to read this process's part of the data."""
         return tf.distribute.InputContext(self.count, self.index, self._replicas)
 
     def largest(self, values: Sequence[int], timeout_secs: float = 0) -> list[int]:
-        """The largest of all workers' values, for each of them.
+        """Returns the elementwise maximum of all workers' values.
 
         Args:
-          values: as many as the others give.
-          timeout_secs: how long to wait for the others; 0: as for all else.
+          values: numbers, as many as the other workers give.
+          timeout_secs: the longest wait for the others; 0: ``self.timeout_secs``.
         """
         with eager_mode(), tf.device(host_device()):
             given = tf.constant(list(values), tf.int64)
@@ -107,7 +110,7 @@ class Workers:
             return self._reduce(given, key, "Max", timeout_secs).numpy().tolist()
 
     def texts(self, text: str) -> list[str]:
-        """What all workers say, in their order."""
+        """Returns the texts of all workers, in their order."""
         letters = np.frombuffer(text.encode(), np.uint8).astype(np.int64)
         (length,) = self.largest([len(letters)])
         if not length:
@@ -121,44 +124,29 @@ class Workers:
         return [bytes(row[1 : row[0] + 1].astype(np.uint8)).decode() for row in rows]
 
     def copy_from_chief(self, variables: Sequence[Sequence[tf.Variable]]) -> None:
-        """Gives variables the values that they have at the chief.
+        """Assigns the chief's values to variables.
 
         Args:
-          variables: the local copies of each, in the same order at all workers.
+          variables: the local copies of each variable, in the same order at all workers.
         """
         with eager_mode(), tf.device(host_device()):
             for copies in variables:
                 if copies[0].dtype == tf.string:
                     continue  # no collective carries strings
-                value = self._chiefs(copies[0].read_value(), self._next_key)
-                self._next_key += 1
+                value = self._chiefs(copies[0].read_value(), self.keys.reserve())
                 for copy in copies:
                     copy.assign(value)
 
-    def start_keys(self, graph: tf.Graph, first: int) -> None:
-        """Settles the keys of a graph's sums, the same at all workers.
-
-        Args:
-          graph: traced alike by all workers; what is added later, a hook's sums, has no keys.
-          first: see ``next_key``; the largest of all workers'.
-        """
-        snapshot = Snapshot.of(graph)
-        sums = [name for name, node in snapshot.nodes.items() if node.op == "CrossReplicaSum"]
-        # The first two are for the meetings of the hosts before and after a step.
-        self._first_keys[graph] = first, {name: first + 2 + i for i, name in enumerate(sums)}
-        self._next_key = first + 2 + len(sums)
-
     def reserve_key_of_totals(self) -> int:
-        """A key for ``totals``; to be called by all workers in the same order."""
-        key, self._next_key = self._next_key, self._next_key + len(_CARRIES)
-        return key
+        """Returns a key for ``totals``; all workers call this in the same order."""
+        return self.keys.reserve(len(_CARRIES))
 
     def totals(self, values: Sequence[tf.Tensor], key: int) -> list[tf.Tensor]:
-        """Adds values of all workers, with one collective for each type; eager.
+        """Returns the sums of all workers' values, by one collective for each type; eager.
 
         Args:
-          values: as many as the others give, of the same types and shapes.
-          key: see ``reserve_key_of_totals``; for values of the same shapes at every call.
+          values: tensors, with the same types and shapes at all workers.
+          key: see ``reserve_key_of_totals``; the shapes are the same at each call with a key.
         """
         totals: dict[int, tf.Tensor] = {}
         with eager_mode(), tf.device(host_device()):
@@ -174,23 +162,23 @@ class Workers:
                     totals[i] = _uncarried(shaped, values[i].dtype)
         return [totals[i] for i in range(len(values))]
 
-    @property
-    def next_key(self) -> int:
-        """The first key that this process has not used."""
-        return self._next_key
-
-    def keys(self, graph: tf.Graph) -> tuple[int, dict[str, int]]:
-        """The first key of a graph, and those of its sums by name."""
-        if graph not in self._first_keys:
-            self.start_keys(graph, self._next_key)
-        return self._first_keys[graph]
-
     def sum_over_hosts(self, value: tf.Tensor, key: int) -> tf.Tensor:
-        """Adds one value of each worker, inside a function of the host."""
+        """Returns the sum of one value of each worker, inside a function of the host."""
         return self._reduce(value, key)
 
-    def sum_over_replicas(self, values: Sequence[tf.Tensor], keys: Sequence[int]) -> list:
-        """Adds values of all replicas of all workers, inside strategy.run."""
+    def join(self, graph: tf.Graph, sums: Sequence[str]) -> JoinFn:
+        """Returns a function that adds over all replicas, for one replica's import of a step.
+
+        Args:
+          graph: the traced graph.
+          sums: the CrossReplicaSum nodes, in the order in which they are joined.
+        """
+        _, keys = self.keys.of(graph)
+        return WorkerJoin(self.name, self._sum_over_replicas, sums, keys)
+
+    def _sum_over_replicas(
+        self, values: Sequence[tf.Tensor], keys: Sequence[int]
+    ) -> list[tf.Tensor]:
         totals: list[tf.Tensor] = []
         for value, key in zip(values, keys):
             with tf.control_dependencies(totals[-1:] if self._is_ordered else []):
@@ -238,7 +226,52 @@ class Workers:
         return _uncarried(received, value.dtype)
 
 
-# Types that not every collective carries, and what carries their values without loss.
+class SingleProcess(Workers):
+    """The only process of a training: a chief without workers, which waits for nobody.
+
+    Args:
+      strategy: any strategy of one process.
+    """
+
+    def __init__(self, strategy: tf.distribute.Strategy):
+        self.addresses, self.index, self.last_step = ["this process"], 0, -1
+        self.timeout_secs, self.keys = 0.0, CollectiveKeys()
+        self._replicas = strategy.num_replicas_in_sync
+
+    @property
+    def name(self) -> str:
+        """The name of this process in messages."""
+        return self.addresses[0]
+
+    def largest(self, values: Sequence[int], timeout_secs: float = 0) -> list[int]:
+        """Returns the values."""
+        del timeout_secs
+        return list(values)
+
+    def texts(self, text: str) -> list[str]:
+        """Returns the text."""
+        return [text]
+
+    def copy_from_chief(self, variables: Sequence[Sequence[tf.Variable]]) -> None:
+        """Leaves variables unchanged: they are the chief's."""
+
+    def totals(self, values: Sequence[tf.Tensor], key: int) -> list[tf.Tensor]:
+        """Returns the values."""
+        del key
+        return list(values)
+
+    def sum_over_hosts(self, value: tf.Tensor, key: int) -> tf.Tensor:
+        """Returns the value."""
+        del key
+        return value
+
+    def join(self, graph: tf.Graph, sums: Sequence[str]) -> JoinFn:
+        """Returns a function that adds over the replicas of this process."""
+        del graph, sums
+        return join_replicas
+
+
+# Types that not every collective carries, each with one that carries its values without loss.
 _CARRIED_AS = {
     tf.bfloat16: tf.float32,
     tf.float16: tf.float32,

@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.data import GraphInput, call_input_fn
+from estimator_bridge.data import BatchInput, call_input_fn
 from estimator_bridge.graph import for_tpu
 from estimator_bridge.model import (
     InputPipelineConfig,
@@ -96,7 +96,7 @@ class TPUExecution(Execution):
                 "def input_fn(params) and batch the dataset by params['batch_size']."
             )
 
-        def call(one: InputCall) -> GraphInput:
+        def call(one: InputCall) -> BatchInput:
             given = with_params(
                 params, batch_size=one.batch_size, use_tpu=True, context=one.context
             )

@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.data import GraphInput
+from estimator_bridge.data import BatchInput
 from estimator_bridge.data.static_shapes import batch_size_of, check_static, replica_spec
 from estimator_bridge.model import InputPipelineConfig, ModeKeys
 from estimator_bridge.model.tpu_config import TPUConfig
@@ -77,7 +77,7 @@ def plan_of_replicas(
     batch: GlobalBatch,
     replicas: Layout,
     mode: str,
-    call: Callable[[InputCall], GraphInput],
+    call: Callable[[InputCall], BatchInput],
     partition: Callable[[Any], list | None],
 ) -> InputPlan:
     """Calls an input_fn for each host, and says how the replicas' steps take the batches.
@@ -97,7 +97,7 @@ def plan_of_replicas(
     is_per_core = batch.pipeline == InputPipelineConfig.PER_HOST_V2
     feedings = replicas.feedings(mode, batch.pipeline, batch.is_sliced, batch.size)
 
-    def input_of(feeding: Feeding) -> GraphInput:
+    def input_of(feeding: Feeding) -> BatchInput:
         parts = [call(one) for one in feeding.calls]
         part = ShardedInput(parts) if is_per_call else parts[0]
         if is_per_core:

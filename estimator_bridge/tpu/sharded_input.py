@@ -7,14 +7,14 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.data import GraphInput, HostDatasets
+from estimator_bridge.data import BatchInput, HostDatasets
 from estimator_bridge.graph import LiftedSession
 from estimator_bridge.runtime import Host
 
 __all__ = ["HostInputs", "PerCoreInput", "ShardedInput"]
 
 
-class ShardedInput(GraphInput):
+class ShardedInput(BatchInput):
     """Several calls' batches, put together to a host's batch in the order of the replicas.
 
     They are stacked along the first dimension, whatever it is: cut there again, each replica gets
@@ -29,10 +29,11 @@ class ShardedInput(GraphInput):
 
     is_stacked = True
 
-    def __init__(self, parts: Sequence[GraphInput]):
-        self._parts, self._graph, self._returned = parts, parts[0]._graph, None
+    def __init__(self, parts: Sequence[BatchInput]):
         first = _same_spec(parts, "replica", range(len(parts)))
-        self.spec = tf.nest.map_structure(lambda spec: _times(spec, len(parts)), first)
+        spec = tf.nest.map_structure(lambda spec: _times(spec, len(parts)), first)
+        super().__init__(parts[0]._graph, spec)
+        self._parts = parts
 
     @property
     def is_eager(self) -> bool:
@@ -50,7 +51,7 @@ class ShardedInput(GraphInput):
         return tf.data.Dataset.zip(datasets).map(_concatenate)
 
 
-class HostInputs(GraphInput):
+class HostInputs(BatchInput):
     """Several hosts' inputs, each for the replicas of its own; or the one of another machine.
 
     Args:
@@ -66,10 +67,19 @@ class HostInputs(GraphInput):
       hosts: as given.
     """
 
-    def __init__(self, parts: Sequence[GraphInput], hosts: Sequence[Host]):
+    def __init__(self, parts: Sequence[BatchInput], hosts: Sequence[Host]):
+        spec = _same_spec(parts, "the host", [host.device for host in hosts])
+        super().__init__(parts[0]._graph, spec)
         self.parts, self.hosts = tuple(parts), tuple(hosts)
-        self._graph, self._returned = parts[0]._graph, None
-        self.spec = _same_spec(parts, "the host", [host.device for host in hosts])
+
+    def dataset(self, session: LiftedSession) -> tf.data.Dataset:
+        """The batches of the only host; see ``batches`` for several.
+
+        Raises:
+          ValueError: there are several hosts, which no single dataset feeds.
+        """
+        (part,) = self.parts
+        return part.dataset(session)
 
     @property
     def is_eager(self) -> bool:
@@ -92,7 +102,7 @@ class HostInputs(GraphInput):
         prepare: Callable[[tf.data.Dataset, bool], tf.data.Dataset],
         are_sized: bool,
     ) -> HostDatasets:
-        """One dataset a host: see ``GraphInput.batches``."""
+        """One dataset a host: see ``BatchInput.batches``."""
         datasets = [part.batches(session, prepare, are_sized) for part in self.parts]
         return HostDatasets(datasets, [host.device for host in self.hosts], are_sized)
 
@@ -102,7 +112,7 @@ class HostInputs(GraphInput):
         return any(part.has_plain_values for part in self.parts)
 
 
-def _same_spec(parts: Sequence[GraphInput], whose: str, names: Sequence[Any]) -> Any:
+def _same_spec(parts: Sequence[BatchInput], whose: str, names: Sequence[Any]) -> Any:
     first = parts[0].spec
     for name, part in zip(names, parts):
         if part.spec != first:
@@ -114,7 +124,7 @@ def _same_spec(parts: Sequence[GraphInput], whose: str, names: Sequence[Any]) ->
     return first
 
 
-class PerCoreInput(GraphInput):
+class PerCoreInput(BatchInput):
     """One call's batches, dealt to the replicas in turn.
 
     In training they are stacked, as ShardedInput's are. Otherwise examples are counted into host's
@@ -129,13 +139,12 @@ class PerCoreInput(GraphInput):
         stacked has to be full.
     """
 
-    def __init__(self, part: GraphInput, batch_size: int, replicas: int, keep_rest: bool):
+    def __init__(self, part: BatchInput, batch_size: int, replicas: int, keep_rest: bool):
         self._part, self._batch_size, self._replicas = part, batch_size, replicas
-        self._graph, self._returned = part._graph, None
         leaves = tf.nest.flatten(part.spec)
         firsts = {leaf.shape.as_list()[0] for leaf in leaves if _has_dimensions(leaf)}
         self.is_stacked = not keep_rest or (len(firsts) > 1 and None not in firsts)
-        self.spec = tf.nest.map_structure(self._host_spec, part.spec)
+        super().__init__(part._graph, tf.nest.map_structure(self._host_spec, part.spec))
 
     @property
     def is_eager(self) -> bool:

@@ -1,4 +1,4 @@
-"""Checks of what train, evaluate and predict are called with."""
+"""Checks the arguments of train, evaluate and predict."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def check_steps(**counts: int | None) -> None:
     """Checks steps and max_steps.
 
     Raises:
-      TypeError: one is no number.
+      TypeError: one is not a number.
       ValueError: one is 0 or less, or both are given.
     """
     for name, value in counts.items():
@@ -36,7 +36,7 @@ def check_steps(**counts: int | None) -> None:
 
 
 def check_trains(config: RunConfig) -> None:
-    """Checks that this process's task in its cluster is one that trains.
+    """Checks that this process's task in its cluster trains.
 
     Raises:
       ValueError: it is an evaluator or a parameter server.
@@ -50,19 +50,19 @@ def check_trains(config: RunConfig) -> None:
 
 
 def check_hooks(hooks: Sequence[Any] | None) -> list[Any]:
-    """The hooks as a list.
+    """Returns the hooks as a list.
 
     Raises:
-      TypeError: it is no list, or one is no SessionRunHook.
+      TypeError: it is not a list, or one is not a SessionRunHook.
     """
     return list(checked_items(hooks, _train.SessionRunHook, "Hooks must be a SessionRunHook"))
 
 
 def check_listeners(listeners: Sequence[Any] | None) -> list[Any]:
-    """The listeners as a list.
+    """Returns the listeners as a list.
 
     Raises:
-      TypeError: it is no list, or one is no CheckpointSaverListener.
+      TypeError: it is not a list, or one is not a CheckpointSaverListener.
     """
     wanted = "saving_listeners must be a list of CheckpointSaverListener"
     return list(checked_items(listeners, _train.CheckpointSaverListener, wanted))

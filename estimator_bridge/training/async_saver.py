@@ -1,4 +1,4 @@
-"""Checkpoints that are written while training goes on."""
+"""Checkpoints that are written while training continues."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _SessionLog: Any = tf.compat.v1.SessionLog
 
 
 class AsyncCheckpoints(_SessionRunHook):
-    """Has the checkpoints that RunConfig asks for written while training goes on.
+    """Writes the checkpoints of RunConfig while training continues.
 
-    Pass it to train() among the hooks, or set ESTIMATOR_BRIDGE_ASYNC_CHECKPOINTS=1. A saver hook of
-    the program's own takes precedence, as it does over RunConfig's.
+    Pass it to train() among the hooks, or set ESTIMATOR_BRIDGE_ASYNC_CHECKPOINTS=1. The
+    program's saver hook takes precedence, as it does over RunConfig's.
 
     Args:
-      on: False has training wait, whatever the environment variable says.
+      on: False makes training wait, regardless of the environment variable.
     """
 
     def __init__(self, on: bool = True):
@@ -36,22 +36,22 @@ class AsyncCheckpoints(_SessionRunHook):
 
 
 class AsyncCheckpointSaverHook(GraphSaverHook):
-    """Saves checkpoints every N steps or seconds, and lets training go on while they are written.
+    """Saves checkpoints every N steps or seconds, while training continues.
 
-    Between two steps it takes the values of the variables and the position of the input. A thread
-    writes them as CheckpointSaverHook does. One checkpoint at most is being written: the next one
-    waits for it, so none is left out. Listeners are called in the training's thread: `before_save`
-    at the step that is saved, `after_save` at the end of the first call of the loop after the
-    checkpoint is whole. An error of the write is raised there, too. The last checkpoint is whole
+    Between two steps it copies the values of the variables and the position of the input. A thread
+    writes them as CheckpointSaverHook does. At most one checkpoint is written at a time: the next
+    one waits for it, so none is skipped. Listeners run in the training's thread: `before_save` at
+    the step that is saved, `after_save` at the end of the first call of the loop after the
+    checkpoint is complete. A write error is raised there, too. The last checkpoint is complete
     when train() returns.
 
     Args:
       checkpoint_dir: where to save.
       save_secs: seconds between checkpoints.
-      save_steps: steps between checkpoints, in the place of ``save_secs``.
-      saver: what saves; by default the scaffold's or the graph's.
-      checkpoint_basename: the files' first part.
-      scaffold: whose saver is used, in the place of ``saver``.
+      save_steps: steps between checkpoints, instead of ``save_secs``.
+      saver: the saver; by default the scaffold's or the graph's.
+      checkpoint_basename: the prefix of the files.
+      scaffold: whose saver is used instead of ``saver``.
       listeners: CheckpointSaverListeners.
 
     Raises:
@@ -71,35 +71,39 @@ class AsyncCheckpointSaverHook(GraphSaverHook):
         super().__init__(
             checkpoint_dir, save_secs, save_steps, saver, checkpoint_basename, scaffold, listeners
         )
-        self._lasting: tuple[int, Write] | None = None  # the step, and the write that is not over
+        self._lasting: tuple[int, Write] | None = None  # the step and the unfinished write
         self._is_ending = False
-        self._told: str | None = None  # why checkpoints are not written beside the steps
+        self._told: str | None = None  # why checkpoints are not written during steps
 
     def steps_until_due(self, step: int) -> Due:
-        """The next checkpoint; or now, where one has become whole or failed."""
+        """Returns when the next checkpoint is due; now, if one has been written or has failed."""
         if self._lasting and self._lasting[1].is_done:
             return NOW
         return due_by_timer(self._timer, step)
 
-    def begin(self):
+    def begin(self) -> None:
         """Starts a run."""
         self._lasting, self._is_ending = None, False
         super().begin()
 
-    def after_run(self, run_context, run_values):
-        """Saves where it is time, and ends the write that is done."""
+    def after_run(
+        self,
+        run_context: tf.compat.v1.train.SessionRunContext,
+        run_values: tf.compat.v1.train.SessionRunValues,
+    ) -> None:
+        """Saves if it is time, and completes a finished write."""
         if self._lasting and self._lasting[1].is_done and self._settle(run_context.session):
             run_context.request_stop()
         super().after_run(run_context, run_values)
 
-    def end(self, session):
+    def end(self, session: Any) -> None:
         """Waits for the last checkpoint."""
         self._settle(session)
         self._is_ending = True
         super().end(session)
 
-    def _save(self, session, step):
-        """Begins to save; returns whether a listener asks for the end, of a checkpoint before."""
+    def _save(self, session: Any, step: int) -> Any:
+        """Begins to save; returns whether a listener of an earlier checkpoint asks for the end."""
         saver = self._get_saver()
         why_not = why_not_beside_steps(session, saver)
         if why_not:
@@ -117,7 +121,7 @@ class AsyncCheckpointSaverHook(GraphSaverHook):
         def write() -> None:
             for write_first in writes:
                 write_first()
-            source = snapshot.pop()  # which the thread alone holds from now on
+            source = snapshot.pop()  # only the thread holds it from now on
             with source.graph.as_default():
                 saver.save(source, self._save_path, step, write_meta_graph=self._save_graph_def)
 
@@ -128,7 +132,7 @@ class AsyncCheckpointSaverHook(GraphSaverHook):
         return should_stop
 
     def _take(self, session: Any, step: int) -> list[Callable[[], None]]:
-        """Calls what listeners have for before a save; returns what they have to write first."""
+        """Calls listeners before a save; returns functions that write their files first."""
         logging.info("Calling checkpoint listeners before saving checkpoint %d...", step)
         writes = []
         for listener in self._listeners:
@@ -139,10 +143,10 @@ class AsyncCheckpointSaverHook(GraphSaverHook):
         return writes
 
     def _settle(self, session: Any) -> bool:
-        """Waits for the write, if there is one, and tells listeners of the checkpoint.
+        """Waits for the write, if any, and notifies listeners of the checkpoint.
 
         Returns:
-          Whether one of them asks for the training's end.
+          Whether one of them asks training to end.
         """
         if self._lasting is None:
             return False
@@ -164,13 +168,13 @@ class AsyncCheckpointSaverHook(GraphSaverHook):
 
 
 def wants_async(hooks: Sequence[Any]) -> bool:
-    """Whether RunConfig's checkpoints are to be written while training goes on.
+    """Whether to write RunConfig's checkpoints while training continues.
 
     Args:
-      hooks: of the call of train(); there may be an AsyncCheckpoints among them.
+      hooks: the hooks of train(), which may include an AsyncCheckpoints.
 
     Raises:
-      ValueError: the environment variable has another value than 0 or 1.
+      ValueError: the environment variable has a value other than 0 or 1.
     """
     given = next((hook.on for hook in hooks if isinstance(hook, AsyncCheckpoints)), None)
     if given is not None:

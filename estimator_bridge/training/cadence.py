@@ -1,7 +1,7 @@
-"""When a session-run hook next has to be called, so that a loop may run on until then.
+"""Computes when a session-run hook next has to be called; a loop may run until then.
 
 A hook's ``before_run`` and ``after_run`` used to be called around every step. TensorFlow's own
-hooks do something only now and then, and say when by their timers. Hooks of other types are
+hooks act only at times that their timers tell. Hooks of other types are
 called at every step.
 """
 
@@ -32,11 +32,11 @@ _train = tf.compat.v1.train
 
 @dataclasses.dataclass(frozen=True)
 class Due:
-    """When a hook's next call is due.
+    """The time of a hook's next call.
 
     Attributes:
-      steps: after so many more steps, that step included; infinity for never.
-      now: its clock says that it is due, whatever the step.
+      steps: the number of steps until then, that step included; infinity for never.
+      now: whether its clock says that it is due, at any step.
     """
 
     steps: float = math.inf
@@ -49,7 +49,7 @@ _EVERY_STEP = Due(steps=1)
 
 
 def due(hook: Any, step: int, loss: tf.Tensor | None = None) -> Due:
-    """When a hook is due.
+    """Returns when a hook is due.
 
     Args:
       hook: a SessionRunHook.
@@ -96,22 +96,22 @@ _KNOWN = (
 
 
 def are_called(hooks: Sequence[Any]) -> bool:
-    """Whether any hook has a before_run or after_run to be called; before its begin(), too."""
+    """Whether any hook has a before_run or after_run; also valid before its begin()."""
     return any(due(hook, 0) != NEVER for hook in hooks)
 
 
 def counts_steps(hook: Any) -> bool:
-    """Whether ``skip`` has anything to tell a hook."""
+    """Whether a hook needs ``skip``."""
     counting = (_train.LoggingTensorHook, *_BY_NEXT_STEP)
     return hasattr(hook, "skip") or _known_as(hook) in counting
 
 
 def skip(hook: Any, steps: int, step: int) -> None:
-    """Tells a hook that counts its calls of steps that ran without it.
+    """Informs a hook that counts its calls about steps that ran without it.
 
     Args:
       hook: the hook.
-      steps: how many there were.
+      steps: the number of such steps.
       step: the global step after them.
     """
     if hasattr(hook, "skip"):  # this library's own
@@ -125,7 +125,7 @@ def skip(hook: Any, steps: int, step: int) -> None:
 
 
 def _known_as(hook: Any) -> Any:
-    """The class of TensorFlow's whose own before_run and after_run a hook has; None if none."""
+    """Returns the TensorFlow class whose before_run and after_run a hook has; None if none."""
     own = getattr(hook, "__dict__", ())
     if "before_run" in own or "after_run" in own:  # patched on the hook itself, past its class
         return None
@@ -136,28 +136,28 @@ def _known_as(hook: Any) -> Any:
 
 
 _CALLS = ("before_run", "after_run")
-_known_classes: dict[Any, Any] = {}  # as each hook is asked at each call of a loop
+_known_classes: dict[Any, Any] = {}  # each hook is looked up at each call of a loop
 
 
 def _class_known_as(kind: Any) -> Any:
     for known in _KNOWN:
-        # A stand-in (a mock, a proxy) may have none in its class.
+        # The class of a mock or a proxy may have none.
         if all(getattr(kind, call, None) is getattr(known, call) for call in _CALLS):
             return known
     return None
 
 
 def due_by_timer(timer: Any, step: int) -> Due:
-    """When a SecondOrStepTimer next triggers; it is asked about the step that ends a run.
+    """Returns when a SecondOrStepTimer next triggers, checked at the last step of a run.
 
     Args:
-      timer: of a hook.
-      step: the one that the hook counts by.
+      timer: the timer of a hook.
+      step: the step that the hook counts by.
     """
     every_steps, every_seconds = timer_periods(timer)
     last = timer.last_triggered_step()
     if every_steps is None and every_seconds is None:
-        return NEVER  # a NeverTriggerTimer: the hook acts at the end alone
+        return NEVER  # a NeverTriggerTimer: the hook acts only at the end
     if last is None:
         return _EVERY_STEP
     if every_steps is not None:

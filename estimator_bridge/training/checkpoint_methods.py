@@ -1,4 +1,4 @@
-"""An estimator's checkpoints: the latest, one that was named, and their values."""
+"""The checkpoint methods of an estimator: paths, names and values."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class CheckpointMethods:
     _model_dir: str
 
     def latest_checkpoint(self) -> str | None:
-        """The newest checkpoint in model_dir, without its file ending; None if there is none."""
+        """Returns the newest checkpoint in model_dir, without suffix; None if there is none."""
         return latest_checkpoint(self._model_dir)
 
     def get_variable_names(self) -> list[str]:
-        """The names of the variables in the latest checkpoint.
+        """Returns the names of the variables in the latest checkpoint.
 
         Raises:
           ValueError: there is no checkpoint yet.
@@ -35,7 +35,7 @@ class CheckpointMethods:
         return [name for name, _ in list_variables(self._require_checkpoint())]
 
     def get_variable_value(self, name: str) -> np.ndarray:
-        """A variable's value in the latest checkpoint.
+        """Returns a variable's value in the latest checkpoint.
 
         Raises:
           ValueError: there is no checkpoint yet.
@@ -74,10 +74,10 @@ class CheckpointMethods:
         return latest
 
     def _was_cut_short(self, latest: str | None) -> bool:
-        """Whether a process was killed while it wrote the last files of a training that is over.
+        """Whether a process was killed while it wrote a finished training's last files.
 
-        A saver writes a checkpoint's .meta last. Where no training has written graph.pbtxt, the
-        checkpoint has been copied there, perhaps without it.
+        A saver writes a checkpoint's .meta last. Without a graph.pbtxt, the checkpoint was copied
+        there, perhaps without a .meta.
         """
         return bool(
             latest
@@ -87,7 +87,7 @@ class CheckpointMethods:
         )
 
     def _other_than(self) -> Callable[[str], str | None]:
-        """Gives checkpoints in place of those that turn out, one by one, not to be restorable."""
+        """Returns a function that replaces checkpoints that cannot be restored."""
         tried: set[str] = set()
 
         def other_than(path: str) -> str | None:

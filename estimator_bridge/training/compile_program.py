@@ -1,4 +1,4 @@
-"""All steps of a mode, given to a TPU's compiler where none is to run; see `--compile-only`."""
+"""Compiles all steps of a mode for a TPU without running any; see `--compile-only`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from estimator_bridge.training.short_batches import trace_short
 __all__ = ["compile_program"]
 
 _v1 = tf.compat.v1
-_READING_SECS = 60.0  # so long an evaluation's input is read to find its last batch
+_READING_SECS = 60.0  # for reading an evaluation's input to its last batch
 
 
 def compile_program(
@@ -29,14 +29,14 @@ def compile_program(
     steps: int | None = None,
     retrace: Callable[[int], Program] | None = None,
 ) -> None:
-    """Has all steps of a mode compiled that a run would have, and runs none.
+    """Compiles all steps that a run of a mode would have, and runs none.
 
-    What is not compiled is in the job's report.
+    The job's report lists what is not compiled.
 
     Args:
-      job: says for which, and takes the report.
+      job: names the TPU, and collects the report.
       program: traced; its variables need no values.
-      steps: how many batches an evaluation would have; None for all of its input.
+      steps: the number of batches of an evaluation; None for all of its input.
       retrace: makes the same program for another global batch, to look for the largest that fits.
 
     Raises:
@@ -95,7 +95,7 @@ def _find_batch(
 
 
 def _shapes(program: Program) -> list[list[int | None]]:
-    """Of a replica's inputs."""
+    """Returns the specs of a replica's inputs."""
     tensors = map(program.graph.get_tensor_by_name, program.inputs)
     return [tensor.shape.as_list() for tensor in tensors]
 
@@ -105,7 +105,7 @@ def _loop(program: Program) -> StepLoop:
 
 
 def _compile_one(job: CompileJob, program: Program) -> Trial | None:
-    """Compiles a step; None where that ended otherwise than by its memory."""
+    """Compiles a step; returns None if that failed for other reasons than memory."""
     try:
         report = compile_loop(job, program, _loop(program), has_values=False)
         return Trial(True, report.memory.total)
@@ -120,7 +120,7 @@ def _compile_one(job: CompileJob, program: Program) -> Trial | None:
 
 
 def _short_batch(program: Program, steps: int | None) -> list[tf.Tensor] | None:
-    """The flat components of the last batch of an evaluation's input, if it is a short one."""
+    """Returns the flat components of the last batch of an evaluation's input, if it is short."""
     graph, session = program.graph, program.session
     with continue_trace(graph, program.execution.shards):
         session.run([_v1.local_variables_initializer(), _v1.tables_initializer()])

@@ -1,4 +1,4 @@
-"""The steps of a traced model, given to a TPU's compiler; see ``compile_for``."""
+"""Compiles the steps of a traced model for a TPU; see ``compile_for``."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ _v1 = tf.compat.v1
 
 
 def step_name(program: Program) -> str:
-    """A program's step as reports call it."""
+    """Returns the name of a program's step in reports."""
     return MODE_NAMES[program.mode] + program.execution.step_label
 
 
 def compile_loop(
     job: CompileJob, program: Program, loop: StepLoop, has_values: bool = True
 ) -> StepReport:
-    """Has one replica's step compiled for a TPU.
+    """Compiles one replica's step for a TPU.
 
     Args:
-      job: says for which, and takes the report.
+      job: names the TPU, and collects the report.
       program: traced for a TPU's replicas.
-      loop: of its step.
+      loop: the loop of its step.
       has_values: whether the variables have values.
 
     Raises:
@@ -73,7 +73,7 @@ def compile_loop(
 
 
 def lower(program: Program, loop: StepLoop, has_values: bool) -> LoweredStep:
-    """A replica's part of the step for a TPU's compiler, its inputs by the program's names."""
+    """Lowers a replica's part of the step for a TPU's compiler, with the program's names."""
     execution = program.execution
     lowered = loop.lower(execution.strategy.num_replicas_in_sync, has_values)
     names = dict(zip(program.inputs, input_names(program.plan.input.spec)))
@@ -87,5 +87,5 @@ def lower(program: Program, loop: StepLoop, has_values: bool) -> LoweredStep:
 
 
 def line_finder(program: Program) -> Callable[[str], str | None]:
-    """Finds the program's line of an operation."""
+    """Returns the program's line of an operation."""
     return lambda operation: line_of_forward(program.graph, operation)

@@ -1,4 +1,4 @@
-"""The RunConfig of an estimator: the caller's, completed."""
+"""Completes the RunConfig of an estimator."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ __all__ = ["config_with_folder"]
 def config_with_folder(
     config: RunConfig | None, model_dir: str | os.PathLike[str] | None
 ) -> RunConfig:
-    """The configuration of an estimator, with the folder that its checkpoints go to.
+    """Returns the configuration of an estimator, with the folder of its checkpoints.
 
     Args:
-      config: the caller's; None for the defaults.
-      model_dir: the caller's; None leaves it to config, '' asks for a new temporary folder.
+      config: the caller's RunConfig; None for the defaults.
+      model_dir: the caller's folder; None uses config's, '' a new temporary folder.
 
     Returns:
-      A copy of its own.
+      A copy.
 
     Raises:
-      ValueError: config is no RunConfig, or names another folder.
-      TypeError: model_dir is no path.
+      ValueError: config is not a RunConfig, or names another folder.
+      TypeError: model_dir is not a path.
     """
     if config is None:
         logging.info("Using default config.")
@@ -68,7 +68,7 @@ def _path(model_dir: Any) -> str:
 
 
 def _as_attributes(config: RunConfig) -> dict[str, Any]:
-    """The config by the names of the original's attributes, which its log showed."""
+    """Returns the config's values by the names that the original logged."""
     place = ["service", "cluster_spec", "task_type", "task_id", "global_id_in_cluster", "master"]
     place += ["evaluation_master", "is_chief", "num_ps_replicas", "num_worker_replicas"]
     names = [*inspect.signature(RunConfig).parameters, *place]

@@ -64,7 +64,7 @@ from estimator_bridge.training.watchdog import watched
 
 __all__ = ["Estimator"]
 
-# In the place of a checkpoint's path: the variables are to have no values.
+# Replaces a checkpoint's path: the variables get no values.
 _NO_WARM_START = "no values"
 
 
@@ -73,16 +73,16 @@ class Estimator(ExportMethods, OriginalMethods):
 
     Args:
       model_fn: returns an EstimatorSpec; takes features and any of labels, mode, params, config.
-      model_dir: where checkpoints and event files go, and training goes on from. By default
-        config's, else a new temporary folder.
-      config: how it runs.
-      params: handed to model_fn and input_fn, copied for each call.
-      warm_start_from: a checkpoint, a folder of one, a SavedModel's folder, or WarmStartSettings,
-        for variables' first values where model_dir has no checkpoint.
+      model_dir: the folder of checkpoints and event files, from which training continues. By
+        default config's, else a new temporary folder.
+      config: the RunConfig.
+      params: passed to model_fn and input_fn, copied for each call.
+      warm_start_from: a checkpoint, its folder, a SavedModel's folder, or WarmStartSettings, for
+        variables' first values if model_dir has no checkpoint.
 
     Raises:
-      ValueError: model_fn's arguments are wrong, config is no RunConfig, or model_dir is not that
-        of config.
+      ValueError: model_fn's arguments are wrong, config is not a RunConfig, or model_dir differs
+        from config's.
     """
 
     _rate_tags: tuple[str, str | None] = ("global_step/sec", None)
@@ -114,10 +114,10 @@ class Estimator(ExportMethods, OriginalMethods):
         return call_repr(type(self).__name__, self._shown_values())
 
     def _shown_values(self) -> dict[str, Any]:
-        """What a repr shows, by the names of the constructor's arguments."""
+        """Returns the values of a repr, by the names of the constructor's arguments."""
         function = inspect.unwrap(getattr(self._model_fn, "func", self._model_fn))
         is_ours = getattr(function, "__module__", "").startswith("estimator_bridge.")
-        values = {} if is_ours else {"model_fn": function}  # a canned estimator has its own
+        values = {} if is_ours else {"model_fn": function}  # a canned estimator has an internal one
         values.update(model_dir=self._model_dir, config=self._config.replace(model_dir=None))
         if self._params:
             values["params"] = shown_params(self._params)
@@ -125,7 +125,7 @@ class Estimator(ExportMethods, OriginalMethods):
 
     @property
     def model_dir(self) -> str:
-        """Where checkpoints and event files go."""
+        """The folder of checkpoints and event files."""
         return self._model_dir
 
     @property
@@ -142,7 +142,7 @@ class Estimator(ExportMethods, OriginalMethods):
     def model_fn(self) -> Callable[..., Any]:
         """The model_fn with params bound: takes features, labels, mode, config."""
 
-        def bound(features, labels, mode, config):
+        def bound(features: Any, labels: Any, mode: str, config: Any) -> Any:
             return call_model_fn(self._model_fn, features, labels, mode, self.params, config)
 
         return bound
@@ -160,18 +160,18 @@ class Estimator(ExportMethods, OriginalMethods):
         Args:
           input_fn: returns a Dataset, or (features, labels).
           hooks: SessionRunHooks.
-          steps: how many steps to train more.
-          max_steps: the global step to train to; nothing happens where it is reached.
+          steps: the number of further steps.
+          max_steps: the global step to train to; nothing happens if it is reached.
           saving_listeners: CheckpointSaverListeners.
 
         Returns:
           This estimator.
 
         Raises:
-          ValueError: both or neither sensible of steps and max_steps, wrong arguments, or a
-            process that is an evaluator or a parameter server.
+          ValueError: both steps and max_steps, a wrong argument, or a process that is an
+            evaluator or a parameter server.
           tf.compat.v1.train.NanLossDuringTrainingError: the loss became NaN.
-          Interrupted: Ctrl-C; in a script, where nobody catches it, the exit code is 130.
+          Interrupted: Ctrl-C; a script that does not catch it exits with code 130.
           SystemExit: SIGTERM, with code 143; in both cases after a checkpoint.
         """
         check_trains(self._config)
@@ -186,24 +186,24 @@ class Estimator(ExportMethods, OriginalMethods):
             stack.enter_context(watched("Training", hooks, self._model_dir))
             execution = self._execution(ModeKeys.TRAIN)
             workers = stack.enter_context(with_workers(execution.strategy, termination))
-            if workers:  # they end together, at the end of a step
+            if workers.count > 1:  # they end together, at the end of a step
                 termination.stage = Stage.STEPS
-            writes = (workers is None or workers.is_chief) and self._config.is_chief
-            if workers is None or workers.is_chief:
+            writes = workers.is_chief and self._config.is_chief
+            if workers.is_chief:
                 check_writable(self._model_dir)
             if writes:
                 stack.enter_context(only_training(self._model_dir))
                 stack.enter_context(explained_full_disk(self._model_dir))
             wait_for_abandoned(os.path.join(self._model_dir, ""))
             latest = self.latest_checkpoint()
-            if writes:  # not before: what it refuses may be half of a copy that is under way
+            if writes:  # not before: an unreadable file may be part of a copy in progress
                 finish_deletion(self._model_dir)
                 remove_leftovers(self._model_dir)
-            step = step_of(latest) if latest and (workers or max_steps is not None) else None
-            if workers:
-                step = meet(workers, step, self._config)
+            is_compared = workers.count > 1 or max_steps is not None
+            step = step_of(latest) if latest and is_compared else None
+            step = meet(workers, step, self._config)
             if max_steps is not None and step is not None and step >= max_steps:
-                if workers or not self._was_cut_short(latest):
+                if workers.count > 1 or not self._was_cut_short(latest):
                     logging.info("Skipping training since max_steps has already saved.")
                     return self
                 logging.warning("The last save, %s, was cut short: it is finished now.", latest)
@@ -229,10 +229,10 @@ class Estimator(ExportMethods, OriginalMethods):
 
         Args:
           input_fn: returns a Dataset, or (features, labels).
-          steps: how many batches; None for all.
+          steps: the number of batches; None for all.
           hooks: SessionRunHooks.
           checkpoint_path: by default the latest; without any, the initial values.
-          name: of the evaluation; its event files go to 'eval_NAME'.
+          name: the name of the evaluation; its event files go to 'eval_NAME'.
 
         Returns:
           The metrics, 'loss' (its mean over the batches) and 'global_step', as numpy values.
@@ -251,7 +251,7 @@ class Estimator(ExportMethods, OriginalMethods):
             self._loop("evaluation_loop"),
         ):
             execution = self._execution(ModeKeys.EVAL)
-            with contextlib.suppress(DiskFullError):  # the results are returned all the same
+            with contextlib.suppress(DiskFullError):  # the results are returned regardless
                 check_writable(self._model_dir)
             path = self._checkpoint_for(checkpoint_path, "evaluate")
             with self._program(execution, input_fn, ModeKeys.EVAL, path, bool(hooks)) as program:
@@ -268,21 +268,21 @@ class Estimator(ExportMethods, OriginalMethods):
         checkpoint_path: str | None = None,
         yield_single_examples: bool = True,
     ) -> Iterator[Any]:
-        """Yields predictions, as they are asked for.
+        """Yields predictions on demand.
 
         Args:
-          input_fn: returns a Dataset, or features; labels are left out.
-          predict_keys: which predictions; by default all.
+          input_fn: returns a Dataset, or features; labels are ignored.
+          predict_keys: the keys of the predictions to yield; by default all.
           hooks: SessionRunHooks.
           checkpoint_path: by default the latest; without any, the initial values.
-          yield_single_examples: whether to yield a dict an example, or one a batch.
+          yield_single_examples: whether to yield one dict per example, or one per batch.
 
         Yields:
-          Predictions as numpy values: a dict by key, or what takes its place.
+          Predictions as numpy values: a dict by key, or the model's single output.
 
         Raises:
-          ValueError: no such checkpoint, predict_keys that match nothing, or predictions whose
-            batches differ in length.
+          ValueError: there is no such checkpoint, predict_keys match nothing, or predictions differ
+            in length.
         """
         hooks = check_hooks(hooks)
         job = self._compiled_only(input_fn, ModeKeys.PREDICT)
@@ -303,11 +303,11 @@ class Estimator(ExportMethods, OriginalMethods):
             )
 
     def eval_dir(self, name: str | None = None) -> str:
-        """The folder of an evaluation's event files."""
+        """Returns the folder of an evaluation's event files."""
         return os.path.join(self._model_dir, "eval" if not name else f"eval_{name}")
 
     def _loop(self, name: str) -> contextlib.AbstractContextManager[None]:
-        """Is open while a call trains, evaluates or predicts."""
+        """Returns a context that is open while a call trains, evaluates or predicts."""
         del name
         return contextlib.nullcontext()
 
@@ -319,14 +319,14 @@ class Estimator(ExportMethods, OriginalMethods):
         strategy = strategy_for(self._config, mode)
         if mode == ModeKeys.TRAIN:
             check_cluster(self._config, strategy)
-        if strategy is not None and workers_of(strategy):
+        if strategy is not None and workers_of(strategy).count > 1:
             strategy = self._connected(strategy, mode)
         if strategy is not None:
             return DistributedExecution(strategy, self._config)
         return Execution(default_strategy(), self._config)
 
     def _connected(self, strategy: tf.distribute.Strategy, mode: str) -> tf.distribute.Strategy:
-        """A strategy of several workers, connected to them."""
+        """Returns a strategy of several workers, connected to them."""
         config = self._config
         if mode != ModeKeys.TRAIN:
             raise NotImplementedError(
@@ -337,11 +337,11 @@ class Estimator(ExportMethods, OriginalMethods):
         return connect_workers(strategy, timeout, config.protocol)
 
     def _export_execution(self) -> Execution:
-        """The layout of an exported model, which takes batches of any size on one replica."""
+        """Returns the layout of an exported model: batches of any size on one replica."""
         return Execution(default_strategy(), self._config)
 
     def _trace(
-        self, execution: Execution, input_fn: Callable, mode: str, checkpoint: str | None
+        self, execution: Execution, input_fn: Callable[..., Any], mode: str, checkpoint: str | None
     ) -> Program:
         return trace_program(
             execution,
@@ -353,12 +353,12 @@ class Estimator(ExportMethods, OriginalMethods):
         )
 
     def _compiled_only(
-        self, input_fn: Callable, mode: str, steps: int | None = None
+        self, input_fn: Callable[..., Any], mode: str, steps: int | None = None
     ) -> CompileJob | None:
-        """Has a mode's steps compiled for a TPU where none is to run; see `--compile-only`.
+        """Compiles a mode's steps for a TPU if none is to run; see `--compile-only`.
 
         Returns:
-          The job; None where the program runs.
+          The job; None if the program runs.
         """
         job = current_job()
         if job is None or not job.request.only:
@@ -375,13 +375,18 @@ class Estimator(ExportMethods, OriginalMethods):
         return job
 
     def _with_batch(self, mode: str, size: int) -> Estimator:
-        """The same with another global batch in a mode; only that of a TPU has one."""
+        """Returns the same estimator with another global batch; only a TPUEstimator has one."""
         raise AssertionError(f"{type(self).__name__} has no batch of {size} in {mode}.")
 
     def _program(
-        self, execution: Execution, input_fn: Callable, mode: str, path: str | None, hooked: bool
+        self,
+        execution: Execution,
+        input_fn: Callable[..., Any],
+        mode: str,
+        path: str | None,
+        hooked: bool,
     ) -> contextlib.AbstractContextManager[Program]:
-        """A program to evaluate or predict with: the last call's, where it was for the like."""
+        """Returns a program to evaluate or predict: the last one, for the same input structure."""
 
         def trace() -> Program:
             with interruptible("Prediction"):  # of an evaluation, all is

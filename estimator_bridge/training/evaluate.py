@@ -36,10 +36,10 @@ def evaluate_program(
 
     Args:
       program: traced for evaluation.
-      output_dir: of the event file.
-      hooks: the caller's.
-      steps: how many batches; None for all.
-      checkpoint_path: what to evaluate; None for the initial values.
+      output_dir: the folder of the event file.
+      hooks: the caller's hooks.
+      steps: the number of batches; None for all.
+      checkpoint_path: the checkpoint to evaluate; None for the initial values.
       other_than: see ``initialize_session``.
 
     Returns:
@@ -73,7 +73,7 @@ def _run(program: Program, hooks: list[Any], steps: int | None, iterator: Any) -
         program.session,
         hooks,
         program.kept_loop,
-        None,  # a NaN loss is a result here, no failure
+        None,  # a NaN loss is a result here, not a failure
         program.execution.pace(program.mode, steps if are_called(hooks) else None),
         original_fetches=[update for _, update in program.spec.eval_metric_ops.values()],
         singly=bool(hooks),
@@ -101,8 +101,8 @@ def _run(program: Program, hooks: list[Any], steps: int | None, iterator: Any) -
     return done
 
 
-def _evaluate_left_over(program: Program, elements: Sequence[list]) -> None:
-    """Evaluates the elements at the input's end that were too few for all replicas."""
+def _evaluate_left_over(program: Program, elements: Sequence[list[Any]]) -> None:
+    """Evaluates the last elements of the input, which are fewer than the replicas."""
     session, operations = program.session, program.traced.operations
     for element in elements:
         try:
@@ -118,15 +118,15 @@ def _evaluate_left_over(program: Program, elements: Sequence[list]) -> None:
 
 
 def _tell(told: int, done: int, steps: int | None) -> int:
-    """Logs the batches since the last line that the original had a line for.
+    """Logs the batches since the last line, as often as the original did.
 
     Args:
-      told: how many batches the lines cover so far.
-      done: how many have been evaluated.
-      steps: how many there are to be; without that number, the original had no lines.
+      told: the number of batches that the lines cover so far.
+      done: the number of evaluated batches.
+      steps: the number of batches to evaluate; without it, the original logged none.
 
     Returns:
-      How many batches the lines cover now.
+      The number of batches that the lines cover now.
     """
     if steps is not None and logging.get_verbosity() <= logging.INFO:
         every = 1 if steps < _FEW else steps // 10

@@ -1,4 +1,4 @@
-"""What event files say, for those who decide by earlier evaluations."""
+"""Reads event files, for decisions based on earlier evaluations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def read_eval_metrics(eval_dir: str | os.PathLike[str]) -> dict[int, dict[str, f
     """Reads the metrics that evaluations wrote.
 
     Args:
-      eval_dir: the folder of their event files, as ``estimator.eval_dir()``. It need not be there.
+      eval_dir: their event files' folder, such as ``estimator.eval_dir()``. It may not exist.
 
     Returns:
       By global step, in order, the scalar metrics by name.
@@ -27,10 +27,10 @@ def read_eval_metrics(eval_dir: str | os.PathLike[str]) -> dict[int, dict[str, f
 def scalars_by_step(pattern: str) -> dict[int, dict[str, float]]:
     """Reads the scalars in event files.
 
-    A file that breaks off, since it is being written or its writer was killed, is read up to there.
+    A truncated file, which is being written or whose writer was killed, is read up to its end.
 
     Args:
-      pattern: of the files' paths, with * and ?.
+      pattern: the pattern of the files' paths, with * and ?.
 
     Returns:
       By global step, in order, the scalars by name.
@@ -43,10 +43,10 @@ def scalars_by_step(pattern: str) -> dict[int, dict[str, float]]:
 
 
 def tags_at(pattern: str, step: int) -> set[str]:
-    """The tags of which event files have a value at a step.
+    """Returns the tags that have a value at a step.
 
     Args:
-      pattern: of the files' paths, with * and ?.
+      pattern: the pattern of the files' paths, with * and ?.
       step: the global step.
     """
     return {value.tag for at, value in _values(pattern) if at == step}

@@ -1,4 +1,4 @@
-"""How a model's graph is laid out over replicas, here: one replica, one graph, as on a CPU."""
+"""The layout of a model's graph on one replica, as on a CPU."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.data import GraphInput, call_input_fn
+from estimator_bridge.data import BatchInput, call_input_fn
 from estimator_bridge.model import EstimatorSpec, ModeKeys, RunConfig, TPUEstimatorSpec
 from estimator_bridge.model.host_calls import HostCallHook, SummaryWritersHook
 from estimator_bridge.runtime import BatchLayout, HostStage
@@ -26,13 +26,13 @@ class TracedModel:
     """A model_fn's result in one mode, laid out for a step.
 
     Attributes:
-      spec: in terms of the whole graph. Evaluation's metrics include 'loss'.
-      operations: what each replica's step runs, '^name' each.
-      loss: the replica's loss, by reference; None where the mode has none.
-      outputs: in prediction, the tensors to return by key; '' where they are no dict.
-      host: what the host runs after each step.
+      spec: the spec, in tensors of the whole graph. Evaluation's metrics include 'loss'.
+      operations: the operations of each replica's step, '^name' each.
+      loss: the replica's loss, by reference; None if the mode has none.
+      outputs: in prediction, the tensors to return by key; '' if they are not a dict.
+      host: the work of the host after each step.
       scaffold: the model's, or a default one.
-      results: in evaluation, the tensors to compute in the end.
+      results: in evaluation, the tensors to compute at the end.
     """
 
     spec: EstimatorSpec
@@ -48,17 +48,17 @@ class Execution:
     """One replica that sees the whole batch.
 
     Args:
-      strategy: with one replica.
-      config: the estimator's.
+      strategy: a strategy with one replica.
+      config: the RunConfig of the estimator.
     """
 
-    step_is_resource = False  # whether the global step is one even with v2 behaviour off
-    shards: int | None = None  # what CrossShardOptimizer may ask for; none outside of TPU mode
-    elements: int | None = None  # of the input, a step: see BatchLayout
-    has_embedding_tables = False  # that a TPU's embedding engine would keep
+    step_is_resource = False  # whether the global step is one even with v2 behavior off
+    shards: int | None = None  # for CrossShardOptimizer; none outside of TPU mode
+    elements: int | None = None  # elements of the input in a step: see BatchLayout
+    has_embedding_tables = False  # in a TPU's embedding engine
     sees_all = False  # whether each of several replicas sees the whole batch
-    step_label = ""  # what tells its step from others of its mode
-    runs_on: str | None = None  # as the log names it
+    step_label = ""  # distinguishes its step from others of its mode
+    runs_on: str | None = None  # the name of the device in the log
 
     def __init__(self, strategy: tf.distribute.Strategy, config: RunConfig):
         self.strategy = strategy
@@ -66,14 +66,14 @@ class Execution:
 
     @contextlib.contextmanager
     def scope(self, mode: str) -> Iterator[None]:
-        """Is open while a model is traced in that mode."""
+        """A context that is open while a model is traced in a mode."""
         del mode
         yield
 
     def plan_input(
-        self, input_fn: Callable, graph: tf.Graph, mode: str, params: Mapping[str, Any]
+        self, input_fn: Callable[..., Any], graph: tf.Graph, mode: str, params: Mapping[str, Any]
     ) -> InputPlan:
-        """Calls an input_fn in the default graph, and says how steps take what it returns."""
+        """Calls an input_fn in the default graph, and returns the plan for its result."""
         given = self._call_input_fn(input_fn, graph, mode, params)
         replicas = self.strategy.num_replicas_in_sync
         return InputPlan(
@@ -85,20 +85,20 @@ class Execution:
         )
 
     def _call_input_fn(
-        self, input_fn: Callable, graph: tf.Graph, mode: str, params: Mapping[str, Any]
-    ) -> GraphInput:
+        self, input_fn: Callable[..., Any], graph: tf.Graph, mode: str, params: Mapping[str, Any]
+    ) -> BatchInput:
         return call_input_fn(input_fn, graph, mode=mode, params=params, config=self.config)
 
     def for_batch_of(self, size: int) -> Execution:
-        """The layout of an evaluation's last batch, where it is smaller than the others."""
+        """Returns the layout of an evaluation's last batch, if it is smaller than the others."""
         raise AssertionError(f"No batch is short where any size will do, not even {size}.")
 
     @property
     def fetched_step_counts_last(self) -> bool:
-        """Whether a global step that the original fetched beside the train op counted that step.
+        """Whether a global step that the original fetched with the train op counted that step.
 
-        In TPU mode it was read after the loop. Else it was where variables are references: on
-        2.15.1 and 1.15.5 in 1000 of 1000 steps, and in none of 1000 where they are resources.
+        In TPU mode it was read after the loop, so it did. Elsewhere it did if variables are
+        references: on 2.15.1 and 1.15.5 in 1000 of 1000 steps, and with resources in none.
         """
         if self.shards is not None:
             return True
@@ -107,31 +107,36 @@ class Execution:
         return self.elements is None and not tf.compat.v1.resource_variables_enabled()
 
     def pace(self, mode: str, steps: int | None = None) -> Pace:
-        """How many steps a call may take.
+        """Returns the bounds on the steps of a call.
 
         Args:
           mode: one of ModeKeys.
-          steps: in evaluation, how many it is to have, if hooks are called; else None.
+          steps: the number of steps of an evaluation, if hooks are called; else None.
         """
         del mode, steps
         return Pace()
 
-    def _examples(self, given: GraphInput) -> int | None:
-        """The size of a global batch, where it is known."""
+    def _examples(self, given: BatchInput) -> int | None:
+        """Returns the size of a global batch, if known."""
         specs = tf.nest.flatten(given.spec, expand_composites=True)
         # as_list, as a shape's items are Dimensions where v2 behavior is off.
         shapes = [s.shape.as_list() for s in specs if isinstance(s, tf.TensorSpec) and s.shape.rank]
         return shapes[0][0] if shapes else None
 
     def call_model_fn(
-        self, model_fn: Callable, features: Any, labels: Any, mode: str, params: Mapping[str, Any]
+        self,
+        model_fn: Callable[..., Any],
+        features: Any,
+        labels: Any,
+        mode: str,
+        params: Mapping[str, Any],
     ) -> EstimatorSpec:
-        """Calls model_fn in the default graph, for its spec alone: nothing is added for a step."""
+        """Calls model_fn in the default graph, only for its spec: nothing is added for a step."""
         spec = call_model_fn(model_fn, features, labels, mode, params, self.config, self.runs_on)
         return spec.as_estimator_spec() if isinstance(spec, TPUEstimatorSpec) else spec
 
     def trace(
-        self, model_fn: Callable, batch: TracedBatch, mode: str, params: Mapping[str, Any]
+        self, model_fn: Callable[..., Any], batch: TracedBatch, mode: str, params: Mapping[str, Any]
     ) -> TracedModel:
         """Calls model_fn in the default graph."""
         features, labels = batch.features, batch.labels
@@ -153,13 +158,13 @@ class Execution:
 
 
 def reference(element: Any) -> str:
-    """What lifts an operation, or computes a tensor for its effects."""
+    """Returns the reference that runs an operation, or a tensor for its effects."""
     operation = element if isinstance(element, tf.Operation) else element.op
     return "^" + operation.name
 
 
 def _with_host_call_in_step(spec: EstimatorSpec) -> tuple[EstimatorSpec, list[str]]:
-    """Takes a host_call out of the hooks, which run one step a call, into the step itself."""
+    """Moves a host_call from the hooks, which need one step per call, into the step."""
     operations: list[str] = []
     changed = {}
     for field in ("training_hooks", "evaluation_hooks", "prediction_hooks"):

@@ -1,4 +1,4 @@
-"""The exports of an estimator."""
+"""The export methods of an estimator."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ class ExportMethods(CheckpointMethods):
 
         Args:
           export_dir_base: each export is a new folder in it, named by the time.
-          serving_input_receiver_fn: returns a ServingInputReceiver: what the model is sent, and
-            the features made of it; in other modes than PREDICT a SupervisedInputReceiver.
-          assets_extra: files to copy beside the model, by where they go in 'assets.extra'.
+          serving_input_receiver_fn: returns a ServingInputReceiver: the request's tensors, and
+            the features made of them; in modes other than PREDICT a SupervisedInputReceiver.
+          assets_extra: files to copy, by their paths in 'assets.extra'.
           as_text: whether to write the graph as text.
           checkpoint_path: by default the latest.
           experimental_mode: the one of ModeKeys that model_fn is called with.
@@ -60,7 +60,7 @@ class ExportMethods(CheckpointMethods):
           The new folder's path, as bytes.
 
         Raises:
-          ValueError: there is no checkpoint, or the model has nothing that can be run.
+          ValueError: there is no checkpoint, or the model has nothing to run.
         """
         _check_receiver_fn(serving_input_receiver_fn)
         return self._export(
@@ -78,14 +78,14 @@ class ExportMethods(CheckpointMethods):
     ) -> bytes:
         """Writes the model in several modes, which share a checkpoint's values, as a SavedModel.
 
-        Each mode's graph has a tag of its own: 'train', 'eval' or 'serve'. Training and evaluation
+        Each mode's graph has a tag: 'train', 'eval' or 'serve'. Training and evaluation
         have one signature, 'train' or 'eval', that returns loss, predictions and metrics.
 
         Args:
           export_dir_base: each export is a new folder in it, named by the time.
           input_receiver_fn_map: a function by the one of ModeKeys that model_fn is called with:
             it returns a SupervisedInputReceiver, in PREDICT a ServingInputReceiver.
-          assets_extra: files to copy beside the model, by where they go in 'assets.extra'.
+          assets_extra: files to copy, by their paths in 'assets.extra'.
           as_text: whether to write the graphs as text.
           checkpoint_path: by default the latest.
 
@@ -94,7 +94,7 @@ class ExportMethods(CheckpointMethods):
 
         Raises:
           ValueError: there is no checkpoint, no mode, a mode needs variables that the checkpoint
-            lacks, or PREDICT has nothing that can be run.
+            lacks, or PREDICT has nothing to run.
         """
         return self._export(
             export_dir_base, input_receiver_fn_map, assets_extra, as_text, checkpoint_path
@@ -130,7 +130,7 @@ class ExportMethods(CheckpointMethods):
 
         other_than = self._other_than() if not checkpoint_path else None
 
-        def call_model(features, labels, mode):
+        def call_model(features: Any, labels: Any, mode: str) -> Any:
             spec = self._export_execution().call_model_fn(
                 self._model_fn, features, labels, mode, self.params
             )

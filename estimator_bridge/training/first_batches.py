@@ -1,4 +1,4 @@
-"""Batches that hooks want before the first step: k-means chooses its first clusters of them."""
+"""Batches for hooks before the first step: k-means chooses its first clusters from them."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ __all__ = ["let_hooks_use_input"]
 
 
 def let_hooks_use_input(program: Any, hooks: Iterable[Any], iterator: Any) -> None:
-    """Calls ``use_input(run)`` of those hooks that have it.
+    """Calls ``use_input(run)`` of the hooks that have it.
 
     ``run(fetch)`` computes an operation or a tensor of the model's graph. If it reads the input, it
     takes the next batch, and no step sees that one.
 
     Args:
       program: traced for training; its variables have their values.
-      hooks: all of the run.
-      iterator: the run's.
+      hooks: all hooks of the run.
+      iterator: the iterator of the run.
     """
     for hook in hooks:
         if hasattr(hook, "use_input"):

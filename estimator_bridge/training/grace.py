@@ -1,4 +1,4 @@
-"""How long training may take to save and end when it is asked to."""
+"""The grace period: the time that training has to save and end after a signal."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _SessionRunHook: Any = tf.compat.v1.train.SessionRunHook
 
 
 class GracePeriod(_SessionRunHook):
-    """Sets how long train() may take, after SIGTERM or Ctrl-C, to come to a checkpoint.
+    """Sets the time that train() has, after SIGTERM or Ctrl-C, to write a checkpoint.
 
     Pass it to train() among the hooks. It takes precedence over the environment variable
     ESTIMATOR_BRIDGE_GRACE_SECS.
 
     Args:
-      secs: for the steps in flight, and once more for the last checkpoint; then the process ends
-        at once. 0 ends it at the first signal.
+      secs: the seconds for the steps in flight, and again for the last checkpoint; then the
+        process ends at once. 0 ends it at the first signal.
 
     Raises:
-      ValueError: secs is no number >= 0.
+      ValueError: secs is not a number >= 0.
     """
 
     def __init__(self, secs: float):
@@ -35,15 +35,15 @@ class GracePeriod(_SessionRunHook):
 
 
 def grace_of(hooks: Sequence[Any]) -> float | None:
-    """The grace period that hooks set; None where none does."""
+    """Returns the grace period that hooks set; None if none does."""
     return next((hook.secs for hook in hooks if isinstance(hook, GracePeriod)), None)
 
 
 def grace_secs(secs: float | None) -> tuple[float, bool]:
-    """The grace period in seconds, and whether it is the default, which slow checkpoints extend.
+    """Returns the grace period in seconds, and whether slow checkpoints extend it (the default).
 
     Args:
-      secs: what the program sets; None: nothing.
+      secs: the program's value; None if it sets none.
 
     Raises:
       ValueError: the environment variable holds no number >= 0.

@@ -1,8 +1,8 @@
-"""What a saver writes of a graph as training starts: the same files, from one GraphDef, quicker.
+"""Writes a saver's graph files at the start of training, faster, from one GraphDef.
 
-TensorFlow's hook has the GraphDef made five times, and writes graph.pbtxt through protobuf's text
-format, which is in Python and takes longer than all else that the files need. But of the tens of
-thousands of attributes of a graph only a few hundred differ, so each text is made once.
+TensorFlow's hook makes the GraphDef five times, and writes graph.pbtxt by protobuf's text format,
+which is in Python and dominates the time. But only a few hundred of a graph's tens of thousands of
+attributes differ, so each text is made once.
 """
 
 from __future__ import annotations
@@ -19,33 +19,33 @@ from google.protobuf import text_format  # type: ignore[import-untyped]
 __all__ = ["GraphSaverHook", "graph_defs_kept", "graph_text"]
 
 _CheckpointSaverHook: Any = tf.compat.v1.train.CheckpointSaverHook
-_PLAIN = re.compile(r"[\w .:/^@\-<>=,()\[\]]*", re.ASCII)  # what text needs no escapes for
+_PLAIN = re.compile(r"[\w .:/^@\-<>=,()\[\]]*", re.ASCII)  # text without escapes
 
 
 class GraphSaverHook(_CheckpointSaverHook):
-    """TensorFlow's CheckpointSaverHook, with the files of the graph written as said above."""
+    """TensorFlow's CheckpointSaverHook, which writes the graph files as described above."""
 
-    _save_graph_def: Any  # of the class above
+    _save_graph_def: Any  # of the base class
     _wrote_graph = False
 
-    def begin(self):
-        """Opens the event file, in which the graph is written too."""
+    def begin(self) -> None:
+        """Opens the event file, to which the graph is also written."""
         with graph_defs_kept(tf.compat.v1.get_default_graph()):
             super().begin()
 
-    def after_create_session(self, session, coord):
+    def after_create_session(self, session: Any, coord: tf.train.Coordinator) -> None:
         """Writes the graph and the first checkpoint."""
         graph = tf.compat.v1.get_default_graph()
         with graph_defs_kept(graph):
             if self._save_graph_def:
                 path = os.path.join(self._checkpoint_dir, "graph.pbtxt")
                 _write_whole(path, graph_text(graph.as_graph_def(add_shapes=True)))
-                # The method is not to write it too; `_save` sets this back.
+                # The base class must not write it too; `_save` resets this.
                 self._save_graph_def = False
                 self._wrote_graph = True
             super().after_create_session(session, coord)
 
-    def _save(self, session, step):
+    def _save(self, session: Any, step: int) -> Any:
         if self._wrote_graph:  # each checkpoint has a .meta
             self._save_graph_def = True
         return super()._save(session, step)
@@ -53,12 +53,12 @@ class GraphSaverHook(_CheckpointSaverHook):
 
 @contextlib.contextmanager
 def graph_defs_kept(graph: tf.Graph) -> Iterator[None]:
-    """The GraphDef with shapes is made once within, if no operation is added, and then copied."""
+    """Within this context, a GraphDef with shapes is made once per version of the graph."""
     make = graph.as_graph_def
     kept: dict[int, tf.compat.v1.GraphDef] = {}  # by the graph's version
 
     def as_graph_def(*args: Any, **kwargs: Any) -> Any:
-        # The released TensorFlow makes the same of use_pybind11_proto.
+        # Released TensorFlow ignores use_pybind11_proto.
         if args or kwargs.keys() - {"use_pybind11_proto"} != {"add_shapes"}:
             return make(*args, **kwargs)
         if not kwargs["add_shapes"]:
@@ -79,7 +79,7 @@ def graph_defs_kept(graph: tf.Graph) -> Iterator[None]:
 
 
 def graph_text(graph_def: tf.compat.v1.GraphDef) -> str:
-    """A GraphDef as text, character by character that of google.protobuf.text_format."""
+    """Returns a GraphDef as text, identical to that of google.protobuf.text_format."""
     values: dict[bytes, str] = {}
     parts = [_node_text(node, values) for node in graph_def.node]
     rest = tf.compat.v1.GraphDef()

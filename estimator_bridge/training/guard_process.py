@@ -22,6 +22,7 @@ import signal
 import socket
 import sys
 import time
+from typing import NamedTuple
 
 _SAME_SECS = 0.5  # as termination.py has it
 _SECOND_SECS = 2.0  # for a second signal to be read
@@ -30,8 +31,26 @@ _ALIVE_SECS = 1.0  # between two looks at a parent, where the system cannot tell
 _DISK_SECS = 2.0
 
 
+class Watched(NamedTuple):
+    """The call to watch for.
+
+    Attributes:
+      call: its number.
+      signums: the signals that end it; none while there is nothing to watch for.
+      patience: seconds for which a signal may stay unread.
+      what: its name in messages.
+      folder: where it saves checkpoints; '' if it saves none.
+    """
+
+    call: str = ""
+    signums: frozenset[int] = frozenset()
+    patience: float = 0.0
+    what: str = ""
+    folder: str = ""
+
+
 class Guard:
-    """What is known of the training.
+    """The state of the training, as far as the guard knows it.
 
     Args:
       wake: the socket with the numbers of signals.
@@ -42,9 +61,7 @@ class Guard:
         self._forget()
 
     def _forget(self) -> None:
-        self._signums: frozenset[int] = frozenset()
-        self._patience = 0.0
-        self._call, self._what, self._folder = "", "", ""
+        self._watched = Watched()
         self._asked: float | None = None  # when the first signal was seen here
         self._deadline: float | None = None  # once the training knows of a signal
         self._unread: float | None = None  # since when signals are unread
@@ -54,7 +71,7 @@ class Guard:
     @property
     def is_on(self) -> bool:
         """Whether there is anything to watch for."""
-        return bool(self._signums)
+        return bool(self._watched.signums)
 
     def look_again_in(self, now: float) -> float | None:
         """Seconds to the next look; None: when something comes."""
@@ -67,20 +84,20 @@ class Guard:
         word, _, rest = line.partition(" ")
         if word == "until":
             call, secs = rest.split(" ")
-            if self.is_on and call == self._call:
+            if self.is_on and call == self._watched.call:
                 self._deadline = now + float(secs)
                 self._asked = self._asked or now
             return
         self._forget()
         if word == "on":
-            self._call, signums, secs, names = rest.split(" ", 3)
-            self._signums = frozenset(map(int, signums.split(",")))
-            self._patience = float(secs)
-            self._what, _, self._folder = names.partition("\t")
+            call, signums, secs, names = rest.split(" ", 3)
+            what, _, folder = names.partition("\t")
+            numbers = frozenset(map(int, signums.split(",")))
+            self._watched = Watched(call, numbers, float(secs), what, folder)
 
     def look(self, now: float) -> str | None:
         """Looks at the socket; returns why the training is to be ended, if it is."""
-        numbers = [number for number in self._peek() if number in self._signums]
+        numbers = [number for number in self._peek() if number in self._watched.signums]
         if not numbers:
             self._unread = self._second = None
             self._unread_count = 0
@@ -95,7 +112,7 @@ class Guard:
                 self._second = now
         if self._second is not None and now > self._second + _SECOND_SECS:
             return "at a second signal"
-        is_over = self._unread is not None and now > self._unread + self._patience
+        is_over = self._unread is not None and now > self._unread + self._watched.patience
         if is_over or (self._deadline is not None and now > self._deadline):
             return f"{now - (self._asked or now):.0f} s after a signal"
         return None
@@ -108,9 +125,10 @@ class Guard:
 
     def last_words(self, why: str) -> str:
         """The line for stderr."""
-        standing = _standing(self._folder) if self._folder else "It has no results."
+        what, folder = self._watched.what, self._watched.folder
+        standing = _standing(folder) if folder else "It has no results."
         return (
-            f"estimator_bridge: {self._what} is killed, {why}: its process runs no Python code any "
+            f"estimator_bridge: {what} is killed, {why}: its process runs no Python code any "
             f"more, as something keeps Python's lock (the GIL). {standing}\n"
         )
 

@@ -1,11 +1,10 @@
-"""Compiled loops, with session-run hooks called where they are due."""
+"""Runs compiled loops, and calls session-run hooks when they are due."""
 
 from __future__ import annotations
 
 import enum
 import math
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,18 +15,16 @@ from estimator_bridge.runtime import LoopResult, StepLoop
 from estimator_bridge.tensorflow_private import existing_global_step_read, watched_loss
 from estimator_bridge.training.cadence import counts_steps, due, skip
 from estimator_bridge.training.log_hooks import Reached
+from estimator_bridge.training.loop_cache import LoopCache
 from estimator_bridge.training.pace import Pace
 from estimator_bridge.training.step_call import StepCall
-from estimator_bridge.training.together import Together
+from estimator_bridge.training.together import Alone
 from estimator_bridge.training.watchdog import moved
 
 __all__ = ["ENDS", "HookedLoop", "NanLossError", "Stop"]
 
-# Raised in a hook or a step, these end a run as the input's end does.
+# Raised in a hook or a step, these end a run like the input's end.
 ENDS = (tf.errors.OutOfRangeError, StopIteration)
-
-# So often may a loop that fetches more than is wanted stand in for one that would be compiled anew.
-_WORTH_A_LOOP = 100
 
 _train = tf.compat.v1.train
 _NanLossDuringTrainingError: Any = _train.NanLossDuringTrainingError
@@ -45,7 +42,7 @@ class NanLossError(_NanLossDuringTrainingError):
     """The loss became NaN.
 
     Args:
-      step: at which global step.
+      step: the global step.
     """
 
     def __init__(self, step: int):
@@ -62,17 +59,16 @@ class NanLossError(_NanLossDuringTrainingError):
 
 
 class HookedLoop:
-    """Steps in chunks, hooks in between.
+    """Runs steps in chunks, and hooks in between.
 
     Args:
-      session: of the traced graph.
+      session: the session of the traced graph.
       hooks: in the order of their calls.
-      make_loop: gives the compiled loop that returns these fetches and takes these feeds; takes
-        ``sums``, see LoopRequest.
+      make_loop: returns the compiled loop with these fetches, feeds and sums; see LoopRequest.
       loss: the loss tensor that loops watch.
       pace: bounds the chunks.
-      original_fetches: what a step is in the eyes of hooks: ``original_args.fetches``.
-      together: settles each chunk with the other workers; None where there are none.
+      original_fetches: the fetches of a step that hooks see as ``original_args.fetches``.
+      together: settles each chunk with the other workers; ``Alone()`` for one process.
       singly: whether a single step may have a function of its own; see StepLoop.
     """
 
@@ -84,16 +80,13 @@ class HookedLoop:
         loss: tf.Tensor | None,
         pace: Pace,
         original_fetches: Any = None,
-        together: Together | None = None,
+        together: Alone = Alone(),  # noqa: B008 - it holds nothing
         singly: bool = True,
     ):
         self._session = session
         self._hooks = hooks
         self._counting = [hook for hook in hooks if counts_steps(hook)]
-        self._make_loop = make_loop
-        self._loops: list[StepLoop] = []
-        # How often a loop with more fetches took single steps, by the fetches wanted.
-        self._served: Counter[tuple[str, ...]] = Counter()
+        self._loops = LoopCache(make_loop, may_do_more=not together.shares_steps)
         self._loss = loss
         self._pace = pace
         self._original_args = _train.SessionRunArgs(original_fetches)
@@ -102,26 +95,28 @@ class HookedLoop:
         self._singly = singly
         read = existing_global_step_read(session.graph)
         self._step_read = None if read is None else (read.name, read.dtype.as_numpy_dtype)
-        self._step_may_be_set = False  # by what hooks ran in the session
-        self._stop_requested = self._all_stop = Stop.NO
+        self._step_may_be_set = False  # by session runs of hooks
+        self._stop_requested = Stop.NO
 
     @property
     def stop(self) -> Stop:
         """Whether the run is to end; of several workers, whether all know of it."""
-        return self._all_stop if self._together else self._stop_requested
+        return Stop(self._together.agreed_stop(self._stop_requested))
 
     def request_stop(self, reason: Stop = Stop.ASKED) -> None:
         """Asks for an end before the next chunk."""
         self._stop_requested = max(self._stop_requested, reason)
 
-    def run(self, iterator, step: int, most: float, draw: int, limit: int | None) -> LoopResult:
+    def run(
+        self, iterator: Any, step: int, most: float, draw: int, limit: int | None
+    ) -> LoopResult:
         """Runs one chunk and calls the hooks that are due at its end.
 
         Args:
-          iterator: of the input.
-          step: the step that hooks count by: in training, the global step as the last chunk left
-            it, before its hooks.
-          most: no more steps than these.
+          iterator: the iterator of the input.
+          step: the step that hooks count by: in training, the global step after the last chunk,
+            before its hooks.
+          most: the largest number of steps.
           draw: the position in the random streams.
           limit: see ``StepLoop``.
         """
@@ -131,11 +126,9 @@ class HookedLoop:
         if not self._pace.hooks_wait:
             steps = min([steps, *[d.steps for d in dues]])
         steps = max(int(steps), 1)
-        if self._together:
-            steps, reason = self._together.agree(steps, self._stop_requested)
-            self._all_stop = Stop(reason)
-            if self._all_stop:
-                return LoopResult(0, False, None, None, None)
+        steps = self._together.agree(steps, self._stop_requested)
+        if self.stop:
+            return LoopResult(0, False, None, None, None)
         called = [h for h, d in zip(self._hooks, dues) if d.now or d.steps <= steps]
         for hook in self._counting:
             if hook in called:
@@ -143,22 +136,21 @@ class HookedLoop:
         call = self._call = StepCall(self._session, called, self._original_args, self._call)
         fed, values = tuple(call.feeds), tuple(call.feeds.values())
         started = time.perf_counter()
-        loop = self._loop(call.fetches.refs, fed, is_single=steps == 1)
-        last_alone = loop.has_effects or loop.draws_more
-        if self._together:
-            loop, last_alone = self._together.agree_on_loop(
-                loop, self._loop([], fed), lambda sums: self._loop(call.fetches.refs, fed, sums)
-            )
+        loop = self._loops.loop(call.fetches.refs, fed, is_single=steps == 1)
+        loop, last_alone = self._together.agree_on_loop(
+            loop,
+            lambda: self._loops.loop([], fed),
+            lambda sums: self._loops.loop(call.fetches.refs, fed, sums),
+        )
         with call.trace():
             if last_alone and steps > 1:  # what hooks run, runs in the last step alone
-                result = self._loop([], fed)(iterator, steps - 1, draw, limit, values)
+                result = self._loops.loop([], fed)(iterator, steps - 1, draw, limit, values)
                 if result.steps == steps - 1 and not _is_nan(result):
                     last = loop(iterator, 1, draw + result.steps, limit, values, start=draw)
                     result = last._replace(steps=result.steps + last.steps)
             else:
                 result = loop(iterator, steps, draw, limit, values, singly=self._singly)
-        if self._together:
-            self._together.settle()
+        self._together.settle()
         self._pace.observe(result.steps, time.perf_counter() - started)
         moved()
         for hook in self._counting:
@@ -173,7 +165,7 @@ class HookedLoop:
 
     @property
     def wanted(self) -> list[str]:
-        """The references that hooks want of the last step of the chunk that was begun last."""
+        """The references that hooks fetch from the last step of the current chunk."""
         return self._call.fetches.refs if self._call else []
 
     def finish(
@@ -186,8 +178,8 @@ class HookedLoop:
 
         Args:
           fetched: the values of ``wanted``.
-          step: the global step, where it is known: TensorFlow's hooks ask for it again.
-          reached: in training, makes what the hooks of the log are given.
+          step: the global step, if known: TensorFlow's hooks read it again.
+          reached: in training, makes the result for the log hooks.
         """
         assert self._call is not None
         if step is not None and self._step_read is not None:
@@ -202,39 +194,10 @@ class HookedLoop:
             self.request_stop()
 
     def _step_now(self, step: int) -> int:
-        """The step from which hooks count; in training they may have set the global step."""
+        """Returns the step from which hooks count; in training they may set the global step."""
         if not self._step_may_be_set or self._step_read is None:
             return step
         return int(self._session.evaluate([self._step_read[0]])[0])
-
-    def _loop(
-        self,
-        refs: Sequence[str],
-        fed: tuple[str, ...],
-        sums: Sequence[str] = (),
-        is_single: bool = False,
-    ) -> StepLoop:
-        """The compiled loop that returns these fetches; one that returns more may do.
-
-        Where each sum is a meeting with other workers, no more may be made than needed. And what is
-        fetched besides is computed once a call, so calls of a single step have a price for it.
-        """
-        key, wanted = tuple(refs), set(refs)
-        alike = [
-            loop for loop in self._loops if fed == loop.request.fed and loop.sums.issuperset(sums)
-        ]
-        for loop in alike:
-            if wanted == set(loop.request.fetches):
-                return loop
-        if not self._together and self._served[key] < _WORTH_A_LOOP:
-            for loop in alike:
-                if wanted.issubset(loop.request.fetches) and not (
-                    loop.has_effects or loop.draws_more
-                ):
-                    self._served[key] += is_single
-                    return loop
-        self._loops.append(self._make_loop(key, fed, sums))
-        return self._loops[-1]
 
     def _tell_of_nan(self, loss: float | None, step: int) -> None:
         values = _train.SessionRunValues(loss, options=None, run_metadata=None)
@@ -250,7 +213,7 @@ class HookedLoop:
 
 
 def _reached(result: LoopResult, start: int, limit: int | None) -> Reached | None:
-    """What the hooks of the log see; a step of a call adds what all of them add on average."""
+    """Returns the result for log hooks, with the average increment of the steps of a call."""
     if result.limit_value is None:
         return None
     stride = (result.limit_value - start) // max(result.steps, 1)

@@ -1,4 +1,4 @@
-"""A session's first state: restored from a checkpoint, or initialised."""
+"""A session's first state: restored from a checkpoint, or initialized."""
 
 from __future__ import annotations
 
@@ -26,8 +26,10 @@ __all__ = ["initialize_session", "open_session", "prepare_saver", "with_default_
 _v1 = tf.compat.v1
 
 
-def prepare_saver(scaffold: tf.compat.v1.train.Scaffold, keep_max: int | None, keep_hours: float):
-    """Gives the default graph a saver, unless the model brought its own."""
+def prepare_saver(
+    scaffold: tf.compat.v1.train.Scaffold, keep_max: int | None, keep_hours: float
+) -> None:
+    """Adds a saver to the default graph, unless the model has one."""
     if scaffold.saver is None and not _v1.get_collection(_v1.GraphKeys.SAVERS):
         saver = _v1.train.Saver(
             sharded=True,
@@ -40,7 +42,7 @@ def prepare_saver(scaffold: tf.compat.v1.train.Scaffold, keep_max: int | None, k
 
 
 def with_default_local_init(scaffold: tf.compat.v1.train.Scaffold) -> tf.compat.v1.train.Scaffold:
-    """An evaluation's scaffold: metrics have made local variables that the model's op misses."""
+    """Returns an evaluation's scaffold, which also initializes the metrics' local variables."""
     if scaffold.local_init_op is None:
         return scaffold
     default = _v1.train.Scaffold.default_local_init_op()
@@ -57,18 +59,18 @@ def open_session(
     goes_on: bool = False,
     other_than: Callable[[str], str | None] | None = None,
 ) -> str | None:
-    """Starts a session as MonitoredSession did: hooks begin, the graph is finished, values come.
+    """Starts a session as MonitoredSession did: begins hooks, finalizes the graph, sets values.
 
     Args:
-      session: of the traced graph, which is the default graph.
-      scaffold: the model's.
+      session: the session of the traced graph, which is the default graph.
+      scaffold: the scaffold of the model.
       hooks: in their order.
       checkpoint_path: see ``initialize_session``.
       goes_on: see ``initialize_session``.
       other_than: see ``initialize_session``.
 
     Returns:
-      The checkpoint that was restored; None where there was none.
+      The restored checkpoint; None if there was none.
     """
     is_finished = session.graph.finalized  # by an earlier use of the program
     with contextlib.nullcontext() if is_finished else graph_classes(session.graph):
@@ -89,19 +91,19 @@ def initialize_session(
     goes_on: bool = False,
     other_than: Callable[[str], str | None] | None = None,
 ) -> str | None:
-    """Brings all variables and tables to their first state, as SessionManager did.
+    """Sets the first state of all variables and tables, as SessionManager did.
 
     Args:
-      session: of the traced graph, which is the default graph.
+      session: the session of the traced graph, which is the default graph.
       scaffold: finalized.
-      checkpoint_path: restored from; None runs the model's own initialisation.
-      goes_on: whether the saver is to write into the checkpoint's folder, and so to know of the
-        older checkpoints there that it will have to delete.
-      other_than: given a checkpoint that turned out to be damaged, or was deleted meanwhile,
-        returns the one to restore in its place; None where there is no other.
+      checkpoint_path: the checkpoint to restore; None runs the model's initialization.
+      goes_on: whether the saver writes to the checkpoint's folder, and so has to know the older
+        checkpoints there that it will delete.
+      other_than: given a damaged or deleted checkpoint, returns the one to restore instead; None
+        if there is no other.
 
     Returns:
-      The checkpoint that was restored; None where there was none.
+      The restored checkpoint; None if there was none.
 
     Raises:
       CheckpointError: the checkpoint is damaged, or belongs to another model.

@@ -1,4 +1,4 @@
-"""What an input_fn returned, and how the steps of a mode take it, as one value."""
+"""The plan of an input: the result of an input_fn, and its layout for the steps of a mode."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.data import GraphInput, placeholders
+from estimator_bridge.data import BatchInput, placeholders
 from estimator_bridge.data.static_shapes import pad_batches
 from estimator_bridge.graph import LiftedSession
 from estimator_bridge.model import ModeKeys
@@ -21,10 +21,10 @@ class TracedBatch:
     """One replica's batch in the traced graph.
 
     Attributes:
-      features: for model_fn.
-      labels: for model_fn; None where there are none.
+      features: the features for model_fn.
+      labels: the labels for model_fn; None if there are none.
       refs: the tensors that an element's flat components stand for, by reference.
-      valid_size: how many examples of a padded batch are real; None: all.
+      valid_size: the number of real examples in a padded batch; None: all.
     """
 
     features: Any
@@ -35,21 +35,22 @@ class TracedBatch:
 
 @dataclasses.dataclass(frozen=True)
 class InputPlan:
-    """What an input_fn returned, and how the steps of a mode take it.
+    """The result of an input_fn, and its layout for the steps of a mode.
 
     Attributes:
-      input: what it returned.
-      layout: how an element's flat components lie over the replicas.
-      replicas: how many share the input.
-      examples: in a global batch, where it is known.
+      input: the result.
+      layout: the layout of an element's flat components over the replicas.
+      replicas: the number of replicas that share the input.
+      examples: the size of a global batch, if known.
       divides: whether a step draws only those parts of the input that it needs.
-      replica_spec: of one replica's batch, for placeholders; None: the input's own tensors are it.
-      padded_to: how many examples each host's batch is padded to, as the last may be short; None
-        where none is padded.
+      replica_spec: the spec of one replica's batch, for placeholders; None: the input's tensors
+        are the batch.
+      padded_to: the size to which each host's batch is padded, as the last may be short; None if
+        none is padded.
       prefetches: whether batches are read ahead.
     """
 
-    input: GraphInput
+    input: BatchInput
     layout: BatchLayout
     replicas: int = 1
     examples: int | None = None
@@ -60,12 +61,12 @@ class InputPlan:
 
     @property
     def tells_size(self) -> bool:
-        """Whether each step is told how many examples of its padded batch are real."""
+        """Whether each step receives the number of real examples in its padded batch."""
         return self.padded_to is not None and self.layout.full_batch is None
 
     @property
     def refusal(self) -> str | None:
-        """Why a run of a session cannot take a batch of its own; None where it can."""
+        """Why a session run cannot draw a batch; None if it can."""
         if self.replicas > 1 or self.layout.hosts:
             return (
                 f"the input feeds {self.replicas} replicas, and a session runs on the host alone. "
@@ -94,10 +95,10 @@ class InputPlan:
         return TracedBatch(features, labels, tuple(refs), size)
 
     def dataset(self, session: LiftedSession) -> Any:
-        """The batches as the compiled loop takes them; where other machines feed, HostDatasets.
+        """Returns the batches for the compiled loop; HostDatasets if other machines feed.
 
         Args:
-          session: see ``GraphInput.dataset``.
+          session: see ``BatchInput.dataset``.
         """
         return self.input.batches(session, self._prepared, self.layout.full_batch is not None)
 
@@ -107,15 +108,15 @@ class InputPlan:
             if self.tells_size:
                 dataset = dataset.map(_size_last)
         elif reads_ahead or not self.prefetches:
-            return dataset  # a second buffer is a tenth of a small step's work
+            return dataset  # a second buffer costs a tenth of a small step
         return dataset.prefetch(tf.data.AUTOTUNE)
 
 
 def split_batch_structure(batch: Any) -> tuple[Any, Any]:
-    """Features and labels of what an input_fn gives: labels are None where there are none."""
+    """Returns the features and labels of an input's batch; labels are None if there are none."""
     if not isinstance(batch, (tuple, list)):  # named tuples too
         return batch, None
-    return batch[0], batch[1] if len(batch) > 1 else None  # a spec leaves labels of None out
+    return batch[0], batch[1] if len(batch) > 1 else None  # a spec omits labels of None
 
 
 def _size_last(size: tf.Tensor, batch: Any) -> tuple[Any, tf.Tensor]:

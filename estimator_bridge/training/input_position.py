@@ -76,7 +76,11 @@ class CheckpointInputPipelineHook(_SessionRunHook):
         """The next step to save at, for a process that saves positions alone."""
         return float("inf") if self._every is None else self._last + self._every - step
 
-    def after_run(self, run_context, run_values):
+    def after_run(
+        self,
+        run_context: tf.compat.v1.train.SessionRunContext,
+        run_values: tf.compat.v1.train.SessionRunValues,
+    ) -> None:
         """Called when it is due."""
         del run_values
         session = run_context.session
@@ -85,7 +89,7 @@ class CheckpointInputPipelineHook(_SessionRunHook):
             self.save(step)
             self._positions.tidy(step)
 
-    def end(self, session):
+    def end(self, session: Any) -> None:
         """Saves the last position, where no saver did."""
         if self._every is not None:
             step = int(session.run(_train.get_global_step(session.graph)))
@@ -179,14 +183,14 @@ class _PositionListener(_Listener):
     def __init__(self, hook: CheckpointInputPipelineHook):
         self._hook = hook
 
-    def take(self, global_step_value):
+    def take(self, global_step_value: int) -> Callable[[], None]:
         """What AsyncCheckpointSaverHook calls in the place of `before_save`."""
         return self._hook.take(int(global_step_value))
 
-    def before_save(self, session, global_step_value):
+    def before_save(self, session: Any, global_step_value: int) -> None:
         self._hook.save(int(global_step_value))
 
-    def after_save(self, session, global_step_value):
+    def after_save(self, session: Any, global_step_value: int) -> None:
         self._hook.tidy(int(global_step_value))
 
 

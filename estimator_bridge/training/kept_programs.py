@@ -12,11 +12,11 @@ __all__ = ["KeptPrograms"]
 
 
 class KeptPrograms:
-    """Programs by mode. One that is in use is not there: a call that comes meanwhile traces anew.
+    """Programs by mode. One in use is absent: a concurrent call traces again.
 
-    Only what was traced for a checkpoint is kept, since its values are restored in each call, and
-    only where no hook was there: hooks add operations of their own to a graph, and expect to do so
-    once. Nor is what threads filled: its queues are closed afterwards.
+    A program is kept only if it was traced for a checkpoint, whose values each call restores, and
+    without hooks, which add operations to a graph and expect to do so once. A program whose input
+    threads fill is not kept: its queues are closed afterwards.
     """
 
     def __init__(self) -> None:
@@ -27,18 +27,18 @@ class KeptPrograms:
         self,
         mode: str,
         trace: Callable[[], Program],
-        input_fn: Callable,
+        input_fn: Callable[..., Any],
         params: Mapping[str, Any],
         may_keep: bool,
     ) -> Iterator[Program]:
-        """A program for an input: the one that is kept, where it was traced for the like.
+        """Yields a program for an input: the kept one, if it was traced for the same structure.
 
         Args:
           mode: one of ModeKeys.
           trace: makes a new program.
-          input_fn: the user's.
-          params: a copy of its own for this call.
-          may_keep: whether there is a checkpoint, and the caller has no hooks.
+          input_fn: the user's input_fn.
+          params: a copy for this call.
+          may_keep: whether there is a checkpoint and the caller has no hooks.
         """
         program = self._reused(mode, input_fn, params) if may_keep else None
         program, is_whole = program or trace(), False
@@ -46,7 +46,7 @@ class KeptPrograms:
             try:
                 yield program
                 is_whole = True
-            except GeneratorExit:  # who asked for predictions wants no more
+            except GeneratorExit:  # the caller wants no more predictions
                 is_whole = True
                 raise
         finally:
@@ -58,7 +58,9 @@ class KeptPrograms:
             else:
                 program.close()
 
-    def _reused(self, mode: str, input_fn: Callable, params: Mapping[str, Any]) -> Program | None:
+    def _reused(
+        self, mode: str, input_fn: Callable[..., Any], params: Mapping[str, Any]
+    ) -> Program | None:
         kept = self._programs.pop(mode, None)
         program = kept and kept.with_input(input_fn, params)
         if kept and not program:

@@ -1,4 +1,4 @@
-"""The last step, as hooks see it: `run_context.stop_requested` is true."""
+"""Shows hooks the last step: `run_context.stop_requested` is true."""
 
 from __future__ import annotations
 
@@ -13,29 +13,33 @@ _SessionRunHook: Any = tf.compat.v1.train.SessionRunHook
 
 
 class StopAfterHook(_SessionRunHook):
-    """Requests the stop that the loop makes by itself, for the hooks that come after this one.
+    """Requests the stop that the loop makes by itself, for the hooks after this one.
 
-    For evaluation. The original counted batches by a hook that stood behind the caller's hooks and
-    before the spec's. This one asks for nothing and is called once.
+    For evaluation. The original counted batches by a hook between the caller's hooks and the
+    spec's. This one fetches nothing and is called once.
 
     Attributes:
-      steps: how many there are to be; None where their number is not known.
+      steps: the number of steps; None if unknown.
     """
 
     def __init__(self, steps: int | None = None):
         self.steps = steps
 
     def steps_until_due(self, step: int) -> float:
-        """The last step."""
+        """Returns the steps until the last one."""
         del step
         return math.inf if self.steps is None else max(self.steps, 1)
 
     def skip(self, steps: int) -> None:
-        """Told of steps that ran without a call of this hook."""
+        """Counts steps that ran without a call of this hook."""
         if self.steps is not None:
             self.steps -= steps
 
-    def after_run(self, run_context, run_values):
+    def after_run(
+        self,
+        run_context: tf.compat.v1.train.SessionRunContext,
+        run_values: tf.compat.v1.train.SessionRunValues,
+    ) -> None:
         """Requests the stop, if this was the last step."""
         del run_values
         self.skip(1)
@@ -44,12 +48,12 @@ class StopAfterHook(_SessionRunHook):
 
 
 class StopAtHook(_SessionRunHook):
-    """The same for training, which ends at a global step, however far each run moves it.
+    """Requests the stop in training, which ends at a global step, however far each run moves it.
 
-    Hooks may assign the global step. It is read where the end may be: it may not have come so far.
+    Hooks may assign the global step, so it is read where the end may be.
 
     Attributes:
-      limit: the global step at which training ends; None where there is none.
+      limit: the global step at which training ends; None if there is none.
     """
 
     def __init__(self) -> None:
@@ -61,10 +65,14 @@ class StopAtHook(_SessionRunHook):
         self._global_step = tf.compat.v1.train.get_global_step()
 
     def steps_until_due(self, step: int) -> float:
-        """The first step that may be the last."""
+        """Returns the steps until the first one that may be the last."""
         return math.inf if self.limit is None else max(self.limit - step, 1)
 
-    def after_run(self, run_context, run_values):
+    def after_run(
+        self,
+        run_context: tf.compat.v1.train.SessionRunContext,
+        run_values: tf.compat.v1.train.SessionRunValues,
+    ) -> None:
         """Requests the stop, if this was the last step."""
         del run_values
         if self.limit is not None and run_context.session.run(self._global_step) >= self.limit:

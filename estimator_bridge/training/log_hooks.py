@@ -1,7 +1,7 @@
-"""The log of training: the original's lines of loss and rates, and the rates in event files.
+"""Logs training: the original's lines of loss and rates, and the rates in event files.
 
-The original fetched the loss and the global step in a session run. Here the loop returns the loss
-in any case, so these hooks ask for nothing: `run_values.results` is a `Reached`.
+The original fetched the loss and the global step in a session run. Here the loop always returns
+the loss, so these hooks fetch nothing: `run_values.results` is a `Reached`.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ __all__ = ["LossLogHook", "RateLogHook", "Reached"]
 _v1 = tf.compat.v1
 _SessionRunHook: Any = _v1.train.SessionRunHook
 
-_LONG_SECS = 60.0  # what is left of a long training is worth a line
+_LONG_SECS = 60.0  # the time left of a long training is logged
 _WARNINGS = 5  # in a training
 
 
 class Reached(NamedTuple):
-    """Where a call of the loop ended.
+    """The state at the end of a call of the loop.
 
     Attributes:
       step: the global step after the last step.
-      step_before: the global step before it.
-      loss: the last step's, averaged over the replicas.
-      limit: the global step to train to, if there is one.
+      step_before: the global step before the last step.
+      loss: the loss of the last step, averaged over the replicas.
+      limit: the global step to train to, if any.
     """
 
     step: int
@@ -42,14 +42,14 @@ class Reached(NamedTuple):
 class LossLogHook(_SessionRunHook):
     """Logs "loss = ..., step = ..." as a LoggingTensorHook does that fetches both.
 
-    In a training of which more than a minute is left, another line tells how much.
+    If more than a minute of training is left, another line says how much.
 
     Args:
-      every_steps: calls of the train op from line to line, the first included.
-      dtype: of the loss, as which it is printed.
-      counts_last: whether the step that is shown counts the last call of the train op.
-      examples: in a global batch; None where that is unknown.
-      clock: the time in seconds.
+      every_steps: calls of the train op between two lines.
+      dtype: the type of the loss in the line.
+      counts_last: whether the logged step counts the last call of the train op.
+      examples: the global batch size; None if unknown.
+      clock: returns the time in seconds.
     """
 
     sees_reached = True
@@ -71,15 +71,19 @@ class LossLogHook(_SessionRunHook):
         self._passed = 0  # calls since
 
     def steps_until_due(self, step: int) -> float:
-        """The first step, and then every so many."""
+        """Returns the steps to the next line: the first step, then every N."""
         del step
         return 1 if self._last is None else max(self._every_steps - self._passed, 1)
 
     def skip(self, steps: int) -> None:
-        """Told of steps that ran without a call of this hook."""
+        """Counts steps that ran without a call of this hook."""
         self._passed += steps
 
-    def after_run(self, run_context, run_values):
+    def after_run(
+        self,
+        run_context: tf.compat.v1.train.SessionRunContext,
+        run_values: tf.compat.v1.train.SessionRunValues,
+    ) -> None:
         """Logs, if it is time."""
         del run_context
         self._passed += 1
@@ -109,14 +113,14 @@ class LossLogHook(_SessionRunHook):
 
 
 class RateLogHook(_SessionRunHook):
-    """Logs and writes rates as StepCounterHook does, and warns where the step stands still.
+    """Logs and writes rates as StepCounterHook does, and warns if the step does not change.
 
     Args:
-      every_steps: global steps from line to line.
-      directory: of the event files.
-      tags: of lines and summaries: steps a second, and examples a second or None.
-      examples: in a global batch; None where that is unknown.
-      clock: the time in seconds.
+      every_steps: global steps between two lines.
+      directory: the folder of the event files.
+      tags: the tags of lines and summaries: steps per second, and examples per second or None.
+      examples: the global batch size; None if unknown.
+      clock: returns the time in seconds.
     """
 
     sees_reached = True
@@ -135,18 +139,22 @@ class RateLogHook(_SessionRunHook):
         self._examples = examples
         self._clock = clock
         self._last: tuple[int, float] | None = None  # step and time of the last line
-        self._stride = 1  # what a call of the train op adds to the step
-        self._step_before: int | None = None  # of the last call
+        self._stride = 1  # the increment of the step by a call of the train op
+        self._step_before: int | None = None  # the step before the last call
         self._warnings = 0
 
     def steps_until_due(self, step: int) -> float:
-        """The first step, and then every so many; each of the first few if it stands still."""
+        """Returns the steps to the next line; 1 for the first few if the step does not change."""
         if self._last is None or (self._stride == 0 and self._warnings < _WARNINGS):
             return 1
         left = self._last[0] + self._every_steps - step
         return max(math.ceil(left / (self._stride or 1)), 1)
 
-    def after_run(self, run_context, run_values):
+    def after_run(
+        self,
+        run_context: tf.compat.v1.train.SessionRunContext,
+        run_values: tf.compat.v1.train.SessionRunValues,
+    ) -> None:
         """Logs, if it is time."""
         del run_context
         reached: Reached = run_values.results
@@ -169,7 +177,7 @@ class RateLogHook(_SessionRunHook):
 
     def _warn(self, step: int) -> None:
         if step != self._step_before:
-            return  # after one step alone nobody can tell
+            return  # one step alone shows nothing
         self._warnings += 1
         if self._warnings > _WARNINGS:
             return

@@ -1,4 +1,4 @@
-"""Which members of an Estimator a subclass may replace."""
+"""Checks which members of an Estimator a subclass replaces."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ALLOWED = {
     "_create_and_assert_global_step",
     "_export_all_saved_models",
 }
-# Private methods of the original, from which a subclass that replaces one expects to be called.
+# Private methods of the original. A subclass that replaces one expects calls of it.
 _ORIGINAL = {
     "_actual_eval",
     "_actual_train_model_distributed",
@@ -45,17 +45,17 @@ _OWN_PACKAGE = "estimator_bridge."
 
 
 def check_members(cls: type, obj: Any) -> None:
-    """Checks that the class of an estimator leaves the members of another as they are.
+    """Checks that the class of an estimator does not replace members of a base class.
 
     As in the original, the classes between the two do not count, and a class called TPUEstimator
-    may replace whatever it wants.
+    may replace any member.
 
     Args:
-      cls: whose members are looked at.
+      cls: the base class.
       obj: an estimator.
 
     Raises:
-      ValueError: its class replaces one.
+      ValueError: its class replaces a member.
     """
     kind = type(obj)
     if kind.__name__ == "TPUEstimator":
@@ -82,8 +82,8 @@ def check_uncalled(obj: Any) -> None:
     """Checks that an estimator's class replaces no private method of the original.
 
     A library may switch `check_members` off, by its own ``_assert_members_are_not_overridden``.
-    Public members that it replaces are called here as they were there. Private ones are not, as
-    training goes another way, and to ignore them would train another model.
+    Public members that it replaces are called as in the original. Private ones are not, because
+    training is implemented differently, and ignoring them would train another model.
 
     Raises:
       ValueError: it replaces one.

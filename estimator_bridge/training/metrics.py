@@ -1,4 +1,4 @@
-"""Evaluation's own metric, the loss, and the results as summaries."""
+"""The loss as a metric of evaluation, and the results as summaries."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ LOSS = "loss"
 _WRITER_THREAD = "EventLoggerThread"
 _GLOBAL_STEP = tf.compat.v1.GraphKeys.GLOBAL_STEP
 _summary = tf.compat.v1.Summary
-# The step whose results a killed process may have written already.
+# The step whose results a killed process may have written.
 _WRITTEN_ONCE: contextvars.ContextVar[int | None] = contextvars.ContextVar("step", default=None)
 
 
 @contextlib.contextmanager
 def written_once(step: int) -> Iterator[None]:
-    """The results of a step are not written within where event files have them already.
+    """Within this context, results of a step that event files have are not written again.
 
     Args:
       step: the global step.
@@ -45,7 +45,7 @@ def add_loss_metric(spec: EstimatorSpec, loss: tf.Tensor) -> EstimatorSpec:
     """Adds the mean of the loss over the batches to a spec's metrics.
 
     Raises:
-      ValueError: a metric of the model is called 'loss' or 'global_step'.
+      ValueError: a metric of the model is named 'loss' or 'global_step'.
     """
     for name, quoted in ((LOSS, f'"{LOSS}"'), (_GLOBAL_STEP, f"`{_GLOBAL_STEP}`")):
         if name in spec.eval_metric_ops:
@@ -59,7 +59,7 @@ def add_loss_metric(spec: EstimatorSpec, loss: tf.Tensor) -> EstimatorSpec:
 
 
 def metric_values(spec: EstimatorSpec) -> dict[str, Any]:
-    """What to compute when all batches have been seen: the metrics and the global step."""
+    """Returns the tensors to compute after all batches: the metrics and the global step."""
     values = {name: value for name, (value, _) in sorted(spec.eval_metric_ops.items())}
     values[_GLOBAL_STEP] = tf.compat.v1.train.get_global_step()
     return values
@@ -69,9 +69,9 @@ def write_results(directory: str, results: Mapping[str, Any], checkpoint_path: s
     """Writes an evaluation's results as summaries at its global step.
 
     Args:
-      directory: of the event files.
+      directory: the folder of the event files.
       results: metrics by name, the global step among them.
-      checkpoint_path: what was evaluated; written as the text summary 'checkpoint_path'.
+      checkpoint_path: the evaluated checkpoint; written as the text summary 'checkpoint_path'.
     """
     step = int(results[_GLOBAL_STEP])
     # format() without !s prints a float32 as one of Python's floats.
@@ -104,7 +104,7 @@ def write_results(directory: str, results: Mapping[str, Any], checkpoint_path: s
 
 
 def _write(directory: str, summaries: Sequence[Any], step: int) -> None:
-    """Writes summaries; a warning is all that follows where they cannot be written."""
+    """Writes summaries; only warns if they cannot be written."""
     writer = None
     with _quiet_writer_thread():
         try:
@@ -127,7 +127,7 @@ def _write(directory: str, summaries: Sequence[Any], step: int) -> None:
 
 @contextlib.contextmanager
 def _quiet_writer_thread() -> Iterator[None]:
-    """Keeps the traceback of TensorFlow's writer thread away, whose error is raised here too."""
+    """Suppresses the traceback of TensorFlow's writer thread, whose error is raised here too."""
     before = threading.excepthook
 
     def hook(arguments: Any, /) -> None:
@@ -141,13 +141,13 @@ def _quiet_writer_thread() -> Iterator[None]:
         threading.excepthook = before
 
 
-def _add(summary, name: str, value: Any) -> None:
+def _add(summary: Any, name: str, value: Any) -> None:
     if isinstance(value, (numbers.Number, np.number)) and not isinstance(value, complex):
         summary.value.add(tag=name, simple_value=float(np.asarray(value)))
     elif _is_bytes(value):
         try:
             parsed = _summary.FromString(value)
-        except Exception:  # protobuf's own kinds differ between its releases
+        except Exception:  # protobuf's exception types differ between releases
             logging.warning("Skipping summary for %s, cannot parse string to Summary.", name)
             return
         for i, part in enumerate(parsed.value):

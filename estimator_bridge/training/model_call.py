@@ -1,4 +1,4 @@
-"""Calling a model_fn: which arguments it takes, and whether it returned a spec."""
+"""Calls a model_fn, and checks its arguments and its result."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ __all__ = ["call_model_fn", "check_model_fn"]
 _ARGUMENTS = ("features", "labels", "mode", "params", "config")
 
 
-def check_model_fn(model_fn: Callable | None, params: Mapping[str, Any] | None) -> Callable:
+def check_model_fn(
+    model_fn: Callable[..., Any] | None, params: Mapping[str, Any] | None
+) -> Callable[..., Any]:
     """Checks a model_fn's signature before anything is built.
 
     Returns:
       The model_fn.
 
     Raises:
-      ValueError: it is no function, lacks features, takes an argument that nobody will pass, or
-        does not take the params that were given.
+      ValueError: it is not a function, lacks features, has an unknown argument, or does not
+        take the given params.
     """
     if not callable(model_fn):
         kind = ValueError if model_fn is None else TypeError  # as in the original
@@ -58,7 +60,7 @@ def check_model_fn(model_fn: Callable | None, params: Mapping[str, Any] | None) 
 
 
 def call_model_fn(
-    model_fn: Callable,
+    model_fn: Callable[..., Any],
     features: Any,
     labels: Any,
     mode: str,
@@ -69,20 +71,19 @@ def call_model_fn(
     """Calls a checked model_fn in the default graph.
 
     Args:
-      model_fn: checked.
-      features: the batch's.
-      labels: the batch's; None where it has none.
+      model_fn: a checked model_fn.
+      features: the features of the batch.
+      labels: the labels of the batch; None if it has none.
       mode: one of ModeKeys.
-      params: for a model_fn that takes them.
-      config: likewise.
-      runs_on: what the log names as the place that it will run on, if anything.
+      params: the params, for a model_fn that takes them.
+      config: the RunConfig, for a model_fn that takes it.
+      runs_on: the device that the log names, if any.
 
     Returns:
-      The EstimatorSpec or TPUEstimatorSpec that it returned.
+      Its EstimatorSpec or TPUEstimatorSpec.
 
     Raises:
-      ValueError: there are labels and it takes none, or it returned no spec, or one of another
-        mode.
+      ValueError: there are labels and it takes none, or it did not return a spec of this mode.
     """
     named = fn_args(model_fn)
     given = {"features": features}
@@ -106,7 +107,7 @@ def call_model_fn(
             f"{describe_fn(model_fn)} returned {spec!r} in mode {mode!r}." + _advice(spec)
         )
     if spec.mode is None:
-        return type(spec)(**{**spec._asdict(), "mode": mode})  # checked for the mode that it has
+        return type(spec)(**{**spec._asdict(), "mode": mode})  # checked for its own mode
     if spec.mode != mode:
         raise ValueError(
             f"model_fn was called with mode {mode!r} and returned a spec of mode {spec.mode!r}. "
@@ -116,7 +117,7 @@ def call_model_fn(
 
 
 def _advice(returned: Any) -> str:
-    """The end of the error for what is no spec."""
+    """Returns the end of the error for a result that is not a spec."""
     if returned is None:
         return " Is a return statement missing?"
     if isinstance(returned, type):

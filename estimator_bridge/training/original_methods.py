@@ -1,7 +1,7 @@
 """Private methods and attributes of the original's Estimator that libraries use.
 
-They build parts of a graph for a program that runs its own session. This library's own training
-does not call them.
+They build parts of a graph for a program that runs its own session. Training in this library does
+not call them.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class OriginalMethods:
         return iterator, [DatasetInitializerHook(iterator)]
 
     def _call_model_fn(self, features: Any, labels: Any, mode: str, config: Any) -> Any:
-        del config  # that of the estimator
+        del config  # the estimator's config is used
         call: Any = self._export_execution().call_model_fn  # type: ignore[attr-defined]
         return call(self._model_fn, features, labels, mode, self.params)
 

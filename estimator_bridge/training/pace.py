@@ -1,4 +1,4 @@
-"""How many steps one call of a compiled loop takes."""
+"""Bounds the number of steps in a call of a compiled loop."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ __all__ = ["Pace"]
 
 
 class Pace:
-    """Bounds a call, so that clocks, signals and hooks are looked at in time.
+    """Bounds a call, so that clocks, signals and hooks are checked in time.
 
     Args:
-      seconds: what a call should take at most.
-      steps: a fixed number of steps a call, instead.
+      seconds: the longest time that a call should take.
+      steps: a fixed number of steps per call, instead.
       hooks_wait: whether a hook that is due earlier waits for the end of the call; always so
         with a fixed number of steps.
     """
@@ -22,15 +22,15 @@ class Pace:
         self._is_compiled = False
 
     def steps(self) -> int:
-        """The most steps that the next call should take."""
+        """Returns the largest number of steps for the next call."""
         if self._fixed is not None:
             return self._fixed
         return 1 if self._rate is None else max(1, int(self._rate * self._seconds))
 
     def observe(self, steps: int, seconds: float) -> None:
-        """Tells of a call. The first does not count: it has compiled the step."""
+        """Notes the time of a call. The first does not count: it compiled the step."""
         if self._is_compiled and steps:
             rate = steps / max(seconds, 1e-9)
-            # Short calls measure mostly what a call costs, so a rate may grow tenfold at once.
+            # Short calls measure mostly the overhead of a call, so a rate may grow tenfold at once.
             self._rate = rate if self._rate is None else min(rate, 10 * self._rate)
         self._is_compiled = True

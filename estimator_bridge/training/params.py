@@ -1,4 +1,4 @@
-"""What an estimator adds to a program's params, which are a dict or TensorFlow 1's HParams."""
+"""Adds an estimator's entries to a program's params, a dict or TensorFlow 1's HParams."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ __all__ = ["shown_params", "with_params"]
 
 
 def with_params(params: Any, **added: Any) -> Any:
-    """Copies params with some more of them.
+    """Copies params and adds entries.
 
     Args:
-      params: a mapping, or an object with ``add_hparam`` and ``set_hparam``. A class of the
-        program's own stays one, since model_fn may read params by its attributes.
-      **added: parameters to add, or to set where they are there.
+      params: a mapping, or an object with ``add_hparam`` and ``set_hparam``. The
+        class is kept, because model_fn may read params by its attributes.
+      **added: entries to add or to replace.
 
     Returns:
       The copy.
 
     Raises:
-      TypeError: params are something else, to which nothing can be added.
+      TypeError: params are of another type.
     """
     if type(params) is dict:
         return {**params, **added}
@@ -44,7 +44,7 @@ def with_params(params: Any, **added: Any) -> Any:
 
 
 def shown_params(params: Any) -> Any:
-    """Params as a message shows them."""
+    """Returns params for a message."""
     if hasattr(params, "set_hparam"):
         return params.values()
     return dict(params) if isinstance(params, Mapping) else params

@@ -1,4 +1,4 @@
-"""Prediction: the model's outputs, example by example, as the caller asks for them."""
+"""Prediction: the model's outputs, example by example, on demand."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ __all__ = ["predict_program", "select_outputs"]
 
 
 def select_outputs(outputs: Mapping[str, Any], keys: Sequence[str] | None) -> dict[str, Any]:
-    """The outputs that predict_keys names: those of which ``key in keys`` is true.
+    """Returns the outputs that predict_keys names: those for which ``key in keys`` is true.
 
     Raises:
-      ValueError: predict_keys match nothing, or the predictions are no dict.
+      ValueError: predict_keys match nothing, or the predictions are not a dict.
     """
     if not keys:
         return dict(outputs)
@@ -39,17 +39,21 @@ def select_outputs(outputs: Mapping[str, Any], keys: Sequence[str] | None) -> di
 
 
 class _OutputsHook(tf.compat.v1.train.SessionRunHook):
-    """Asks for the outputs with every step, as any hook would."""
+    """Fetches the outputs with every step."""
 
     def __init__(self, outputs: Mapping[str, Any]):
         self._outputs = outputs
         self.values: dict[str, np.ndarray] = {}
 
-    def before_run(self, run_context):
+    def before_run(self, run_context: tf.compat.v1.train.SessionRunContext) -> Any:
         del run_context
         return tf.compat.v1.train.SessionRunArgs(self._outputs)
 
-    def after_run(self, run_context, run_values):
+    def after_run(
+        self,
+        run_context: tf.compat.v1.train.SessionRunContext,
+        run_values: tf.compat.v1.train.SessionRunValues,
+    ) -> None:
         del run_context
         self.values = run_values.results
 
@@ -63,15 +67,15 @@ def predict_program(
     beat: Beat,
     other_than: Callable[[str], str | None] | None = None,
 ) -> Iterator[Any]:
-    """Yields predictions, a batch's worth of work at a time.
+    """Yields predictions, computed batch by batch.
 
     Args:
       program: traced for prediction.
-      hooks: the caller's.
-      predict_keys: which outputs; None for all.
-      checkpoint_path: what to predict with; None for the initial values.
+      hooks: the caller's hooks.
+      predict_keys: the keys of the outputs; None for all.
+      checkpoint_path: the checkpoint to use; None for the initial values.
       yield_single_examples: whether to yield examples, or whole batches.
-      beat: of the watchdog, paused while the caller has control.
+      beat: the beat of the watchdog, paused while the caller has control.
       other_than: see ``initialize_session``.
     """
     graph, shards = program.graph, program.execution.shards
@@ -105,7 +109,7 @@ def predict_program(
 
 
 def _interruptible(batches: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The same, each computed so that Ctrl-C ends it; not while the caller has control."""
+    """Yields the same items; Ctrl-C ends their computation, but not the caller's code."""
     while True:
         with interruptible("Prediction"):
             values = next(batches, None)
@@ -117,7 +121,7 @@ def _interruptible(batches: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]
 def _step_by_step(
     program: Program, outputs: Mapping[str, Any], iterator: Any, hooks: Sequence[Any]
 ) -> Iterator[dict[str, Any]]:
-    """The outputs of each batch, with the hooks called around each step."""
+    """Yields the outputs of each batch, with the hooks called around each step."""
     size = program.batch.valid_size
     wanted = _OutputsHook({**outputs, **({_SIZE: size} if size is not None else {})})
     step = program.global_step
@@ -144,7 +148,7 @@ def _step_by_step(
 
 
 class _NoLengthError(ValueError, IndexError, TypeError):
-    """A prediction has no examples, as it is a scalar.
+    """Raises the error for a prediction that is a scalar, and so has no examples.
 
     The original asked for its first, an IndexError, or iterated over it, a TypeError.
     """
@@ -155,7 +159,7 @@ _SIZE = "estimator_bridge/valid_size"
 
 def _examples(values: dict[str, Any], single: bool) -> Iterator[Any]:
     size = values.pop(_SIZE, None)
-    if size is not None:  # what was padded is no example
+    if size is not None:  # padding is not an example
         values = {key: value[:size] for key, value in values.items()}
     if not single:
         yield values.get("", values)

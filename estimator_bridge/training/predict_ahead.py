@@ -1,11 +1,11 @@
 """Prediction of several batches in one call of the compiled loop.
 
-A call costs more than a small model's step. Batches may be computed before they are asked for only
-where nobody can tell: no hook looks on, the model changes nothing, and the input depends on nothing
-outside of itself. A generator, for one, may wait for the caller to have seen the last prediction.
+A call costs more than a small model's step. Batches may be computed ahead only if that has no
+visible effect: there are no hooks, the model changes no state, and the input depends on nothing
+else. A generator, for example, may wait until the caller has seen the last prediction.
 
-A call that fails loses what its steps computed. It is made again from a new iterator, step by step,
-so the input has to be the same each time.
+A call that fails loses the results of its steps. They are computed again from a new iterator, step
+by step, so the input has to be the same each time.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from estimator_bridge.training.program import Program
 
 __all__ = ["LoopAhead", "loop_ahead"]
 
-_SECONDS = 0.2  # of work that a caller who stops listening has not asked for
-_BYTES = 1 << 25  # of outputs that wait to be asked for
+_SECONDS = 0.2  # of work that is lost if the caller stops early
+_BYTES = 1 << 25  # of outputs computed ahead
 
 
 class LoopAhead:
-    """A loop that hands over what each of its steps computed.
+    """A loop that returns the outputs of each of its steps.
 
     Args:
       program: traced for prediction.
-      fetches: of each step.
-      loop: returns them.
-      dataset: the input, of which each iterator gives the same batches.
+      fetches: the fetches of each step.
+      loop: the loop that returns them.
+      dataset: the input, whose iterators all give the same batches.
     """
 
     def __init__(self, program: Program, fetches: Fetches, loop: StepLoop, dataset: Any):
@@ -47,7 +47,7 @@ class LoopAhead:
         self._loop, self._dataset = loop, dataset
 
     def batches(self, iterator: Any) -> Iterator[dict[str, Any]]:
-        """The outputs of each batch; an error comes after those of the batches before it."""
+        """Yields the outputs of each batch; raises an error after the batches before it."""
         pace, most = Pace(seconds=_SECONDS), 1
         done, ended, failed = 0, False, False
         while not ended:
@@ -61,7 +61,7 @@ class LoopAhead:
                         return
                     if steps == 1:
                         raise
-                    # What the steps before it computed is lost: once more, one at a time.
+                    # The results of the steps before it are lost: repeat, one at a time.
                     failed = True
                     with eager_mode():
                         iterator = iter(self._dataset.skip(done))
@@ -77,13 +77,13 @@ class LoopAhead:
 def loop_ahead(
     program: Program, outputs: Mapping[str, Any], dataset: tf.data.Dataset, iterator: Any
 ) -> LoopAhead | None:
-    """The loop for a prediction that may run ahead of its caller; None if it must not.
+    """Returns a loop for a prediction that may run ahead of its caller; None if it must not.
 
     Args:
       program: traced for prediction, without hooks.
-      outputs: what is wanted of each batch.
+      outputs: the outputs wanted of each batch.
       dataset: the input.
-      iterator: of it, new.
+      iterator: a new iterator of it.
     """
     execution = program.execution
     made_in = None if program.plan.input.is_eager else program.input.session.graph

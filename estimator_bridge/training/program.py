@@ -40,25 +40,25 @@ _v1 = tf.compat.v1
 
 @dataclasses.dataclass(frozen=True)
 class ModelSource:
-    """What a program was traced from.
+    """The source of a trace.
 
     Attributes:
-      model_fn: checked.
-      params: a copy of the program's own.
+      model_fn: a checked model_fn.
+      params: the program's copy of the params.
     """
 
-    model_fn: Callable
+    model_fn: Callable[..., Any]
     params: Mapping[str, Any]
 
 
 @dataclasses.dataclass
 class ProgramLoops:
-    """What a program, and one that stands for it, has compiled.
+    """The compiled functions of a program, shared with a program that replaces it.
 
     Attributes:
-      kept: loops by what is asked of them.
-      with_outputs: those that return what each step computed, by their fetches.
-      short_steps: steps on an evaluation's last batch, by its size.
+      kept: the loops by their requests.
+      with_outputs: the loops that return the outputs of each step, by their fetches.
+      short_steps: the steps for an evaluation's last batch, by its size.
       is_checked: whether XLA has compiled the step as for a TPU, see `--check-tpu`.
       is_compiled: whether a TPU's compiler has compiled the step, see `--compile-for`.
     """
@@ -75,14 +75,14 @@ class Program:
     """A traced model.
 
     Attributes:
-      execution: how it is laid out.
+      execution: the layout of the model.
       mode: one of ModeKeys.
-      session: over the traced graph.
-      input: what its steps draw from.
-      batch: one replica's, in the graph.
-      traced: the model_fn's result.
-      source: what it was traced from.
-      loops: what is compiled of it.
+      session: the session of the traced graph.
+      input: the input of the steps.
+      batch: one replica's batch, in the graph.
+      traced: the result of model_fn.
+      source: the model_fn and params of the trace.
+      loops: its compiled functions.
     """
 
     execution: Execution
@@ -101,7 +101,7 @@ class Program:
 
     @property
     def plan(self) -> InputPlan:
-        """How steps take the input."""
+        """The plan of the input."""
         return self.input.plan
 
     @property
@@ -111,26 +111,26 @@ class Program:
 
     @property
     def scaffold(self) -> Any:
-        """The model's, or a default one."""
+        """The model's scaffold, or a default one."""
         return self.traced.scaffold
 
     @property
     def results(self) -> dict[str, Any]:
-        """In evaluation, the tensors to compute in the end."""
+        """The tensors that an evaluation computes at the end."""
         return self.traced.results
 
     def dataset(self) -> Any:
-        """The input's batches as the compiled loop takes them; the session is initialised."""
+        """Returns the batches for the compiled loop; the session is initialized."""
         return self.input.dataset()
 
     def read_input(self, make_iterator: Callable[[Any], Any] = iter) -> SessionInput:
-        """Lets the steps, and the runs of the session, draw from one iterator.
+        """Lets the steps and the session runs draw from one iterator.
 
         Args:
           make_iterator: see ``ProgramInput.open_later``.
 
         Returns:
-          What has the iterator.
+          The holder of the iterator.
         """
         tensors = [self.graph.get_tensor_by_name(name) for name in self.inputs if " " not in name]
         whole = InputPart(drawing_nodes(tensors), self.inputs)
@@ -139,7 +139,7 @@ class Program:
 
     @property
     def is_stopped(self) -> bool:
-        """Whether the input's threads were told to stop, by a hook or an error of theirs."""
+        """Whether a hook or an error has stopped the input's threads."""
         sessions = {self.session, self.input.session}
         return any(session.queues.coordinator.should_stop() for session in sessions)
 
@@ -152,11 +152,11 @@ class Program:
         for session in {self.session, self.input.session}:
             session.end_input()
 
-    def with_input(self, input_fn: Callable, params: Mapping[str, Any]) -> Program | None:
-        """The same program for what another input_fn, or another call of it, returns.
+    def with_input(self, input_fn: Callable[..., Any], params: Mapping[str, Any]) -> Program | None:
+        """Returns the same program for the result of another call of an input_fn.
 
         Returns:
-          None where that has another structure than the program was traced for.
+          None if its structure differs from that of the trace.
         """
         with trace_graph(self.execution.config.tf_random_seed, self.execution.shards) as graph:
             _v1.train.create_global_step(graph)
@@ -168,12 +168,12 @@ class Program:
 
     @property
     def spec(self) -> EstimatorSpec:
-        """The model's spec."""
+        """The spec of the model."""
         return self.traced.spec
 
     @property
     def global_step(self) -> int:
-        """The global step as the variable has it now."""
+        """The current value of the global step."""
         name = _v1.train.get_global_step(self.graph).op.name
         self.session.resources.prepare({name + ":0"})
         variable = self.session.resources.first_copy(name)
@@ -187,13 +187,13 @@ class Program:
         sums: Sequence[str] = (),
         **options: Any,
     ) -> StepLoop:
-        """A compiled loop of the model's step that also returns these fetches.
+        """Returns a compiled loop of the model's step that also returns these fetches.
 
         Args:
           fetches: references.
           fed: references that calls feed.
           sums: see ``LoopRequest``.
-          **options: further fields of ``LoopRequest``.
+          **options: other fields of ``LoopRequest``.
         """
         name = _v1.train.get_global_step(self.graph).op.name
         counter = name if self.mode == ModeKeys.TRAIN else None
@@ -212,7 +212,7 @@ class Program:
         return loop
 
     def _compile_for_tpu(self, loop: StepLoop) -> None:
-        """Has a TPU's compiler compile the step, once, before it runs; see `--compile-for`."""
+        """Compiles the step for a TPU, once, before it runs; see `--compile-for`."""
         job = current_job()
         if (
             job is None
@@ -225,7 +225,7 @@ class Program:
         self.loops.is_compiled = True
 
     def _check_for_tpu(self, loop: StepLoop) -> None:
-        """Lets XLA compile the step, once: loops differ in what they fetch."""
+        """Compiles the step by XLA, once: loops differ only in their fetches."""
         if self.loops.is_checked or is_on_tpu(self.execution.strategy):
             return
         loop.check_compiles(for_tpu=True)
@@ -236,14 +236,14 @@ class Program:
     def kept_loop(
         self, fetches: Sequence[str] = (), fed: Sequence[str] = (), sums: Sequence[str] = ()
     ) -> StepLoop:
-        """``make_loop``, but the program, and one that stands for it, compiles each loop once."""
+        """Returns the result of ``make_loop``, which the program compiles only once per request."""
         key = tuple(fetches), tuple(fed), tuple(sums)
         if key not in self.loops.kept:
             self.loops.kept[key] = self.make_loop(fetches, fed, sums)
         return self.loops.kept[key]
 
     def kept_loop_with_outputs(self, fetches: Sequence[str]) -> StepLoop:
-        """A kept loop that returns what is fetched of each of its steps."""
+        """Returns a kept loop that returns the fetches of each of its steps."""
         key = tuple(fetches)
         if key not in self.loops.with_outputs:
             tensors = map(self.graph.get_tensor_by_name, fetches)
@@ -255,7 +255,7 @@ class Program:
     def wants_xla(self) -> bool:
         """Whether RunConfig's session_config turns XLA on (global_jit_level ON_1 or ON_2).
 
-        On a TPU all is compiled by XLA in any case.
+        On a TPU, XLA compiles everything in any case.
         """
         config = self.execution.config.session_config
         if is_on_tpu(self.execution.strategy):
@@ -269,7 +269,7 @@ class Program:
 
 
 def _compiled_if_possible(make: Callable[..., StepLoop]) -> StepLoop:
-    """A wish, as it was of a session: what XLA cannot compile runs all the same."""
+    """A preference, as in a session: operations that XLA cannot compile run uncompiled."""
     try:
         loop = make(jit_compile=True)
         loop.check_compiles()
@@ -281,8 +281,8 @@ def _compiled_if_possible(make: Callable[..., StepLoop]) -> StepLoop:
 
 def trace_program(
     execution: Execution,
-    model_fn: Callable,
-    input_fn: Callable,
+    model_fn: Callable[..., Any],
+    input_fn: Callable[..., Any],
     mode: str,
     params: Mapping[str, Any],
     after_model: Callable[[], None] | None = None,
@@ -291,13 +291,13 @@ def trace_program(
     """Calls input_fn and model_fn in a new graph, as the original did and in its order.
 
     Args:
-      execution: how the model is laid out.
-      model_fn: checked.
-      input_fn: the user's.
+      execution: the layout of the model.
+      model_fn: a checked model_fn.
+      input_fn: the user's input_fn.
       mode: one of ModeKeys.
-      params: a copy of its own for this call.
-      after_model: called in the graph after model_fn, for warm start.
-      shared: of another trace of the same model, whose variables are used.
+      params: a copy for this call.
+      after_model: called in the graph after model_fn, for a warm start.
+      shared: the variables of another trace of the same model.
     """
     config = execution.config
     if config.device_fn is not None:
@@ -353,7 +353,7 @@ def _warn_of_no_end(plan: InputPlan) -> None:
 
 
 def _add_loss_summary(loss: tf.Tensor) -> None:
-    """Adds the loss to the summaries, unless the model has one of that name."""
+    """Adds the loss to the summaries, unless the model has a summary of that name."""
     if not any(s.op.name == "loss" for s in _v1.get_collection(_v1.GraphKeys.SUMMARIES)):
         _v1.summary.scalar("loss", loss)  # 'loss_1' where the model's scope took the name
     _v1.add_to_collection(_v1.GraphKeys.LOSSES, loss)

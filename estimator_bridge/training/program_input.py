@@ -1,4 +1,4 @@
-"""A program's input: its plan, and the session in whose graph the input_fn was called."""
+"""A program's input: its plan, and the session of the graph of the input_fn's call."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _v1 = tf.compat.v1
 
 @dataclasses.dataclass(frozen=True)
 class ProgramInput:
-    """What a program's steps draw from.
+    """The source of the batches of a program's steps.
 
     Attributes:
-      plan: how they take it.
-      session: over the graph in which the input_fn was called.
-      is_apart: whether that graph is not the model's, as the program is used again.
+      plan: the plan of the input.
+      session: the session of the graph in which the input_fn was called.
+      is_apart: whether that graph differs from the model's, because the program is reused.
     """
 
     plan: InputPlan
@@ -32,16 +32,16 @@ class ProgramInput:
     is_apart: bool = False
 
     def dataset(self) -> Any:
-        """The batches as the compiled loop takes them; the session is initialised."""
+        """Returns the batches for the compiled loop; the session is initialized."""
         return self._with_threads(lambda: self.plan.dataset(self.session))
 
     def open_later(self, whole: InputPart, make_iterator: Callable[[Any], Any]) -> SessionInput:
-        """The input for the steps, and the runs of a session, that draw from one iterator.
+        """Returns the input of steps and session runs, which draw from one iterator.
 
         Args:
-          whole: what an element stands for, where all parts are drawn together.
-          make_iterator: of a dataset, ``DividedDatasets`` or ``HostDatasets``. It is called when
-            the first batch is about to be drawn.
+          whole: the part that an element is, if all parts are drawn together.
+          make_iterator: makes an iterator of a dataset, ``DividedDatasets`` or ``HostDatasets``.
+            It is called just before the first batch is drawn.
         """
         given, divides = self.plan.input, self.plan.divides
         static = [whole] if not divides or given.is_whole else given.drawn_parts()
@@ -57,18 +57,18 @@ class ProgramInput:
         return SessionInput(static, open_input, self.plan.refusal, divides)
 
     def is_like(self, plan: InputPlan) -> bool:
-        """Whether a program that was traced for this input serves another plan's."""
+        """Whether a program traced for this input can be used for another plan."""
         other, mine = plan.input, self.plan.input
         are_whole = not self.plan.divides or (other.is_whole and mine.is_whole)
         return other.spec == mine.spec and not other.has_plain_values and are_whole
 
     def _with_threads(self, make: Callable[[], Any]) -> Any:
-        """What ``make`` makes of the input, whose threads run then."""
+        """Starts the threads of the input, and returns the result of ``make``."""
         if self.is_apart:
             with self.session.graph.as_default():
                 init = [_v1.local_variables_initializer(), _v1.tables_initializer()]
                 self.session.run(init)
-        # Datasets put their functions into the default graph too; the model's is finished.
+        # Datasets put their functions into the default graph too; the model's is finalized.
         with tf.Graph().as_default(), eager_mode():
             made = make()
         self.session.queues.start(self.session, self.plan.input.needless_runners())

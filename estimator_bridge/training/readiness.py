@@ -1,4 +1,4 @@
-"""Whether a session is ready: what a Scaffold's ready ops ask of it."""
+"""Checks whether a session is ready, as the ready ops of a Scaffold do."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["finalize_scaffold", "not_ready"]
 _v1 = tf.compat.v1
 _keys = _v1.GraphKeys
 
-# By graph, the ready ops that a Scaffold made itself, by name, with the variables they look at.
-# To ask these variables costs a start-up nothing beside compiling the ops.
-_by_default: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+# By graph, the default ready ops of a Scaffold, by name, with the variables that they check.
+# Checking the variables directly avoids compiling the ops at start-up.
+_by_default: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
 
 def finalize_scaffold(scaffold: tf.compat.v1.train.Scaffold) -> None:
@@ -31,7 +31,7 @@ def finalize_scaffold(scaffold: tf.compat.v1.train.Scaffold) -> None:
     scaffold.finalize()
     looks_at = _by_default.setdefault(graph, {})
     if graph.get_collection(_keys.RESOURCES) or graph.get_collection(_keys.LOCAL_RESOURCES):
-        return  # the ops look at tables too
+        return  # the ops check tables too
     if makes_local:
         looks_at[scaffold.ready_for_local_init_op.name] = _names(_v1.global_variables())
     if makes_ready:
@@ -40,7 +40,7 @@ def finalize_scaffold(scaffold: tf.compat.v1.train.Scaffold) -> None:
 
 
 def not_ready(session: LiftedSession, ready_op: Any) -> str | None:
-    """What a ready op finds missing; None if nothing is."""
+    """Returns what a ready op finds missing; None if nothing is."""
     if ready_op is None:
         return None
     names = _by_default.get(session.graph, {}).get(getattr(ready_op, "name", None))

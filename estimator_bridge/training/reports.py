@@ -1,4 +1,4 @@
-"""Progress of training, for the code that shows it to a user."""
+"""Reports the progress of training to code that displays it."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _SessionRunHook: Any = _v1.train.SessionRunHook
 
 @dataclasses.dataclass(frozen=True)
 class StepReport:
-    """Where training stands.
+    """The progress of training.
 
     Attributes:
       step: the global step.
-      total_steps: the step at which training ends; None where the input's end decides.
-      loss: the last step's, averaged over the replicas; None before the first.
-      steps_per_sec: over the time since the report before; None where nothing was measured.
-      examples_per_sec: likewise; None where the batch size is unknown.
-      seconds_left: at this rate; None where the end or the rate is unknown.
+      total_steps: the step at which training ends; None if the input's end decides.
+      loss: the loss of the last step, averaged over the replicas; None before the first.
+      steps_per_sec: the rate since the previous report; None if nothing was measured.
+      examples_per_sec: likewise; None if the batch size is unknown.
+      seconds_left: the remaining time at this rate; None if the end or the rate is unknown.
     """
 
     step: int
@@ -38,12 +38,12 @@ class StepReport:
 
 
 class ProgressHook(_SessionRunHook):
-    """Passes on where training stands; told of chunks of steps, not called around each step.
+    """Reports progress after chunks of steps, without being called around each step.
 
     Args:
       write: called with each StepReport.
-      every_secs: seconds between calls; the first and the last step are always told.
-      clock: the time in seconds.
+      every_secs: seconds between calls; the first and the last step are always reported.
+      clock: returns the time in seconds.
     """
 
     def __init__(
@@ -58,14 +58,14 @@ class ProgressHook(_SessionRunHook):
         self._last: tuple[int, float] | None = None
 
     def steps_until_due(self, step: int) -> float:
-        """It never needs a step of its own."""
+        """Returns infinity: no call is needed."""
         del step
         return math.inf
 
     def observe(
         self, step: int, total: int | None, loss: float | None, examples: int | None
     ) -> None:
-        """Told of the state after a chunk of steps."""
+        """Notes the state after a chunk of steps."""
         is_last = total is not None and step >= total
         if self._last is None or is_last or self._clock() >= self._last[1] + self._every_secs:
             self._write(self._report(step, total, loss, examples))

@@ -1,7 +1,7 @@
-"""What has to be on the disk before a checkpoint is: so that a kill between the two loses nothing.
+"""Writes everything that must precede a checkpoint, so that a kill loses nothing.
 
-Training that goes on from a checkpoint repeats no step before it. So summaries up to its step are
-written before it, and the old checkpoint that is deleted for it is noted.
+Training that resumes from a checkpoint repeats no earlier step. So summaries up to its step are
+written first, and the old checkpoint that it replaces is noted.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _Listener: Any = _train.CheckpointSaverListener
 
 
 class _SaverListener(_Listener):
-    """Called first of a saver's listeners.
+    """The first of a saver's listeners.
 
     Args:
       hook: the CheckpointSaverHook.
@@ -38,16 +38,16 @@ class _SaverListener(_Listener):
         self._hook = hook
 
     def before_save(self, session: Any, global_step_value: int) -> None:
-        """Called before each checkpoint."""
+        """Prepares a checkpoint."""
         del session
         self._flush()
         path = f"{checkpoint_path(self._hook)}-{global_step_value}"
         note_deletion(checkpoint_folder(self._hook), saver_of(self._hook), path)
 
     def after_save(self, session: Any, global_step_value: int) -> None:
-        """Called after it."""
+        """Completes a checkpoint."""
         del session, global_step_value
-        self._flush()  # the hook's own event of the checkpoint
+        self._flush()  # the hook's event of the checkpoint
         remove_deletion_note(checkpoint_folder(self._hook))
 
     def _flush(self) -> None:
@@ -55,10 +55,10 @@ class _SaverListener(_Listener):
 
 
 def watch_savers(hooks: Iterable[Any]) -> None:
-    """Adds what is said above to a run's savers.
+    """Adds the listener to a run's savers.
 
     Args:
-      hooks: all of the run, before they begin.
+      hooks: all hooks of the run, before they begin.
     """
     for hook in hooks:
         if isinstance(hook, _train.CheckpointSaverHook):
@@ -68,10 +68,10 @@ def watch_savers(hooks: Iterable[Any]) -> None:
 
 
 def release_savers(hooks: Iterable[Any]) -> None:
-    """Leaves a run's savers with the program's own listeners, which programs look at.
+    """Removes the listener from a run's savers, whose listeners programs may read.
 
     Args:
-      hooks: all of the run, after they have ended.
+      hooks: all hooks of the run, after they have ended.
     """
     for hook in hooks:
         if isinstance(hook, _train.CheckpointSaverHook):

@@ -53,7 +53,7 @@ class SignalGuard:
 
     def __init__(self, wake: socket.socket):
         self._control: socket.socket | None = None
-        self._starting: subprocess.Popen | None = None
+        self._starting: subprocess.Popen[bytes] | None = None
         if os.environ.get(_VARIABLE) == "0" or not hasattr(os, "fork"):
             return
         control, theirs = socket.socketpair()

@@ -6,6 +6,8 @@ import contextlib
 import os
 import sys
 import threading
+from collections.abc import Callable
+from typing import Any
 
 from estimator_bridge.checkpoint import latest_checkpoint
 from estimator_bridge.errors import CheckpointError
@@ -55,7 +57,7 @@ def _flush() -> None:
             stream.flush()
 
 
-def _in_thread(call, secs: float) -> None:
+def _in_thread(call: Callable[[], Any], secs: float) -> None:
     thread = threading.Thread(target=call, daemon=True)
     thread.start()
     thread.join(secs)

@@ -63,7 +63,7 @@ class StepCall:
         """Whether a hook asked for an end."""
         return self._context.stop_requested
 
-    def trace(self) -> contextlib.AbstractContextManager:
+    def trace(self) -> contextlib.AbstractContextManager[Any]:
         """A context that traces the call where a hook's options ask for it."""
         if asks_for_trace(self._options):
             return traced(self._metadata, self._trace_folder)

@@ -1,8 +1,9 @@
-"""SIGTERM and Ctrl-C: training saves what it has, and ends; where it cannot, it ends at once."""
+"""Handles SIGTERM and Ctrl-C: training saves a checkpoint and ends, or ends at once."""
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import enum
 import signal
 import threading
@@ -30,30 +31,47 @@ __all__ = [
 
 # `timeout` and other wrappers signal a process and then its group, so one request comes twice.
 _SAME_SECS = 0.5
-_UNWIND_SECS = 5.0  # for the main thread to leave where there is nothing to save
+_UNWIND_SECS = 5.0  # for the main thread to leave if there is nothing to save
 _state = SimpleNamespace(current=None)  # the Termination of the main thread's training
 
 
 class Stage(enum.Enum):
-    """How far a call has come, which decides what a signal does."""
+    """The progress of a call, which decides the effect of a signal."""
 
     NOTHING_TO_SAVE = "before the first step"
     STEPS = "before the steps in flight were done"
     LAST_CHECKPOINT = "before the last checkpoint was written"
 
 
+@dataclasses.dataclass
+class _Watch:
+    """The state of the watcher's thread, which alone counts signals.
+
+    Attributes:
+      since: when the grace period began; None before.
+      asked_at: when the first signal came.
+      is_urgent: whether the call has to end before anything is saved.
+      gave_up: whether the call did not end even so.
+    """
+
+    since: float | None = None
+    asked_at: float = 0.0
+    is_urgent: bool = False
+    gave_up: bool = False
+
+
 class Termination:
-    """Whether the process was asked to end, and what becomes of that.
+    """A request to end the process, and its handling.
 
     Args:
       what: the call, for messages: 'Training'.
-      model_dir: whose checkpoints messages name; None: the call writes none.
+      model_dir: the folder of the checkpoints in messages; None if the call writes none.
       secs: the grace period; None: that of the environment.
 
     Attributes:
-      requested: that it was asked to, or that another worker of this run was.
+      requested: whether this process, or another worker of this run, was asked to end.
       slowest_save: returns the seconds that the slowest checkpoint of this run has taken.
-      raised: the exception by which the call ends, once it is raised.
+      raised: the exception that ends the call, once raised.
     """
 
     def __init__(
@@ -66,59 +84,56 @@ class Termination:
         self._secs, self._may_extend = grace_secs(secs)
         self._stage = Stage.NOTHING_TO_SAVE
         self._signum: int = signal.SIGTERM
-        # What follows belongs to the watcher's thread: it alone counts signals.
-        self._since: float | None = None  # when the grace period began
-        self._asked_at = 0.0
-        self._is_urgent = self._gave_up = False
+        self._watch = _Watch()
 
     @property
     def stage(self) -> Stage:
-        """How far the call has come; each stage has the grace period."""
+        """The progress of the call; each stage has the full grace period."""
         return self._stage
 
     @stage.setter
     def stage(self, stage: Stage) -> None:
         self._stage = stage
-        if self._since is not None:
-            self._since = time.monotonic()
+        if self._watch.since is not None:
+            self._watch.since = time.monotonic()
 
     def handle(self, signum: int, frame: Any) -> None:
         """Takes a signal, in the main thread.
 
         Raises:
-          Interrupted: at Ctrl-C, where there is nothing to save, or in a notebook at the second.
-          SystemExit: at SIGTERM, where there is nothing to save.
+          Interrupted: at Ctrl-C if there is nothing to save, or in a notebook at the second one.
+          SystemExit: at SIGTERM if there is nothing to save.
         """
         del frame
         self._ask(signum)
-        if self._stage is Stage.NOTHING_TO_SAVE or self._is_urgent:
+        if self._stage is Stage.NOTHING_TO_SAVE or self._watch.is_urgent:
             self.end()
 
     def told(self, signum: int) -> None:
         """Takes a signal, in the watcher's thread, which no work of the main thread delays."""
         self._ask(signum)
         now = time.monotonic()
-        if self._since is None:
-            self._asked_at = self._since = now
+        if self._watch.since is None:
+            self._watch.asked_at = self._watch.since = now
             if self._stage is not Stage.NOTHING_TO_SAVE:
                 logging.warning("%s", self._promise())
-        elif not self._is_urgent and now - self._asked_at > _SAME_SECS:
+        elif not self._watch.is_urgent and now - self._watch.asked_at > _SAME_SECS:
             self._end_now(f"at a second {signal.Signals(signum).name}")
 
     def secs_left(self) -> float | None:
-        """How many seconds of the grace period are left; None: it has not begun."""
-        if self._since is None or self._gave_up:
+        """Returns the seconds left of the grace period; None before it begins."""
+        if self._watch.since is None or self._watch.gave_up:
             return None
-        return self._since + self._allowed() - time.monotonic()
+        return self._watch.since + self._allowed() - time.monotonic()
 
     def expired(self) -> None:
-        """Ends the process, which has not come further within the grace period."""
-        if not self._is_urgent:
-            secs = time.monotonic() - self._asked_at
+        """Ends the process, which has made no progress within the grace period."""
+        if not self._watch.is_urgent:
+            secs = time.monotonic() - self._watch.asked_at
             where = f", {self._stage.value}" if self._model_dir else ""
             self._end_now(f"{secs:.0f} s after {self._name}{where}")
             return
-        self._gave_up = True
+        self._watch.gave_up = True
         logging.warning(
             "%s cannot be stopped here: Python's main thread is inside of TensorFlow and does not "
             "come back. Restart the kernel. %s",
@@ -127,20 +142,20 @@ class Termination:
         )
 
     def guarded(self, signums: Iterable[int]) -> Guarded | None:
-        """What a guard is to know of the call; a notebook's kernel lives on after Ctrl-C."""
+        """Returns the call for a guard to watch; Ctrl-C does not end a notebook's kernel."""
         is_shown = _shows(interrupted(""))
         ending = [signum for signum in signums if not (is_shown and signum == signal.SIGINT)]
         return Guarded(ending, self._secs, self._what, self._model_dir) if ending else None
 
     def may_be_killed(self) -> bool:
-        """Whether the signal ends the process, and not only the call."""
+        """Returns whether the signal ends the process, and not only the call."""
         return self.guarded([self._signum]) is not None
 
     def end(self) -> None:
-        """Raises what ends the call.
+        """Raises the exception that ends the call.
 
         Raises:
-          Interrupted: after Ctrl-C: in a script one that is a SystemExit, too, with code 130.
+          Interrupted: after Ctrl-C: in a script it is also a SystemExit, with code 130.
           SystemExit: after SIGTERM, with code 143.
         """
         if self._signum == signal.SIGTERM:
@@ -150,12 +165,12 @@ class Termination:
         raise self.raised
 
     def log_end(self) -> None:
-        """Says that the call ends, unless the exception itself is shown."""
+        """Logs that the call ends, unless the exception itself is shown."""
         if not _shows(self.raised):
             logging.warning("%s was ended by %s. %s", self._what, self._name, self.standing())
 
     def standing(self) -> str:
-        """Says which checkpoint there is to go on from."""
+        """Returns a sentence about the checkpoint to resume from."""
         if self._model_dir is None:
             return "It has no results."
         return standing_checkpoint(self._model_dir)
@@ -166,7 +181,7 @@ class Termination:
 
     @property
     def _code(self) -> int:
-        """What a shell says of a process that the signal ended; cluster managers start it again."""
+        """The exit code of a process that the signal ended; cluster managers restart it."""
         return 128 + self._signum
 
     def _ask(self, signum: int) -> None:
@@ -175,7 +190,7 @@ class Termination:
         self.requested = True
 
     def _allowed(self) -> float:
-        if self._is_urgent:
+        if self._watch.is_urgent:
             return _UNWIND_SECS
         if self._stage is Stage.NOTHING_TO_SAVE and self._model_dir is not None:
             return min(_UNWIND_SECS, self._secs)
@@ -190,8 +205,8 @@ class Termination:
 
     def _end_now(self, why: str) -> None:
         if self._signum == signal.SIGINT and _shows(interrupted("")):
-            # A notebook's kernel must live on. The handler raises once the main thread runs Python.
-            self._is_urgent, self._since = True, time.monotonic()
+            # A notebook's kernel must survive. The handler raises once the main thread runs Python.
+            self._watch.is_urgent, self._watch.since = True, time.monotonic()
             signal.siginterrupt(signal.SIGINT, True)
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
             return
@@ -200,23 +215,23 @@ class Termination:
 
 
 def _shows(error: BaseException | None) -> bool:
-    """Whether an interactive session shows an exception: a script ends by it without a word."""
+    """Whether an interactive session shows an exception; a script ends silently."""
     return isinstance(error, KeyboardInterrupt) and not isinstance(error, InterruptedScript)
 
 
 @contextlib.contextmanager
 def ending_on_signals(model_dir: str, secs: float | None = None) -> Iterator[Termination]:
-    """Around a call of train(), which is to look at what this yields between its chunks.
+    """A context for a call of train(), which checks the yielded object between chunks.
 
-    A handler that the program has set is left alone, and only the main thread can have one.
+    A handler that the program has set is kept, and only the main thread can have one.
 
     Args:
-      model_dir: where training saves.
+      model_dir: the folder of checkpoints.
       secs: the grace period; None: that of the environment.
 
     Raises:
-      Interrupted: after it, where Ctrl-C asked the process to end.
-      SystemExit: after it, where SIGTERM did, with code 143.
+      Interrupted: afterwards, if Ctrl-C asked the process to end.
+      SystemExit: afterwards, if SIGTERM did, with code 143.
     """
     termination, outer = Termination("Training", model_dir, secs), _state.current
     handlers = dict.fromkeys(free_signals(signal.SIGTERM, signal.SIGINT), termination.handle)
@@ -240,7 +255,7 @@ def ending_on_signals(model_dir: str, secs: float | None = None) -> Iterator[Ter
 
 @contextlib.contextmanager
 def interruptible(what: str) -> Iterator[None]:
-    """Around a part of evaluate() or predict(): the second Ctrl-C ends it, whatever it waits for.
+    """A context for a part of evaluate() or predict(), which the second Ctrl-C ends at any point.
 
     SIGTERM is left to the system: there is nothing to save.
 
@@ -266,15 +281,15 @@ def interruptible(what: str) -> Iterator[None]:
 
 
 def asked_to_end() -> bool:
-    """Whether the training that the main thread is in was asked to end."""
+    """Returns whether training in the main thread was asked to end."""
     return _state.current is not None and _state.current.requested
 
 
 def end_if_asked() -> None:
-    """Ends what training calls between its steps, such as an evaluation, if training is to end.
+    """Ends an evaluation or another call between training steps, if training has to end.
 
     Raises:
-      BaseException: the one by which training ends.
+      BaseException: the exception that ends training.
     """
     if asked_to_end() and threading.current_thread() is threading.main_thread():
         _state.current.end()

@@ -1,4 +1,4 @@
-"""Training by several processes: what they settle before a run, before each chunk, and after it."""
+"""Agreements of the workers of a training: before a run, before each chunk, and after it."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from estimator_bridge.runtime.rejoin import is_loss, rejoin, tell_failure, too_l
 from estimator_bridge.tensorflow_private import eager_mode
 from estimator_bridge.training.termination import Termination
 
-__all__ = ["Together", "check_cluster", "meet", "with_workers"]
+__all__ = ["Alone", "Together", "check_cluster", "meet", "together_with", "with_workers"]
 
 _GraphKeys = tf.compat.v1.GraphKeys
-# The beginnings of descriptions.
+# The prefixes of descriptions.
 _TRAINED, _OTHER, _SUM, _OWN = "trainable ", "variable ", "sum ", "replica's "
 
 
 def check_cluster(config: RunConfig, strategy: tf.distribute.Strategy | None) -> None:
-    """Checks that the processes of a cluster are to train together.
+    """Checks that the processes of a cluster train together.
 
     Args:
       config: holds this process's place in the cluster of TF_CONFIG.
-      strategy: to train under; None: RunConfig has none.
+      strategy: the strategy of training; None if RunConfig has none.
 
     Raises:
       ValueError: the cluster has parameter servers, or its workers would each train alone.
@@ -46,7 +46,7 @@ def check_cluster(config: RunConfig, strategy: tf.distribute.Strategy | None) ->
             f"of the cluster and do not start those processes. {use}"
         )
     count = config.num_worker_replicas
-    if count > 1 and (strategy is None or workers_of(strategy) is None):
+    if count > 1 and (strategy is None or workers_of(strategy).count == 1):
         given = "None" if strategy is None else type(strategy).__name__
         raise ValueError(
             f"TF_CONFIG's cluster has {count} workers ({jobs}), but train_distribute={given} does "
@@ -55,30 +55,28 @@ def check_cluster(config: RunConfig, strategy: tf.distribute.Strategy | None) ->
 
 
 @contextlib.contextmanager
-def with_workers(
-    strategy: tf.distribute.Strategy, termination: Termination
-) -> Iterator[Workers | None]:
-    """Around all that workers do together: a failure of one reaches the others.
+def with_workers(strategy: tf.distribute.Strategy, termination: Termination) -> Iterator[Workers]:
+    """A context for all joint work of workers: a failure of one reaches the others.
 
     Args:
-      strategy: the workers'.
-      termination: whether this process was asked to end. Then it does not start itself anew where
-        another one is lost, and leaves the rest to who looks at this.
+      strategy: the strategy of the workers.
+      termination: whether this process was asked to end. Then it does not restart if another one
+        is lost, and leaves cleanup to the caller.
 
     Yields:
-      The workers of the strategy; None for one process.
+      The workers of the strategy.
 
     Raises:
-      WorkerError: another worker failed, or is lost and this process cannot start itself anew, or
-        it lives and has not come within ESTIMATOR_BRIDGE_WORKER_SECS.
+      WorkerError: another worker failed, or is lost and this process cannot restart, or it is
+        alive but did not come within ESTIMATOR_BRIDGE_WORKER_SECS.
     """
     workers = workers_of(strategy)
     try:
         yield workers
     except (tf.compat.v1.train.NanLossDuringTrainingError, WorkerError):
-        raise  # all of them have it
+        raise  # all workers have it
     except BaseException as error:
-        if workers is None:
+        if workers.count == 1:
             raise
         late = too_late(workers, error)
         if late is not None:
@@ -97,12 +95,12 @@ def meet(workers: Workers, step: int | None, config: RunConfig) -> int | None:
     """Waits for all workers, before a run.
 
     Args:
-      workers: those of the run.
-      step: of the latest checkpoint that this process sees; None: there is none.
-      config: says how long to wait.
+      workers: the workers of the run.
+      step: the step of the latest checkpoint that this process sees; None if there is none.
+      config: sets the longest wait.
 
     Returns:
-      The chief's step. A worker may look at the folder too early, or have a folder of its own.
+      The chief's step. A worker may read the folder too early, or have a different folder.
     """
     mine = -1 if step is None else step
     try:
@@ -118,16 +116,72 @@ def meet(workers: Workers, step: int | None, config: RunConfig) -> int | None:
     return None if chiefs < 0 else chiefs
 
 
-class Together:
-    """One run of several workers, seen from one of them.
+def together_with(workers: Workers, session: LiftedSession) -> Alone:
+    """Returns the agreements of a run; ``Alone`` for one process."""
+    return Together(workers, session) if workers.count > 1 else Alone()
+
+
+class Alone:
+    """A run of one process, which settles everything by itself.
+
+    Attributes:
+      shares_steps: whether each step of this process needs the other workers.
+    """
+
+    shares_steps = False
+
+    def start_alike(self) -> None:
+        """Leaves the first values as they are."""
+
+    def settle(self) -> None:
+        """Leaves replica-local variables as a chunk left them."""
+
+    def check_limit(self, limit: int | None) -> None:
+        """Accepts any limit."""
+
+    def agree(self, steps: int, stop: int) -> int:
+        """Returns the number of steps of the next chunk."""
+        del stop
+        return steps
+
+    def agreed_stop(self, own: int) -> int:
+        """Returns the reason to stop.
+
+        Args:
+          own: what this process was asked.
+        """
+        return own
+
+    def agree_on_loop(
+        self,
+        loop: StepLoop,
+        base: Callable[[], StepLoop],
+        with_sums: Callable[[list[str]], StepLoop],
+    ) -> tuple[StepLoop, bool]:
+        """Returns the loop, and whether the last step has to run by itself."""
+        del base, with_sums
+        return loop, loop.has_effects or loop.draws_more
+
+    def reached(self, step: int) -> None:
+        """Ignores the step: no message to other workers names it."""
+
+    def end(self, terminated: bool) -> bool:
+        """Returns whether this process was asked to end."""
+        return terminated
+
+
+class Together(Alone):
+    """One run of several workers, as one of them sees it.
 
     Args:
-      workers: those of the run.
-      session: of the model as it was traced; hooks have added nothing yet.
+      workers: the workers of the run.
+      session: the session of the traced model, before hooks add operations.
 
     Raises:
       WorkerError: the workers traced different models.
     """
+
+    shares_steps = True
 
     def __init__(self, workers: Workers, session: LiftedSession):
         self._workers, self._session = workers, session
@@ -136,12 +190,13 @@ class Together:
         common = self._common(_described(graph))
         self._names = [line.split(" ")[1] for line in common if not line.startswith((_SUM, _OWN))]
         self._replica_locals = [line.split(" ")[1] for line in common if line.startswith(_OWN)]
-        (first_key,) = workers.largest([workers.next_key])
-        workers.start_keys(graph, first_key)
+        (first_key,) = workers.largest([workers.keys.next])
+        workers.keys.start(graph, first_key)
         self._key_of_totals = workers.reserve_key_of_totals()
+        self._agreed_stop = 0
 
     def _common(self, own: Sequence[str]) -> list[str]:
-        """What all workers have, sorted; the chief's hooks may have some variables more."""
+        """Returns what all workers have, sorted; the chief's hooks may add variables."""
         text = "\n".join(own)
         mark = zlib.crc32(text.encode())
         largest, smallest = self._workers.largest([mark, -mark])
@@ -158,7 +213,7 @@ class Together:
         return sorted(common)
 
     def start_alike(self) -> None:
-        """Gives all workers the chief's values, whatever they restored or drew."""
+        """Gives all workers the chief's values, instead of those they restored or drew."""
         resources = self._session.resources  # the same order everywhere: names are sorted
         own = set(self._replica_locals)
         resources.prepare({name + ":0" for name in [*self._names, *own]})
@@ -172,9 +227,9 @@ class Together:
             resources.deal_out(own.intersection(self._names), ran=())
 
     def settle(self) -> None:
-        """Tells sessions of the replica-local variables of all workers, as a chunk left them.
+        """Updates sessions with the replica-local variables of all workers after a chunk.
 
-        After every chunk, since the chief alone knows when its hooks read or save them.
+        It runs after every chunk, because only the chief knows when its hooks read or save them.
         """
         if not self._replica_locals:
             return
@@ -186,10 +241,10 @@ class Together:
                 resources.settle(name, total)
 
     def check_limit(self, limit: int | None) -> None:
-        """Checks that all workers are to train equally long.
+        """Checks that all workers train to the same step.
 
         Raises:
-          WorkerError: they are not: one would wait for the others for ever.
+          WorkerError: they do not: one would wait for the others indefinitely.
         """
         mine = -1 if limit is None else int(limit)
         largest, smallest = self._workers.largest([mine, -mine])
@@ -199,25 +254,38 @@ class Together:
                 f"{-smallest}. Give train() the same steps or max_steps in every process."
             )
 
-    def agree(self, steps: int, stop: int) -> tuple[int, int]:
-        """Settles the next chunk: the fewest steps that one wants, the strongest wish to stop."""
-        negative, strongest = self._workers.largest([-steps, stop])
-        return -negative, strongest
-
-    def agree_on_loop(
-        self, loop: StepLoop, base: StepLoop, with_sums: Callable[[list[str]], StepLoop]
-    ) -> tuple[StepLoop, bool]:
-        """Settles what a step computes where all take part: the sums that any worker's hooks fetch.
+    def agree(self, steps: int, stop: int) -> int:
+        """Settles the next chunk: the fewest steps that a worker wants, the strongest stop.
 
         Args:
-          loop: what this worker would run.
-          base: the loop without what hooks fetch, which has the same sums at all workers.
-          with_sums: makes the loop with these sums besides.
+          steps: the number of steps that this worker wants.
+          stop: this worker's reason to stop, 0 for none; see ``agreed_stop``.
+        """
+        negative, self._agreed_stop = self._workers.largest([-steps, stop])
+        return -negative
+
+    def agreed_stop(self, own: int) -> int:
+        """Returns the reason to stop that all workers know of."""
+        del own
+        return self._agreed_stop
+
+    def agree_on_loop(
+        self,
+        loop: StepLoop,
+        base: Callable[[], StepLoop],
+        with_sums: Callable[[list[str]], StepLoop],
+    ) -> tuple[StepLoop, bool]:
+        """Settles what a step computes jointly: the sums that any worker's hooks fetch.
+
+        Args:
+          loop: the loop that this worker would run.
+          base: makes the loop without hooks' fetches, which has the same sums at all workers.
+          with_sums: makes the loop with additional sums.
 
         Returns:
-          The loop to run, and whether the last step has to be one of its own.
+          The loop to run, and whether the last step has to run by itself.
         """
-        extra = sorted(loop.sums - base.sums)
+        extra = sorted(loop.sums - base().sums)
         split, any_extra = self._workers.largest([int(loop.has_effects), int(bool(extra))])
         if any_extra:
             said = self._workers.texts("\n".join(extra))
@@ -228,7 +296,7 @@ class Together:
         return loop, bool(split)
 
     def _check_known(self, sums: Sequence[str]) -> None:
-        _, known = self._workers.keys(self._session.graph)
+        _, known = self._workers.keys.of(self._session.graph)
         unknown = [name for name in sums if name not in known]
         if unknown:
             raise NotImplementedError(
@@ -238,7 +306,7 @@ class Together:
             )
 
     def reached(self, step: int) -> None:
-        """Notes how far training has come."""
+        """Notes the step that training has reached."""
         self._workers.last_step = max(self._workers.last_step, step)
 
     def end(self, terminated: bool) -> bool:
@@ -248,7 +316,7 @@ class Together:
           terminated: whether this process was asked to end.
 
         Returns:
-          Whether any worker was: all end then, so that all are started again.
+          Whether any worker was. Then all end, so that all are restarted.
         """
         try:
             (any_terminated,) = self._workers.largest([int(terminated)])
@@ -261,7 +329,7 @@ class Together:
 
 
 def _described(graph: tf.Graph) -> list[str]:
-    """What the workers' models must have in common, a line for each variable and each sum."""
+    """Returns what the workers' models must share, one line per variable and per sum."""
     trained = {v.op.name for v in graph.get_collection(_GraphKeys.TRAINABLE_VARIABLES)}
     local = {v.op.name for v in graph.get_collection(_GraphKeys.LOCAL_VARIABLES)}
     lines = [

@@ -26,7 +26,7 @@ from estimator_bridge.training.log_hooks import LossLogHook, RateLogHook
 from estimator_bridge.training.program import Program
 from estimator_bridge.training.saver_listener import release_savers, watch_savers
 from estimator_bridge.training.termination import Stage, Termination
-from estimator_bridge.training.together import Together
+from estimator_bridge.training.together import Alone, together_with
 
 __all__ = ["train_program"]
 
@@ -49,22 +49,21 @@ def train_program(
 
     Args:
       program: traced for training.
-      model_dir: where checkpoints and summaries go.
-      hooks: the caller's.
-      saving_listeners: for the saver.
-      steps: how many steps more; None for no bound by number.
-      max_steps: at which global step to end; None for no such bound.
-      checkpoint_path: to go on from; None starts anew.
+      model_dir: the folder of checkpoints and summaries.
+      hooks: the caller's hooks.
+      saving_listeners: the listeners of the saver.
+      steps: the number of further steps; None for no such bound.
+      max_steps: the global step at which to end; None for no such bound.
+      checkpoint_path: the checkpoint to resume from; None starts from initial values.
       rate_tags: see ``RateLogHook``.
-      termination: looked at between chunks.
+      termination: checked between chunks.
       other_than: see ``initialize_session``.
 
     Returns:
-      The last step's loss; None where no step ran.
+      The loss of the last step; None if no step ran.
     """
     graph, session, shards = program.graph, program.session, program.execution.shards
-    workers = workers_of(program.execution.strategy)
-    together = Together(workers, session) if workers else None
+    together = together_with(workers_of(program.execution.strategy), session)
     termination.slowest_save = lambda: session.slowest_save_secs
     with continue_trace(graph, shards):
         all_hooks = _all_hooks(program, model_dir, hooks, saving_listeners, rate_tags)
@@ -79,13 +78,11 @@ def train_program(
         open_session(
             program.session, program.scaffold, all_hooks, checkpoint_path, True, other_than
         )
-        if together:
-            together.start_alike()
+        together.start_alike()
         start = program.global_step
         limit = max_steps if max_steps is not None else steps and start + steps
         limit = limit and math.ceil(limit)  # programs divide numbers of examples by batch sizes
-        if together:
-            together.check_limit(limit)
+        together.check_limit(limit)
         for hook in all_hooks:
             if isinstance(hook, StopAtHook):
                 hook.limit = limit
@@ -101,8 +98,7 @@ def train_program(
         for hook in all_hooks:
             hook.end(session)
         release_savers(all_hooks)
-        if together:
-            termination.requested = together.end(termination.requested)
+        termination.requested = together.end(termination.requested)
         kind = program.spec.loss.dtype.as_numpy_dtype
         logging.info("Loss for final step: %s.", loss if loss is None else kind(loss))
     return loss
@@ -114,7 +110,7 @@ def _run(
     iterator: Any,
     start: int,
     limit: int | None,
-    together: Together | None,
+    together: Alone,
     termination: Termination,
 ) -> float | None:
     execution = program.execution
@@ -131,7 +127,7 @@ def _run(
     )
     step: int = start
     loss = None
-    draw = start  # so that a resumed run draws on where it stopped
+    draw = start  # so that a resumed run continues the random streams
     while not loop.stop and (limit is None or step < limit):
         if program.is_stopped:
             loop.request_stop()
@@ -144,16 +140,15 @@ def _run(
             result = loop.run(iterator, step, most, draw, limit)
             end_sparing()
         except ENDS as error:
-            if together:
-                raise  # the others are in the midst of a step
+            if together.shares_steps:
+                raise  # the others are in a step
             logging.info("Training ends: %r.", error)
             break
         draw += result.steps
         loss = loss if result.loss is None else result.loss
         if result.limit_value is not None and result.steps:
             step = result.limit_value
-            if together:
-                together.reached(step)
+            together.reached(step)
             for observer in observers:
                 observer.observe(step, limit, result.loss, examples)
         if result.input_ended:
@@ -171,10 +166,10 @@ def _all_hooks(
     saving_listeners: Sequence[Any],
     rate_tags: tuple[str, str | None],
 ) -> list[Any]:
-    """The hooks of a run, in the original's order: savers, rates, the caller's.
+    """Returns the hooks of a run, in the original's order: savers, rates, the caller's.
 
-    Summaries were written after the rates there. Here they are before the savers, as a summary of a
-    checkpoint's step that is not written before it would be lost by a kill.
+    The original wrote summaries after the rates. Here they precede the savers: a kill would lose a
+    summary of a checkpoint's step that is written after it.
     """
     config, spec = program.execution.config, program.spec
     given = [*hooks, *spec.training_hooks]

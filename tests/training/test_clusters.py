@@ -1,6 +1,7 @@
 """A cluster whose processes would not train together is refused before anything runs."""
 
 import json
+import types
 
 import pytest
 import tensorflow as tf
@@ -77,8 +78,9 @@ def test_who_was_asked_to_end_does_not_start_itself_anew_for_a_lost_worker(
     asked_to_end, monkeypatch
 ):
     rejoined, termination = [], Termination()
+    workers = types.SimpleNamespace(count=2)
     termination.requested = asked_to_end
-    monkeypatch.setattr(together, "workers_of", lambda strategy: "workers")
+    monkeypatch.setattr(together, "workers_of", lambda strategy: workers)
     monkeypatch.setattr(together, "rejoin", lambda workers, error: rejoined.append(workers))
 
     def lose_one():
@@ -90,4 +92,4 @@ def test_who_was_asked_to_end_does_not_start_itself_anew_for_a_lost_worker(
     else:
         with pytest.raises(tf.errors.UnavailableError):
             lose_one()
-    assert rejoined == ([] if asked_to_end else ["workers"])
+    assert rejoined == ([] if asked_to_end else [workers])

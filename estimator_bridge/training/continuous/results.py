@@ -50,7 +50,7 @@ class EvalResult(_Fields):
 
     def __new__(
         cls, status: str, metrics: dict[str, Any] | None = None, checkpoint_path: str | None = None
-    ):
+    ) -> EvalResult:
         """Checks and takes the arguments."""
         if status == EvalStatus.EVALUATED:
             _check_evaluated(metrics, checkpoint_path)

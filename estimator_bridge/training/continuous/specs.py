@@ -40,7 +40,7 @@ class TrainSpec(_TrainFields):
         max_steps: int | None = None,
         hooks: Iterable[Any] | None = None,
         saving_listeners: Iterable[Any] | None = None,
-    ):
+    ) -> TrainSpec:
         """Checks and takes the arguments."""
         checks.check_input_fn(input_fn)
         checks.check_count("max_steps", max_steps)
@@ -91,7 +91,7 @@ class EvalSpec(_EvalFields):
         exporters: Exporter | Iterable[Exporter] | None = None,
         start_delay_secs: float = 120,
         throttle_secs: float = 600,
-    ):
+    ) -> EvalSpec:
         """Checks and takes the arguments."""
         checks.check_input_fn(input_fn)
         checks.check_count("steps", steps)

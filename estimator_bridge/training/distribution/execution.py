@@ -9,7 +9,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.data import GraphInput, call_input_fn
+from estimator_bridge.data import BatchInput, call_input_fn
 from estimator_bridge.data.static_shapes import check_static
 from estimator_bridge.model import ModeKeys, RunConfig
 from estimator_bridge.runtime import local_replicas
@@ -51,7 +51,7 @@ class DistributedExecution(Execution):
             yield
 
     def plan_input(
-        self, input_fn: Callable, graph: tf.Graph, mode: str, params: Mapping[str, Any]
+        self, input_fn: Callable[..., Any], graph: tf.Graph, mode: str, params: Mapping[str, Any]
     ) -> InputPlan:
         """A replica's element; its shapes are known where the replicas are a TPU's cores.
 
@@ -64,8 +64,8 @@ class DistributedExecution(Execution):
         return plan
 
     def _call_input_fn(
-        self, input_fn: Callable, graph: tf.Graph, mode: str, params: Mapping[str, Any]
-    ) -> GraphInput:
+        self, input_fn: Callable[..., Any], graph: tf.Graph, mode: str, params: Mapping[str, Any]
+    ) -> BatchInput:
         """Calls an input_fn, with an input_context too if it takes one."""
         return call_input_fn(
             input_fn,
@@ -82,12 +82,12 @@ class DistributedExecution(Execution):
             return Pace(steps=self._steps_per_call)
         return super().pace(mode, steps)
 
-    def _examples(self, given: GraphInput) -> int | None:
+    def _examples(self, given: BatchInput) -> int | None:
         each = super()._examples(given)
         return each and each * self.strategy.num_replicas_in_sync
 
     def trace(
-        self, model_fn: Callable, batch: TracedBatch, mode: str, params: Mapping[str, Any]
+        self, model_fn: Callable[..., Any], batch: TracedBatch, mode: str, params: Mapping[str, Any]
     ) -> TracedModel:
         """Calls model_fn once, for one replica."""
         with self._tracing.replica_context():

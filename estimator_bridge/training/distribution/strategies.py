@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from typing import Any
 
 import tensorflow as tf
 
@@ -17,7 +18,7 @@ _CENTRAL_STORAGE = (_v1.CentralStorageStrategy, tf.distribute.experimental.Centr
 
 _MIRRORED = (tf.distribute.MirroredStrategy, tf.compat.v1.distribute.MirroredStrategy)
 
-_mirrored: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+_mirrored: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
 
 _ARGUMENTS = {ModeKeys.TRAIN: "train_distribute", ModeKeys.EVAL: "eval_distribute"}
@@ -68,11 +69,8 @@ def strategy_to_run(name: str, strategy: tf.distribute.Strategy) -> tf.distribut
 
 
 def input_context(strategy: tf.distribute.Strategy) -> tf.distribute.InputContext:
-    """What an input_fn is told: which of the workers' inputs it makes."""
-    workers = workers_of(strategy)
-    if workers:
-        return workers.input_context()
-    return tf.distribute.InputContext(num_replicas_in_sync=strategy.num_replicas_in_sync)
+    """Returns which of the workers' inputs an input_fn makes."""
+    return workers_of(strategy).input_context()
 
 
 def _with_copies(devices: tuple[str, ...]) -> tf.distribute.Strategy:

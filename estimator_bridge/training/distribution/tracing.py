@@ -9,7 +9,7 @@ merge_call, for which real replicas would wait for each other, runs at once.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import tensorflow as tf
@@ -59,7 +59,7 @@ class _TracingReplicaContext(_ReplicaContext):
             return tf.constant(0)
         return replica_id()
 
-    def all_reduce(self, reduce_op, value, options=None):
+    def all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
         """The sum or the mean over the replicas of each tensor of a structure."""
         del options
         if isinstance(reduce_op, str):
@@ -116,7 +116,7 @@ class _TracingExtended(_Extended):
     def _in_multi_worker_mode(self) -> bool:
         return in_multi_worker_mode(self._real)
 
-    def _get_local_replica_id(self, replica_id_in_sync_group):
+    def _get_local_replica_id(self, replica_id_in_sync_group: Any) -> Any:
         return replica_id_in_sync_group
 
     # Variables.
@@ -124,7 +124,7 @@ class _TracingExtended(_Extended):
     def _allow_variable_partition(self) -> bool:
         return self._partitions
 
-    def _create_variable(self, next_creator, **kwargs):
+    def _create_variable(self, next_creator: Callable[..., Any], **kwargs: Any) -> Any:
         kwargs.pop("colocate_with", None)
         variable = next_creator(**kwargs)
         if self._replicas > 1:
@@ -133,25 +133,25 @@ class _TracingExtended(_Extended):
             make(variable, self._replicas, self._in_replica)
         return variable
 
-    def variable_created_in_scope(self, v) -> bool:
+    def variable_created_in_scope(self, v: tf.Variable) -> bool:
         return True  # there is no other scope in a trace
 
-    def non_slot_devices(self, var_list):
+    def non_slot_devices(self, var_list: Any) -> Any:
         return min(var_list, key=lambda variable: variable.name)
 
-    def read_var(self, v):
+    def read_var(self, v: tf.Variable) -> tf.Tensor:
         return tf.identity(v)
 
-    def value_container(self, value):
+    def value_container(self, value: Any) -> Any:
         return value
 
     # What replicas do together.
 
-    def _call_for_each_replica(self, fn, args, kwargs):
+    def _call_for_each_replica(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         with self._container_strategy().replica_context():
             return fn(*args, **kwargs)
 
-    def _reduce_to(self, reduce_op, value, destinations, options):
+    def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any) -> Any:
         del destinations, options
         is_variable = isinstance(value, tf.Variable)
         if is_variable and value.synchronization == tf.VariableSynchronization.ON_READ:
@@ -162,18 +162,24 @@ class _TracingExtended(_Extended):
             return value
         return join(reduce_op, value, self._replicas)
 
-    def _gather_to_implementation(self, value, destinations, axis, options):
+    def _gather_to_implementation(
+        self, value: Any, destinations: Any, axis: int, options: Any
+    ) -> tf.Tensor:
         del destinations, options
         return tf.concat(tf.unstack(gather_replicas(value, self._replicas), self._replicas), axis)
 
-    def _broadcast_to(self, tensor, destinations):
+    def _broadcast_to(self, tensor: Any, destinations: Any) -> Any:
         del destinations
         return tensor
 
-    def _update(self, var, fn, args, kwargs, group):
+    def _update(
+        self, var: tf.Variable, fn: Callable[..., Any], args: Any, kwargs: Any, group: bool
+    ) -> Any:
         return self._update_non_slot(var, fn, (var, *args), kwargs, group)
 
-    def _update_non_slot(self, colocate_with, fn, args, kwargs, group):
+    def _update_non_slot(
+        self, colocate_with: Any, fn: Callable[..., Any], args: Any, kwargs: Any, group: bool
+    ) -> Any:
         del colocate_with
         with self._updating():
             result = fn(*args, **kwargs)
@@ -182,7 +188,7 @@ class _TracingExtended(_Extended):
         # Of an assignment to a variable, the operation: there is no value to hand on.
         return result.op if isinstance(result, tf.Variable) else result
 
-    def _local_results(self, val) -> tuple:
+    def _local_results(self, val: Any) -> tuple[Any, ...]:
         return (val,)
 
     @contextlib.contextmanager

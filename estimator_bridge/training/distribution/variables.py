@@ -44,10 +44,10 @@ def make_replica_local(variable: Any, replicas: int, in_replica: Callable[[], bo
         notes.variables[variable.op.name] = ReplicaLocal(is_mean, variable.initializer.name)
     own_read = variable.read_value
 
-    def note(operation):
+    def note(operation: tf.Operation) -> None:
         notes.joins.add(operation.name)
 
-    def whole():
+    def whole() -> tf.Tensor:
         value = own_read()
         if aggregation not in _OPS:
             return first_of_replicas(value, replicas)
@@ -59,7 +59,7 @@ def make_replica_local(variable: Any, replicas: int, in_replica: Callable[[], bo
         note(mean.op)
         return mean
 
-    def is_own():
+    def is_own() -> bool:
         return in_replica() or tf.compat.v1.get_default_graph() is not variable.graph
 
     _override_reads(variable, is_own, whole)
@@ -78,7 +78,7 @@ def make_shared(variable: Any, replicas: int, in_replica: Callable[[], bool]) ->
     if aggregation == _Aggregation.NONE:
         return
 
-    def joined(value):
+    def joined(value: Any) -> Any:
         if not tf.is_tensor(value) or getattr(value.op, "type", None) == "Const":
             return value  # the same on all replicas
         if aggregation == _Aggregation.ONLY_FIRST_REPLICA:
@@ -91,8 +91,8 @@ def make_shared(variable: Any, replicas: int, in_replica: Callable[[], bool]) ->
             )
         return join(_OPS[aggregation], value, replicas)
 
-    def overridden(assign):
-        def assign_joined(value, *args, **kwargs):
+    def overridden(assign: Callable[..., Any]) -> Callable[..., Any]:
+        def assign_joined(value: Any, *args: Any, **kwargs: Any) -> Any:
             return assign(joined(value) if in_replica() else value, *args, **kwargs)
 
         return assign_joined
@@ -107,7 +107,9 @@ def _override_reads(
     value, read_value = variable.value, variable.read_value
     as_tensor = tensor_conversion(variable)
 
-    def converted(dtype=None, name=None, as_ref=False):
+    def converted(
+        dtype: tf.DType | None = None, name: str | None = None, as_ref: bool = False
+    ) -> Any:
         if (
             is_own()
             or as_ref

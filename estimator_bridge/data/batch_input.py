@@ -1,0 +1,128 @@
+"""The protocol of an input: all that a program asks of what an input_fn returned."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.data.feeding import FeedingQueueRunner
+from estimator_bridge.graph import InputPart, LiftedSession
+
+__all__ = ["BatchInput", "placeholders"]
+
+
+class BatchInput(abc.ABC):
+    """An input whose batches one dataset gives.
+
+    Args:
+      graph: the graph in which the input_fn was called.
+      spec: the TypeSpecs of one batch: (features, labels), or features alone.
+
+    Attributes:
+      spec: as given.
+      is_stacked: whether a batch is made of the replicas' batches, one after the other.
+    """
+
+    is_stacked = False
+
+    def __init__(self, graph: tf.Graph, spec: Any):
+        self._graph, self.spec = graph, spec
+
+    @property
+    @abc.abstractmethod
+    def is_eager(self) -> bool:
+        """Whether the dataset was made outside of any graph."""
+
+    @property
+    @abc.abstractmethod
+    def may_end(self) -> bool:
+        """Whether anything can end: a dataset, or a queue that threads fill."""
+
+    @abc.abstractmethod
+    def dataset(self, session: LiftedSession) -> tf.data.Dataset:
+        """Returns the batches, as an eager dataset.
+
+        Args:
+          session: the session of the input's graph. The tables that the input uses are
+            initialized, and the hooks that initialize its iterators have run.
+        """
+
+    @property
+    def reads_ahead(self) -> bool:
+        """Whether the program's dataset ends with prefetch."""
+        return False
+
+    @property
+    def has_plain_values(self) -> bool:
+        """Whether model_fn is given values besides tensors: they stay in its graph."""
+        return False
+
+    def graph_batch(self) -> Any:
+        """Returns the tensors of one batch, in the graph: (features, labels) or features."""
+        return placeholders(self.spec)
+
+    def names_of(self, batch: Any) -> list[str]:
+        """Returns references of the tensors that components of ``dataset``'s elements stand for.
+
+        Args:
+          batch: the argument of model_fn: ``graph_batch()``, or placeholders instead.
+        """
+        return [leaf.name for leaf in tf.nest.flatten(batch, expand_composites=True)]
+
+    def batches(
+        self,
+        session: LiftedSession,
+        prepare: Callable[[tf.data.Dataset, bool], tf.data.Dataset],
+        are_sized: bool,
+    ) -> Any:
+        """Returns the batches for a loop: a dataset, or ``HostDatasets``.
+
+        Args:
+          session: see ``dataset``.
+          prepare: changes a dataset, given whether the program's dataset ends with prefetch.
+          are_sized: whether elements are (size, padded batch) then.
+        """
+        del are_sized
+        return prepare(self.dataset(session), self.reads_ahead)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether one dataset gives all tensors; else steps draw only the parts that they need."""
+        return True
+
+    def drawn_parts(self) -> list[InputPart]:
+        """Returns the parts that are drawn separately, as far as known before any is drawn."""
+        return []
+
+    def datasets(
+        self, session: LiftedSession, known: Sequence[InputPart]
+    ) -> tuple[Any, list[InputPart]]:
+        """Returns the batches as ``dataset`` does, or parts of them, and what each stands for.
+
+        An element has, after the input's tensors, what they are made of.
+
+        Args:
+          session: see ``dataset``.
+          known: the one part, if ``is_whole``.
+
+        Returns:
+          A dataset or ``DividedDatasets``, and the parts with all of their references.
+        """
+        return self.dataset(session), list(known)
+
+    def needless_runners(self) -> list[FeedingQueueRunner]:
+        """Returns the queue runners whose rows ``dataset`` reads itself, without their queues."""
+        runners = self._graph.get_collection(tf.compat.v1.GraphKeys.QUEUE_RUNNERS)
+        return [r for r in runners if isinstance(r, FeedingQueueRunner) and r.is_read_directly]
+
+
+def placeholders(spec: Any) -> Any:
+    """Returns placeholders for a structure of TypeSpecs, composite ones included."""
+    flat = [
+        tf.compat.v1.placeholder(s.dtype, s.shape)
+        for s in tf.nest.flatten(spec, expand_composites=True)
+    ]
+    return tf.nest.pack_sequence_as(spec, flat, expand_composites=True)
