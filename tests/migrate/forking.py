@@ -1,10 +1,12 @@
 """Runs programs in copies of one process that has loaded TensorFlow, which takes most of a start.
 
-    python tests/migrate/forking.py
+    python -c "$(cat tests/migrate/forking.py)"
 
 Each line of standard input is a job in JSON: 'words' as on a command line, after `python` or after
 `estimator-bridge run`, 'runs' which of the two, 'folder' to be in, 'environment', 'log' without its
 ending and 'patience' in seconds. Each line of standard output is a job's exit status.
+
+Started like this, Python looks for modules in the folder that it is in: a job's own.
 
 TensorFlow is loaded, but hidden: a program's first `import tensorflow` finds it as any module is
 found, so that all that is to happen at this import happens.
@@ -55,7 +57,6 @@ def _run(job: dict[str, Any]) -> None:
     os.chdir(job["folder"])
     os.environ.update(job["environment"])
     first, *others = job["words"]
-    sys.path[0] = job["folder"]
     if job["runs"]:
         from estimator_bridge.cli import main
 

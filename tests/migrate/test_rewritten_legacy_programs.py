@@ -112,7 +112,7 @@ def process():
         "TF_USE_LEGACY_KERAS": "1",
     }
     with subprocess.Popen(
-        [sys.executable, str(Path(__file__).with_name("forking.py"))],
+        [sys.executable, "-c", Path(__file__).with_name("forking.py").read_text()],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
