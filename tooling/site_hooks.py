@@ -16,6 +16,8 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
+from estimator_bridge.public_names import OWN_PLACES
+
 ROOT = Path(__file__).resolve().parent.parent
 # Pages from outside docs/: their paths in the repository and on the site.
 OUTSIDE = {
@@ -103,6 +105,8 @@ def public_names(dotted: str) -> list[str]:
     tree = ast.parse(module.read_text(encoding="utf-8"))
     for node in tree.body:
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
+            if any(isinstance(item, ast.Starred) for item in getattr(node.value, "elts", [])):
+                return sorted(OWN_PLACES)  # the package's own list is a table
             return list(ast.literal_eval(node.value))
     return [
         node.name

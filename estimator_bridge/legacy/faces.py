@@ -19,7 +19,7 @@ def face_v1() -> ModuleType:
 
 def face_v2() -> ModuleType:
     """The module that ``tf.estimator`` is to be."""
-    only_v1 = "is in tf.compat.v1.estimator alone: use tf.compat.v1.estimator.{}."
+    only_v1 = "is only in tf.compat.v1.estimator: use tf.compat.v1.estimator.{}."
     missing = {name: only_v1.format(name) for name in V1_PLACES if name not in V2_PLACES}
     return _face("v2", "tf.estimator", V2_PLACES, missing)
 

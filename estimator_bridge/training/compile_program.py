@@ -84,12 +84,12 @@ def _find_batch(
                     f"the program has no batches of {size:,}: its input_fn does not heed "
                     "params['batch_size']"
                 )
-            lowered = lower(other, _loop(other), False)
+            lowered, find_line = lower(other, _loop(other), False), line_finder(other)
         except NotCompilableError as error:
             raise SearchEndError(str(error).splitlines()[0]) from error
         finally:
             other.close()
-        return job.fits(name, lowered, line_finder(other))
+        return job.fits(name, lowered, find_line)
 
     job.find_batch(name, attempt, start, execution.strategy.num_replicas_in_sync)
 

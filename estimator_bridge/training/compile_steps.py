@@ -88,4 +88,5 @@ def lower(program: Program, loop: StepLoop, has_values: bool) -> LoweredStep:
 
 def line_finder(program: Program) -> Callable[[str], str | None]:
     """Returns the program's line of an operation."""
-    return lambda operation: line_of_forward(program.graph, operation)
+    graph = program.graph  # a program that is closed has none
+    return lambda operation: line_of_forward(graph, operation)

@@ -75,5 +75,5 @@ def release_savers(hooks: Iterable[Any]) -> None:
     """
     for hook in hooks:
         if isinstance(hook, _train.CheckpointSaverHook):
-            known = hook._listeners
+            known = listeners_of(hook)
             known[:] = [one for one in known if not getattr(one, "is_of_run", False)]

@@ -80,8 +80,8 @@ def test_variables_are_described_by_name():
 
 
 DAMAGE = {
-    "data cut off": (".data-00000-of-00001", lambda b: b[:-1], "31 bytes, and .* need 32"),
-    "data emptied": (".data-00000-of-00001", lambda b: b"", "0 bytes, and .* need 32"),
+    "data cut off": (".data-00000-of-00001", lambda b: b[:-1], "31 bytes, but .* need 32"),
+    "data emptied": (".data-00000-of-00001", lambda b: b"", "0 bytes, but .* need 32"),
     "index of noise": (".index", lambda b: os.urandom(len(b)), "not an sstable"),
     "index cut off": (".index", lambda b: b[: len(b) // 2], "not an sstable"),
     "index emptied": (".index", lambda b: b"", "too short"),

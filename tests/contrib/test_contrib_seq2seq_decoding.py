@@ -382,6 +382,6 @@ def test_what_is_refused():
                 Chain(), one_hot, [0], END, tf.zeros([2, 1]), 2, coverage_penalty_weight=0.5
             ).initialize()
     with pytest.raises(
-        AttributeError, match=r"simple_decoder_fn_train was gone in TensorFlow 1\.2"
+        AttributeError, match=r"simple_decoder_fn_train was removed in TensorFlow 1\.2"
     ):
         _ = seq2seq.simple_decoder_fn_train

@@ -80,6 +80,6 @@ def test_different_files_of_one_name_are_an_error(tmp_path):
 
 
 def test_a_file_that_is_not_there_is_an_error(tmp_path):
-    with pytest.raises(ValueError, match=r"reads the file '.*nowhere' .* which is not there"):
+    with pytest.raises(ValueError, match=r"reads the file '.*nowhere' .* which does not exist"):
         export(tmp_path / "base", reading(tmp_path / "nowhere"), "infer")
     assert not (tmp_path / "base").exists()

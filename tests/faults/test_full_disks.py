@@ -191,7 +191,9 @@ def test_an_export_that_does_not_fit(tmp_path, monkeypatch):
     with pytest.raises(eb.errors.DiskFullError) as raised:
         estimator.export_saved_model(str(out), receiver_fn)
     told = str(raised.value)
-    assert f"The disk is full: {out}/temp/saved_model.pb; {FULL}. An export to {out} is not" in told
+    assert (
+        f"The disk is full: {out}/temp/saved_model.pb; {FULL}. An export to {out} was not" in told
+    )
     assert sorted(os.listdir(out)) == before
 
 

@@ -113,7 +113,7 @@ def test_what_an_eager_loss_refuses(head, labels, logits, message):
 @pytest.mark.parametrize(
     ("features", "message"),
     [
-        ({"x": LOGITS}, r"Feature w is not in features.*There is \['x'\]"),
+        ({"x": LOGITS}, r"Feature w is not in features.*The features are \['x'\]"),
         (None, "Feature w is not in features"),
         ({"w": ["a", "b"]}, "castable to float"),
         ({"w": np.ones([3])}, r"weights shape must be .*weights_shape: \(3, 1\)"),

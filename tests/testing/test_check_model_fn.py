@@ -239,7 +239,7 @@ def test_predictions_that_depend_on_the_other_examples():
         outputs = v1.layers.dense(features, 1)[:, 0]
         return spec(mode, labels, outputs, predictions={"share": outputs / tf.reduce_sum(outputs)})
 
-    refused(model_fn, "prediction on 2 core(s): 'share' is not", modes=[PREDICT])
+    refused(model_fn, "prediction on 2 core(s): 'share' differs", modes=[PREDICT])
 
 
 def test_variables_that_training_has_not():

@@ -11,7 +11,6 @@ ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "tests" / "selections"
 SELECTIONS = ("every_room.txt", "fast.txt")
 # Packages whose tests are not in a folder of the same name.
-TESTED_IN = {"legacy": "legacy/contrib"}
 
 
 def entries(selection):
@@ -38,8 +37,8 @@ def test_each_package_of_the_library_is_in_it(selection):
     listed = entries(selection)
     packages = {path.parent.name for path in (ROOT / "estimator_bridge").glob("*/__init__.py")}
     for package in sorted(packages - WITHOUT[selection]):
-        folder = f"tests/{TESTED_IN.get(package, package)}"
-        assert any(entry.startswith(folder) for entry in listed), f"{selection} lacks {package}"
+        tested_in = f"tests/{package}/", f"tests/test_{package}.py"
+        assert any(entry.startswith(tested_in) for entry in listed), f"{selection} lacks {package}"
 
 
 # `compile_for` needs jax, which the matrix does not install.

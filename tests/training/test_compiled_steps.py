@@ -51,7 +51,8 @@ def built(monkeypatch):
 
     def watched(self, *args, **named):
         make(self, *args, **named)
-        found.append(named.get("jit_compile", False))
+        request = args[4] if len(args) > 4 else named.get("request")
+        found.append(request is not None and request.jit_compile)
 
     monkeypatch.setattr(StepLoop, "__init__", watched)
     return found

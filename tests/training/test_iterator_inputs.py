@@ -80,7 +80,7 @@ def test_an_iterator_cannot_be_initialised_again_while_it_is_read(tmp_path):
             self.initialize(run_context.session)
 
     hook = Again()
-    with pytest.raises(NotImplementedError, match=r"'IteratorV2' was initialised again.*from_str"):
+    with pytest.raises(NotImplementedError, match=r"'IteratorV2' was initialized again.*from_str"):
         trained(fed_through_a_hook(hook, np.arange(10)), tmp_path, hooks=[hook])
 
 

@@ -230,4 +230,4 @@ def test_replicate_model_fn_wants_a_tower_optimizer():
 def test_replicate_model_fn_says_that_devices_are_not_used(caplog):
     with caplog.at_level("WARNING", logger="absl"):
         contrib.replicate_model_fn(tower_model_fn, devices=["/gpu:0", "/gpu:1"])
-    assert "runs the model on one device, and 2 were meant" in caplog.text
+    assert "runs the model on one device instead of 2" in caplog.text
