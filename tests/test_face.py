@@ -131,7 +131,7 @@ def test_hooks_are_those_of_tensorflow():
 def test_what_is_missing_says_what_to_do():
     package = face_v2()
     assert not hasattr(package, "inputs")
-    message = r"tf\.estimator\.inputs is in tf\.compat\.v1\.estimator alone"
+    message = r"tf\.estimator\.inputs is only in tf\.compat\.v1\.estimator"
     with pytest.raises(MissingNameError, match=message):
         package.inputs  # noqa: B018
     with pytest.raises(MissingImportError, match=message):

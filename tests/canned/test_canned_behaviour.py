@@ -207,7 +207,7 @@ def plain_rows():
         (
             lambda: canned.LinearClassifierV1(COLUMNS, optimizer=tf.keras.optimizers.legacy.Adam()),
             rows,
-            "not an Optimizer instance.*take Keras optimizers",
+            "not an Optimizer instance.*use Keras optimizers",
         ),
         (
             lambda: eb.LinearClassifier(COLUMNS, optimizer="adam"),
