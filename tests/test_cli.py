@@ -148,7 +148,7 @@ def test_doctor_has_nothing_to_say_of_a_cluster_with_its_evaluator():
     listed = '{"cluster": {"evaluator": ["a:1"]}, "task": {"type": "evaluator"}}'
     _, text = report({"TF_CONFIG": listed})
     assert "evaluator that its cluster" not in text
-    assert "no JSON object" not in text
+    assert "not a JSON object" not in text
 
 
 def test_doctor_shows_a_problem_and_fails_without_loading_tensorflow(monkeypatch):
