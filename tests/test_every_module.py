@@ -34,4 +34,4 @@ def test_every_module_can_be_imported():
 
 def test_the_exceptions_exist():
     for name in NEEDS:
-        assert importlib.util.find_spec(name) is not None
+        assert importlib.util.find_spec(name), f"{name} is excluded and does not exist"

@@ -43,7 +43,7 @@ def check_same_numbers(
       model_fn: the original model.
       model: the same model as an `eb.Model`.
       train_input: an input_fn; may take `params`.
-      eval_input: likewise; evaluation and prediction use three batches of it.
+      eval_input: an input_fn; evaluation and prediction use three batches of it.
       params: the estimators' params; "batch_size" is the TPUEstimator's batch size, 8 by default.
       steps: number of training steps.
       for_tpu: whether `model_fn` returns a TPUEstimatorSpec.

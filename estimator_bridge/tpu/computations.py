@@ -260,7 +260,7 @@ def _as_returned(outputs: Any) -> Any:
 
 
 def _together(results: list[Any]) -> list[Any]:
-    """The same, each of which runs all cores: one alone would wait for the others for ever."""
+    """The same, each of which runs all cores: one alone would wait for the others indefinitely."""
     with tf.control_dependencies(tf.nest.flatten(results)):
         return tf.nest.map_structure(
             lambda x: tf.no_op() if isinstance(x, tf.Operation) else tf.identity(x), results

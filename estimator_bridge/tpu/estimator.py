@@ -52,7 +52,7 @@ class TPUEstimator(EstimatorV1):
         where input_fn makes each replica's batch (PER_SHARD_V1, PER_HOST_V2).
       eval_on_tpu: False evaluates with one replica.
       export_to_tpu: accepted: an export is one graph, tagged 'serve', which runs anywhere.
-      export_to_cpu: accepted, likewise; one of the two must be true to export.
+      export_to_cpu: accepted without effect; export_to_tpu or this must be true to export.
       warm_start_from: see Estimator.
       embedding_config_spec: the columns that are TPU embeddings, and what trains their tables on
         cores; without effect where use_tpu is False, as in the original.

@@ -29,10 +29,10 @@ class EstimatorV1(Estimator):
 
         Args:
           export_dir_base: see ``export_saved_model``.
-          serving_input_receiver_fn: likewise.
-          assets_extra: likewise.
-          as_text: likewise.
-          checkpoint_path: likewise.
+          serving_input_receiver_fn: see ``export_saved_model``.
+          assets_extra: see ``export_saved_model``.
+          as_text: see ``export_saved_model``.
+          checkpoint_path: see ``export_saved_model``.
           strip_default_attrs: whether attributes that have their default value are left out, so
             that an older TensorFlow can load the model.
 

@@ -27,7 +27,7 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
 
     Args:
       names: of NAMES.
-      options: `seed`, and `every` for every N-th training.
+      options: `seed`, and `every=N` to run one training in N.
 
     Returns:
       JSON by case: see `counts.counted`; a training counts once for each of its kills.

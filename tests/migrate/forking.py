@@ -36,8 +36,8 @@ class _Loaded(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """Called by Python for each import."""
         if name != self._module.__name__:
             return None
-        assert self._spec is not None
-        return importlib.machinery.ModuleSpec(name, self, origin=self._spec.origin, is_package=True)
+        origin = self._module.__file__
+        return importlib.machinery.ModuleSpec(name, self, origin=origin, is_package=True)
 
     def create_module(self, spec: Any) -> ModuleType:
         """Gives the module, which Python then calls by the new spec."""

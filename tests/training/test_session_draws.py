@@ -1,7 +1,7 @@
 """Session runs that need the batch read the next one, as under the real tf.estimator.
 
-The golden file, and the program that made it, are in ``goldens/draws/``. Whatever waits for ever
-ends the test's process, with the stacks of its threads.
+The golden file, and the program that made it, are in ``goldens/draws/``. A test that hangs
+ends its process, with the stacks of its threads.
 """
 
 import faulthandler

@@ -96,7 +96,7 @@ def from_saved_model(
       signature_def_key: the key of a signature; 'serving_default' by default.
       signature_def: a signature, instead of ``signature_def_key``.
       input_names: names of the tensors to feed, by any keys, instead of a signature.
-      output_names: names of the tensors to fetch, likewise.
+      output_names: names of the tensors to fetch, in the same forms.
       tags: tags of the model to load, separated by commas; 'serve' by default.
       graph: the graph to load it into; by default a new one.
       config: the session's ConfigProto.

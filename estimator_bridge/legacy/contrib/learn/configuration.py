@@ -25,8 +25,8 @@ class RunConfig(_RunConfig):
     Args:
       master: the server for training: None or '' for this process.
       num_cores: threads of a session; 0 lets TensorFlow choose. Ignored if session_config is given.
-      log_device_placement: whether to log device placement; ignored likewise.
-      gpu_memory_fraction: the fraction of GPU memory to use; ignored likewise.
+      log_device_placement: accepted and ignored.
+      gpu_memory_fraction: accepted and ignored.
       tf_random_seed: see tf.estimator.RunConfig.
       save_summary_steps: see tf.estimator.RunConfig.
       save_checkpoints_secs: see tf.estimator.RunConfig; the default 0 means 600 if no steps are
