@@ -105,7 +105,7 @@ def test_models_that_do_not_suit_are_refused(make, match):
 
 
 def test_features_and_heads_that_do_not_suit_are_refused():
-    with pytest.raises(KeyError, match=r"knows examples by the feature 'name'.*'id', 'word', 'x'"):
+    with pytest.raises(KeyError, match=r"by the feature 'name'.*'id', 'word', 'x'"):
         eb.LinearRegressor(NUMBERS, optimizer=SDCA("name")).train(rows(), steps=1)
     square = [fc.numeric_column("x", shape=[1, 2])]
     with pytest.raises(ValueError, match="Column NumericColumn has rank 2, larger than 1"):

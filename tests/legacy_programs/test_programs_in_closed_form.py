@@ -102,7 +102,7 @@ def test_sessions_hooks_and_queues(tmp_path):
         assert numbers(done.line("total")) == pytest.approx(list(total))
         assert done.line("static") == "4 [None, 2]"
         assert done.line("tripled") == "6.0"
-    assert second.log.count("a session for 'emulated:2' is one of this machine's CPU") == 1
+    assert second.log.count("the session for 'emulated:2' runs on this machine's CPU") == 1
     assert first.lines("first run") == [""]
     assert second.lines("first run") == []
     assert first.line("calls") == "['created at 0', 'ended at 3']"

@@ -15,7 +15,7 @@ from parity import compare, run
         (["mpl"], "no such program: mpl; there are mlp,"),
         (["--report"], "add --original PYTHON"),
         (["--record", "mlp"], "add --original PYTHON"),
-        (["--report", "--original", "python", "mlp"], "leave their names out"),
+        (["--report", "--original", "python", "mlp"], "leave out their names"),
     ],
 )
 def test_what_cannot_be_done_is_refused_at_once(arguments, said, capsys):
