@@ -12,6 +12,7 @@ from estimator_bridge.training.exporters import (
 )
 from estimator_bridge.training.grace import GracePeriod
 from estimator_bridge.training.input_position import CheckpointInputPipelineHook
+from estimator_bridge.training.monitoring import Monitor, write_report
 from estimator_bridge.training.reports import ProgressHook, StepReport
 from estimator_bridge.training.watchdog import Watchdog
 
@@ -27,11 +28,13 @@ __all__ = [
     "FinalExporter",
     "GracePeriod",
     "LatestExporter",
+    "Monitor",
     "ProgressHook",
     "StepReport",
     "TrainSpec",
     "Watchdog",
     "train_and_evaluate",
+    "write_report",
 ]
 
 

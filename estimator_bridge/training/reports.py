@@ -27,6 +27,11 @@ class StepReport:
       steps_per_sec: the rate since the previous report; None if nothing was measured.
       examples_per_sec: likewise; None if the batch size is unknown.
       seconds_left: the remaining time at this rate; None if the end or the rate is unknown.
+      input_wait: the share of the time that steps waited for their input, from 0 to 1; None if it
+        was not measured. `Monitor` measures it and what follows.
+      flops_per_sec: floating-point operations per second of all replicas' matrix products and
+        convolutions; None if they are not counted.
+      matrix_share: the share of the peak rate of the chips' matrix units; None if it is unknown.
     """
 
     step: int
@@ -35,6 +40,9 @@ class StepReport:
     steps_per_sec: float | None = None
     examples_per_sec: float | None = None
     seconds_left: float | None = None
+    input_wait: float | None = None
+    flops_per_sec: float | None = None
+    matrix_share: float | None = None
 
 
 class ProgressHook(_SessionRunHook):
@@ -61,6 +69,10 @@ class ProgressHook(_SessionRunHook):
         """Returns infinity: no call is needed."""
         del step
         return math.inf
+
+    def restart(self) -> None:
+        """Forgets the last report: another training begins."""
+        self._last = None
 
     def observe(
         self, step: int, total: int | None, loss: float | None, examples: int | None
