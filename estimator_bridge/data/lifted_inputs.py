@@ -14,9 +14,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.data.feeding import FeedingQueueRunner
-from estimator_bridge.data.iterators import dataset_behind, lifted_dataset
-from estimator_bridge.data.returned import is_plain
+from estimator_bridge.data.graph_iterators import dataset_behind, lifted_dataset
+from estimator_bridge.data.returned_tensors import is_plain
+from estimator_bridge.data.row_queues import RowQueueRunner
 from estimator_bridge.graph import Lifted, LiftedSession, Snapshot
 from estimator_bridge.graph.op_kinds import DEQUEUES
 from estimator_bridge.graph.snapshot import node_name
@@ -135,7 +135,7 @@ def _sources(
     queues = {
         runner.queue.queue_ref.op.name: runner
         for runner in session.graph.get_collection(tf.compat.v1.GraphKeys.QUEUE_RUNNERS)
-        if isinstance(runner, FeedingQueueRunner)
+        if isinstance(runner, RowQueueRunner)
     }
     found: dict[str, tf.data.Dataset] = {}
     draws = _draws(snapshot, refs)
