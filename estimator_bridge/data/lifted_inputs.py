@@ -119,10 +119,10 @@ class _Elements:
         """Adds components of the sources to the elements."""
         self._handed_on = list(refs)
 
-    def __call__(self, draw: tf.Tensor, *components: tf.Tensor) -> list[tf.Tensor]:
+    def __call__(self, rng_step: tf.Tensor, *components: tf.Tensor) -> list[tf.Tensor]:
         values = self._resources.handles(self._lifted.given)
         values.update(zip(self._given, components))
-        made = iter(self._lifted(values, lambda sums: [value for value, _ in sums], draw=draw))
+        made = iter(self._lifted(values, lambda sums: [value for value, _ in sums], rng_step=rng_step))
         sources = dict(zip(self._given, components))
         leaves = [leaf if is_plain(leaf) else next(made) for leaf in self._leaves]
         return [*leaves, *(sources[ref] for ref in self._handed_on)]
