@@ -122,7 +122,9 @@ class _Elements:
     def __call__(self, rng_step: tf.Tensor, *components: tf.Tensor) -> list[tf.Tensor]:
         values = self._resources.handles(self._lifted.given)
         values.update(zip(self._given, components))
-        made = iter(self._lifted(values, lambda sums: [value for value, _ in sums], rng_step=rng_step))
+        made = iter(
+            self._lifted(values, lambda sums: [value for value, _ in sums], rng_step=rng_step)
+        )
         sources = dict(zip(self._given, components))
         leaves = [leaf if is_plain(leaf) else next(made) for leaf in self._leaves]
         return [*leaves, *(sources[ref] for ref in self._handed_on)]
