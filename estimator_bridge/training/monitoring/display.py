@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Protocol, TextIO
 
 from estimator_bridge.training.monitoring.line import sentence
-from estimator_bridge.training.reports import StepReport
+from estimator_bridge.training.progress_reports import StepReport
 
 __all__ = ["Display", "LogDisplay", "NotebookDisplay", "TerminalDisplay", "display_here"]
 

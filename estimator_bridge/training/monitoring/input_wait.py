@@ -109,7 +109,7 @@ class MeasuredLoop:
         self,
         iterator: Any,
         steps: int,
-        draw: int = 0,
+        rng_step: int = 0,
         limit: int | None = None,
         fed: Sequence[np.ndarray] = (),
         start: int | None = None,
@@ -121,7 +121,7 @@ class MeasuredLoop:
             sampled = self._wait.steps_to_sample(steps)
         if sampled < steps:
             begun = self._wait.clock()
-            result = self._loop(iterator, steps - sampled, draw, limit, fed, start, singly)
+            result = self._loop(iterator, steps - sampled, rng_step, limit, fed, start, singly)
             if self._is_compiled:
                 self._wait.observe(result.steps, self._wait.clock() - begun)
             self._is_compiled = True
@@ -130,8 +130,8 @@ class MeasuredLoop:
             done = result.steps
         else:
             done = 0
-        begin = draw if start is None else start
-        last = self._run_sample(iterator, sampled, draw + done, limit, fed, begin)
+        begin = rng_step if start is None else start
+        last = self._run_sample(iterator, sampled, rng_step + done, limit, fed, begin)
         return last._replace(
             steps=done + last.steps,
             loss=last.loss if last.steps or not done else result.loss,
@@ -150,7 +150,7 @@ class MeasuredLoop:
         self,
         iterator: Any,
         steps: int,
-        draw: int,
+        rng_step: int,
         limit: int | None,
         fed: Sequence[np.ndarray],
         start: int,
@@ -160,7 +160,7 @@ class MeasuredLoop:
         with tf.Graph().as_default(), eager_mode(), tf.device(host_device()):
             drawn = self._batches.draw(iterator, steps * self._wait.elements)
         made = self._wait.clock()
-        result = self._loop(drawn, steps, draw, limit, fed, start, False)
+        result = self._loop(drawn, steps, rng_step, limit, fed, start, False)
         ended = self._wait.clock()
         self._wait.observe_ready(result.steps, ended - made, made - begun)
         return result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from estimator_bridge.compile_for.units import as_si
-from estimator_bridge.training.reports import StepReport
+from estimator_bridge.training.progress_reports import StepReport
 
 __all__ = ["duration", "sentence"]
 

@@ -19,7 +19,7 @@ from estimator_bridge.training.monitoring.flops import StepFlops, count_flops
 from estimator_bridge.training.monitoring.input_wait import InputWait, MeasuredLoop
 from estimator_bridge.training.monitoring.peaks import Peak, peak_of
 from estimator_bridge.training.program import Program
-from estimator_bridge.training.reports import StepReport
+from estimator_bridge.training.progress_reports import StepReport
 from estimator_bridge.version import __version__
 
 __all__ = ["Meter"]

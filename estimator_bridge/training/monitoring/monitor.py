@@ -21,7 +21,7 @@ from estimator_bridge.training.monitoring.run_record import (
     read_record,
     write_record,
 )
-from estimator_bridge.training.reports import ProgressHook, StepReport
+from estimator_bridge.training.progress_reports import ProgressHook, StepReport
 
 __all__ = ["Monitor", "monitor_of", "with_monitor", "writes_report"]
 

@@ -9,7 +9,7 @@ from html import escape
 
 import tensorflow as tf
 
-from estimator_bridge.compile_for.page_parts import document, figures_row, table
+from estimator_bridge.compile_for.html_parts import document, figures_row, table
 from estimator_bridge.compile_for.units import as_si
 from estimator_bridge.training.event_files import scalars_by_step
 from estimator_bridge.training.monitoring.curves import STYLE, Curve, chart
