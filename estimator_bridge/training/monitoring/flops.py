@@ -10,7 +10,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.graph import Snapshot
-from estimator_bridge.graph.library import called_functions
+from estimator_bridge.graph.function_library import called_functions
 from estimator_bridge.graph.snapshot import node_name, tensor_ref
 from estimator_bridge.training.monitoring.flop_rules import RULES, UnknownShapeError, flops_of
 
