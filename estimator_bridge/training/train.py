@@ -91,7 +91,7 @@ def train_program(
         iterator = source.iterator
         give_hooks_the_input(program, all_hooks, iterator)
         termination.stage = Stage.STEPS
-        make_loop = program.make_loop
+        make_loop: Callable[..., Any] = program.make_loop
         monitor = monitor_of(hooks)
         if monitor and program.execution.config.is_chief:
             meter = Meter(program, model_dir)

@@ -10,7 +10,7 @@ from html import escape
 __all__ = ["STYLE", "Curve", "chart"]
 
 STYLE = """
-.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(20rem, 1fr)); gap: 1rem; }
+.charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(19rem, 1fr)); gap: 1rem; }
 .chart { margin: .6rem 0 0; } .chart svg { width: 100%; height: auto; display: block; }
 .chart figcaption { font-weight: 600; font-size: .9rem; }
 .chart .grid { stroke: var(--line); stroke-width: 1; }
@@ -22,7 +22,7 @@ STYLE = """
 """
 
 _WIDTH, _HEIGHT = 440, 190
-_LEFT, _RIGHT, _TOP, _BOTTOM = 56, 12, 10, 24
+_LEFT, _RIGHT, _TOP, _BOTTOM = 62, 12, 10, 24
 _MOST_POINTS = 400
 _FEW = 40  # points of a curve that are marked, since the lines between them say little
 
@@ -42,13 +42,16 @@ class Curve:
     color: str = "one"
 
 
-def chart(title: str, curves: Sequence[Curve], shown: Callable[[float], str]) -> str:
+def chart(
+    title: str, curves: Sequence[Curve], shown: Callable[[float], str], from_zero: bool = False
+) -> str:
     """Returns a figure; "" if no curve has a finite value.
 
     Args:
       title: the caption, as text.
       curves: drawn over each other.
       shown: formats a value of the axis.
+      from_zero: whether the axis starts at 0, as for rates and shares.
     """
     finite = [
         dataclasses.replace(c, points=_thinned([p for p in c.points if math.isfinite(p[1])]))
@@ -59,7 +62,7 @@ def chart(title: str, curves: Sequence[Curve], shown: Callable[[float], str]) ->
         return ""
     steps = [step for curve in finite for step, _ in curve.points]
     values = [value for curve in finite for _, value in curve.points]
-    low, high = _range(values)
+    low, high = _range([0.0, *values] if from_zero else values)
     first, last = min(steps), max(steps)
 
     def place(step: float, value: float) -> tuple[float, float]:

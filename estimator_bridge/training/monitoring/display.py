@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -30,19 +31,26 @@ class Display(Protocol):
         """Ends the display of one training."""
 
 
-def display_here(stream: TextIO | None = None) -> Display:
+def display_here(
+    stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic
+) -> Display:
     """Returns the display for this process: a notebook's, a terminal's or a log's.
 
     Args:
       stream: where lines go; by default standard error, as TensorFlow's log does.
+      clock: returns the time in seconds.
     """
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if stream is None and getattr(shell, "kernel", None) is not None:
         return NotebookDisplay(sys.modules["IPython"].display.display)
     stream = stream or sys.stderr
-    if stream.isatty() and importlib.util.find_spec("rich") is not None:
-        return TerminalDisplay(stream)
-    return LogDisplay(stream)
+    return TerminalDisplay(stream) if _is_live(stream) else LogDisplay(stream, clock)
+
+
+def _is_live(stream: TextIO) -> bool:
+    """Whether a stream is a terminal that can redraw a line, and rich is installed to do it."""
+    is_dumb = os.environ.get("TERM", "").lower() in ("dumb", "unknown")
+    return stream.isatty() and not is_dumb and importlib.util.find_spec("rich") is not None
 
 
 class LogDisplay:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.model import RunConfig
 from estimator_bridge.training.monitoring.display import Display, display_here
@@ -46,6 +47,7 @@ class Monitor(_SessionRunHook):
 
     Args:
       write: called with each StepReport, in place of the line.
+      say: called with each remark at the end, a line of text, in place of writing it.
       every_secs: seconds between updates of the line.
       line: whether to show the line.
       report: whether to write ``report.html`` into model_dir.
@@ -55,12 +57,14 @@ class Monitor(_SessionRunHook):
     def __init__(
         self,
         write: Callable[[StepReport], None] | None = None,
+        say: Callable[[str], None] | None = None,
         every_secs: float = 1.0,
         line: bool = True,
         report: bool = True,
         clock: Callable[[], float] = time.monotonic,
     ):
-        self._write, self._line, self.reports = write, line, report
+        self._write, self._say_to, self.reports = write, say, report
+        self._shows_line = line and write is None
         self._progress = ProgressHook(self._show, every_secs, clock)
         self._clock = clock
         self._display: Display | None = None
@@ -82,7 +86,7 @@ class Monitor(_SessionRunHook):
         self._meter, self._points = meter, []
         self._started = self._pointed = self._clock()
         self._progress.restart()
-        if self._line and self._write is None:
+        if self._shows_line:
             self._display = display_here()
 
     def observe(
@@ -117,10 +121,12 @@ class Monitor(_SessionRunHook):
             self._say(text)
 
     def _say(self, text: str) -> None:
-        if self._display is not None:
+        if self._say_to is not None:
+            self._say_to(text)
+        elif self._display is not None:
             self._display.say(text)
-        elif self._line and self._write is None:
-            display_here().say(text)
+        else:
+            logging.info("%s", text)
 
     def _show(self, report: StepReport) -> None:
         assert self._meter is not None

@@ -20,7 +20,11 @@ __all__ = ["FILE", "write_report"]
 FILE = "report.html"
 _MOST_CURVES = 24
 _MOST_PICTURE_BYTES = 4 << 20
-_PAGE_STYLE = STYLE + ".picture { max-width: 100%; border-radius: 6px; background: #fff; }\n"
+_PAGE_STYLE = (
+    STYLE
+    + ".picture { max-width: 100%; border-radius: 6px; background: #fff; }\n"
+    + ".note { margin-top: .8rem; }\n"
+)
 # Scalars that the report draws from the record.
 _OWN = ("monitor/", "global_step/sec", "examples/sec")
 
@@ -98,7 +102,7 @@ def _head(record: RunRecord, evaluations: Mapping[str, Scalars]) -> str:
             figures.append((f"{as_si(flops)}FLOP/s", "products and convolutions"))
         if (share := _typical(record.points, "matrix_share")) is not None:
             figures.append((f"{share:.1%}", "of the matrix units' peak"))
-    notes = "".join(f'<p class="warn">{escape(note)}</p>' for note in record.notes)
+    notes = "".join(f'<p class="warn note">{escape(note)}</p>' for note in record.notes)
     if not figures and not notes:
         return ""
     return f"<section>{figures_row(figures)}{notes}</section>"
@@ -168,11 +172,13 @@ def _pace(record: RunRecord) -> str:
         return [(step, value * factor) for step, value in found if value is not None]
 
     charts = [
-        chart("examples per second", [Curve("", points("examples_per_sec"))], as_si),
-        chart("steps per second", [Curve("", points("steps_per_sec"))], as_si),
-        chart("waiting for input", [Curve("", points("input_wait"))], _percent),
-        chart("FLOP/s", [Curve("", points("flops_per_sec"))], as_si),
-        chart("share of the matrix units' peak", [Curve("", points("matrix_share"))], _percent),
+        chart("examples per second", [Curve("", points("examples_per_sec"))], as_si, True),
+        chart("steps per second", [Curve("", points("steps_per_sec"))], as_si, True),
+        chart("waiting for input", [Curve("", points("input_wait"))], _percent, True),
+        chart("FLOP/s", [Curve("", points("flops_per_sec"))], as_si, True),
+        chart(
+            "share of the matrix units' peak", [Curve("", points("matrix_share"))], _percent, True
+        ),
     ]
     drawn = [one for one in charts if one]
     return _section("Throughput", f'<div class="charts">{"".join(drawn)}</div>') if drawn else ""
@@ -228,4 +234,4 @@ def _number(value: float) -> str:
 
 
 def _percent(value: float) -> str:
-    return f"{value:.1%}" if value < 0.1 else f"{value:.0%}"
+    return f"{value:.1%}" if 0 < value < 0.1 else f"{value:.0%}"
