@@ -297,7 +297,10 @@ class Job:
 
     def _hooks(self) -> list[Any]:
         """Returns the hooks of a training."""
-        hooks: list[Any] = [eb.training.Monitor(self._console.report, self._console.say, 0.5)]
+        show = self._console.report
+        hooks: list[Any] = [eb.training.Monitor(show, self._console.say, every_secs=0.5)]
+        if self._flags.dry_run:  # its folder is temporary
+            hooks = [eb.training.ProgressHook(show)]
         profiled = profiled_steps(self._flags)
         if profiled:
             hooks.append(eb.training.ProfileSteps(*profiled, self._model_dir))

@@ -122,9 +122,10 @@ class MeasuredLoop:
         if sampled < steps:
             begun = self._wait.clock()
             result = self._loop(iterator, steps - sampled, rng_step, limit, fed, start, singly)
-            if self._is_compiled:
-                self._wait.observe(result.steps, self._wait.clock() - begun)
-            self._is_compiled = True
+            if steps > 1:  # the first call compiles; a single step may be a function apart
+                if self._is_compiled:
+                    self._wait.observe(result.steps, self._wait.clock() - begun)
+                self._is_compiled = True
             if not sampled or not _goes_on(result, steps - sampled, sampled, limit):
                 return result
             done = result.steps
