@@ -5,7 +5,8 @@ import pytest
 import tensorflow as tf
 
 import estimator_bridge as eb
-from estimator_bridge.graph import trace_graph
+from estimator_bridge.graph import LiftedSession, trace_graph
+from estimator_bridge.runtime import Step, StepLoop, default_strategy
 from estimator_bridge.training.monitoring.flops import count_flops
 
 tf1 = tf.compat.v1
@@ -15,9 +16,11 @@ def flops_of(build):
     """Returns the count of what a function builds from a batch of 6 rows."""
     with trace_graph(seed=1) as graph:
         x = tf1.placeholder(tf.float32, [None, 8], name="x")
-        build(x)
-        names = [op.name for op in graph.get_operations() if op.name != "x"]
-    return count_flops(graph, names, {"x:0": [6, 8]})
+        built = tf.nest.flatten(build(x))
+    operations = [f"^{getattr(one, 'op', one).name}" for one in built]
+    strategy = default_strategy()
+    loop = StepLoop(LiftedSession(graph, strategy), strategy, Step(["x:0"], operations))
+    return count_flops(graph, loop.names, {"x:0": [6, 8]})
 
 
 def dense(x, units, name):
@@ -27,7 +30,7 @@ def dense(x, units, name):
 def test_a_dense_layer_and_its_gradients():
     def build(x):
         loss = tf.reduce_sum(dense(tf.nn.relu(dense(x, 16, "a")), 4, "b"))
-        tf1.train.GradientDescentOptimizer(0.1).minimize(loss)
+        return tf1.train.GradientDescentOptimizer(0.1).minimize(loss)
 
     forward = 2 * 6 * 8 * 16 + 2 * 6 * 16 * 4
     backward = 2 * 6 * 8 * 16 + 2 * (2 * 6 * 16 * 4)  # no gradient of the features
@@ -45,7 +48,7 @@ def test_convolutions_and_their_gradients():
         deep = tf1.get_variable("d", [3, 3, 5, 2])
         net = tf.nn.conv2d(image, kernel, 1, "SAME")
         net = tf.nn.depthwise_conv2d(net, deep, [1, 1, 1, 1], "SAME")
-        tf1.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(net))
+        return tf1.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(net))
 
     conv = 2 * 6 * 2 * 4 * 5 * 9
     depthwise = 2 * 6 * 2 * 4 * 10 * 9
@@ -63,8 +66,7 @@ def test_einsum_counts_each_combination_of_indices(equation, wanted):
 def test_batches_of_matrices_and_transposed_ones():
     def build(x):
         three = tf.reshape(x, [-1, 2, 4])
-        tf.matmul(three, three, transpose_a=True)
-        tf.matmul(x, x, transpose_b=True)
+        return tf.matmul(three, three, transpose_a=True), tf.matmul(x, x, transpose_b=True)
 
     assert flops_of(build).total == 2 * 6 * 4 * 4 * 2 + 2 * 6 * 6 * 8
 
@@ -72,7 +74,8 @@ def test_batches_of_matrices_and_transposed_ones():
 def test_products_in_a_loop_are_named_as_missing():
     def build(x):
         square = tf.ones([8, 8])
-        tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, tf.matmul(y, square)), [0, x])
+        body = lambda i, y: (i + 1, tf.matmul(y, square))  # noqa: E731
+        return tf.while_loop(lambda i, y: i < 3, body, [0, x])
 
     found = flops_of(build)
     assert found.total == 0

@@ -76,7 +76,7 @@ def test_a_sample_continues_the_position_in_the_random_streams():
     loop(data, 10, 0)
     loop(data, 10, 10)
     loop(data, 10, 20)
-    assert raw.calls[-2:] == [(7, 20, None), (3, 27, 20)]
+    assert raw.calls[-2:] == [(8, 20, None), (2, 28, 20)]
 
 
 def element(number):
