@@ -121,7 +121,7 @@ def shares() -> None:
         reports: list[eb.training.StepReport] = []
         monitor = eb.training.Monitor(reports.append, lambda text: None, 1.0)
         pace = train(batches(sleep, buffer), steps, params, monitor)
-        waits = [r.input_wait for r in reports if r.input_wait is not None]
+        waits = [r.use.input_wait for r in reports if r.use.input_wait is not None]
         found = statistics.median(waits[len(waits) // 2 :])
         wanted = max(1 - pace / alone, 0.0)
         print(

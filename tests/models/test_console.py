@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from estimator_bridge.training import MachineUse
 from estimator_bridge.training.monitoring.line import duration
 from models.console import Console
 
@@ -18,9 +19,7 @@ class Report:
     steps_per_sec: Optional[float] = 140.0
     examples_per_sec: Optional[float] = 8960.0
     seconds_left: Optional[float] = 65.0
-    input_wait: Optional[float] = None
-    flops_per_sec: Optional[float] = None
-    matrix_share: Optional[float] = None
+    use: MachineUse = MachineUse()
 
 
 class Terminal(io.StringIO):

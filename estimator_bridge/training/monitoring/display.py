@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Protocol, TextIO
 
+from estimator_bridge.runtime.accelerators import in_notebook
 from estimator_bridge.training.monitoring.line import sentence
 from estimator_bridge.training.progress_reports import StepReport
 
@@ -40,8 +41,7 @@ def display_here(
       stream: where lines go; by default standard error, as TensorFlow's log does.
       clock: returns the time in seconds.
     """
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    if stream is None and getattr(shell, "kernel", None) is not None:
+    if stream is None and in_notebook():
         return NotebookDisplay(sys.modules["IPython"].display.display)
     stream = stream or sys.stderr
     return TerminalDisplay(stream) if _is_live(stream) else LogDisplay(stream, clock)

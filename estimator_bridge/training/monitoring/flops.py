@@ -100,7 +100,9 @@ def _with_shapes(
     static = tf.Graph()
     with static.as_default():
         for ref in given:
-            tensor = graph.get_tensor_by_name(ref)
+            name, _, output = ref.partition(":")
+            # Not get_tensor_by_name: of a reference variable, it returns the value.
+            tensor = graph.get_operation_by_name(name).outputs[int(output)]
             given[ref] = _stand_in(snapshot, tensor, shapes.get(ref, tensor.shape))
         tf.graph_util.import_graph_def(copied, given, name="")
     return static
@@ -108,8 +110,8 @@ def _with_shapes(
 
 def _stand_in(snapshot: Snapshot, tensor: tf.Tensor, shape: Any) -> tf.Tensor:
     """Returns a tensor of this shape; for a variable its handle, which tells what a read gives."""
-    node = snapshot.nodes.get(tensor.op.name)
-    if tensor.dtype == tf.resource and node is not None and node.op == "VarHandleOp":
+    node = snapshot.nodes[tensor.op.name]
+    if node.op == "VarHandleOp":
         kind = tf.as_dtype(node.attr["dtype"].type)
         of_value = tf.TensorShape(node.attr["shape"].shape)
         return tf.raw_ops.VarHandleOp(dtype=kind, shape=of_value)

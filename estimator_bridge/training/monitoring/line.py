@@ -22,11 +22,12 @@ def sentence(report: StepReport) -> str:
         parts.append(f"{_rate(report.steps_per_sec)} steps/s")
     if report.examples_per_sec is not None:
         parts.append(f"{_rate(report.examples_per_sec)} examples/s")
-    if report.input_wait is not None:
-        parts.append(f"{report.input_wait:.0%} waiting for input")
-    if report.flops_per_sec is not None:
-        share = "" if report.matrix_share is None else f" ({report.matrix_share:.1%} of peak)"
-        parts.append(f"{as_si(report.flops_per_sec)}FLOP/s{share}")
+    use = report.use
+    if use.input_wait is not None:
+        parts.append(f"{use.input_wait:.0%} waiting for input")
+    if use.flops_per_sec is not None:
+        share = "" if use.matrix_share is None else f" ({use.matrix_share:.1%} of peak)"
+        parts.append(f"{as_si(use.flops_per_sec)}FLOP/s{share}")
     if report.seconds_left is not None:
         parts.append(f"{duration(report.seconds_left)} left")
     return "  ".join(parts)

@@ -19,7 +19,7 @@ from estimator_bridge.training.monitoring.flops import StepFlops, count_flops
 from estimator_bridge.training.monitoring.input_wait import InputWait, MeasuredLoop
 from estimator_bridge.training.monitoring.peaks import Peak, peak_of
 from estimator_bridge.training.program import Program
-from estimator_bridge.training.progress_reports import StepReport
+from estimator_bridge.training.progress_reports import MachineUse, StepReport
 from estimator_bridge.version import __version__
 
 __all__ = ["Meter"]
@@ -83,9 +83,7 @@ class Meter:
         return dataclasses.replace(
             report,
             examples_per_sec=rate,
-            input_wait=wait,
-            flops_per_sec=flops,
-            matrix_share=share,
+            use=MachineUse(wait, flops, share),
         )
 
     def _examples(self) -> int | None:
@@ -119,9 +117,9 @@ class Meter:
     def write_summaries(self, report: StepReport) -> None:
         """Writes the figures of a report for TensorBoard."""
         values = [
-            _v1.Summary.Value(tag=tag, simple_value=getattr(report, name))
+            _v1.Summary.Value(tag=tag, simple_value=value)
             for tag, name in _FIGURES.items()
-            if getattr(report, name) is not None
+            if (value := getattr(report.use, name)) is not None
         ]
         if values:
             writer = _v1.summary.FileWriterCache.get(self.model_dir)

@@ -19,6 +19,7 @@ from estimator_bridge.training.monitoring.report_page import write_report
 from estimator_bridge.training.monitoring.run_record import (
     Point,
     RunRecord,
+    Trail,
     read_record,
     write_record,
 )
@@ -28,7 +29,6 @@ __all__ = ["Monitor", "monitor_of", "with_monitor", "writes_report"]
 
 _VARIABLE = "ESTIMATOR_BRIDGE_MONITOR"
 _WANTED = "1 (a line and a report), line, report, or 0"
-_GROWTH = 0.02  # of the time so far, between two points of the record
 _v1 = tf.compat.v1
 _SessionRunHook: Any = _v1.train.SessionRunHook
 
@@ -69,8 +69,7 @@ class Monitor(_SessionRunHook):
         self._clock = clock
         self._display: Display | None = None
         self._meter: Meter | None = None
-        self._points: list[Point] = []
-        self._started = self._pointed = 0.0
+        self._trail = Trail(0.0)
 
     def steps_until_due(self, step: int) -> float:
         """Returns infinity: no call is needed."""
@@ -83,8 +82,7 @@ class Monitor(_SessionRunHook):
         Args:
           meter: measures its loops.
         """
-        self._meter, self._points = meter, []
-        self._started = self._pointed = self._clock()
+        self._meter, self._trail = meter, Trail(self._clock())
         self._progress.restart()
         if self._shows_line:
             self._display = display_here()
@@ -111,7 +109,7 @@ class Monitor(_SessionRunHook):
         self._meter = None
         if self._display is not None:
             self._display.end()
-        record = _continued(meter, self._points)
+        record = _continued(meter, self._trail.points)
         said = list(record.notes)
         write_record(meter.model_dir, record)
         if self.reports:
@@ -131,12 +129,7 @@ class Monitor(_SessionRunHook):
     def _show(self, report: StepReport) -> None:
         assert self._meter is not None
         report = self._meter.measured(report)
-        is_last = report.total_steps is not None and report.step >= report.total_steps
-        now = self._clock()
-        if is_last or not self._points or now - self._pointed >= _GROWTH * (now - self._started):
-            self._pointed = now
-            point = Point(**{f.name: getattr(report, f.name) for f in dataclasses.fields(Point)})
-            self._points.append(point)
+        if self._trail.add(report, self._clock()):
             self._meter.write_summaries(report)
         if self._write is not None:
             self._write(report)

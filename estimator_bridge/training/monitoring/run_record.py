@@ -12,10 +12,13 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-__all__ = ["FILE", "Point", "RunRecord", "read_record", "write_record"]
+from estimator_bridge.training.progress_reports import StepReport
+
+__all__ = ["FILE", "Point", "RunRecord", "Trail", "read_record", "write_record"]
 
 FILE = "monitor.json"
 _MOST_POINTS = 1000
+_GROWTH = 0.02  # of the time so far, between two points of a trail
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,6 +42,44 @@ class Point:
     input_wait: float | None = None
     flops_per_sec: float | None = None
     matrix_share: float | None = None
+
+
+class Trail:
+    """Collects the points of one training: the longer it runs, the fewer in a time.
+
+    Args:
+      now: the time at its start, in seconds.
+    """
+
+    def __init__(self, now: float):
+        self.points: list[Point] = []
+        self._started = self._last = now
+
+    def add(self, report: StepReport, now: float) -> bool:
+        """Adds the point of a report if it is time, or if it is the last one.
+
+        Args:
+          report: the report.
+          now: its time in seconds.
+
+        Returns:
+          Whether it was added.
+        """
+        is_last = report.total_steps is not None and report.step >= report.total_steps
+        is_due = now - self._last >= _GROWTH * (now - self._started)
+        if self.points and not is_last and not is_due:
+            return False
+        self._last = now
+        self.points.append(
+            Point(
+                report.step,
+                report.loss,
+                report.examples_per_sec,
+                report.steps_per_sec,
+                **dataclasses.asdict(report.use),
+            )
+        )
+        return True
 
 
 @dataclasses.dataclass(frozen=True)

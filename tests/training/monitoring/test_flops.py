@@ -107,5 +107,5 @@ def test_replicas_add_up(tmp_path):
     estimator.train(input_fn, steps=40, hooks=[monitor])
     last = reports[-1]
     per_step = 2 * (2 * 12 * 8 * 16)  # 12 examples on both replicas; forward, and of the weights
-    assert last.flops_per_sec == pytest.approx(per_step * last.steps_per_sec, rel=1e-6)
+    assert last.use.flops_per_sec == pytest.approx(per_step * last.steps_per_sec, rel=1e-6)
     assert last.examples_per_sec == pytest.approx(12 * last.steps_per_sec)

@@ -147,4 +147,4 @@ def test_training_gives_the_same_numbers_with_a_monitor(tmp_path, steps):
     for got, wanted in zip(with_it, without):
         np.testing.assert_array_equal(got, wanted)
     assert with_it[-1] == steps.get("max_steps", 600)
-    assert any(report.input_wait is not None for report in shown.reports)
+    assert any(report.use.input_wait is not None for report in shown.reports)

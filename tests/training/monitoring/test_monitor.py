@@ -12,7 +12,12 @@ import tensorflow as tf
 
 import estimator_bridge as eb
 from estimator_bridge.training.monitoring import display
-from estimator_bridge.training.monitoring.run_record import Point, RunRecord, read_record
+from estimator_bridge.training.monitoring.run_record import (
+    Point,
+    RunRecord,
+    Trail,
+    read_record,
+)
 
 FEATURES = {"x": np.linspace(0, 1, 64, dtype=np.float32).reshape(64, 1)}
 LABELS = np.linspace(0, 2, 64, dtype=np.float32)
@@ -174,9 +179,8 @@ def test_a_notebook_has_one_line_that_changes():
 def test_a_line_tells_waiting_and_flops():
     from estimator_bridge.training.monitoring.line import sentence
 
-    report = eb.training.StepReport(
-        5, None, 0.25, 2.0, 64.0, None, input_wait=0.25, flops_per_sec=3e9, matrix_share=0.015
-    )
+    use = eb.training.MachineUse(0.25, flops_per_sec=3e9, matrix_share=0.015)
+    report = eb.training.StepReport(5, None, 0.25, 2.0, 64.0, None, use)
     assert sentence(report) == (
         "step 5  loss 0.2500  2 steps/s  64 examples/s  25% waiting for input  "
         "3 GFLOP/s (1.5% of peak)"
@@ -203,3 +207,11 @@ def test_a_training_that_ends_earlier_ends_the_profile(tmp_path):
 def test_steps_to_profile_are_in_order(steps):
     with pytest.raises(ValueError, match="steps from 1 on, in order; got"):
         eb.training.ProfileSteps(*steps, "folder")
+
+
+def test_a_trail_has_few_points_of_a_long_run():
+    trail = Trail(0.0)
+    for second in range(1, 20_000):
+        trail.add(eb.training.StepReport(second, 20_000), float(second))
+    assert trail.add(eb.training.StepReport(20_000, 20_000), 20_000.0)
+    assert 100 < len(trail.points) < 700
