@@ -29,6 +29,7 @@ __all__ = [
     "check_reachable",
     "cores_for_any_tpu",
     "emulate_cores",
+    "in_notebook",
     "parse_local",
     "tpu_present",
 ]

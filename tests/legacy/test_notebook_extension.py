@@ -1,4 +1,4 @@
-"""`%load_ext estimator_bridge`: a notebook of TensorFlow 1 runs cell by cell in Jupyter's kernel."""
+"""`%load_ext estimator_bridge`: a notebook of TensorFlow 1, cell by cell in Jupyter's kernel."""
 
 import nbclient
 import nbformat

@@ -19,7 +19,7 @@ class Report:
     steps_per_sec: Optional[float] = 140.0
     examples_per_sec: Optional[float] = 8960.0
     seconds_left: Optional[float] = 65.0
-    use: MachineUse = MachineUse()
+    use: MachineUse = dataclasses.field(default_factory=MachineUse)
 
 
 class Terminal(io.StringIO):

@@ -155,7 +155,8 @@ class Meter:
         if self._flops and self._flops.total:
             peak = self._peak_here(self._flops)
             types = ", ".join(f"{kind} {as_si(n)}" for kind, n in self._flops.by_type.items())
-            shown["FLOPs of a replica's step"] = f"{as_si(self._flops.total)}({types.strip()})"
+            total = f"{as_si(self._flops.total)}FLOP"
+            shown["FLOPs of a replica's step"] = f"{total} ({types.strip()})"
             shown["chip"] = peak.device
             known = f"{as_si(peak.flops)}FLOP/s" if peak.flops else f"unknown: {peak.about}"
             shown["peak of its matrix units"] = known
