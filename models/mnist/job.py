@@ -227,7 +227,7 @@ class Job:
         receiver_fn = serving_input_receiver_fn(self._data.height, self._data.width)
         best = eb.BestExporter("best", receiver_fn, exports_to_keep=1)
         with self._explained_nan():
-            results, _ = eb.train_and_evaluate(
+            returned = eb.train_and_evaluate(
                 self._estimator,
                 eb.TrainSpec(self._train_input(), self._flags.train_steps, hooks),
                 eb.EvalSpec(
@@ -239,6 +239,9 @@ class Job:
                 ),
             )
         self._console.end_progress()
+        if returned is None:  # another process of the cluster evaluates
+            return
+        results, _ = returned
         if results is None:
             self._console.say(
                 f"{self._model_dir} is already at step {self._step():,}: nothing to train. Raise "
@@ -246,7 +249,8 @@ class Job:
             )
             return
         self._results = results
-        self._say_of_the_best()
+        if not self._flags.compile_only:
+            self._say_of_the_best()
 
     def _say_of_the_best(self) -> None:
         """Says which evaluation was the best, and whether training ended early."""
