@@ -23,8 +23,7 @@ from estimator_bridge.training.initialize import open_session
 from estimator_bridge.training.input_position import follow_savers, open_input, with_whole_position
 from estimator_bridge.training.last_step import StopAtHook
 from estimator_bridge.training.log_hooks import LossLogHook, RateLogHook
-from estimator_bridge.training.monitoring import monitor_of
-from estimator_bridge.training.monitoring.meter import Meter
+from estimator_bridge.training.monitoring import monitored
 from estimator_bridge.training.program import Program
 from estimator_bridge.training.saver_listener import release_savers, watch_savers
 from estimator_bridge.training.termination import Stage, Termination
@@ -91,13 +90,8 @@ def train_program(
         iterator = source.iterator
         give_hooks_the_input(program, all_hooks, iterator)
         termination.stage = Stage.STEPS
-        make_loop: Callable[..., Any] = program.make_loop
-        monitor = monitor_of(hooks)
-        if monitor and program.execution.config.is_chief:
-            meter = Meter(program, model_dir)
-            monitor.attach(meter)
-            make_loop = meter.make_loop
-        loss = _run(program, make_loop, all_hooks, iterator, start, limit, sync, termination)
+        with monitored(program, model_dir, hooks) as make_loop:
+            loss = _run(program, make_loop, all_hooks, iterator, start, limit, sync, termination)
         termination.stage = Stage.LAST_CHECKPOINT
         if loss is None and (limit is None or start < limit):
             logging.warning(

@@ -2,10 +2,10 @@
 
 from estimator_bridge.training.monitoring.monitor import (
     Monitor,
-    monitor_of,
+    monitored,
     with_monitor,
     writes_report,
 )
 from estimator_bridge.training.monitoring.report_page import write_report
 
-__all__ = ["Monitor", "monitor_of", "with_monitor", "write_report", "writes_report"]
+__all__ = ["Monitor", "monitored", "with_monitor", "write_report", "writes_report"]

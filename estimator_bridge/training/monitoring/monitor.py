@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -23,9 +24,10 @@ from estimator_bridge.training.monitoring.run_record import (
     read_record,
     write_record,
 )
+from estimator_bridge.training.program import Program
 from estimator_bridge.training.progress_reports import ProgressHook, StepReport
 
-__all__ = ["Monitor", "monitor_of", "with_monitor", "writes_report"]
+__all__ = ["Monitor", "monitor_of", "monitored", "with_monitor", "writes_report"]
 
 _VARIABLE = "ESTIMATOR_BRIDGE_MONITOR"
 _WANTED = "1 (a line and a report), line, report, or 0"
@@ -165,7 +167,42 @@ def with_monitor(hooks: Sequence[Any]) -> list[Any]:
     return [*hooks] if found is None or found in hooks else [*hooks, found]
 
 
-def writes_report(hooks: Sequence[Any], config: RunConfig) -> bool:
-    """Whether a call with these hooks brings the report up to date."""
+@contextlib.contextmanager
+def monitored(
+    program: Program, model_dir: str, hooks: Sequence[Any]
+) -> Iterator[Callable[..., Any]]:
+    """Shows the steps of a training, if there is a monitor.
+
+    Args:
+      program: traced for training.
+      model_dir: the folder of its summaries.
+      hooks: the caller's hooks.
+
+    Yields:
+      The function that makes the loops: ``Program.make_loop``, or one that measures them.
+    """
     monitor = monitor_of(hooks)
-    return monitor is not None and monitor.reports and bool(config.is_chief)
+    if monitor is None or not program.execution.config.is_chief:
+        yield program.make_loop
+        return
+    meter = Meter(program, model_dir)
+    monitor.attach(meter)
+    _in_training.add(model_dir)
+    try:
+        yield meter.make_loop
+    finally:
+        _in_training.discard(model_dir)
+
+
+_in_training: set[str] = set()  # the folders whose reports are written at the end
+
+
+def writes_report(hooks: Sequence[Any], config: RunConfig) -> bool:
+    """Whether a call of evaluate() or predict() with these hooks brings the report up to date.
+
+    A training in which it runs does so at its end: to read all curves takes long in a long run.
+    """
+    monitor = monitor_of(hooks)
+    if monitor is None or not monitor.reports or config.model_dir in _in_training:
+        return False
+    return bool(config.is_chief)

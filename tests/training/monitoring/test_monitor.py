@@ -79,6 +79,19 @@ def test_the_figures_are_in_tensorboard(shown_run):
     assert {"monitor/flops_per_sec", "monitor/input_wait_share"} <= tags
 
 
+def test_train_and_evaluate_writes_the_report_at_its_end(tmp_path, monkeypatch):
+    monkeypatch.setenv("ESTIMATOR_BRIDGE_MONITOR", "report")
+    estimator = regressor(tmp_path, save_checkpoints_steps=20)
+    eb.train_and_evaluate(
+        estimator,
+        eb.TrainSpec(train_input, max_steps=60),
+        eb.EvalSpec(eval_input, start_delay_secs=0, throttle_secs=0),
+    )
+    page = (tmp_path / "report.html").read_text()
+    rows = re.findall(r'<tr><td class="n">(\d+)</td>', page)
+    assert rows == ["20", "40", "60"]
+
+
 def test_a_resumed_run_continues_the_record(tmp_path):
     for steps in (300, 600):
         regressor(tmp_path).train(
