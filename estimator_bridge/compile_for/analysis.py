@@ -10,7 +10,8 @@ from estimator_bridge.compile_for.compiler import Compiled
 from estimator_bridge.compile_for.hlo import Instruction, Module, Shape, parse_module
 from estimator_bridge.compile_for.lowered import LoweredStep
 from estimator_bridge.compile_for.out_of_memory import Buffer, OutOfMemory, read_sizes
-from estimator_bridge.compile_for.report import (
+from estimator_bridge.compile_for.slices import Slice
+from estimator_bridge.compile_for.step_report import (
     AllReduces,
     Memory,
     Padding,
@@ -18,7 +19,6 @@ from estimator_bridge.compile_for.report import (
     StepCost,
     StepReport,
 )
-from estimator_bridge.compile_for.slices import Slice
 
 __all__ = ["analyse", "analyse_refused"]
 

@@ -10,7 +10,8 @@ from estimator_bridge.compile_for.batch_search import LargestBatch
 from estimator_bridge.compile_for.html_style import STYLE
 from estimator_bridge.compile_for.lowered import Finding
 from estimator_bridge.compile_for.out_of_memory import Buffer
-from estimator_bridge.compile_for.report import Refusal, Report, StepReport
+from estimator_bridge.compile_for.report import Report
+from estimator_bridge.compile_for.step_report import Refusal, StepReport
 from estimator_bridge.compile_for.units import as_bytes, as_seconds, as_si
 
 __all__ = ["page_of"]
