@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge import tensorflow_private as private
-from tooling.tensorflow_probes.registry import check, probe
+from tooling.tensorflow_probes.registry import check, names_of, probe
 
 v1 = tf.compat.v1
 
