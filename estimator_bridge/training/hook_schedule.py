@@ -29,7 +29,7 @@ __all__ = ["NEVER", "NOW", "Due", "are_called", "counts_steps", "due", "due_by_t
 _train = tf.compat.v1.train
 
 
-class Due(NamedTuple):  # made for each hook at each step: a frozen dataclass takes twice as long
+class Due(NamedTuple):
     """The time of a hook's next call.
 
     Attributes:
@@ -59,6 +59,8 @@ def due(hook: Any, step: int, loss: tf.Tensor | None = None) -> Due:
         wanted = own(step)
         return wanted if isinstance(wanted, Due) else Due(steps=wanted)
     known = _known_as(hook)
+    if known is None:
+        return _EVERY_STEP
     if known is _train.SessionRunHook:
         return NEVER
     if known is _train.NanTensorHook and watched_loss(hook) is loss:

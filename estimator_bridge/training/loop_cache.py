@@ -49,7 +49,7 @@ class LoopCache:
         """
         key = tuple(refs)
         asked = key, fed, tuple(sums)
-        if self._last[1] is not None and self._last[0] == asked:  # unchanged, as at nearly every step
+        if self._last[1] is not None and self._last[0] == asked:  # as at most steps
             return self._last[1]
         wanted = set(refs)
         alike = [
