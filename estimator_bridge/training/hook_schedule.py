@@ -6,10 +6,9 @@ hooks act only at times that their timers tell. Hooks of other types are called 
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -40,8 +39,7 @@ __all__ = [
 _train = tf.compat.v1.train
 
 
-@dataclasses.dataclass(frozen=True)
-class Due:
+class Due(NamedTuple):
     """The time of a hook's next call.
 
     Attributes:
@@ -130,10 +128,13 @@ def due(hook: Any, step: int, loss: tf.Tensor | None = None) -> Due:
       step: the global step before the next step.
       loss: the loss tensor, for which loops watch for NaN by themselves.
     """
-    if hasattr(hook, "steps_until_due"):  # this library's own hooks
-        wanted = hook.steps_until_due(step)
+    own = getattr(hook, "steps_until_due", None)
+    if own is not None:  # this library's hooks, and those that declare their cadence
+        wanted = own(step)
         return wanted if isinstance(wanted, Due) else Due(steps=wanted)
     known = _known_as(hook)
+    if known is None:
+        return _EVERY_STEP
     if known is _train.SessionRunHook:
         return NEVER
     if known is _train.NanTensorHook and watched_loss(hook) is loss:
