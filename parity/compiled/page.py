@@ -20,8 +20,8 @@ Written by `python -m parity.compile_for_tpu`, which says how to run it again. N
 compiled each for the slice, on a machine without a TPU. {releases}
 [docs/tpu.md](../docs/tpu.md#compiled-by-a-tpus-own-compiler) says what this shows, and what not.
 
-A cell has the steps that were compiled of those that were tried: training, evaluation, its short
-last batch, and prediction, as far as the program has them.
+"3 of 4" means that four steps were tried and three of them compiled. The steps are training,
+evaluation, evaluation's short last batch, and prediction. An empty cell was not tried.
 """
 
 
