@@ -69,8 +69,11 @@ def in_docs(text: str, results: Results) -> str:
 
 def figures_table(results: Results) -> Iterator[str]:
     """A training step's FLOPs and HBM on one chip, of each program."""
-    yield "| training on v5e-1 | examples | FLOP | moved | HBM | least time | bound by |"
-    yield "|---" * 7 + "|"
+    yield (
+        "| training on v5e-1 | examples | FLOP | moved | through HBM | HBM | least time "
+        "| bound by |"
+    )
+    yield "|---" * 8 + "|"
     for program, found in results.programs.items():
         for step in found.get("v5e-1", []):
             if step["compiled"] and step["name"] == "training":
@@ -79,6 +82,7 @@ def figures_table(results: Results) -> Iterator[str]:
                     f"{step['examples']}",
                     f"{step['flops']:.3g}",
                     _bytes(step["bytes_moved"]),
+                    _bytes(step.get("hbm_bytes_moved", 0)),
                     _bytes(memory["total"]),
                     f"{step['seconds'] * 1e6:,.3g} us",
                     step["bound"],
@@ -133,10 +137,11 @@ def _reason(program: str, step: dict[str, Any]) -> str | None:
 def _figures(results: Results) -> Iterator[str]:
     """Of each program's training step, for the slice of one chip and one of eight replicas."""
     yield (
-        "| program | slice | batch | FLOP a replica's step | moved | HBM | arguments | "
-        "arguments by their shapes | sums, all-reduces | roofline | bound by | to compile |"
+        "| program | slice | batch | FLOP a replica's step | moved | through HBM | HBM "
+        "| arguments | arguments by their shapes | sums, all-reduces | roofline | bound by "
+        "| to compile |"
     )
-    yield "|---" * 12 + "|"
+    yield "|---" * 13 + "|"
     for program, found in results.programs.items():
         for target in _slices(results):
             for step in found.get(target, []):
@@ -163,6 +168,7 @@ def _cells(step: dict[str, Any]) -> list[str]:
         f"{step['examples']:,}",
         f"{step['flops']:.4g}",
         _bytes(step["bytes_moved"]),
+        _bytes(step.get("hbm_bytes_moved", 0)),
         f"{_bytes(memory['total'])} of {_bytes(memory['available'])}",
         _bytes(memory["arguments"]),
         f"{memory['arguments_unpadded']:,} B",

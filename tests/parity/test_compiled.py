@@ -35,6 +35,7 @@ def step(name="training", **more):
     memory = {"total": 3 * 2**20, "available": 2**30, "arguments": 2048, "arguments_unpadded": 1000}
     return {
         "compiled": True, "name": name, "examples": 8, "flops": 1e6, "bytes_moved": 2e6,
+        "hbm_bytes_moved": 1e6,
         "memory": memory, "sums": 4, "all_reduces": 1, "seconds": 1e-5, "bound": "memory",
         "compile_seconds": 0.5, **more,
     }  # fmt: skip
