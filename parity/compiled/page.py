@@ -82,10 +82,9 @@ def figures_table(results: Results) -> Iterator[str]:
                     f"{step['examples']}",
                     f"{step['flops']:.3g}",
                     _bytes(step["bytes_moved"]),
-                    _bytes(step.get("hbm_bytes_moved", 0)),
+                    _in_hbm(step),
                     _bytes(memory["total"]),
-                    f"{step['seconds'] * 1e6:,.3g} us",
-                    step["bound"],
+                    *_least_time(step),
                 ]
                 yield f"| {program} | " + " | ".join(cells) + " |"
 
@@ -168,15 +167,26 @@ def _cells(step: dict[str, Any]) -> list[str]:
         f"{step['examples']:,}",
         f"{step['flops']:.4g}",
         _bytes(step["bytes_moved"]),
-        _bytes(step.get("hbm_bytes_moved", 0)),
+        _in_hbm(step),
         f"{_bytes(memory['total'])} of {_bytes(memory['available'])}",
         _bytes(memory["arguments"]),
         f"{memory['arguments_unpadded']:,} B",
         f"{step['sums']}, {step['all_reduces']}",
-        f"{step['seconds'] * 1e6:,.3g} us",
-        step["bound"],
+        *_least_time(step),
         f"{step['compile_seconds']:.1f} s",
     ]
+
+
+def _in_hbm(step: dict[str, Any]) -> str:
+    """The bytes through HBM; '' of a result that was recorded before they were counted."""
+    return _bytes(step["hbm_bytes_moved"]) if "hbm_bytes_moved" in step else ""
+
+
+def _least_time(step: dict[str, Any]) -> tuple[str, str]:
+    """The roofline and its bound, which need the bytes through HBM."""
+    if "hbm_bytes_moved" not in step:
+        return "", ""
+    return f"{step['seconds'] * 1e6:,.3g} us", step["bound"]
 
 
 def _reasons(results: Results) -> Iterator[str]:
