@@ -11,9 +11,10 @@ key and counter, so this draws the same numbers, bit for bit::
 ``rng_step`` counts the runs of the step. Replica 0 keeps the program's key; the others modify it by
 their number.
 
-On a TPU, which has no kernel to agree with, the device chooses the algorithm. Philox there takes a
-hundred times the arithmetic of the chip's own generator and half a minute to compile for each few
-ops. The chip's generator may ignore the counter's second number, so seed2 becomes part of the key.
+On a TPU, which has no kernel to agree with, the device chooses the algorithm. Philox there takes
+some 170 operations a number, where the chip's own generator takes one or two, and seconds to compile
+for each op. The chip's generator ignores the counter's second number, so seed2 becomes part of the
+key.
 
 Ops without such a form (shuffles, gamma, candidate samplers), and ops inside function bodies or
 beside v1 control flow, stay stateful. Replicas other than the first get their own seeds for them.

@@ -148,6 +148,17 @@ def test_arguments_have_the_size_of_their_shapes(program):
     )  # fmt: skip
 
 
+def test_arguments_move_through_hbm_and_not_all_that_moves_does():
+    """Prediction leaves the global step alone, and a part of BERT's table of positions."""
+    programs = Results(compile_for_tpu.JSON).programs.values()
+    steps = [one for found in programs for of_slice in found.values() for one in of_slice]
+    counted = [one for one in steps if "hbm_bytes_moved" in one]
+    assert len(counted) > 200
+    for one in counted:
+        given = one["memory"]["arguments_unpadded"]
+        assert 0.9 * given < one["hbm_bytes_moved"] < one["bytes_moved"]
+
+
 def test_input_that_is_no_dataset_and_cannot_be_made_one_stays_as_it_is():
     program = types.ModuleType("without_examples")
     tensors = {"x": object()}, object()
