@@ -12,9 +12,9 @@ key and counter, so this draws the same numbers, bit for bit::
 their number.
 
 On a TPU, which has no kernel to agree with, the device chooses the algorithm. Philox there takes
-some 170 operations a number, where the chip's own generator takes one or two, and seconds to compile
-for each op. The chip's generator ignores the counter's second number, so seed2 becomes part of the
-key.
+some 170 operations a number, where the chip's own generator takes one or two, and each op takes
+seconds to compile. The chip's generator ignores the counter's second number, so seed2 becomes part
+of the key.
 
 Ops without such a form (shuffles, gamma, candidate samplers), and ops inside function bodies or
 beside v1 control flow, stay stateful. Replicas other than the first get their own seeds for them.
