@@ -14,7 +14,7 @@ from estimator_bridge.migrate.eb_model.flow import reads
 from estimator_bridge.migrate.eb_model.parts import take_apart
 from estimator_bridge.migrate.eb_model.refusal import CannotTakeApartError
 from estimator_bridge.migrate.eb_model.source import model_source
-from estimator_bridge.migrate.eb_model.test_source import find_inputs, test_source
+from estimator_bridge.migrate.eb_model.test_source import defines_flags, find_inputs, test_source
 from estimator_bridge.migrate.main_modules import is_main
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.options import Options
@@ -93,7 +93,7 @@ def eb_model_files(
     return {
         str(folder / f"{stem}_eb_model.py"): model_source(module, function, parts, program),
         str(folder / f"test_{stem}_eb_model.py"): test_source(
-            program, model, function.name, found, params, parts.for_tpu
+            program, model, function.name, found, params, parts.for_tpu, defines_flags(module)
         ),
     }
 

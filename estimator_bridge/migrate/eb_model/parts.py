@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from estimator_bridge.migrate.eb_model.flow import reads, sets, slice_for
 from estimator_bridge.migrate.eb_model.modes import MODES, Path, path_of
+from estimator_bridge.migrate.eb_model.optimizer_slice import only_for_optimizer
 from estimator_bridge.migrate.eb_model.refusal import CannotTakeApartError
 from estimator_bridge.migrate.eb_model.spec import (
     Optimizer,
@@ -115,13 +116,17 @@ class _Slicer:
         self.arguments = [a.arg for a in (*function.args.args, *function.args.kwonlyargs)]
         common = set.intersection(*({id(s) for s in p.statements} for p in paths.values()))
         self.shared = [s for s in paths["PREDICT"].statements if id(s) in common]
+        self.optimizer = optimizer_of(specs["TRAIN"]["train_op"], paths["TRAIN"].statements)
         of_labels = {"labels"}
-        self.inference: list[ast.stmt] = []
+        without_labels: list[ast.stmt] = []
         for statement in self.shared:
             if reads(statement) & of_labels:
                 of_labels |= sets(statement)
             elif not _is_docstring(statement):
-                self.inference.append(statement)
+                without_labels.append(statement)
+        train = [s for s in paths["TRAIN"].statements if s is not self.optimizer.statement]
+        later = only_for_optimizer(without_labels, train, self.optimizer.node)
+        self.inference = [s for s in without_labels if id(s) not in later]
         self.of_inference = set().union(*map(sets, self.inference), set())
         self.outputs: list[str] = []
         self._used: set[int] = {id(s) for s in self.inference}
@@ -144,11 +149,10 @@ class _Slicer:
 
     def parts(self) -> Parts:
         """Returns all parts, in the order of a Model's arguments."""
-        optimizer = self._optimizer()
-        loss = self._loss(optimizer)
+        loss = self._loss(self.optimizer)
         metrics = self._metrics()
         predictions = self._predictions()
-        best = self._optimizer_part(optimizer)
+        best = self._optimizer_part(self.optimizer)
         self._effects(loss, metrics, predictions, best)
         if not self.outputs:
             raise CannotTakeApartError(
@@ -215,9 +219,6 @@ class _Slicer:
             raise CannotTakeApartError(part.result, f"the {part.name} needs {', '.join(wrong)}")
         asked |= set(part.arguments)
         part.arguments = [n for n in self.arguments if n in asked and n in may_read]
-
-    def _optimizer(self) -> Optimizer:
-        return optimizer_of(self.specs["TRAIN"]["train_op"], self.paths["TRAIN"].statements)
 
     def _loss(self, optimizer: Optimizer) -> Part:
         result = self.specs["TRAIN"]["loss"]
