@@ -29,8 +29,14 @@ _NAMES = Path(__file__).with_name("names.json")
 _FILES = ("python", "core", "compiler", "tools", "tsl", "examples", "models", "lite.python")
 _PRIVATE = ("tensorflow.python.", "tensorflow.core.", "tensorflow.examples.", "tensorflow.models.")
 _PYTHON = "tensorflow.python."
+_MNIST = "tensorflow.examples.tutorials.mnist.input_data"
 _ESTIMATOR_FILES = ("tensorflow_estimator", "tensorflow.python.estimator")
 _NETS = "slim.python.slim.nets."
+# Modules of slim that are those of other namespaces.
+_SLIM_MODULES = {
+    "initializers": "layers.initializers", "layers": "layers", "losses": "losses",
+    "metrics": "metrics", "regularizers": "layers.regularizers",
+}  # fmt: skip
 _NOT_KNOWN_OF = ("keras", "raw_ops", "compat", "lite")
 
 
@@ -105,6 +111,8 @@ def look_up(name: str) -> Known | None:
     root, _, below = name.partition(".")
     if name.startswith(_ESTIMATOR_FILES):
         return _estimator_file(name)
+    if f"{name}.".startswith(f"{_MNIST}."):
+        return _in_old_file(_MNIST, name)
     if root not in _DIALECTS:
         return _private(name) if f"{name}.".startswith(_PRIVATE) else None
     if not below:
@@ -182,6 +190,10 @@ def _of_contrib(below: str) -> Known:
         advice = Namespaces()[namespace] if not namespace.startswith("__") else ""
         kind = Fate.MISSING if namespace in OF_TF1 else Fate.UNKNOWN
         return Known(kind, f"tf1.{whole}", how=advice)
+    if namespace == "slim" and len(parts) > 3 and parts[2] in _SLIM_MODULES:
+        name, of_slim = parts[3], f"tf1.{whole}.{parts[2]}"
+        known = _of_contrib(f"contrib.{_SLIM_MODULES[parts[2]]}.{name}")
+        return Known(known.fate, f"{of_slim}.{name}", known.place, known.how, known.own)
     file, rest = _file_of(parts[1:])
     if file:
         return _in_file(namespace, file, rest)
@@ -269,16 +281,21 @@ def _estimator_file(name: str) -> Known:
     """Looks up a module of the original, or a name in one."""
     for prefix in _prefixes(name):
         if prefix in OLD_MODULES:
-            names, missing = OLD_MODULES[prefix]
-            rest = name[len(prefix) + 1 :].split(".", maxsplit=1)[0]
-            if not rest:
-                return Known(Fate.MOVED, prefix, "")
-            if rest in names:
-                return Known(Fate.MOVED, f"{prefix}.{rest}", _shown(names[rest]))
-            how = missing[rest] if rest in missing else _SEE_LIST  # noqa: SIM401 - no plain dict
-            return Known(Fate.MISSING, f"{prefix}.{rest}", how=how)
+            return _in_old_file(prefix, name)
     said = next((GONE_MODULES[p] for p in GONE_MODULES if name.endswith(f".{p}")), _SEE_LIST)
     return Known(Fate.MISSING, name, how=said)
+
+
+def _in_old_file(file: str, name: str) -> Known:
+    """Looks up one of OLD_MODULES, or a name in it."""
+    names, missing = OLD_MODULES[file]
+    rest = name[len(file) + 1 :].split(".", maxsplit=1)[0]
+    if not rest:
+        return Known(Fate.MOVED, file, "")
+    if rest in names:
+        return Known(Fate.MOVED, f"{file}.{rest}", _shown(names[rest]))
+    how = missing[rest] if rest in missing else _SEE_LIST  # noqa: SIM401 - no plain dict
+    return Known(Fate.MISSING, f"{file}.{rest}", how=how)
 
 
 def _shown(place: str) -> str:

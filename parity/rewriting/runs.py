@@ -47,8 +47,6 @@ def _run(
         **program.environment,
         "PYTHONPATH": os.pathsep.join([*map(str, folders), *([found] if found else [])]),
         "PYTHONWARNINGS": "ignore",
-        # Else inputs that read files in parallel give their records in any order.
-        "TF_DETERMINISTIC_OPS": "1",
     }
     if is_rewritten:
         environment["ESTIMATOR_BRIDGE_CORES"] = str(cores)

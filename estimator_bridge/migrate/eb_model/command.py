@@ -93,7 +93,7 @@ def eb_model_files(
     return {
         str(folder / f"{stem}_eb_model.py"): model_source(module, function, parts, program),
         str(folder / f"test_{stem}_eb_model.py"): test_source(
-            program, model, function.name, found, params, parts.for_tpu, defines_flags(module)
+            program, model, function.name, found, params, parts, defines_flags(module)
         ),
     }
 

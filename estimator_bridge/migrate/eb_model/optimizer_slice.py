@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from estimator_bridge.migrate.eb_model.flow import reads, sets, slice_for
+from estimator_bridge.migrate.eb_model.data_flow import reads, sets, slice_for
 
 __all__ = ["only_for_optimizer"]
 

@@ -50,11 +50,20 @@ class Part:
 
 @dataclass
 class Parts:
-    """All parts, and the variables that `inference` returns."""
+    """All parts of a model_fn.
+
+    Attributes:
+      parts: the functions of the `eb.Model`.
+      outputs: the variables that `inference` returns.
+      for_tpu: whether the model_fn returns a TPUEstimatorSpec.
+      predicts: whether the model_fn can predict; one that computes its loss in every mode cannot,
+        as there are no labels then.
+    """
 
     parts: list[Part]
     outputs: list[str]
     for_tpu: bool
+    predicts: bool
 
     def reads(self) -> set[str]:
         """Returns all names that the parts read."""
@@ -164,7 +173,11 @@ class _Slicer:
         made = [inference, loss, *([metrics] if metrics else []), predictions, best]
         spec = self.paths["TRAIN"].spec.func
         name = getattr(spec, "attr", getattr(spec, "id", ""))
-        return Parts(made, self.outputs, name.startswith("TPU"))
+        of_labels = self.paths["PREDICT"].of_labels
+        predicts = not any(
+            reads(s) & of_labels and not _asks_for_none(s) for s in self._rest("PREDICT")
+        )
+        return Parts(made, self.outputs, name.startswith("TPU"), predicts)
 
     def _needed_inference(self) -> list[ast.stmt]:
         """Returns the statements of inference without settings that only other parts use."""
@@ -321,6 +334,12 @@ class _Slicer:
 
 def _is_docstring(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _asks_for_none(statement: ast.stmt) -> bool:
+    """Returns whether a statement may handle labels that are None: it compares with `is`."""
+    compared = [node for node in ast.walk(statement) if isinstance(node, ast.Compare)]
+    return any(isinstance(op, (ast.Is, ast.IsNot)) for node in compared for op in node.ops)
 
 
 def _is_setting(statement: ast.stmt) -> bool:

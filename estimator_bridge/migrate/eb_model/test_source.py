@@ -7,10 +7,13 @@ from typing import Any
 
 from estimator_bridge.migrate.calls import calls
 from estimator_bridge.migrate.eb_model.refusal import CannotTakeApartError
+from estimator_bridge.migrate.eb_model.slicing import Parts
 from estimator_bridge.migrate.module import Module
 
 __all__ = ["defines_flags", "find_inputs", "test_source"]
 
+_CANNOT_PREDICT = """
+        predict=False,  # the model_fn computes its loss in every mode, so it needs labels"""
 _SAID = {"train": ("train",), "eval": ("eval", "test", "valid", "dev")}
 
 
@@ -56,7 +59,7 @@ def _is_input(node: ast.FunctionDef) -> bool:
 
 def test_source(
     program: str, model: str, model_fn: str, inputs: dict[str, str], params: dict[str, Any],
-    for_tpu: bool, has_flags: bool = False,
+    parts: Parts, has_flags: bool,
 ) -> str:  # fmt: skip
     """Returns the source of the test's module.
 
@@ -66,11 +69,12 @@ def test_source(
       model_fn: the name of the model_fn.
       inputs: the program's input_fns, by "train" and "eval".
       params: the estimators' params.
-      for_tpu: whether the model_fn returns a TPUEstimatorSpec.
+      parts: the parts of the model_fn.
       has_flags: whether the program reads flags; they have their defaults in the test.
     """
     more = "\nfrom absl import flags" if has_flags else ""
     parse = "flags.FLAGS.mark_as_parsed()  # each flag has its default\n    " if has_flags else ""
+    predict = "" if parts.predicts else _CANNOT_PREDICT
     return f'''"""{model} gives the numbers of {program}.{model_fn}."""
 
 import estimator_bridge as eb{more}
@@ -86,7 +90,7 @@ def test_the_model_gives_the_numbers_of_the_model_fn():
         eval_input={inputs["eval"]},
         params={params!r},
         steps=5,
-        for_tpu={for_tpu},
+        for_tpu={parts.for_tpu},{predict}
     )
     assert len(losses) == 5
 '''
