@@ -34,8 +34,8 @@ _ESTIMATOR_FILES = ("tensorflow_estimator", "tensorflow.python.estimator")
 _NETS = "slim.python.slim.nets."
 # Modules of slim that are those of other namespaces.
 _SLIM_MODULES = {
-    "initializers": "layers.initializers", "layers": "layers", "losses": "losses",
-    "metrics": "metrics", "regularizers": "layers.regularizers",
+    "initializers": "layers", "layers": "layers", "losses": "losses",
+    "metrics": "metrics", "regularizers": "layers",
 }  # fmt: skip
 _NOT_KNOWN_OF = ("keras", "raw_ops", "compat", "lite")
 
@@ -327,10 +327,7 @@ def _private(name: str) -> Known:
         package, _, module = prefix.rpartition(".")
         if prefix in packages or module in packages.get(package, "").split():
             is_module = prefix not in packages
-            # A package has few names of its own, with no names below them.
-            if is_module or (prefix.count(".") > 1 and name.count(".") - prefix.count(".") < 2):
-                return Known(Fate.SAME, prefix)
-            if prefix == name:
+            if is_module or prefix == name or "*" in packages[prefix].split():
                 return Known(Fate.SAME, prefix)
             break
     package, _, last = name.rpartition(".")
