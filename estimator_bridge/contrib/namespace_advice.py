@@ -50,6 +50,7 @@ _ADVICE = {
     "model_pruning": _instead("Use the package tensorflow-model-optimization."),
     "quantize": _instead("Use the package tensorflow-model-optimization."),
     "compiler": _instead("Use tf.function(jit_compile=True), or tf.xla.experimental.compile."),
+    "deprecated": _instead("Use tf.summary, with names instead of tags."),
     "distributions": _instead("Use tf.compat.v1.distributions, or tensorflow-probability."),
     "kfac": _instead("Use the package kfac."),
     "linalg": _instead("Use tf.linalg."),

@@ -29,6 +29,7 @@ _NAMES = Path(__file__).with_name("names.json")
 _FILES = ("python", "core", "compiler", "tools", "tsl", "examples", "models", "lite.python")
 _PRIVATE = ("tensorflow.python.", "tensorflow.core.", "tensorflow.examples.", "tensorflow.models.")
 _PYTHON = "tensorflow.python."
+_EXAMPLES = ("tensorflow.examples.", "tensorflow.models.")
 _MNIST = "tensorflow.examples.tutorials.mnist.input_data"
 _ESTIMATOR_FILES = ("tensorflow_estimator", "tensorflow.python.estimator")
 _NETS = "slim.python.slim.nets."
@@ -148,12 +149,14 @@ def _of_tensorflow(root: str, below: str) -> Known:
             return Known(Fate.MOVED, f"{root}.{prefix}", homes[prefix])
         if prefix in missing:
             return Known(Fate.MISSING, f"{root}.{prefix}", how=missing[prefix])
-    if below.startswith(("__", "_api.")):
+    if below.startswith("_api."):
         return Known(Fate.SAME, f"{root}.{below}")
     namespace = ""
     tables = _data()[root]
     for name in below.split("."):
         path = f"{namespace}.{name}".lstrip(".")
+        if name.startswith("__"):  # what every module and class has
+            return Known(Fate.SAME, f"{root}.{path}")
         if path in _NOT_KNOWN_OF:
             return Known(Fate.SAME, f"{root}.{below}")
         if name not in _names_in(root, namespace):
@@ -175,6 +178,9 @@ def _of_estimator(root: str, below: str) -> Known:
             return Known(Fate.MOVED, f"{root}.{prefix}", own.replace("estimator.", "eb.", 1))
     if root == "tf2" and f"estimator.{name}" in homes:
         how = f"Is only in tf.compat.v1.estimator: write tf.compat.v1.estimator.{name}."
+        return Known(Fate.MISSING, f"{root}.estimator.{name}", how=how)
+    if name.startswith("BoostedTrees"):
+        how = "Use the package tensorflow-decision-forests."
         return Known(Fate.MISSING, f"{root}.estimator.{name}", how=how)
     return Known(Fate.UNKNOWN, f"{root}.{below}")
 
@@ -334,6 +340,9 @@ def _private(name: str) -> Known:
     for namespace in _public_namespaces(package):
         if last in _names_in("tf1", namespace):
             return Known(Fate.MOVED, name, f"tf.{namespace}.{last}".replace("..", "."))
+    if name.startswith(_EXAMPLES):
+        how = "It was an example in TensorFlow 1's package. Copy it into the program."
+        return Known(Fate.UNKNOWN, name, how=how)
     return Known(Fate.UNKNOWN, name, how="It is a private name that was removed or moved.")
 
 

@@ -99,6 +99,7 @@ def test_an_import_becomes_that_of_the_most_public_module(before, after):
         "import tensorflow_hub as tf\ntf.estimator.Estimator",
         "from mine import tf\ntf.contrib.layers.conv2d",
         "import tensorflow.compat.v1 as tf\n[tf.estimator for tf in []]",
+        "import tensorflow.compat.v1 as tf\ntf.logging.__dict__['INFO']",
         "class A:\n    tf = 1\ntf.contrib.layers",
         "import tensorflow.compat.v1 as tf\ntf = load()\ntf.estimator.Estimator",
         "import tensorflow.compat.v1 as tf\ntf.layers.dense(1, 2)\ntf.flags.DEFINE_string('a', 'b', 'c')",
@@ -223,6 +224,9 @@ def test_a_private_module_that_has_moved(before, after):
             "import tensorflow as tf\ntf.contrib.learn.preprocessing.VocabularyProcessor(a)\n",
             "EB014", "tf.keras.layers.TextVectorization",
         ),
+        ("import tensorflow as tf\ntf.estimator.BoostedTreesClassifier(a)\n", "EB014", "forests."),
+        ("from tensorflow.examples.tutorials.mnist import mnist\nmnist.a()\n", "EB016", "an example"),
+        ("from tensorflow.python.distribute import gone\ngone.a()\n", "EB016", "removed or moved"),
         (
             "from tensorflow.examples.tutorials.mnist.input_data import maybe_download\n",
             "EB016", "input_data.maybe_download no longer exists",
