@@ -202,6 +202,20 @@ def test_what_it_cannot_take_apart_is_refused(reason, tmp_path, capsys):
     assert [path.name for path in tmp_path.iterdir()] == ["refused.py"]
 
 
+def test_a_regularizer_in_a_function_that_is_called_is_refused(tmp_path, capsys):
+    source = PLAIN.replace(
+        "def metric_fn",
+        """def layer(x):
+    return tf.layers.dense(x, 4, kernel_regularizer=tf.nn.l2_loss)
+
+
+def metric_fn""",
+    ).replace('features["x"], 6,', 'layer(features["x"]), 6,')
+    line = source.split("kernel_regularizer")[0].count("\n") + 1
+    assert to_eb_model(tmp_path, "refused", source) == 1
+    assert f"refused.py:{line}: not taken apart: the loss lacks" in capsys.readouterr().err
+
+
 def test_a_refusal_names_the_line(tmp_path, capsys):
     source = PLAIN.replace("optimizer.minimize(loss,", "make(optimizer, loss,")
     line = source.split("make(optimizer")[0].count("\n") + 1

@@ -84,7 +84,7 @@ def eb_model_files(
     _check_importable(module)
     program = _import_name(Path(path))
     function = _model_fn(module)
-    parts = take_apart(function)
+    parts = take_apart(function, _helpers(module, function))
     found = find_inputs(module, inputs)
     stem = Path(path).stem
     folder = Path(path).parent
@@ -96,6 +96,19 @@ def eb_model_files(
             program, model, function.name, found, params, parts, defines_flags(module)
         ),
     }
+
+
+def _helpers(module: Module, function: ast.FunctionDef) -> list[ast.FunctionDef]:
+    """Returns the functions of a module that a model_fn uses, and those that they use."""
+    tops = {node.name: node for node in module.tree.body if isinstance(node, ast.FunctionDef)}
+    found: dict[str, ast.FunctionDef] = {}
+    todo: list[ast.FunctionDef] = [function]
+    while todo:
+        for name in reads(todo.pop()):
+            if name in tops and name not in found and tops[name] is not function:
+                found[name] = tops[name]
+                todo.append(tops[name])
+    return list(found.values())
 
 
 def _check_importable(module: Module) -> None:

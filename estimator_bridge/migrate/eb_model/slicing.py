@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from estimator_bridge.migrate.eb_model.data_flow import reads, sets, slice_for
 from estimator_bridge.migrate.eb_model.modes import MODES, Path, path_of
@@ -76,11 +77,12 @@ class Parts:
         return found
 
 
-def take_apart(function: ast.FunctionDef) -> Parts:
+def take_apart(function: ast.FunctionDef, called: Sequence[ast.FunctionDef] = ()) -> Parts:
     """Splits a model_fn into the parts of an `eb.Model`.
 
     Args:
       function: the model_fn.
+      called: the functions of its module that it calls.
 
     Returns:
       Its parts.
@@ -88,7 +90,7 @@ def take_apart(function: ast.FunctionDef) -> Parts:
     Raises:
       CannotTakeApartError: it does something that a Model's parts cannot express.
     """
-    _check_layers(function)
+    _check_layers([function, *called])
     paths = {mode: path_of(function, mode) for mode in MODES}
     specs = {mode: parts_of(path.spec) for mode, path in paths.items()}
     for mode, wanted in (("TRAIN", "loss"), ("TRAIN", "train_op"), ("EVAL", "loss"),
@@ -98,9 +100,9 @@ def take_apart(function: ast.FunctionDef) -> Parts:
     return _Slicer(function, paths, specs).parts()
 
 
-def _check_layers(function: ast.FunctionDef) -> None:
-    text = ast.dump(function)
-    for node in ast.walk(function):
+def _check_layers(functions: Sequence[ast.FunctionDef]) -> None:
+    text = "".join(map(ast.dump, functions))
+    for node in chain.from_iterable(map(ast.walk, functions)):
         name = getattr(node, "attr", "") if isinstance(node, ast.Attribute) else ""
         if name in ("batch_normalization", "batch_norm") and "UPDATE_OPS" not in text:
             raise CannotTakeApartError(
