@@ -51,20 +51,20 @@ class Due(NamedTuple):
     now: bool = False
 
 
-@dataclasses.dataclass(frozen=True)
-class DueHooks:
+class DueHooks(NamedTuple):
     """Hooks, each with the time of its next call.
 
     Attributes:
       pairs: the hooks in the order of their calls.
     """
 
-    pairs: tuple[tuple[Any, Due], ...]
+    pairs: list[tuple[Any, Due]]
 
     @property
     def steps(self) -> float:
         """The number of steps until the first of them is due; infinity for none."""
-        return min((due.steps for _, due in self.pairs), default=math.inf)
+        # A list: this runs for each call of hooks, and a generator calls once per element.
+        return min([due.steps for _, due in self.pairs], default=math.inf)
 
     def within(self, steps: int) -> list[Any]:
         """Returns the hooks that a chunk of this many steps has to call."""
@@ -85,7 +85,7 @@ class HookSchedule:
 
     def due_hooks(self, step: int) -> DueHooks:
         """Returns all hooks with the times of their next calls, from a step on."""
-        return DueHooks(tuple((hook, due(hook, step, self._loss)) for hook in self._hooks))
+        return DueHooks([(hook, due(hook, step, self._loss)) for hook in self._hooks])
 
     def skip_before(self, called: Sequence[Any], steps: int, step: int) -> None:
         """Informs the counting hooks that are called about the chunk's steps before the last.
