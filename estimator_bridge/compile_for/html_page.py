@@ -17,7 +17,8 @@ from estimator_bridge.compile_for.html_parts import (
 )
 from estimator_bridge.compile_for.lowered import Finding
 from estimator_bridge.compile_for.out_of_memory import Buffer
-from estimator_bridge.compile_for.report import Refusal, Report, StepReport
+from estimator_bridge.compile_for.report import Report
+from estimator_bridge.compile_for.step_report import Refusal, StepReport
 from estimator_bridge.compile_for.units import as_bytes, as_seconds, as_si
 
 __all__ = ["page_of"]
@@ -145,6 +146,7 @@ def _figures(step: StepReport) -> str:
         seen = "per step, all on each replica" if step.sees_all else "per step, over all replicas"
         figures.append((f"{counted(step.examples, 'example')}", seen))
     figures.append((as_bytes(step.bytes_moved), "moved per replica step"))
+    figures.append((as_bytes(step.hbm_bytes_moved), "moved through HBM"))
     figures.append((f"{step.roofline.matrix_share:.1%}", "maximum share of the matrix units' peak"))
     return figures_row(figures)
 
@@ -187,7 +189,10 @@ def _roofline(step: StepReport) -> str:
             f"{counted(sums.count, 'all-reduce')} of {as_bytes(sums.bytes)}."
         )
     if line.compiler is not None:
-        told += f" The compiler's own estimate, without all-reduces: {as_seconds(line.compiler)}."
+        told += (
+            " The compiler's own estimate, without all-reduces and with on-chip memory as slow as "
+            f"HBM: {as_seconds(line.compiler)}."
+        )
     return f"<p>{escape(told)}</p>" + _lengths(
         [(name, color, seconds, as_seconds(seconds)) for name, color, seconds in parts]
     )

@@ -158,7 +158,7 @@ def _run(
             break
     program.check_input()
     if loop.stop == Stop.TERMINATED:
-        termination.requested = True  # of another worker; all end, to be started sync
+        termination.requested = True  # of another worker; all end, to be started together
     return loss
 
 
