@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from estimator_bridge import heads as heads
     from estimator_bridge import inputs as inputs
     from estimator_bridge import keras as keras
+    from estimator_bridge import records as records
     from estimator_bridge import runtime as runtime
     from estimator_bridge import testing as testing
     from estimator_bridge import tpu as tpu

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from estimator_bridge import data_command
 from estimator_bridge.compatibility import check_versions
 from estimator_bridge.legacy.running import command
 from estimator_bridge.migrate import command as migrate
@@ -93,7 +94,20 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     )
     migrate.add_rewrite_arguments(rewrite)
     rewrite.set_defaults(run=migrate.run_rewrite, command="rewrite")
-    return parser, {"check": check, "doctor": doctor, "rewrite": rewrite, "run": run}
+    data = commands.add_parser(
+        "data",
+        help="write, check and show data sets as TFRecord files",
+        description="Writes data sets as TFRecord files, and checks and shows such files.",
+    )
+    data_command.add_data_arguments(data)
+    data.set_defaults(run=data_command.run_data, command="data")
+    return parser, {
+        "check": check,
+        "data": data,
+        "doctor": doctor,
+        "rewrite": rewrite,
+        "run": run,
+    }
 
 
 def _run(arguments: argparse.Namespace) -> int:

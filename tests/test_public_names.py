@@ -20,6 +20,7 @@ PACKAGES = (
     "heads",
     "inputs",
     "keras",
+    "records",
     "runtime",
     "testing",
     "tpu",

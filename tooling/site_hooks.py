@@ -40,6 +40,7 @@ PACKAGES = {
     "`tf.estimator.experimental`.",
     "heads": "Heads of canned models.",
     "keras": "Keras models as estimators.",
+    "records": "Data sets as record files: written, checked, and read for training.",
     "runtime": "Strategies, emulated cores and workers.",
     "testing": "Checks that a model is ready for a TPU.",
     "errors": "Exceptions that programs may catch.",
