@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from estimator_bridge import tpu as tpu
     from estimator_bridge import training as training
     from estimator_bridge import v1 as v1
+    from estimator_bridge import weights as weights
     from estimator_bridge.canned import BaselineClassifier as BaselineClassifier
     from estimator_bridge.canned import BaselineEstimator as BaselineEstimator
     from estimator_bridge.canned import BaselineRegressor as BaselineRegressor

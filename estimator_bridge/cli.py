@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from estimator_bridge import data_command
+from estimator_bridge import data_command, weights_command
 from estimator_bridge.compatibility import check_versions
 from estimator_bridge.legacy.running import command
 from estimator_bridge.migrate import command as migrate
@@ -101,12 +101,21 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     )
     data_command.add_data_arguments(data)
     data.set_defaults(run=data_command.run_data, command="data")
+    weights = commands.add_parser(
+        "weights",
+        help="list a checkpoint's weights, and convert them for other libraries",
+        description="Lists the weights of a checkpoint or a SavedModel, and writes them for "
+        "PyTorch, JAX, NumPy or Keras.",
+    )
+    weights_command.add_weights_arguments(weights)
+    weights.set_defaults(run=weights_command.run_weights, command="weights")
     return parser, {
         "check": check,
         "data": data,
         "doctor": doctor,
         "rewrite": rewrite,
         "run": run,
+        "weights": weights,
     }
 
 

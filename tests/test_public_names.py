@@ -27,6 +27,7 @@ PACKAGES = (
     "tpu.experimental",
     "training",
     "v1",
+    "weights",
 )
 SCREEN = 24 * 100
 ROOT = Path(__file__).resolve().parent.parent

@@ -27,7 +27,11 @@ ROW_OF_ROOMS = re.compile(r"^\| ((?:`[\w/]+(?:\.py)?`(?:, )?)+) \|", re.MULTILIN
 LIBRARY_MAY_IMPORT = {"absl", "estimator_bridge", "google", "numpy", "tensorflow", "tf_keras"}
 COMPILER_MAY_IMPORT = LIBRARY_MAY_IMPORT | {"jax", "libtpu"}
 # Packages that are no requirement: each is loaded by one module, when it is used.
-ALONE = {"kaggle.py": {"kaggle_datasets"}, "safetensors_file.py": {"safetensors"}}
+ALONE = {
+    "kaggle.py": {"kaggle_datasets"},
+    "keras_file.py": {"h5py"},  # which TensorFlow requires
+    "safetensors_file.py": {"safetensors"},
+}
 MIGRATE_MAY_IMPORT = LIBRARY_MAY_IMPORT | {"tomli", "tomllib"}
 
 

@@ -40,7 +40,7 @@ def kaggle_bucket(dataset: str | None = None, environ: Mapping[str, str] | None 
                 "or by their own gs:// address."
             )
         )
-    from kaggle_datasets import KaggleDatasets  # type: ignore[import-not-found]
+    from kaggle_datasets import KaggleDatasets
 
     try:
         bucket = KaggleDatasets().get_gcs_path(dataset)
