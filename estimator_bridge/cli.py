@@ -46,8 +46,11 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
 
 
 def help_of(name: str) -> str:
-    """Returns the help of one command."""
-    return _parser()[1][name].format_help()
+    """Returns the help of one command, and of its actions."""
+    command = _parser()[1][name]
+    groups = (a for a in command._actions if isinstance(a, argparse._SubParsersAction))
+    actions = [action for group in groups for action in group.choices.values()]
+    return "\n".join(parser.format_help() for parser in [command, *actions])
 
 
 def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
