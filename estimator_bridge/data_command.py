@@ -101,7 +101,8 @@ def run_data(arguments: argparse.Namespace) -> int:
     except (OSError, ValueError, tf.errors.OpError) as error:
         return _failed(error)
     except KeyboardInterrupt:
-        print("\nstopped: run the same command again to continue", file=sys.stderr)
+        advice = ": run the same command again to continue" if action is _write else ""
+        print(f"\nstopped{advice}", file=sys.stderr)
         return 130
 
 
