@@ -9,7 +9,7 @@ import tensorflow as tf
 from estimator_bridge.model import ModeKeys
 from estimator_bridge.model.named_arguments import NamedArguments
 
-__all__ = ["input_fn"]
+__all__ = ["batch_size_for", "check_batch_size", "input_fn"]
 
 
 def input_fn(
@@ -46,11 +46,11 @@ def input_fn(
     """
     make = NamedArguments("make_dataset", make_dataset, ("mode", "params"))
     if batch_size is not None:
-        _check_batch_size(batch_size, "input_fn(batch_size=...)")
+        check_batch_size(batch_size, "input_fn(batch_size=...)")
     usual_mode = ModeKeys.TRAIN if training else ModeKeys.EVAL
 
     def batched(params: Any = None, mode: str | None = None) -> tf.data.Dataset:
-        size = _batch_size(params, batch_size)
+        size = batch_size_for(params, batch_size)
         dataset = make({"params": params, "mode": mode or usual_mode})
         if not isinstance(dataset, tf.data.Dataset):
             raise TypeError(
@@ -63,9 +63,18 @@ def input_fn(
     return batched
 
 
-def _batch_size(params: Any, usual: int | None) -> int:
+def batch_size_for(params: Any, usual: int | None) -> int:
+    """Returns the batch size that an input_fn is to use.
+
+    Args:
+      params: the estimator's; its "batch_size" comes first.
+      usual: the one given when the input_fn was made, or None.
+
+    Raises:
+      ValueError: neither gives one, or it is no positive whole number.
+    """
     if params and "batch_size" in params:
-        return _check_batch_size(params["batch_size"], "params['batch_size']")
+        return check_batch_size(params["batch_size"], "params['batch_size']")
     if usual is None:
         raise ValueError(
             "No batch size: the estimator gave no params['batch_size'] (only TPUEstimator adds it "
@@ -76,7 +85,12 @@ def _batch_size(params: Any, usual: int | None) -> int:
     return usual
 
 
-def _check_batch_size(value: Any, where: str) -> int:
+def check_batch_size(value: Any, where: str) -> int:
+    """Returns a batch size as int.
+
+    Raises:
+      ValueError: it is no positive whole number; ``where`` says where it came from.
+    """
     if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:
         raise ValueError(f"{where} must be a positive whole number, got {value!r}.")
     return int(value)
