@@ -113,8 +113,8 @@ class ShortStep:
             values = self._whole.session.run(elements) if elements else {}
         except (tf.errors.FailedPreconditionError, tf.errors.InvalidArgumentError) as error:
             logging.warning(
-                "Hooks are not called for the last batch, which is short: a hook fetches %s, which it "
-                "computes from the tensors of a full batch. Create it in model_fn, and let the "
+                "Hooks are not called for the last batch, which is short: a hook fetches %s, which "
+                "it computes from the tensors of a full batch. Create it in model_fn, and let the "
                 "hook fetch it. (%s)",
                 sorted(elements),
                 error.message,
