@@ -140,13 +140,13 @@ def _standing(folder: str) -> str:
     thread = threading.Thread(target=lambda: found.append(_newest(folder)), daemon=True)
     thread.start()
     thread.join(_DISK_SECS)  # the disk may be what hangs
-    return found[0] if found else f"The newest checkpoint in {folder} stands."
+    return found[0] if found else f"Training resumes from the newest checkpoint in {folder}."
 
 
 def _newest(folder: str) -> str:
     """Returns a sentence on the checkpoint in the file `checkpoint`, which is written last."""
     if "://" in folder:
-        return f"The newest checkpoint in {folder} stands."
+        return f"Training resumes from the newest checkpoint in {folder}."
     try:
         with open(os.path.join(folder, "checkpoint"), encoding="utf-8") as file:
             name = file.readline().partition('"')[2].rpartition('"')[0]
@@ -156,8 +156,8 @@ def _newest(folder: str) -> str:
         return f"No checkpoint was written to {folder} yet."
     path = os.path.join(folder, name)
     if not os.path.exists(path + ".index"):
-        return f"The newest checkpoint in {folder} stands."
-    return f"The checkpoint {path} stands; started again, training goes on from there."
+        return f"Training resumes from the newest checkpoint in {folder}."
+    return f"The checkpoint {path} is complete; training resumes from it when started again."
 
 
 def _is_alive(process: int) -> bool:

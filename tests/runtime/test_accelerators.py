@@ -116,7 +116,7 @@ def test_an_address_where_nothing_answers():
 
 
 def test_a_tpu_of_this_machine_that_is_not_there():
-    with pytest.raises(AcceleratorNotFoundError, match="'local' could not be initialised"):
+    with pytest.raises(AcceleratorNotFoundError, match="'local' could not be initialized"):
         strategies.tpu_strategy(master="local")
 
 
