@@ -142,7 +142,7 @@ class CompileJob:
     ) -> StepReport:
         target = self.request.target
         try:
-            compiled = self._compiler.compile(step.hlo, target, step.replicas)
+            compiled = self._compiler.compile(step.hlo, target, step.replicas, step.random_ops)
         except CompileError as error:
             raise _explained(error, step, line_of) from error
         return analyse(name, step, compiled, target, examples, line_of)

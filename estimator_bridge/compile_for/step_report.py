@@ -75,10 +75,10 @@ class Roofline:
 
     Attributes:
       compute: FLOPs divided by the chip's peak in bfloat16.
-      memory: bytes moved divided by the HBM bandwidth.
+      memory: bytes moved through HBM divided by its bandwidth.
       all_reduce: see ``AllReduces``; the other two do not include it.
-      compiler: the compiler's own estimate, the sum over operations of the larger of the two;
-        None without a plausible one.
+      compiler: the compiler's own estimate, the sum over operations of the larger of the two, with
+        on-chip memory as slow as HBM, so it is no lower bound; None without a plausible one.
     """
 
     compute: float
@@ -89,7 +89,7 @@ class Roofline:
     @property
     def alone(self) -> float:
         """The least time of a replica's work without all-reduces."""
-        return max(self.compute, self.memory, self.compiler or 0.0)
+        return max(self.compute, self.memory)
 
     @property
     def seconds(self) -> float:
@@ -165,7 +165,9 @@ class StepReport:
       examples: the global batch size; None if unknown.
       compile_seconds: the compile time.
       flops: the FLOPs of one replica's step.
-      bytes_moved: the bytes that one replica's step moves from and to its memories.
+      bytes_moved: the bytes that the operations of one replica's step read and write, in HBM and
+        in on-chip memory.
+      hbm_bytes_moved: those that move through HBM.
       memory: the memory of one core.
       roofline: the least time.
       all_reduces: the sums over replicas.
@@ -189,6 +191,7 @@ class StepReport:
     compile_seconds: float
     flops: float
     bytes_moved: float
+    hbm_bytes_moved: float
     memory: Memory
     roofline: Roofline
     all_reduces: AllReduces

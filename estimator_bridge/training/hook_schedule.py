@@ -6,10 +6,9 @@ hooks act only at times that their timers tell. Hooks of other types are called 
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -40,8 +39,7 @@ __all__ = [
 _train = tf.compat.v1.train
 
 
-@dataclasses.dataclass(frozen=True)
-class Due:
+class Due(NamedTuple):
     """The time of a hook's next call.
 
     Attributes:
@@ -53,20 +51,20 @@ class Due:
     now: bool = False
 
 
-@dataclasses.dataclass(frozen=True)
-class DueHooks:
+class DueHooks(NamedTuple):
     """Hooks, each with the time of its next call.
 
     Attributes:
       pairs: the hooks in the order of their calls.
     """
 
-    pairs: tuple[tuple[Any, Due], ...]
+    pairs: list[tuple[Any, Due]]
 
     @property
     def steps(self) -> float:
         """The number of steps until the first of them is due; infinity for none."""
-        return min((due.steps for _, due in self.pairs), default=math.inf)
+        # A list: this runs for each call of hooks, and a generator calls once per element.
+        return min([due.steps for _, due in self.pairs], default=math.inf)
 
     def within(self, steps: int) -> list[Any]:
         """Returns the hooks that a chunk of this many steps has to call."""
@@ -87,7 +85,7 @@ class HookSchedule:
 
     def due_hooks(self, step: int) -> DueHooks:
         """Returns all hooks with the times of their next calls, from a step on."""
-        return DueHooks(tuple((hook, due(hook, step, self._loss)) for hook in self._hooks))
+        return DueHooks([(hook, due(hook, step, self._loss)) for hook in self._hooks])
 
     def skip_before(self, called: Sequence[Any], steps: int, step: int) -> None:
         """Informs the counting hooks that are called about the chunk's steps before the last.
@@ -130,10 +128,13 @@ def due(hook: Any, step: int, loss: tf.Tensor | None = None) -> Due:
       step: the global step before the next step.
       loss: the loss tensor, for which loops watch for NaN by themselves.
     """
-    if hasattr(hook, "steps_until_due"):  # this library's own hooks
-        wanted = hook.steps_until_due(step)
+    own = getattr(hook, "steps_until_due", None)
+    if own is not None:  # this library's hooks, and those that declare their cadence
+        wanted = own(step)
         return wanted if isinstance(wanted, Due) else Due(steps=wanted)
     known = _known_as(hook)
+    if known is None:
+        return _EVERY_STEP
     if known is _train.SessionRunHook:
         return NEVER
     if known is _train.NanTensorHook and watched_loss(hook) is loss:

@@ -97,7 +97,8 @@ class HookedLoop:
     @property
     def stop(self) -> Stop:
         """Whether the run is to end; of several workers, whether all know of it."""
-        return Stop(self._sync.agreed_stop(self._stop_requested))
+        reason = self._sync.agreed_stop(self._stop_requested)
+        return reason if isinstance(reason, Stop) else Stop(reason)
 
     def request_stop(self, reason: Stop = Stop.ASKED) -> None:
         """Asks for an end before the next chunk."""

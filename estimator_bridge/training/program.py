@@ -145,8 +145,10 @@ class Program:
     @property
     def is_stopped(self) -> bool:
         """Whether a hook or an error has stopped the input's threads."""
-        sessions = {self.session, self.input.session}
-        return any(session.queues.coordinator.should_stop() for session in sessions)
+        here, of_input = self.session, self.input.session
+        return here.queues.coordinator.should_stop() or (
+            of_input is not here and of_input.queues.coordinator.should_stop()
+        )
 
     def check_input(self) -> None:
         """Raises the error that ended a thread of the input, if one did."""
