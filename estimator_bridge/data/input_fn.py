@@ -1,4 +1,4 @@
-"""A dataset described once, and the input_fn of either estimator that is made of it."""
+"""Makes an input_fn for either estimator from one description of a dataset."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ def input_fn(
 
     Args:
       make_dataset: returns the examples, one by one: a Dataset of (features, labels), or of
-        features for predict. Shuffling and repeating are its affair. It may take ``params``, the
-        estimator's, and ``mode``, one of `ModeKeys`.
-      training: whether a last batch that is not full is dropped, as training on a TPU wants it;
+        features for predict. It also shuffles and repeats, if wanted. It may take ``params``, the
+        estimator's params, and ``mode``, one of `ModeKeys`.
+      training: whether to drop a last batch that is not full, as training on a TPU requires;
         otherwise every example is kept.
-      batch_size: of the batches where the estimator gives none as ``params["batch_size"]``, which
-        `TPUEstimator` always does.
+      batch_size: the batch size if the estimator gives no ``params["batch_size"]``; `TPUEstimator`
+        always gives it.
 
     Returns:
       A function of ``params`` and ``mode``, both optional, that returns a Dataset of batches. A
-      batch is what the estimator asks for by ``params["batch_size"]``: a host's, or, with
-      per-core input, a replica's.
+      batch has ``params["batch_size"]`` examples: a host's batch or, with per-core input, a
+      replica's batch.
 
     Raises:
-      TypeError: `make_dataset` is no function; when called, it returned no Dataset.
-      ValueError: it has an argument of another name, or `batch_size` is no positive whole number;
+      TypeError: `make_dataset` is not a function, or did not return a Dataset.
+      ValueError: it has an argument of another name, or `batch_size` is not a positive integer;
         when called, neither gives a batch size.
     """
     make = NamedArguments("make_dataset", make_dataset, ("mode", "params"))
