@@ -11,7 +11,8 @@ from estimator_bridge.compile_for.hbm_traffic import hbm_bytes_moved
 from estimator_bridge.compile_for.hlo import Instruction, Module, Shape, parse_module
 from estimator_bridge.compile_for.lowered import LoweredStep
 from estimator_bridge.compile_for.out_of_memory import Buffer, OutOfMemory, read_sizes
-from estimator_bridge.compile_for.report import (
+from estimator_bridge.compile_for.slices import Slice
+from estimator_bridge.compile_for.step_report import (
     AllReduces,
     Memory,
     Padding,
@@ -19,7 +20,6 @@ from estimator_bridge.compile_for.report import (
     StepCost,
     StepReport,
 )
-from estimator_bridge.compile_for.slices import Slice
 
 __all__ = ["analyse", "analyse_refused"]
 

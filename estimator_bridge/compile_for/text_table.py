@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from estimator_bridge.compile_for.report import Refusal, StepReport
+from estimator_bridge.compile_for.step_report import Refusal, StepReport
 from estimator_bridge.compile_for.units import as_bytes, as_seconds, as_si
 
 __all__ = ["table_of"]

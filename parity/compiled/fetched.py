@@ -129,8 +129,8 @@ FETCHED: dict[str, Fetched] = {
     ),
     "tpu: densenet_imagenet": _tpu_models(
         "densenet/densenet_imagenet.py",
-        "--use_tpu=true --train_batch_size={8n} --eval_batch_size={8n} --num_shards={n} "
-        "--train_steps=2 --steps_per_eval=2 --iterations_per_loop=2",
+        "--mode=train --train_batch_size={4n} --eval_batch_size={4n} --num_shards={n} "
+        "--train_steps=2 --steps_per_checkpoint=2 --iterations_per_loop=2",
         "models/common",
     ),
     "tpu: amoeba_net": _tpu_models(
