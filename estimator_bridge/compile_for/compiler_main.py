@@ -230,16 +230,17 @@ def _use_own_generator(module: Any, ir: Any, random_ops: frozenset[str]) -> None
         return ir.WalkResult.ADVANCE
 
     module.operation.walk(look)
+    numbers = ir.DenseI64ArrayAttr.get
     for philox in found:
         state, bits = philox.operands[0], philox.results[1]
         with ir.InsertionPoint(philox), philox.location:
-            strides = [1]
-            used = hlo.slice(state, [0], [2], strides)
+            used = hlo.slice(state, numbers([0]), numbers([2]), numbers([1]))
             own = hlo.RngBitGeneratorOp(
                 used.type, bits.type, hlo.RngAlgorithmAttr.get("DEFAULT"), used
             )
-            unused = hlo.slice(state, [2], [3], strides)
-            after = hlo.concatenate([own.results[0], unused], 0)
+            unused = hlo.slice(state, numbers([2]), numbers([3]), numbers([1]))
+            first = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)
+            after = hlo.concatenate([own.results[0], unused], first)
         philox.results[0].replace_all_uses_with(after)
         bits.replace_all_uses_with(own.results[1])
         philox.erase()

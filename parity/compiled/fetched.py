@@ -24,6 +24,7 @@ class Fetched:
       arguments: what follows `estimator-bridge run`.
       path: folders of the checkout for PYTHONPATH.
       environment: variables that the program reads.
+      package: the name by which the program imports its own repository, or ''.
     """
 
     repository: str
@@ -31,6 +32,7 @@ class Fetched:
     arguments: str
     path: tuple[str, ...] = ()
     environment: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    package: str = ""
 
 
 _BERT = "eedf5716ce1268e56f0a50264a88cafad334ac61"
@@ -88,6 +90,7 @@ FETCHED: dict[str, Fetched] = {
         "google-research/albert",
         "b772393d3dae115b493258ce8e37c17b2cc62100",
         _PRETRAIN + "--albert_config_file={data}/albert_tiny.json",
+        package="albert",
     ),
     "electra: run_pretraining": Fetched(
         "google-research/electra",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import types
+from pathlib import Path
 
 import documents
 import pytest
@@ -105,6 +107,28 @@ def test_an_unknown_program_slice_or_folder_is_named(capsys, tmp_path):
         assert words in capsys.readouterr().err
 
 
+def test_a_program_imports_its_repository_as_a_package(tmp_path, monkeypatch):
+    checkout = tmp_path / "google-research+albert"
+    checkout.mkdir()
+    (checkout / "modeling.py").write_text("")
+    found = []
+
+    def process(arguments, folder, secs, environment):
+        paths = environment["PYTHONPATH"].split(os.pathsep)
+        found.extend(path for path in paths if Path(path, "albert", "modeling.py").exists())
+        return "it ended"
+
+    monkeypatch.setattr(compile_for_tpu, "_process", process)
+    options = types.SimpleNamespace(checkouts=tmp_path, again=True)
+    results = Results(tmp_path / "compiled.json")
+    compile_for_tpu._compile_fetched(
+        "albert: run_pretraining", [find_slice("v5e-1")], results, options, tmp_path
+    )
+    assert len(found) == 1
+    (ended,) = results.programs["albert: run_pretraining"]["v5e-1"]
+    assert ended["message"] == "it ended"
+
+
 def test_slices_of_one_job_have_equally_many_replicas():
     slices = [find_slice(name) for name in ("v3-8", "v5e-1", "v5e-8")]
     assert {n: [s.name for s in some] for n, some in by_replicas(slices).items()} == {
@@ -148,15 +172,15 @@ def test_arguments_have_the_size_of_their_shapes(program):
     )  # fmt: skip
 
 
-def test_arguments_move_through_hbm_and_not_all_that_moves_does():
-    """Prediction leaves the global step alone, and a part of BERT's table of positions."""
+def test_training_moves_its_arguments_through_hbm_and_not_all_that_moves_does():
     programs = Results(compile_for_tpu.JSON).programs.values()
     steps = [one for found in programs for of_slice in found.values() for one in of_slice]
     counted = [one for one in steps if "hbm_bytes_moved" in one]
-    assert len(counted) > 200
+    assert len(counted) > 400
     for one in counted:
-        given = one["memory"]["arguments_unpadded"]
-        assert 0.9 * given < one["hbm_bytes_moved"] < one["bytes_moved"]
+        # Other modes leave alone what only training needs.
+        given = one["memory"]["arguments_unpadded"] if one["name"] == "training" else 0
+        assert 0.99 * given < one["hbm_bytes_moved"] < one["bytes_moved"]
 
 
 def test_input_that_is_no_dataset_and_cannot_be_made_one_stays_as_it_is():
