@@ -39,7 +39,11 @@ setup(
     keywords=["tensorflow", "estimator", "tpuestimator", "tf.contrib", "tpu", "migration"],
     # Not train.py, models and flags: other distributions, and users, have packages of these names.
     packages=find_packages(include=["estimator_bridge", "estimator_bridge.*"]),
-    package_data={"estimator_bridge": ["py.typed"], "estimator_bridge.migrate": ["names.json"]},
+    package_data={
+        "estimator_bridge": ["py.typed"],
+        "estimator_bridge.compile_for": ["hardware.json"],
+        "estimator_bridge.migrate": ["names.json"],
+    },
     python_requires=f">={PYTHONS[0]},<3.14",
     # Not tensorflow-cpu: tf-keras itself asks for `tensorflow`, and the two overwrite each other.
     # Each tf-keras asks for TensorFlow of its own minor version, so pip keeps the pair together.
@@ -50,7 +54,8 @@ setup(
         "tf-keras>=2.16,<2.22",
     ],
     extras_require={
-        "models": ["matplotlib", "rich", "scikit-learn"],  # what train.py needs
+        "models": ["matplotlib", "pyyaml", "rich", "scikit-learn"],  # what train.py needs
+        "monitor": ["rich"],  # a live line on a terminal, see eb.training.Monitor
         "tests": [
             *TPU_COMPILER,
             "hypothesis",

@@ -122,5 +122,12 @@ if not TYPE_CHECKING:
         return value
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """Serves `%load_ext estimator_bridge`: the notebook's cells see TensorFlow 1."""
+    from estimator_bridge.legacy.running.ipython_extension import load_extension
+
+    load_extension(shell)
+
+
 def __dir__() -> list[str]:
     return __all__

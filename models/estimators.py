@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, Callable, TypeVar
 
+import tensorflow as tf
 from absl import flags as absl_flags
 
 import estimator_bridge as eb
@@ -42,9 +43,14 @@ def build_estimator(
     """
     every = flag_values.save_checkpoints_steps
     seed = flag_values.tf_random_seed
+    session_config = _with_xla() if flag_values.xla else None
     if not accelerator.use_tpu:
         plain = _config(
-            eb.RunConfig, model_dir=model_dir, save_checkpoints_steps=every, tf_random_seed=seed
+            eb.RunConfig,
+            model_dir=model_dir,
+            save_checkpoints_steps=every,
+            session_config=session_config,
+            tf_random_seed=seed,
         )
         return eb.Estimator(model.model_fn, config=plain, params=params)
     resolver = eb.tpu.TPUClusterResolver(
@@ -55,6 +61,7 @@ def build_estimator(
         cluster=resolver,
         model_dir=model_dir,
         save_checkpoints_steps=every,
+        session_config=session_config,
         tf_random_seed=seed,
         tpu_config=eb.tpu.TPUConfig(
             iterations_per_loop=flag_values.iterations_per_loop,
@@ -70,6 +77,12 @@ def build_estimator(
         eval_batch_size=flag_values.eval_batch_size,
         predict_batch_size=flag_values.predict_batch_size,
     )
+
+
+def _with_xla() -> tf.compat.v1.ConfigProto:
+    config = tf.compat.v1.ConfigProto()
+    config.graph_options.optimizer_options.global_jit_level = tf.compat.v1.OptimizerOptions.ON_1
+    return config
 
 
 def _config(kind: Callable[..., _Config], **settings: Any) -> _Config:

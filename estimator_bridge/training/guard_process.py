@@ -1,16 +1,16 @@
-"""Ends a process that does not notice signals any more; a program of its own, without TensorFlow.
+"""Ends a process that no longer notices signals; a separate program without TensorFlow.
 
     python guard_process.py PARENT WAKE CONTROL
 
-Python's C code writes each signal's number into a socket at once, whatever holds Python's lock (the
-GIL). A thread of the training reads it there (see signal_watch.py), and tells of it. This process
-looks at that socket too, without reading. Where numbers stay in it, or the thread falls silent for
-longer than the grace period, no Python code of the training runs any more: SIGKILL ends it.
+Python's C code immediately writes each signal's number into a socket, whatever holds Python's lock
+(the GIL). A thread of the training reads it there and reports it (see signal_watch.py). This
+process peeks into the same socket. If numbers stay unread, or the thread is silent for longer than
+the grace period, no Python code of the training runs any more, and SIGKILL ends it.
 
-PARENT is the process to watch, WAKE and CONTROL are file descriptors. Lines come in by CONTROL:
+PARENT is the process to watch, WAKE and CONTROL are file descriptors. CONTROL receives lines:
 
-    on CALL SIGNALS SECS WHAT<tab>FOLDER   what to watch for, and how long it may stay unread
-    until CALL SECS                        this call is being ended, and may take so long
+    on CALL SIGNALS SECS WHAT<tab>FOLDER   the call and its signals; SECS one may stay unread
+    until CALL SECS                        the call is being ended, and may take SECS
     off
 """
 
@@ -24,10 +24,10 @@ import sys
 import time
 from typing import NamedTuple
 
-_SAME_SECS = 0.5  # as termination.py has it
-_SECOND_SECS = 2.0  # for a second signal to be read
-_LOOK_SECS = 0.1  # between two looks at a socket in which something is
-_ALIVE_SECS = 1.0  # between two looks at a parent, where the system cannot tell of its end
+_SAME_SECS = 0.5  # the same as in termination.py
+_SECOND_SECS = 2.0  # time to read a second signal
+_LOOK_SECS = 0.1  # between two checks of a socket with unread numbers
+_ALIVE_SECS = 1.0  # between two checks of a parent whose end the system does not report
 _DISK_SECS = 2.0
 
 
@@ -62,9 +62,9 @@ class Guard:
 
     def _forget(self) -> None:
         self._watched = Watched()
-        self._asked: float | None = None  # when the first signal was seen here
-        self._deadline: float | None = None  # once the training knows of a signal
-        self._unread: float | None = None  # since when signals are unread
+        self._asked: float | None = None  # the time when this process saw the first signal
+        self._deadline: float | None = None  # set when the training has noticed a signal
+        self._unread: float | None = None  # the time since which signals are unread
         self._unread_count = 0
         self._second: float | None = None
 
@@ -74,7 +74,7 @@ class Guard:
         return bool(self._watched.signums)
 
     def look_again_in(self, now: float) -> float | None:
-        """Seconds to the next look; None: when something comes."""
+        """Returns the seconds until the next check; None to wait for input."""
         if self._unread is not None:
             return _LOOK_SECS
         return None if self._deadline is None else max(0.0, self._deadline - now)

@@ -216,7 +216,7 @@ def test_none_is_wanted_or_can_be_started(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     with ending_on_signals(str(tmp_path)):
         pass
-    assert "could not be ended by signals: no process can be started" in caplog.text
+    assert "the process that would end it does not start" in caplog.text
     assert "/nowhere/python: No such file or directory" in caplog.text
     caplog.clear()
     monkeypatch.setattr(signal_watch._state, "watcher", None)
