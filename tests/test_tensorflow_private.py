@@ -19,6 +19,7 @@ BY_NAME = ("getattr", "hasattr", "setattr")
 # Of Python itself; of the package tf_slim, which slim joins its scopes with; and notes that this
 # library makes on graphs and functions of others.
 NOT_OF_TENSORFLOW = {
+    "_SubParsersAction", "_actions",  # argparse
     "_asdict", "_current_frames", "_exit", "_fields", "_fmt", "_getframe",
     "_ARGSTACK", "_DECORATED_OPS", "_key_op",
     "_estimator_api_names", "_estimator_api_names_v1", "_estimator_bridge_feeds",
