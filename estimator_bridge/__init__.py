@@ -11,10 +11,10 @@ import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
-from estimator_bridge.collector import spare_tensorflow_import
 from estimator_bridge.compatibility import check_versions, is_the_command
+from estimator_bridge.gc_tuning import freeze_gc_during_tensorflow_import
 from estimator_bridge.legacy_keras import use_legacy_keras
-from estimator_bridge.missing import missing_getattr
+from estimator_bridge.missing_names import missing_getattr
 from estimator_bridge.public_names import OWN_PLACES
 from estimator_bridge.version import __version__ as __version__
 
@@ -22,7 +22,7 @@ from estimator_bridge.version import __version__ as __version__
 if not is_the_command(getattr(sys, "argv", [])):
     check_versions()
 use_legacy_keras()
-spare_tensorflow_import()
+freeze_gc_during_tensorflow_import()
 
 # The table written out for type checkers, which do not run code.
 if TYPE_CHECKING:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from estimator_bridge.legacy.faces import face_v1
+from estimator_bridge.legacy.api_modules import api_module_v1
 from estimator_bridge.public_names import V1_PLACES
 
 __all__ = [*sorted(V1_PLACES)]  # noqa: PLE0604 - names are strings
 
 
 def __getattr__(name: str) -> Any:
-    return getattr(face_v1(), name)
+    return getattr(api_module_v1(), name)
 
 
 def __dir__() -> list[str]:

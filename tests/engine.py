@@ -106,13 +106,13 @@ class Replicas:
             LoopRequest(self._names, **request),
         )
         self._function = tf.function(
-            lambda draw, *batch: self._step(list(batch), draw), autograph=False
+            lambda rng_step, *batch: self._step(list(batch), rng_step), autograph=False
         )
 
-    def __call__(self, *batch, draw=0):
+    def __call__(self, *batch, rng_step=0):
         """Returns one list a requested tensor, of its value on each replica."""
         with eager_mode():
-            values = self._function(tf.constant(draw, tf.int64), *map(tf.constant, batch))
+            values = self._function(tf.constant(rng_step, tf.int64), *map(tf.constant, batch))
             local = self.strategy.experimental_local_results
             return [[part.numpy() for part in local(values[name])] for name in self._names]
 

@@ -26,7 +26,7 @@ import numpy as np
 
 import estimator_bridge as eb
 from estimator_bridge.checkpoint import CheckpointingSession, Positions, SaverSnapshot
-from estimator_bridge.checkpoint.background import BackgroundWriter
+from estimator_bridge.checkpoint.background_writer import BackgroundWriter
 from estimator_bridge.training import AsyncCheckpointSaverHook, CheckpointInputPipelineHook
 
 import tensorflow as tf  # isort: skip

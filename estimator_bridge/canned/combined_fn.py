@@ -10,6 +10,7 @@ import tensorflow as tf
 from estimator_bridge.canned.columns import check_features, check_v2
 from estimator_bridge.canned.dnn_network import deep_logit_fn, dnn_model
 from estimator_bridge.canned.linear_network import linear_logit_fn_builder, linear_model
+from estimator_bridge.canned.model_parts import DeepPart, LinearPart
 from estimator_bridge.canned.optimizers import (
     check_not_synchronizing,
     default_linear_rate,
@@ -19,7 +20,6 @@ from estimator_bridge.canned.optimizers import (
     updates_v2,
 )
 from estimator_bridge.canned.partitioners import input_partitioner, partitioner
-from estimator_bridge.canned.parts import DeepPart, LinearPart
 from estimator_bridge.canned.summaries import summarize_layer, summarize_weights
 from estimator_bridge.model import EstimatorSpec, ModeKeys
 

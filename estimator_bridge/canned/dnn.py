@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from estimator_bridge.canned.dnn_fn import dnn_fn_v2
 from estimator_bridge.canned.heads import MEAN, classifier_head, regression_head
-from estimator_bridge.canned.parts import DeepPart
+from estimator_bridge.canned.model_parts import DeepPart
 from estimator_bridge.model import RunConfig
 from estimator_bridge.training import Estimator
 

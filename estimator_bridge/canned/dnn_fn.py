@@ -8,9 +8,9 @@ import tensorflow as tf
 
 from estimator_bridge.canned.columns import check_features, check_v2
 from estimator_bridge.canned.dnn_network import deep_logit_fn, dnn_model
+from estimator_bridge.canned.model_parts import DeepPart
 from estimator_bridge.canned.optimizers import counting_by_global_step, optimizer_v1, optimizer_v2
 from estimator_bridge.canned.partitioners import input_partitioner, partitioner
-from estimator_bridge.canned.parts import DeepPart
 from estimator_bridge.model import EstimatorSpec, ModeKeys
 
 __all__ = ["dnn_fn_v1", "dnn_fn_v2"]

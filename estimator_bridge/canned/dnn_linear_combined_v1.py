@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from estimator_bridge.canned.combined_fn import combined_fn_v1, given_columns
 from estimator_bridge.canned.heads import classifier_head_v1, regression_head_v1
-from estimator_bridge.canned.parts import DeepPart, LinearPart
+from estimator_bridge.canned.model_parts import DeepPart, LinearPart
 from estimator_bridge.model import RunConfig
 from estimator_bridge.training import EstimatorV1
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from estimator_bridge.canned.columns import are_v2
-from estimator_bridge.canned.parts import DeepPart
+from estimator_bridge.canned.model_parts import DeepPart
 from estimator_bridge.canned.summaries import summarize_layer
 from estimator_bridge.model import ModeKeys
 

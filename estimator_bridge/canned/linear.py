@@ -9,7 +9,7 @@ from typing import Any
 
 from estimator_bridge.canned.heads import MEAN, classifier_head, regression_head
 from estimator_bridge.canned.linear_fn import linear_fn_v2
-from estimator_bridge.canned.parts import LinearPart
+from estimator_bridge.canned.model_parts import LinearPart
 from estimator_bridge.canned.sdca import check_sdca
 from estimator_bridge.model import RunConfig
 from estimator_bridge.training import Estimator

@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from estimator_bridge.canned.columns import check_features, check_v2
 from estimator_bridge.canned.linear_network import linear_logit_fn_builder, linear_model
+from estimator_bridge.canned.model_parts import LinearPart
 from estimator_bridge.canned.optimizers import (
     counting_by_global_step,
     default_linear_rate,
@@ -16,7 +17,6 @@ from estimator_bridge.canned.optimizers import (
     optimizer_v2,
 )
 from estimator_bridge.canned.partitioners import input_partitioner
-from estimator_bridge.canned.parts import LinearPart
 from estimator_bridge.canned.sdca import LinearSDCA, check_sdca
 from estimator_bridge.canned.sdca_fn import sdca_train_op
 from estimator_bridge.canned.summaries import summarize_weights

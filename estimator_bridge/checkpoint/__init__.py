@@ -1,7 +1,7 @@
 """Checkpoints by variable name: finding, checking, reading, writing and deleting them."""
 
-from estimator_bridge.checkpoint.background import Write, wait_for_abandoned
-from estimator_bridge.checkpoint.check import check_checkpoint, describe_variables
+from estimator_bridge.checkpoint.background_writer import Write, wait_for_abandoned
+from estimator_bridge.checkpoint.contents import list_variables, load_variable, step_of
 from estimator_bridge.checkpoint.deletion import (
     finish_deletion,
     note_deletion,
@@ -18,13 +18,13 @@ from estimator_bridge.checkpoint.error_types import (
 )
 from estimator_bridge.checkpoint.folder import check_writable, checkpoints_in, latest_checkpoint
 from estimator_bridge.checkpoint.full_disk import explained_full_disk, explained_full_disk_of
+from estimator_bridge.checkpoint.integrity import explained_read_errors
+from estimator_bridge.checkpoint.iterator_positions import InputPositionError, Positions
 from estimator_bridge.checkpoint.lock import is_running, only_training
 from estimator_bridge.checkpoint.overwriting import CheckpointingSession, remove_leftovers
-from estimator_bridge.checkpoint.position import InputPositionError, Positions
-from estimator_bridge.checkpoint.reading import list_variables, load_variable, step_of
-from estimator_bridge.checkpoint.restored import restored_variables
-from estimator_bridge.checkpoint.snapshot import SaverSnapshot, why_not_beside_steps
-from estimator_bridge.checkpoint.whole import reading
+from estimator_bridge.checkpoint.restore_checks import check_checkpoint, describe_variables
+from estimator_bridge.checkpoint.saver_snapshot import SaverSnapshot, why_not_beside_steps
+from estimator_bridge.checkpoint.saver_variables import restored_variables
 
 __all__ = [
     "CheckpointMismatchError",
@@ -45,6 +45,7 @@ __all__ = [
     "describe_variables",
     "explained_full_disk",
     "explained_full_disk_of",
+    "explained_read_errors",
     "finish_deletion",
     "is_running",
     "latest_checkpoint",
@@ -52,7 +53,6 @@ __all__ = [
     "load_variable",
     "note_deletion",
     "only_training",
-    "reading",
     "remove_deletion_note",
     "remove_leftovers",
     "restored_variables",

@@ -12,7 +12,7 @@ import os
 import tensorflow as tf
 
 from estimator_bridge.checkpoint.folder import checkpoints_in
-from estimator_bridge.checkpoint.whole import data_files
+from estimator_bridge.checkpoint.integrity import data_files
 from estimator_bridge.tensorflow_private import next_to_delete
 
 __all__ = ["finish_deletion", "note_deletion", "remove_deletion_note"]

@@ -17,7 +17,7 @@ from estimator_bridge.checkpoint.error_types import (
     FullDiskError,
     MissingCheckpointError,
 )
-from estimator_bridge.checkpoint.whole import PATTERN_CHARACTERS, check_whole, missing_files
+from estimator_bridge.checkpoint.integrity import PATTERN_CHARACTERS, check_intact, missing_files
 from estimator_bridge.errors import CheckpointError
 
 __all__ = ["check_writable", "checkpoints_in", "latest_checkpoint", "was_cut_short"]
@@ -155,7 +155,7 @@ def _numbered(model_dir: str) -> list[str]:
 def _problem(path: str) -> str | None:
     """Returns why a checkpoint is not complete; None if it is."""
     try:
-        check_whole(path)
+        check_intact(path)
     except MissingCheckpointError:
         return f"{path} is not there (missing {', '.join(missing_files(path))})"
     except DamagedCheckpointError as error:

@@ -15,9 +15,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.checkpoint.background import BackgroundWriter
+from estimator_bridge.checkpoint.background_writer import BackgroundWriter
 from estimator_bridge.checkpoint.folder import checkpoints_in, was_cut_short
-from estimator_bridge.checkpoint.whole import data_files
+from estimator_bridge.checkpoint.integrity import data_files
 from estimator_bridge.graph import LiftedSession
 
 __all__ = ["SAVING", "CheckpointingSession", "remove_leftovers"]

@@ -1,13 +1,13 @@
 """Compiles steps with libtpu, a TPU's own compiler, without a TPU; needs no TensorFlow."""
 
-from estimator_bridge.compile_for.batches import SearchEndError, Trial
-from estimator_bridge.compile_for.ending import (
+from estimator_bridge.compile_for.batch_search import SearchEndError, Trial
+from estimator_bridge.compile_for.compile_only import (
     CompileOnlyEnd,
-    Uncomputed,
+    NotComputed,
     end_program,
     refuse_uncovered,
 )
-from estimator_bridge.compile_for.errors import CompileError, Why
+from estimator_bridge.compile_for.errors import CompileError, NotCompiledReason
 from estimator_bridge.compile_for.job import CompileJob, current_job, start_job, use_job
 from estimator_bridge.compile_for.lowered import Argument, Finding, LoweredStep
 from estimator_bridge.compile_for.report import Refusal, Report, StepReport
@@ -21,6 +21,8 @@ __all__ = [
     "CompileOnlyEnd",
     "Finding",
     "LoweredStep",
+    "NotCompiledReason",
+    "NotComputed",
     "Refusal",
     "Report",
     "Request",
@@ -28,8 +30,6 @@ __all__ = [
     "Slice",
     "StepReport",
     "Trial",
-    "Uncomputed",
-    "Why",
     "current_job",
     "end_program",
     "find_slice",

@@ -18,8 +18,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from estimator_bridge.compile_for.errors import CompileError, Why
-from estimator_bridge.compile_for.releases import how_to_install, why_unfit
+from estimator_bridge.compile_for.errors import CompileError, NotCompiledReason
+from estimator_bridge.compile_for.libtpu_releases import how_to_install, why_unfit
 from estimator_bridge.compile_for.slices import Slice
 
 __all__ = ["Compiled", "Compiler", "shared_compiler"]
@@ -108,7 +108,11 @@ class Compiler:
                 raise self._unfit(found["missing"])
             if "error" in found:
                 message = found["error"]
-                why = Why.MEMORY if _OUT_OF_MEMORY.search(message) else Why.TPU
+                why = (
+                    NotCompiledReason.MEMORY
+                    if _OUT_OF_MEMORY.search(message)
+                    else NotCompiledReason.TPU
+                )
                 has_text = found.get("has_text")
                 raise CompileError(why, message, text.read_text("utf-8") if has_text else None)
             return Compiled(
@@ -174,7 +178,8 @@ class Compiler:
             os.close(reads)
             self._forget()
             raise CompileError(
-                Why.SETUP, f"The Python for the TPU's compiler, {self._python!r}, does not start: "
+                NotCompiledReason.SETUP,
+                f"The Python for the TPU's compiler, {self._python!r}, does not start: "
                 f"{error.strerror}. Set ESTIMATOR_BRIDGE_COMPILE_PYTHON to another, or unset "
                 "it to use this program's Python.",
             ) from error  # fmt: skip
@@ -193,7 +198,7 @@ class Compiler:
     def _unfit(self, why: str) -> CompileError:
         self.close()
         return CompileError(
-            Why.SETUP,
+            NotCompiledReason.SETUP,
             f"{self._python} has no supported TPU compiler: {why}. {how_to_install(self._python)}",
         )
 
@@ -219,7 +224,8 @@ class Compiler:
             if not ready:
                 self._kill()
                 raise CompileError(
-                    Why.TIME, f"The TPU's compiler took over {secs:g} s {what} and was stopped."
+                    NotCompiledReason.TIME,
+                    f"The TPU's compiler took over {secs:g} s {what} and was stopped.",
                 )
             part = os.read(self._answers, 1 << 16)
             if not part:
@@ -235,7 +241,7 @@ class Compiler:
         self._process = None
         self._forget()
         how = f"signal {-code}" if code is not None and code < 0 else f"status {code}"
-        return CompileError(Why.CRASH, f"The TPU's compiler died ({how}): {told}")
+        return CompileError(NotCompiledReason.CRASH, f"The TPU's compiler died ({how}): {told}")
 
     def _kill(self) -> None:
         if self._process:

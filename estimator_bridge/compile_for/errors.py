@@ -6,10 +6,10 @@ import enum
 
 from estimator_bridge.compile_for.out_of_memory import OutOfMemory
 
-__all__ = ["CompileError", "Why"]
+__all__ = ["CompileError", "NotCompiledReason"]
 
 
-class Why(enum.Enum):
+class NotCompiledReason(enum.Enum):
     """The reason why a step was not compiled."""
 
     TENSORFLOW = "TensorFlow could not lower it"
@@ -33,7 +33,7 @@ class CompileError(RuntimeError):
 
     def __init__(
         self,
-        why: Why,
+        why: NotCompiledReason,
         message: str,
         text: str | None = None,
         memory: OutOfMemory | None = None,

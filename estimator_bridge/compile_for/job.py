@@ -9,16 +9,16 @@ import sys
 from collections.abc import Callable
 
 from estimator_bridge.compile_for.analysis import LineOf, analyse, analyse_refused
-from estimator_bridge.compile_for.batches import LargestBatch, Search, SearchEndError, Trial
+from estimator_bridge.compile_for.batch_search import LargestBatch, Search, SearchEndError, Trial
 from estimator_bridge.compile_for.compiler import shared_compiler
-from estimator_bridge.compile_for.errors import CompileError, Why
+from estimator_bridge.compile_for.compiler_errors import explain_refusal
+from estimator_bridge.compile_for.errors import CompileError, NotCompiledReason
 from estimator_bridge.compile_for.jax_import import keep_jax_out
 from estimator_bridge.compile_for.lowered import LoweredStep
-from estimator_bridge.compile_for.refusals import explain_refusal
 from estimator_bridge.compile_for.report import Refusal, Report, StepReport
 from estimator_bridge.compile_for.report_file import write_report
 from estimator_bridge.compile_for.request import Request
-from estimator_bridge.compile_for.table import table_of
+from estimator_bridge.compile_for.text_table import table_of
 from estimator_bridge.compile_for.units import as_bytes
 
 __all__ = ["CompileJob", "current_job", "start_job", "use_job"]
@@ -132,7 +132,7 @@ class CompileJob:
         try:
             return Trial(True, self._compiled(name, step, None, line_of).memory.total)
         except CompileError as error:
-            if error.why is not Why.MEMORY:
+            if error.why is not NotCompiledReason.MEMORY:
                 raise SearchEndError(str(error).splitlines()[0]) from error
             return Trial(False, error.memory.needed if error.memory else 0)
 
@@ -154,7 +154,7 @@ class CompileJob:
 
     def not_covered(self, name: str, message: str) -> CompileError:
         """Returns the error of a step that cannot be compiled, and adds it to the report."""
-        error = CompileError(Why.NOT_COVERED, message)
+        error = CompileError(NotCompiledReason.NOT_COVERED, message)
         self.refuse(name, error)
         return error
 
@@ -248,13 +248,13 @@ def _key(name: str, step: LoweredStep) -> tuple[str, str]:
 
 def _explained(error: CompileError, step: LoweredStep, line_of: LineOf) -> CompileError:
     """Returns the compiler's error in terms of the user's program."""
-    if error.why is Why.TPU:
-        return CompileError(Why.TPU, explain_refusal(str(error), step, line_of))
-    if error.why is Why.MEMORY:
+    if error.why is NotCompiledReason.TPU:
+        return CompileError(NotCompiledReason.TPU, explain_refusal(str(error), step, line_of))
+    if error.why is NotCompiledReason.MEMORY:
         memory = analyse_refused(str(error), error.text, step, line_of)
         if memory:
             advice = "Make the batch smaller; --find-batch-size searches for the largest that fits."
-            return CompileError(Why.MEMORY, f"{memory}\n{advice}", memory=memory)
+            return CompileError(NotCompiledReason.MEMORY, f"{memory}\n{advice}", memory=memory)
     return error
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from estimator_bridge.compile_for.batches import LargestBatch
+from estimator_bridge.compile_for.batch_search import LargestBatch
 from estimator_bridge.compile_for.lowered import Finding
 from estimator_bridge.compile_for.out_of_memory import Buffer, OutOfMemory
 
@@ -283,7 +283,7 @@ class Report:
 
     def table(self) -> str:
         """Returns all steps as lines of text."""
-        from estimator_bridge.compile_for.table import table_of  # avoids an import cycle
+        from estimator_bridge.compile_for.text_table import table_of  # avoids an import cycle
 
         return "\n".join([*map(table_of, self.steps), *map(str, self.batches)])
 

@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 
-from estimator_bridge.compile_for.page import page_of
+from estimator_bridge.compile_for.html_page import page_of
 from estimator_bridge.compile_for.report import Report
 
 __all__ = ["check_report_file", "write_report"]

@@ -2,7 +2,7 @@
 
 Each namespace is a module here. The modules and their names are loaded on first use. Namespaces
 for estimators, TPUs and strategies, and tf.contrib as a whole, are in
-`estimator_bridge.legacy.contrib`. This package uses only `errors`, `missing` and
+`estimator_bridge.legacy.contrib`. This package uses only `errors`, `missing_names` and
 `tensorflow_private` of estimator_bridge.
 """
 
@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from estimator_bridge.contrib.advice import Namespaces
+from estimator_bridge.contrib.namespace_advice import Namespaces
 from estimator_bridge.contrib.namespaces import NAMESPACES
-from estimator_bridge.missing import missing_getattr
+from estimator_bridge.missing_names import missing_getattr
 
 __all__ = ["NAMESPACES"]
 

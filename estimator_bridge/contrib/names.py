@@ -67,22 +67,22 @@ NAMES: dict[str, dict[str, str]] = {
             has_arg_scope
         """,
         "framework": "nest",
-        "framework.assigning": """
+        "framework.assignment": """
             assign_from_checkpoint assign_from_checkpoint_fn assign_from_values
             assign_from_values_fn
         """,
-        "framework.deprecating": "deprecated deprecated_arg_values deprecated_args",
-        "framework.finding": """
+        "framework.deprecation": "deprecated deprecated_arg_values deprecated_args",
+        "framework.variable_search": """
             add_model_variable filter_variables get_local_variables get_model_variables
             get_trainable_variables get_unique_variable get_variable_full_name get_variables
             get_variables_by_name get_variables_by_suffix get_variables_to_restore
         """,
-        "framework.steps": """
+        "framework.global_step": """
             VariableDeviceChooser assert_global_step assert_or_get_global_step create_global_step
             get_global_step get_or_create_global_step global_variable local_variable
             zero_initializer
         """,
-        "framework.tensors": """
+        "framework.tensor_checks": """
             assert_scalar_int get_name_scope get_placeholders prepend_name_scope reduce_sum_n
             remove_squeezable_dimensions smart_case smart_cond smart_constant_value strip_name_scope
             with_same_shape with_shape
@@ -125,7 +125,7 @@ NAMES: dict[str, dict[str, str]] = {
         """,
         "layers.dense": "elu fully_connected linear relu relu6",
         "layers.dense_legacy": "legacy_fully_connected legacy_linear legacy_relu",
-        "layers.depthwise": """
+        "layers.depthwise_convolutions": """
             conv2d_in_plane convolution2d_in_plane separable_conv2d separable_convolution2d
         """,
         "layers.embedding": """
@@ -154,7 +154,7 @@ NAMES: dict[str, dict[str, str]] = {
             summarize_activation summarize_activations summarize_biases summarize_collection
             summarize_tensor summarize_tensors summarize_variables summarize_weights
         """,
-        "layers.transposed": """
+        "layers.transposed_convolutions": """
             conv2d_transpose conv3d_transpose convolution2d_transpose convolution3d_transpose
         """,
     },
@@ -198,11 +198,11 @@ NAMES: dict[str, dict[str, str]] = {
         "metrics.ranking": """
             sparse_recall_at_top_k streaming_recall_at_k streaming_sparse_precision_at_top_k
         """,
-        "metrics.rates": """
+        "metrics.false_rates": """
             streaming_false_negative_rate streaming_false_negative_rate_at_thresholds
             streaming_false_positive_rate streaming_false_positive_rate_at_thresholds
         """,
-        "metrics.twins": """
+        "metrics.streaming_aliases": """
             streaming_accuracy streaming_auc streaming_false_negatives
             streaming_false_negatives_at_thresholds streaming_false_positives
             streaming_false_positives_at_thresholds streaming_mean streaming_mean_absolute_error
@@ -224,10 +224,10 @@ NAMES: dict[str, dict[str, str]] = {
         "opt.adam": """
             AdaMaxOptimizer AdamGSOptimizer LazyAdamGSOptimizer LazyAdamOptimizer NadamOptimizer
         """,
-        "opt.averages": "MovingAverageOptimizer",
+        "opt.moving_averages": "MovingAverageOptimizer",
         "opt.external": "ExternalOptimizerInterface ScipyOptimizerInterface",
         "opt.lars": "LARSOptimizer",
-        "opt.signs": "AddSignOptimizer PowerSignOptimizer",
+        "opt.sign_optimizers": "AddSignOptimizer PowerSignOptimizer",
         "opt.weight_decay": """
             AdamWOptimizer DecoupledWeightDecayExtension MomentumWOptimizer
             extend_with_decoupled_weight_decay
@@ -249,8 +249,10 @@ NAMES: dict[str, dict[str, str]] = {
             FusedRNNCell FusedRNNCellAdaptor LSTMBlockFusedCell LSTMBlockWrapper
             TimeReversedFusedRNN
         """,
-        "rnn.gated": "CoupledInputForgetGateLSTMCell GLSTMCell IntersectionRNNCell PhasedLSTMCell",
-        "rnn.independent": "IndRNNCell IndyGRUCell IndyLSTMCell SRUCell",
+        "rnn.lstm_variants": """
+            CoupledInputForgetGateLSTMCell GLSTMCell IntersectionRNNCell PhasedLSTMCell
+        """,
+        "rnn.independent_units": "IndRNNCell IndyGRUCell IndyLSTMCell SRUCell",
         "rnn.wrappers": """
             AttentionCellWrapper EmbeddingWrapper HighwayWrapper InputProjectionWrapper
             OutputProjectionWrapper
@@ -273,11 +275,13 @@ NAMES: dict[str, dict[str, str]] = {
         "seq2seq.function_helpers": "CustomHelper InferenceHelper",
         "seq2seq.helpers": "Helper",
         "seq2seq.loss": "sequence_loss",
-        "seq2seq.memory": "AttentionMechanism",
-        "seq2seq.monotonic": """
+        "seq2seq.attention_memory": "AttentionMechanism",
+        "seq2seq.monotonic_attention": """
             BahdanauMonotonicAttention LuongMonotonicAttention monotonic_attention safe_cumprod
         """,
-        "seq2seq.scheduled": "ScheduledEmbeddingTrainingHelper ScheduledOutputTrainingHelper",
+        "seq2seq.scheduled_sampling": """
+            ScheduledEmbeddingTrainingHelper ScheduledOutputTrainingHelper
+        """,
         "seq2seq.training_helper": "TrainingHelper",
     },
     "stateless": {
@@ -310,7 +314,9 @@ NAMES: dict[str, dict[str, str]] = {
         """,
         "training.hparam_values": "parse_values",
         "training.hparams": "HParams",
-        "training.placement": "GreedyLoadBalancingStrategy RandomStrategy byte_size_load_fn",
+        "training.parameter_servers": """
+            GreedyLoadBalancingStrategy RandomStrategy byte_size_load_fn
+        """,
         "training.resample": "resample_at_rate weighted_resample",
         "training.sampling": "rejection_sample stratified_sample",
         "training.train_loop": "create_train_op train",
@@ -329,17 +335,18 @@ def names_in(namespace: str) -> list[str]:
     return sorted(word.partition("=")[0] for word in words)
 
 
+_FRAMEWORK = NAMES["framework"]
 # The core of slim consists of names of other namespaces.
 NAMES["slim"] = {
     "": "losses metrics",
-    "arg_scope": NAMES["framework"]["arg_scope"],
+    "arg_scope": _FRAMEWORK["arg_scope"],
     "framework": " ".join(
         [
-            *NAMES["framework"]["framework.assigning"].split(),
-            *NAMES["framework"]["framework.finding"].split(),
-            *NAMES["framework"]["framework.steps"].replace("VariableDeviceChooser", "").split(),
+            *_FRAMEWORK["framework.assignment"].split(),
+            *_FRAMEWORK["framework.variable_search"].split(),
+            *_FRAMEWORK["framework.global_step"].replace("VariableDeviceChooser", "").split(),
         ]
     ),
     "layers": " ".join(names_in("layers")),
-    "model_variables": NAMES["framework"]["model_variables"],
+    "model_variables": _FRAMEWORK["model_variables"],
 }

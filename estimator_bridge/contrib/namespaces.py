@@ -13,7 +13,7 @@ from typing import Any
 
 from estimator_bridge.contrib.names import NAMES
 from estimator_bridge.contrib.unsupported import UNSUPPORTED
-from estimator_bridge.missing import missing_getattr
+from estimator_bridge.missing_names import missing_getattr
 
 __all__ = ["NAMESPACES", "Namespace", "read_tables"]
 

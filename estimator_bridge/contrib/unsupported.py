@@ -1,6 +1,6 @@
 """The unsupported names of tf.contrib, and what to use instead of each.
 
-`advice.py` has the namespaces that are missing as a whole.
+`namespace_advice.py` has the namespaces that are missing as a whole.
 """
 
 from __future__ import annotations

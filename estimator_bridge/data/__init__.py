@@ -1,9 +1,9 @@
 """From an input_fn to the batches that a step is given."""
 
 from estimator_bridge.data.batch_input import BatchInput, placeholders
-from estimator_bridge.data.division import DividedDatasets, drawing_nodes
 from estimator_bridge.data.host_datasets import HostDatasets, HostIterators
 from estimator_bridge.data.input_fn import input_fn
+from estimator_bridge.data.input_parts import DividedDatasets, drawing_nodes
 from estimator_bridge.data.inputs import GraphInput, call_input_fn
 
 __all__ = [

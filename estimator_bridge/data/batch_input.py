@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.data.feeding import FeedingQueueRunner
+from estimator_bridge.data.row_queues import RowQueueRunner
 from estimator_bridge.graph import InputPart, LiftedSession
 
 __all__ = ["BatchInput", "placeholders"]
@@ -113,10 +113,10 @@ class BatchInput(abc.ABC):
         """
         return self.dataset(session), list(known)
 
-    def needless_runners(self) -> list[FeedingQueueRunner]:
+    def needless_runners(self) -> list[RowQueueRunner]:
         """Returns the queue runners whose rows ``dataset`` reads itself, without their queues."""
         runners = self._graph.get_collection(tf.compat.v1.GraphKeys.QUEUE_RUNNERS)
-        return [r for r in runners if isinstance(r, FeedingQueueRunner) and r.is_read_directly]
+        return [r for r in runners if isinstance(r, RowQueueRunner) and r.is_read_directly]
 
 
 def placeholders(spec: Any) -> Any:

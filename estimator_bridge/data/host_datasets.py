@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.graph.far_files import read_by
+from estimator_bridge.graph.remote_file_errors import explained_remote_file_errors
 from estimator_bridge.tensorflow_private import eager_mode
 
 __all__ = ["HostDatasets", "HostIterators"]
@@ -89,7 +89,7 @@ class HostDatasets:
                 with tf.device(place):
                     parts.append(iter(placed))
                 devices.append(place)
-            with read_by(self._devices):
+            with explained_remote_file_errors(self._devices):
                 firsts = [next(part)[1] for part in parts]
         return HostIterators(parts, devices, firsts)
 

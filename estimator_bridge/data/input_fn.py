@@ -7,7 +7,7 @@ from typing import Any, Callable
 import tensorflow as tf
 
 from estimator_bridge.model import ModeKeys
-from estimator_bridge.model.by_name import ByName
+from estimator_bridge.model.named_arguments import NamedArguments
 
 __all__ = ["input_fn"]
 
@@ -44,7 +44,7 @@ def input_fn(
       ValueError: it has an argument of another name, or `batch_size` is no positive whole number;
         when called, neither gives a batch size.
     """
-    make = ByName("make_dataset", make_dataset, ("mode", "params"))
+    make = NamedArguments("make_dataset", make_dataset, ("mode", "params"))
     if batch_size is not None:
         _check_batch_size(batch_size, "input_fn(batch_size=...)")
     usual_mode = ModeKeys.TRAIN if training else ModeKeys.EVAL

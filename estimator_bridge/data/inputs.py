@@ -14,9 +14,9 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.data.batch_input import BatchInput, placeholders
-from estimator_bridge.data.division import DividedDatasets, Division
+from estimator_bridge.data.input_parts import DividedDatasets, Division
 from estimator_bridge.data.lifted_inputs import dataset_of_tensors, lifted_dataset
-from estimator_bridge.data.returned import Returned, check_length, is_plain
+from estimator_bridge.data.returned_tensors import ReturnedTensors, check_length, is_plain
 from estimator_bridge.graph import InputPart, LiftedSession
 from estimator_bridge.model import ModeKeys
 from estimator_bridge.model.ancestors import ancestors
@@ -72,9 +72,9 @@ class GraphInput(BatchInput):
     def __init__(self, graph: tf.Graph, result: Any):
         self._known_division: Division | None = None
         self._dataset = result if isinstance(result, tf.data.Dataset) else None
-        self._returned: Returned | None = None
+        self._returned: ReturnedTensors | None = None
         if self._dataset is None:
-            self._returned = Returned(result)
+            self._returned = ReturnedTensors(result)
             super().__init__(graph, self._returned.spec)
         else:
             check_length(self._dataset.element_spec)

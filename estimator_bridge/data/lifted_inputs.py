@@ -14,9 +14,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.data.feeding import FeedingQueueRunner
-from estimator_bridge.data.iterators import dataset_behind, lifted_dataset
-from estimator_bridge.data.returned import is_plain
+from estimator_bridge.data.graph_iterators import dataset_behind, lifted_dataset
+from estimator_bridge.data.returned_tensors import is_plain
+from estimator_bridge.data.row_queues import RowQueueRunner
 from estimator_bridge.graph import Lifted, LiftedSession, Snapshot
 from estimator_bridge.graph.op_kinds import DEQUEUES
 from estimator_bridge.graph.snapshot import node_name
@@ -119,10 +119,12 @@ class _Elements:
         """Adds components of the sources to the elements."""
         self._handed_on = list(refs)
 
-    def __call__(self, draw: tf.Tensor, *components: tf.Tensor) -> list[tf.Tensor]:
+    def __call__(self, rng_step: tf.Tensor, *components: tf.Tensor) -> list[tf.Tensor]:
         values = self._resources.handles(self._lifted.given)
         values.update(zip(self._given, components))
-        made = iter(self._lifted(values, lambda sums: [value for value, _ in sums], draw=draw))
+        made = iter(
+            self._lifted(values, lambda sums: [value for value, _ in sums], rng_step=rng_step)
+        )
         sources = dict(zip(self._given, components))
         leaves = [leaf if is_plain(leaf) else next(made) for leaf in self._leaves]
         return [*leaves, *(sources[ref] for ref in self._handed_on)]
@@ -135,7 +137,7 @@ def _sources(
     queues = {
         runner.queue.queue_ref.op.name: runner
         for runner in session.graph.get_collection(tf.compat.v1.GraphKeys.QUEUE_RUNNERS)
-        if isinstance(runner, FeedingQueueRunner)
+        if isinstance(runner, RowQueueRunner)
     }
     found: dict[str, tf.data.Dataset] = {}
     draws = _draws(snapshot, refs)

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.data.returned import MixedKey
+from estimator_bridge.data.returned_tensors import MixedKey
 
 __all__ = ["batch_size_of", "check_static", "pad_batches", "replica_spec"]
 

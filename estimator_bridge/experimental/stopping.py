@@ -9,7 +9,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.training.cadence import NOW, Due
+from estimator_bridge.training.hook_schedule import NOW, Due
 
 __all__ = ["CheckForStoppingHook", "StopOnPredicateHook", "stop_variable"]
 

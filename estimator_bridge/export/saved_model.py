@@ -9,11 +9,11 @@ from typing import Any, Callable
 import tensorflow as tf
 
 from estimator_bridge.export.assets import check_assets, check_assets_extra, copy_assets_extra
+from estimator_bridge.export.export_folders import new_version
 from estimator_bridge.export.receivers import by_name
 from estimator_bridge.export.signatures import build_signatures, outputs_of
 from estimator_bridge.export.single_replica import write_sums_as_identities
-from estimator_bridge.export.values import saver_of, set_values
-from estimator_bridge.export.versions import new_version
+from estimator_bridge.export.variable_values import saver_of, set_values
 from estimator_bridge.graph import trace_graph
 from estimator_bridge.model import EstimatorSpec, ModeKeys
 from estimator_bridge.tensorflow_private import last_meta_graph

@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.export.single_replica import is_sum_of_one
-from estimator_bridge.graph.library import called_functions, functions_where, reached
+from estimator_bridge.graph.function_library import called_functions, functions_where, reached
 
 __all__ = ["NotRunnableError", "check_is_fed", "check_runs_anywhere"]
 

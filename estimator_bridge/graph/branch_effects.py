@@ -13,7 +13,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.graph.library import called_functions, functions_where
+from estimator_bridge.graph.function_library import called_functions, functions_where
 from estimator_bridge.graph.op_kinds import DRAWS, READS, V1_CONTROL_FLOW
 from estimator_bridge.tensorflow_private import op_def
 

@@ -15,7 +15,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.errors import NotCompilableError
-from estimator_bridge.graph.library import called_functions
+from estimator_bridge.graph.function_library import called_functions
 from estimator_bridge.graph.op_kinds import V1_CONTROL_FLOW
 from estimator_bridge.graph.snapshot import Snapshot
 from estimator_bridge.graph.user_line import line_of_node

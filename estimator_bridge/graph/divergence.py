@@ -13,9 +13,9 @@ from collections.abc import Iterable
 import tensorflow as tf
 
 from estimator_bridge.graph.effects import Effects
-from estimator_bridge.graph.library import called_functions, functions_where
-from estimator_bridge.graph.needed import in_order, needed_nodes
+from estimator_bridge.graph.function_library import called_functions, functions_where
 from estimator_bridge.graph.plan import touched_resources
+from estimator_bridge.graph.pruning import in_order, needed_nodes
 from estimator_bridge.graph.randomness import is_seeded
 from estimator_bridge.graph.replica_local import replica_locals
 from estimator_bridge.graph.snapshot import Snapshot, node_name

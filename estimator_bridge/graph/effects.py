@@ -14,7 +14,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from estimator_bridge.graph.library import called_functions, functions_where
+from estimator_bridge.graph.function_library import called_functions, functions_where
 from estimator_bridge.graph.op_kinds import DRAWS, READS, V1_CONTROL_FLOW
 from estimator_bridge.graph.snapshot import Snapshot, is_stateful, node_name, tensor_ref
 

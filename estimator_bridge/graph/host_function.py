@@ -28,7 +28,7 @@ class HostFunction:
       added: NodeDefs to compute as if they were part of the graph.
 
     Attributes:
-      random_names: the nodes whose results depend on the number of the call (``draw``).
+      random_names: the nodes whose results depend on the number of the call (``rng_step``).
     """
 
     def __init__(
@@ -67,9 +67,9 @@ class HostFunction:
         if not keep and all(snapshot.nodes[name].op == "NoOp" for name in lifted.names):
             return  # many init ops initialize nothing
 
-        def function(draw: tf.Tensor, *fed: tf.Tensor) -> list[tf.Tensor]:
+        def function(rng_step: tf.Tensor, *fed: tf.Tensor) -> list[tf.Tensor]:
             values = {**resources.handles(lifted.given), **dict(zip(feed_names, fed))}
-            results = lifted(values, self._join_alone, draw=draw)
+            results = lifted(values, self._join_alone, rng_step=rng_step)
             operations = [r for r in results if isinstance(r, tf.Operation)]
             with tf.control_dependencies(operations):
                 return [tf.identity(results[i]) for i in keep]
@@ -84,16 +84,16 @@ class HostFunction:
             self._datasets or self._restored or self._stale or resources.combines(self._used)
         )
 
-    def __call__(self, feeds: Mapping[str, Any], draw: int) -> list[tf.Tensor]:
+    def __call__(self, feeds: Mapping[str, Any], rng_step: int) -> list[tf.Tensor]:
         """Returns the eager tensors of the references that are not operations.
 
         Args:
           feeds: values by feed name.
-          draw: how often the random operations have run before.
+          rng_step: how often the random operations have run before.
         """
         if self._function is None:
             return []
-        if self._is_plain and self._was_called and not feeds and not draw:
+        if self._is_plain and self._was_called and not feeds and not rng_step:
             return self._function(self._first_draw)  # three times faster than the code below
         names = sorted(feeds)
         with eager_mode(), tf.device(host_device()):
@@ -101,7 +101,7 @@ class HostFunction:
             _check_not_read(self._resources, self._datasets)
             self._resources.combine(self._used)
             fed = [tf.convert_to_tensor(feeds[n]) for n in names]
-            results = self._function(tf.constant(draw, tf.int64), *fed)
+            results = self._function(tf.constant(rng_step, tf.int64), *fed)
             if self._datasets:
                 results, datasets = results[: -len(self._datasets)], results[-len(self._datasets) :]
                 self._resources.datasets.update(zip(self._datasets, datasets))

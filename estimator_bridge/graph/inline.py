@@ -12,7 +12,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.graph.library import functions_where
+from estimator_bridge.graph.function_library import functions_where
 from estimator_bridge.graph.op_kinds import MEETINGS
 from estimator_bridge.tensorflow_private import op_def
 

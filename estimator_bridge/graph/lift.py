@@ -12,11 +12,11 @@ import tensorflow as tf
 
 from estimator_bridge.errors import NotCompilableError
 from estimator_bridge.graph.collectives import REPLICA_ID
+from estimator_bridge.graph.function_library import make_known, reached
 from estimator_bridge.graph.large_constants import with_value
-from estimator_bridge.graph.library import make_known, reached
 from estimator_bridge.graph.placement import without_placement
 from estimator_bridge.graph.plan import Plan, make_plan
-from estimator_bridge.graph.randomness import DRAW, REPLICA_KEY, Randomness, replica_key
+from estimator_bridge.graph.randomness import REPLICA_KEY, RNG_STEP, Randomness, replica_key
 from estimator_bridge.graph.snapshot import Snapshot, node_name, tensor_ref
 from estimator_bridge.tensorflow_private import import_below_control_edges
 
@@ -57,7 +57,7 @@ class Lifted:
       names: the nodes that a call imports.
       writes: names of the resources that may be written.
       reads_first: names of the resources that must have a value before a call.
-      random_names: the nodes whose results depend on the number of the call (``draw``).
+      random_names: the nodes whose results depend on the number of the call (``rng_step``).
       sums: the CrossReplicaSum nodes, in the order in which a call joins them.
     """
 
@@ -95,7 +95,7 @@ class Lifted:
         values: Mapping[str, tf.Tensor],
         join: JoinFn,
         replica: int | tf.Tensor = 0,
-        draw: tf.Tensor | int = 0,
+        rng_step: tf.Tensor | int = 0,
     ) -> list[Any]:
         """Imports the nodes into the graph under construction.
 
@@ -104,7 +104,7 @@ class Lifted:
           join: sums values over the replicas at each CrossReplicaSum.
           replica: the replica's id: an int, or an int32 scalar if it is known only on the
             device.
-          draw: how often the step ran before, the position in all random streams.
+          rng_step: how often the step ran before, the position in all random streams.
 
         Returns:
           The fetches in order: tensors, and operations for '^a'.
@@ -118,7 +118,7 @@ class Lifted:
             ref: values[ref] if ref.startswith("^") else capture(values[ref]) for ref in self.given
         }
         if self.random_names:
-            known[DRAW + ":0"] = capture(tf.convert_to_tensor(draw, tf.int64))
+            known[RNG_STEP + ":0"] = capture(tf.convert_to_tensor(rng_step, tf.int64))
             known[REPLICA_KEY + ":0"] = replica_key(replica)
         static_replica = replica if isinstance(replica, int) else 0
         for part in self._parts:

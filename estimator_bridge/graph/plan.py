@@ -13,11 +13,11 @@ import dataclasses
 from collections.abc import Iterable
 
 from estimator_bridge.graph.effects import Effects
-from estimator_bridge.graph.library import called_functions, functions_where
-from estimator_bridge.graph.needed import in_order, needed_nodes
+from estimator_bridge.graph.function_library import called_functions, functions_where
+from estimator_bridge.graph.global_step_order import with_global_step_reads_first
 from estimator_bridge.graph.op_kinds import READS, V1_CONTROL_FLOW
+from estimator_bridge.graph.pruning import in_order, needed_nodes
 from estimator_bridge.graph.snapshot import Snapshot, node_name
-from estimator_bridge.graph.step_reads import with_step_reads_ahead
 
 __all__ = ["Plan", "Stage", "make_plan", "touched_resources"]
 
@@ -85,7 +85,7 @@ def make_plan(
     touched = touched_resources(snapshot, order, inputs, resources)
     v1_control_flow = any(snapshot.nodes[name].op in V1_CONTROL_FLOW for name in order)
     if not v1_control_flow:  # there only the program's edges define an order
-        order = with_step_reads_ahead(snapshot, order)
+        order = with_global_step_reads_first(snapshot, order)
     stage_of = _stages(snapshot, order, inputs, touched)
     if v1_control_flow:  # end reads cannot wait for all nodes inside the same stage
         stage_of.update((name, 1) for name in order if name in snapshot.end_reads)

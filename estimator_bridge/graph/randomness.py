@@ -6,9 +6,9 @@ graph, and each resumed run, would start at the beginning. Its stream is Philox 
 (tensorflow/core/kernels/random_op_cpu.h, ReserveRandomOutputs). The stateless ops have inputs for
 key and counter, so this draws the same numbers, bit for bit::
 
-    Stateless...V2(shape, key=[seed], counter=[draw * n * 256, seed2], alg=Philox)
+    Stateless...V2(shape, key=[seed], counter=[rng_step * n * 256, seed2], alg=Philox)
 
-``draw`` counts the runs of the step. Replica 0 keeps the program's key; the others modify it by
+``rng_step`` counts the runs of the step. Replica 0 keeps the program's key; the others modify it by
 their number.
 
 Ops without such a form (shuffles, gamma, candidate samplers), and ops inside function bodies or
@@ -22,13 +22,13 @@ import random
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.graph.library import called_functions, functions_where
+from estimator_bridge.graph.function_library import called_functions, functions_where
 from estimator_bridge.graph.op_kinds import DRAWS
 from estimator_bridge.graph.snapshot import Snapshot, is_stateful
 
-__all__ = ["DRAW", "REPLICA_KEY", "Randomness", "is_seeded", "replica_key"]
+__all__ = ["REPLICA_KEY", "RNG_STEP", "Randomness", "is_seeded", "replica_key"]
 
-DRAW = "estimator_bridge/draw"  # int64 scalar: how often the step has run before
+RNG_STEP = "estimator_bridge/rng_step"  # int64 scalar: how often the step has run before
 REPLICA_KEY = "estimator_bridge/replica_key"  # uint64 [1]: 0 on the first replica
 
 _PHILOX = 1
@@ -58,7 +58,7 @@ class Randomness:
 
     def __init__(self, snapshot: Snapshot, names: list[str], alike: bool = False):
         self._alike = alike
-        self.inputs = [DRAW + ":0", *([] if alike else [REPLICA_KEY + ":0"])]
+        self.inputs = [RNG_STEP + ":0", *([] if alike else [REPLICA_KEY + ":0"])]
         self._random_functions = functions_where(snapshot.library, is_seeded)
         self.stateless = {n for n in names if snapshot.nodes[n].op in DRAWS}
         self._entropy = random.SystemRandom()
@@ -74,7 +74,7 @@ class Randomness:
                                  made.const(np.zeros([1], np.int32))],
                         T=tf.int64, Tidx=tf.int32, keep_dims=False)  # fmt: skip
         stride = made.add("Mul", [size, made.const(np.int64(_STRIDE))], T=tf.int64)
-        position = made.add("Mul", [stride, DRAW], T=tf.int64)
+        position = made.add("Mul", [stride, RNG_STEP], T=tf.int64)
         low = made.cast(position, tf.int64.as_datatype_enum, tf.uint64)
         high = made.const(np.uint64(seed2 & _MASK))
         counter = made.add("Pack", [low, high], T=tf.uint64, N=2, axis=0)

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import tensorflow as tf
 
 from estimator_bridge.graph.lift import Lifted
-from estimator_bridge.graph.one_shot import as_initialized
+from estimator_bridge.graph.one_shot_iterators import as_initialized
 from estimator_bridge.graph.op_kinds import QUEUES
 from estimator_bridge.graph.placement import core_of
 from estimator_bridge.graph.replica_local import deal_out, replica_locals, whole_of

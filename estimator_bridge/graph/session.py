@@ -20,12 +20,12 @@ import tensorflow as tf
 from estimator_bridge.graph.fetches import Fetches, flat_feed
 from estimator_bridge.graph.host_function import HostFunction
 from estimator_bridge.graph.op_errors import with_user_line
-from estimator_bridge.graph.plain_reads import variables_read
+from estimator_bridge.graph.profiling import asks_for_trace, traced
 from estimator_bridge.graph.queue_threads import QueueThreads
 from estimator_bridge.graph.resources import Resources
 from estimator_bridge.graph.session_input import SessionInput
 from estimator_bridge.graph.snapshot import Snapshot
-from estimator_bridge.graph.tracing import asks_for_trace, traced
+from estimator_bridge.graph.variable_fetches import fetched_variables
 from estimator_bridge.tensorflow_private import SessionInterface
 
 __all__ = ["LiftedSession"]
@@ -140,7 +140,7 @@ class LiftedSession(SessionInterface):
         key = (tuple(refs), tuple(sorted(feeds)), tuple(node.name for node in added))
         if key not in self._reads:
             is_plain = not (feeds or added)
-            self._reads[key] = variables_read(self._graph, refs) if is_plain else None
+            self._reads[key] = fetched_variables(self._graph, refs) if is_plain else None
         variables = self._reads[key]
         if variables is not None:
             with self._lock:
@@ -157,14 +157,14 @@ class LiftedSession(SessionInterface):
         with self._lock:  # not while the function runs: an enqueue waits for a dequeue
             function = self._function(key, refs, feeds, added)
             # Operations that run together share one position, at least that of each of them.
-            draw = max(map(self._times_drawn, function.random_names), default=0)
+            rng_step = max(map(self._times_drawn, function.random_names), default=0)
             if function.random_names:
                 self.random_runs += 1
             for name in function.random_names:
                 in_steps = self.steps_run if name in self._in_steps else 0
-                self._draws[name] = draw + 1 - in_steps
+                self._draws[name] = rng_step + 1 - in_steps
         try:
-            return function(feeds, draw)
+            return function(feeds, rng_step)
         except tf.errors.OpError as error:
             raise with_user_line(error, self._graph) from None
 

@@ -10,9 +10,9 @@ import tensorflow as tf
 
 from estimator_bridge.graph.branch_effects import keep_branch_effects
 from estimator_bridge.graph.collectives import spread_collectives
+from estimator_bridge.graph.global_step_rewrite import rewritten_global_step_read
 from estimator_bridge.graph.inline import inline_sums
 from estimator_bridge.graph.large_constants import take_large_constants
-from estimator_bridge.graph.plain_step_read import plain_step_read
 from estimator_bridge.graph.reference_reads import with_reference_reads
 from estimator_bridge.graph.reference_variables import end_read, reference_variables
 from estimator_bridge.tensorflow_private import op_def
@@ -48,7 +48,7 @@ class Snapshot:
       versions: the GraphDef's versions.
       global_steps: the nodes that own the graph's global step.
       constants: the eager values of large constants, by reference; their nodes have none.
-      step_branches: the original nodes that ``plain_step_read`` replaced.
+      step_branches: the original nodes that ``rewritten_global_step_read`` replaced.
       references: the nodes that represent reference variables.
       end_reads: the nodes that read them at the end of a run.
       stands_for: by tensor that ``with_reference_reads`` added, the graph's tensor it replaces.
@@ -83,7 +83,7 @@ class Snapshot:
             graph_def, constants = take_large_constants(graph, graph.as_graph_def())
             keep_branch_effects(graph_def)
             nodes = {node.name: node for node in spread_collectives(inline_sums(graph_def))}
-            reads = plain_step_read(graph)
+            reads = rewritten_global_step_read(graph)
             branches = [nodes[name] for name in reads]
             nodes.update(reads)
             references = frozenset(reference_variables(graph))

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Sequence
 import tensorflow as tf
 
 from estimator_bridge.graph.effects import Effects
-from estimator_bridge.graph.needed import in_order, needed_nodes
 from estimator_bridge.graph.op_kinds import MEETINGS, V1_CONTROL_FLOW
 from estimator_bridge.graph.plan import touched_resources
+from estimator_bridge.graph.pruning import in_order, needed_nodes
 from estimator_bridge.graph.randomness import is_seeded
 from estimator_bridge.graph.resources import Resources
 from estimator_bridge.graph.snapshot import Snapshot, node_name, tensor_ref

@@ -8,9 +8,9 @@ implementation: a V1 head contains a V2 head.
 from estimator_bridge.heads.base import Head
 from estimator_bridge.heads.binary_class import BinaryClassHead
 from estimator_bridge.heads.keys import MetricKeys, PredictionKeys
-from estimator_bridge.heads.multi import MultiHead
 from estimator_bridge.heads.multi_class import MultiClassHead
 from estimator_bridge.heads.multi_label import MultiLabelHead
+from estimator_bridge.heads.multi_objective import MultiHead
 from estimator_bridge.heads.parsing import (
     classifier_parse_example_spec,
     classifier_parse_example_spec_v1,

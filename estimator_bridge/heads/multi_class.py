@@ -13,12 +13,12 @@ from estimator_bridge.heads.arguments import (
     check_reduction,
     check_vocabulary,
 )
-from estimator_bridge.heads.classes import class_predictions, classify_signatures
+from estimator_bridge.heads.class_predictions import class_predictions, classify_signatures
+from estimator_bridge.heads.head_metrics import Measure
 from estimator_bridge.heads.keys import MetricKeys, PredictionKeys
 from estimator_bridge.heads.labels import check_range, class_ids_of
-from estimator_bridge.heads.measures import Measure
 from estimator_bridge.heads.shapes import check_labels, check_logits
-from estimator_bridge.heads.single import Batch, SingleHead
+from estimator_bridge.heads.single_objective import Batch, SingleHead
 from estimator_bridge.model import ExportOutput
 
 __all__ = ["MultiClassHead"]

@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.heads.arguments import check_reduction
+from estimator_bridge.heads.head_metrics import Measure
 from estimator_bridge.heads.keys import (
     DEFAULT_SIGNATURE,
     PREDICT_SIGNATURE,
@@ -16,9 +17,8 @@ from estimator_bridge.heads.keys import (
     PredictionKeys,
 )
 from estimator_bridge.heads.labels import check_range
-from estimator_bridge.heads.measures import Measure
 from estimator_bridge.heads.shapes import check_labels, check_logits
-from estimator_bridge.heads.single import Batch, SingleHead
+from estimator_bridge.heads.single_objective import Batch, SingleHead
 from estimator_bridge.model import ExportOutput, PredictOutput, RegressionOutput
 
 __all__ = ["LogisticRegressionHead", "PoissonRegressionHead", "RegressionHead"]

@@ -9,7 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.heads.base import Head
-from estimator_bridge.heads.multi import MultiHead
+from estimator_bridge.heads.multi_objective import MultiHead
 from estimator_bridge.heads.sequence_steps import real_steps
 from estimator_bridge.model import EstimatorSpec, ModeKeys
 

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from estimator_bridge.heads.arguments import check_reduction
+from estimator_bridge.heads.head_metrics import v1_metric
+from estimator_bridge.heads.head_train_op import v1_train_op, write_summaries
 from estimator_bridge.heads.keys import MetricKeys
 from estimator_bridge.heads.losses import regularized, total_regularization, v1_reduced
-from estimator_bridge.heads.measures import v1_metric
-from estimator_bridge.heads.single import REGULARIZATION, Batch, SingleHead
-from estimator_bridge.heads.training import v1_train_op, write_summaries
+from estimator_bridge.heads.single_objective import REGULARIZATION, Batch, SingleHead
 from estimator_bridge.model import EstimatorSpec, ModeKeys, TPUEstimatorSpec
 
 __all__ = ["AnyV1Head", "LossSpec", "V1Head"]

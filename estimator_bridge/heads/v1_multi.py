@@ -7,6 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.heads.head_train_op import v1_train_op, write_summaries
 from estimator_bridge.heads.keys import MetricKeys
 from estimator_bridge.heads.losses import regularized, total_regularization, whole_loss
 from estimator_bridge.heads.objectives import (
@@ -17,7 +18,6 @@ from estimator_bridge.heads.objectives import (
     merged_losses,
     merged_outputs,
 )
-from estimator_bridge.heads.training import v1_train_op, write_summaries
 from estimator_bridge.heads.v1 import AnyV1Head, LossSpec
 from estimator_bridge.model import EstimatorSpec, ModeKeys
 from estimator_bridge.model.modes import check_mode

@@ -12,11 +12,11 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.heads.binary_class import BinaryClassHead
+from estimator_bridge.heads.head_metrics import v1_metric
 from estimator_bridge.heads.keys import PredictionKeys
-from estimator_bridge.heads.measures import v1_metric
 from estimator_bridge.heads.multi_class import MultiClassHead
 from estimator_bridge.heads.regression import RegressionHead
-from estimator_bridge.heads.single import REGULARIZATION, Batch
+from estimator_bridge.heads.single_objective import REGULARIZATION, Batch
 from estimator_bridge.heads.v1 import V1Head
 
 __all__ = ["V1BinaryHead", "V1MultiClassHead", "V1RegressionHead"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from estimator_bridge.data.feeding import fed_batch
+from estimator_bridge.data.row_queues import fed_batch
 from estimator_bridge.data.rows import Rows
 from estimator_bridge.inputs.checks import check_graph, check_shuffle, column_type
 

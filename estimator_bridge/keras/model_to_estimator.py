@@ -9,7 +9,7 @@ import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
 from estimator_bridge.keras.cloning import CompiledModel
-from estimator_bridge.keras.first_values import first_values
+from estimator_bridge.keras.initial_checkpoint import first_values
 from estimator_bridge.keras.model_fn import keras_model_fn
 from estimator_bridge.model import RunConfig
 from estimator_bridge.tensorflow_private import is_graph_network, was_initialized

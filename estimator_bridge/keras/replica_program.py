@@ -75,7 +75,9 @@ class ReplicaProgram:
         self._refs = refs
         self._initialize(variables)
         with eager_mode(), tf.device(host_device()):
-            function = tf.function(lambda draw, *batch: step(list(batch), draw), autograph=False)
+            function = tf.function(
+                lambda rng_step, *batch: step(list(batch), rng_step), autograph=False
+            )
             self._function = function.get_concrete_function(tf.TensorSpec([], tf.int64), *specs)
 
     def __call__(self, batch: Sequence[Any]) -> list[Any]:
@@ -89,8 +91,8 @@ class ReplicaProgram:
           of all batches since the last reset.
         """
         with eager_mode(), tf.device(host_device()):
-            draw = tf.constant(self._draw, tf.int64)
-            values = self._function(draw, *map(tf.constant, batch))
+            rng_step = tf.constant(self._draw, tf.int64)
+            values = self._function(rng_step, *map(tf.constant, batch))
             self._draw += 1
             local = self._strategy.experimental_local_results
             parts = [local(values[ref]) for ref in self._refs]

@@ -10,11 +10,11 @@ import warnings
 from types import ModuleType
 from typing import Any
 
-from estimator_bridge.legacy.faces import face_v1, face_v2
+from estimator_bridge.legacy.api_modules import api_module_v1, api_module_v2
 from estimator_bridge.legacy.lazy_module import LazyModule
 from estimator_bridge.legacy.old_paths import OLD_MODULES, below
 from estimator_bridge.legacy.tf1.contrib_paths import find_contrib
-from estimator_bridge.legacy.tpu_functions import lead_tpu_functions_here
+from estimator_bridge.legacy.tpu_functions import redirect_tpu_functions
 from estimator_bridge.tensorflow_namespaces import tensorflow_namespaces
 
 __all__ = ["install"]
@@ -48,16 +48,16 @@ def install() -> None:
     import tensorflow.compat.v1
     import tensorflow.compat.v2
 
-    v1, v2 = face_v1(), face_v2()
+    v1, v2 = api_module_v1(), api_module_v2()
     if getattr(tf, "estimator", v2) is not v2:
         raise RuntimeError(
             f"TensorFlow {tf.__version__} has tf.estimator itself, and "
             "estimator_bridge.install() does not replace it. Use that one (do not import "
             "estimator_bridge), or install TensorFlow 2.16 or newer."
         )
-    from estimator_bridge import embedding_parameters
-    from estimator_bridge.legacy.resolver import TPUClusterResolver
-    from estimator_bridge.logs import write_lines_once
+    from estimator_bridge import tpu_embedding_parameters
+    from estimator_bridge.duplicate_log_lines import drop_duplicate_lines
+    from estimator_bridge.legacy.tpu_cluster_resolver import TPUClusterResolver
     from estimator_bridge.runtime.tpu_api import make_tpu_api_know_cores
     from estimator_bridge.tensorflow_private import restore_variable_v1
 
@@ -66,15 +66,15 @@ def install() -> None:
         resolvers: Any = namespace.distribute.cluster_resolver
         resolvers.TPUClusterResolver = TPUClusterResolver
         if name.endswith("v1"):
-            for parameters in embedding_parameters.__all__:
-                kind = getattr(embedding_parameters, parameters)
+            for parameters in tpu_embedding_parameters.__all__:
+                kind = getattr(tpu_embedding_parameters, parameters)
                 setattr(namespace.tpu.experimental, parameters, kind)
-            lead_tpu_functions_here(namespace)
+            redirect_tpu_functions(namespace)
     make_tpu_api_know_cores()
-    write_lines_once()
+    drop_duplicate_lines()
     places = {"tensorflow": v2, "tensorflow.compat.v1": v1, "tensorflow.compat.v2": v2}
-    for place, face in places.items():
-        sys.modules[f"{place}.estimator"] = face
+    for place, estimator in places.items():
+        sys.modules[f"{place}.estimator"] = estimator
     find_contrib()
     restore_variable_v1()
     if not any(isinstance(finder, _OldPaths) for finder in sys.meta_path):
@@ -119,19 +119,19 @@ class _OldPaths(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """Binds modules such as `tensorflow.estimator.export`; a stand-in runs no code."""
         submodule = _submodule(module.__name__)
         if submodule:
-            face = sys.modules[module.__name__.rpartition(".")[0]]
-            sys.modules[module.__name__] = getattr(face, submodule)
+            estimator = sys.modules[module.__name__.rpartition(".")[0]]
+            sys.modules[module.__name__] = getattr(estimator, submodule)
         contrib = _of_contrib(module.__name__)
         if contrib:
             sys.modules[module.__name__] = contrib
 
 
 def _submodule(name: str) -> str | None:
-    """Returns the namespace of the face that a module's full name means; None for other modules."""
+    """Returns the namespace of tf.estimator that a full name means; None for other modules."""
     place, _, last = name.rpartition(".")
-    face = sys.modules.get(place)
-    is_there = last in _SUBMODULES and last in getattr(face, "__all__", ())
-    return last if is_there and face in (face_v1(), face_v2()) else None
+    estimator = sys.modules.get(place)
+    is_there = last in _SUBMODULES and last in getattr(estimator, "__all__", ())
+    return last if is_there and estimator in (api_module_v1(), api_module_v2()) else None
 
 
 def _of_contrib(name: str) -> ModuleType | None:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from types import ModuleType
 from typing import Any
 
-from estimator_bridge.missing import missing_getattr
+from estimator_bridge.missing_names import missing_getattr
 
 __all__ = ["LazyModule"]
 

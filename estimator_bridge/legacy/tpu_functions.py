@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["lead_tpu_functions_here"]
+__all__ = ["redirect_tpu_functions"]
 
 _NAMES = (
     "batch_parallel",
@@ -19,7 +19,7 @@ _NAMES = (
 )
 
 
-def lead_tpu_functions_here(namespace: Any) -> None:
+def redirect_tpu_functions(namespace: Any) -> None:
     """Replaces the functions in a ``tf.compat.v1`` namespace; TensorFlow's modules keep theirs.
 
     Args:

@@ -25,23 +25,23 @@ def bridge_v1_behavior() -> None:
 
     Repeated calls change nothing.
     """
-    from estimator_bridge.legacy.running.bridges.batch_norm import let_moments_take_no_mask
-    from estimator_bridge.legacy.running.bridges.dimensions import let_dimensions_be_whole_floats
+    from estimator_bridge.legacy.running.bridges.batch_norm import ignore_moments_mask
+    from estimator_bridge.legacy.running.bridges.dimensions import accept_float_dimensions
     from estimator_bridge.legacy.running.bridges.sessions import (
-        let_feeds_be_queues,
-        let_sessions_be_on_cores,
+        emulate_feeds,
+        run_sessions_on_cores,
     )
     from estimator_bridge.legacy.running.bridges.summaries import write_without_tensorboard
-    from estimator_bridge.legacy.running.start import split_the_cpu
-    from estimator_bridge.legacy.tf1.truth import let_variables_be_true
+    from estimator_bridge.legacy.running.tensorflow_setup import split_the_cpu
+    from estimator_bridge.legacy.tf1.variable_truth import make_variables_truthy
     from estimator_bridge.tpu_presence import CORES
 
-    let_sessions_be_on_cores()
-    let_feeds_be_queues()
+    run_sessions_on_cores()
+    emulate_feeds()
     write_without_tensorboard()
-    let_moments_take_no_mask()
-    let_dimensions_be_whole_floats()
-    let_variables_be_true()
+    ignore_moments_mask()
+    accept_float_dimensions()
+    make_variables_truthy()
     if os.environ.get(CORES) and not _is_split():
         split_the_cpu(int(os.environ[CORES]))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from estimator_bridge.migrate.findings import Edit, Span
 from estimator_bridge.migrate.module import Module
-from estimator_bridge.migrate.values import Edit, Span
 
 __all__ = ["added_keyword", "calls", "is_spread", "keyword", "methods_called", "renamed_keyword"]
 

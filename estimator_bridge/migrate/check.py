@@ -10,15 +10,15 @@ from dataclasses import dataclass, replace
 from estimator_bridge.legacy.running.dialects import Dialect
 from estimator_bridge.legacy.running.notebooks import is_notebook
 from estimator_bridge.migrate.files import Found, find_files
-from estimator_bridge.migrate.ignoring import Ignored
+from estimator_bridge.migrate.findings import Finding, Severity
+from estimator_bridge.migrate.ignore_comments import Ignored
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.names import Fate, canonical, look_up
 from estimator_bridge.migrate.notebooks import NotebookSource, read_notebook_source
 from estimator_bridge.migrate.options import Options
 from estimator_bridge.migrate.python2 import python2_construct
-from estimator_bridge.migrate.reading import Source, UnreadableError, read_source
 from estimator_bridge.migrate.registry import Rule
-from estimator_bridge.migrate.values import Finding, Severity
+from estimator_bridge.migrate.source_reading import Source, UnreadableError, read_source
 
 __all__ = ["Examined", "Report", "check", "examine", "examine_all"]
 

@@ -156,7 +156,7 @@ def _places(count: int) -> str:
 
 def _written(file: Rewritten) -> bool:
     """Writes a file, or prints why it could not; returns whether it was written."""
-    from estimator_bridge.migrate.writing import write_whole
+    from estimator_bridge.migrate.atomic_writes import write_whole
 
     assert file.source is not None
     try:

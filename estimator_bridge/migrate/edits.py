@@ -6,8 +6,8 @@ import ast
 import textwrap
 from collections.abc import Iterable, Sequence
 
+from estimator_bridge.migrate.findings import Edit, Finding, Severity, Span
 from estimator_bridge.migrate.module import Module
-from estimator_bridge.migrate.values import Edit, Finding, Severity, Span
 
 __all__ = ["applied", "compatible", "with_edits"]
 

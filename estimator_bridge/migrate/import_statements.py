@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from estimator_bridge.migrate.findings import Edit, Span
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.scopes import Import
-from estimator_bridge.migrate.values import Edit, Span
 
 __all__ = ["NewImport", "rewritten"]
 

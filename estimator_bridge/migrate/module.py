@@ -11,14 +11,14 @@ from typing import TypeVar
 from estimator_bridge.legacy.running.dialects import (
     Dialect,
     Verdict,
+    imports_tensorflow,
     judge_nodes,
-    speaks_tensorflow,
 )
 from estimator_bridge.migrate.alias_positions import place_aliases
-from estimator_bridge.migrate.lines import Lines
+from estimator_bridge.migrate.findings import Edit, Finding, Severity, Span
 from estimator_bridge.migrate.names import Known, canonical, look_up
 from estimator_bridge.migrate.scopes import Import, Reference, Scopes
-from estimator_bridge.migrate.values import Edit, Finding, Severity, Span
+from estimator_bridge.migrate.text_offsets import Lines
 
 __all__ = ["Module"]
 
@@ -50,7 +50,7 @@ class Module:
             place_aliases(self.tree, text)
         self.lines = Lines(text)
         self._nodes = list(ast.walk(self.tree))
-        speaks = speaks_tensorflow(text.encode())
+        speaks = imports_tensorflow(text.encode())
         self.verdict = judge_nodes(self._nodes) if speaks else Verdict(None)
         self.dialect = dialect or self.verdict.dialect or Dialect.TF2
 

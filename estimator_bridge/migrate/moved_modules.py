@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
+from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.import_statements import NewImport, rewritten
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.scopes import Import
-from estimator_bridge.migrate.values import Finding, Severity
 
 __all__ = ["imports_elsewhere"]
 

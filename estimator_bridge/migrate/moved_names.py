@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.module import Module
+from estimator_bridge.migrate.name_edits import edits_of_use, shown
 from estimator_bridge.migrate.names import Fate
-from estimator_bridge.migrate.places import edits_of_use, shown
 from estimator_bridge.migrate.scopes import Reference
-from estimator_bridge.migrate.values import Finding, Severity
 
 __all__ = ["moved_uses"]
 

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from estimator_bridge.contrib.advice import OF_TF1, Namespaces
+from estimator_bridge.contrib.namespace_advice import OF_TF1, Namespaces
 from estimator_bridge.legacy.library.names import GONE_MODULES
 from estimator_bridge.legacy.old_paths import OLD_MODULES
 from estimator_bridge.legacy.running.dialects import Dialect
 from estimator_bridge.legacy.tf1.contrib_paths import _FUNCTIONS as FUNCTIONS_OF_FILES
 from estimator_bridge.legacy.tf1.deep_paths import DEEP_MODULES, DEEP_PACKAGES
-from estimator_bridge.legacy.tf1.privates import MODULES, NAMESPACES
+from estimator_bridge.legacy.tf1.private_modules import MODULES, NAMESPACES
 from estimator_bridge.public_names import V2_PLACES
 
 __all__ = ["Fate", "Known", "canonical", "look_up", "tf_slim_name"]

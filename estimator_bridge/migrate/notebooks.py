@@ -10,9 +10,9 @@ import re
 from dataclasses import dataclass, replace
 
 from estimator_bridge.legacy.running.notebooks import NotebookError, read_notebook
+from estimator_bridge.migrate.findings import Finding
 from estimator_bridge.migrate.json_spans import JsonValue, spans_of_code
-from estimator_bridge.migrate.reading import Source, UnreadableError, read_source
-from estimator_bridge.migrate.values import Finding
+from estimator_bridge.migrate.source_reading import Source, UnreadableError, read_source
 
 __all__ = ["NotebookSource", "read_notebook_source"]
 

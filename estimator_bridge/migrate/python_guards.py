@@ -6,10 +6,10 @@ import ast
 
 from estimator_bridge.migrate.module import Module
 
-__all__ = ["is_for_python2"]
+__all__ = ["is_python2_only"]
 
 
-def is_for_python2(module: Module, node: ast.AST) -> bool:
+def is_python2_only(module: Module, node: ast.AST) -> bool:
     """Returns whether a node is in code for Python 2.
 
     Args:

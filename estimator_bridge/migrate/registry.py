@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from estimator_bridge.migrate.findings import Finding
 from estimator_bridge.migrate.module import Module
-from estimator_bridge.migrate.values import Finding
 
 __all__ = ["Rule", "all_rules", "rule", "selected"]
 

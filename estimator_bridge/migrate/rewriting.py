@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from estimator_bridge.migrate.check import Examined, examine, examine_all
 from estimator_bridge.migrate.edits import applied, compatible
+from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.options import Options
-from estimator_bridge.migrate.reading import Source
 from estimator_bridge.migrate.registry import Rule
-from estimator_bridge.migrate.values import Finding, Severity
+from estimator_bridge.migrate.source_reading import Source
 
 __all__ = ["RewriteError", "Rewritten", "rewrite", "rewritten_text"]
 

@@ -2,10 +2,8 @@
 
 from estimator_bridge.model.adapters import Model
 from estimator_bridge.model.cluster import Cluster, TaskType, parse_cluster
-from estimator_bridge.model.counts import IterationsPerLoop, parse_iterations_per_loop
 from estimator_bridge.model.cross_shard import CrossShardOptimizer, cross_replica_sum
 from estimator_bridge.model.estimator_spec import EstimatorSpec
-from estimator_bridge.model.exchange import all_to_all, collective_permute
 from estimator_bridge.model.export_outputs import (
     ClassificationOutput,
     ExportOutput,
@@ -15,6 +13,8 @@ from estimator_bridge.model.export_outputs import (
 from estimator_bridge.model.fn_args import describe_fn, fn_args
 from estimator_bridge.model.host_calls import HostCallHook, call_host_fn
 from estimator_bridge.model.modes import MODE_NAMES, ModeKeys
+from estimator_bridge.model.number_checks import IterationsPerLoop, parse_iterations_per_loop
+from estimator_bridge.model.replica_exchange import all_to_all, collective_permute
 from estimator_bridge.model.reprs import call_repr
 from estimator_bridge.model.run_config import RunConfig
 from estimator_bridge.model.session_config import default_session_config

@@ -7,12 +7,12 @@ from typing import Any, Callable
 
 import tensorflow as tf
 
-from estimator_bridge.model.by_name import ByName
 from estimator_bridge.model.cross_shard import number_of_shards
 from estimator_bridge.model.estimator_spec import EstimatorSpec
-from estimator_bridge.model.gathered import GatheredCall
+from estimator_bridge.model.gathered_call import GatheredCall
 from estimator_bridge.model.keras_layers import KerasLayers, watch_keras_layers
 from estimator_bridge.model.modes import ModeKeys, check_mode
+from estimator_bridge.model.named_arguments import NamedArguments
 from estimator_bridge.model.spec_checks import check_loss
 from estimator_bridge.model.static_shapes import check_static_shapes
 from estimator_bridge.model.tpu_spec import TPUEstimatorSpec
@@ -90,7 +90,7 @@ class Model:
         predictions: Callable[..., Any] | None = None,
         optimizer: Callable[..., Any] | None = None,
     ):
-        self._inference = ByName("inference", inference, _INPUTS)
+        self._inference = NamedArguments("inference", inference, _INPUTS)
         self._loss = _optional("loss", loss, _ALL)
         self._metrics = _optional("metrics", metrics, _ALL)
         self._predictions = _optional("predictions", predictions, _ALL)
@@ -223,11 +223,13 @@ _EXAMPLES = {
 }
 
 
-def _optional(role: str, fn: Callable[..., Any] | None, offered: tuple[str, ...]) -> ByName | None:
-    return None if fn is None else ByName(role, fn, offered)
+def _optional(
+    role: str, fn: Callable[..., Any] | None, offered: tuple[str, ...]
+) -> NamedArguments | None:
+    return None if fn is None else NamedArguments(role, fn, offered)
 
 
-def _returned(part: ByName, values: dict[str, Any]) -> Any:
+def _returned(part: NamedArguments, values: dict[str, Any]) -> Any:
     result = part(values)
     if result is None:
         raise TypeError(f"{part.role} returned None; is a return statement missing in it?")

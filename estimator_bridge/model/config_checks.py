@@ -9,7 +9,7 @@ from typing import Any, Callable
 import tensorflow as tf
 
 from estimator_bridge.model.fn_args import describe_fn, fn_args
-from estimator_bridge.model.strategies import check_strategy
+from estimator_bridge.model.strategy_checks import check_strategy
 
 __all__ = ["SAVE_CHECKPOINTS_ERROR", "check_model_dir", "check_settings"]
 

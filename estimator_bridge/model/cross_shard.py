@@ -10,7 +10,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.model.keras_optimizer import as_graph_optimizer
-from estimator_bridge.model.tensorflows_own import own_tpu_function
+from estimator_bridge.model.replaced_functions import original_tpu_function
 from estimator_bridge.tensorflow_private import get_tpu_context
 
 __all__ = [
@@ -65,7 +65,7 @@ def cross_replica_sum(
     """
     if number_of_shards() is None:
         return tf.identity(x, name=name)
-    return own_tpu_function("cross_replica_sum")(x, group_assignment, name)
+    return original_tpu_function("cross_replica_sum")(x, group_assignment, name)
 
 
 class CrossShardOptimizer(tf.compat.v1.train.Optimizer):

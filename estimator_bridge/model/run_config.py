@@ -19,7 +19,7 @@ from estimator_bridge.model.config_checks import (
 from estimator_bridge.model.reprs import call_repr, changed_from_defaults
 from estimator_bridge.model.session_config import cluster_session_config, default_session_config
 from estimator_bridge.model.settings import Place, Setting
-from estimator_bridge.model.strategies import merge_strategies
+from estimator_bridge.model.strategy_checks import merge_strategies
 from estimator_bridge.model.tf_config import read_tf_config
 
 __all__ = ["RunConfig"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.model.structures import named_leaves
+from estimator_bridge.model.leaf_names import named_leaves
 
 __all__ = ["check_static_shapes"]
 

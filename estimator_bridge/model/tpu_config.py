@@ -8,7 +8,7 @@ from typing import Any
 
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.model.counts import check_positive_integer, parse_iterations_per_loop
+from estimator_bridge.model.number_checks import check_positive_integer, parse_iterations_per_loop
 from estimator_bridge.model.reprs import call_repr, changed_from_defaults
 from estimator_bridge.model.tf_config import read_tf_config
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.runtime.draws import Draws
+from estimator_bridge.runtime.batch_source import BatchSource
 from estimator_bridge.runtime.loop_body import LoopBody
 from estimator_bridge.tensorflow_private import flat_call
 
@@ -26,7 +26,7 @@ class CompiledLoop:
 
     Args:
       body: the function to trace.
-      draws: draws batches.
+      source: reads batches.
       iterator: an iterator of this kind, or what replaces it.
       fed: the specs of the values that each call supplies.
 
@@ -34,9 +34,11 @@ class CompiledLoop:
       graph: the graph of the function.
     """
 
-    def __init__(self, body: LoopBody, draws: Draws, iterator: Any, fed: Sequence[tf.TensorSpec]):
+    def __init__(
+        self, body: LoopBody, source: BatchSource, iterator: Any, fed: Sequence[tf.TensorSpec]
+    ):
         number = tf.TensorSpec([], tf.int64)
-        function = tf.function(functools.partial(body, draws), autograph=False)
+        function = tf.function(functools.partial(body, source), autograph=False)
         concrete = function.get_concrete_function(iterator, number, number, number, *fed)
         self.graph: tf.Graph = concrete.graph
         self._call = flat_call(concrete)
@@ -48,7 +50,7 @@ class CompiledLoop:
             start = end
 
     def __call__(self, given: Sequence[tf.Tensor]) -> dict[str, Any]:
-        """Returns the end state, from the flat iterator, steps, draw, limit and fed values."""
+        """Returns the end state, from the flat iterator, steps, rng_step, limit and fed values."""
         flat = self._call(*given)
         return {key: pack(flat[place]) for key, place, pack in self._unpack}
 

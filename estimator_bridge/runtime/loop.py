@@ -15,7 +15,7 @@ from estimator_bridge.graph.counters import counts_up
 from estimator_bridge.runtime.loop_body import LoopBody
 from estimator_bridge.runtime.loop_result import LoopResult
 from estimator_bridge.runtime.many_steps import ManySteps
-from estimator_bridge.runtime.session_share import NeededParts, RunsBeside
+from estimator_bridge.runtime.session_state import NeededParts, SessionRunCounter
 from estimator_bridge.runtime.single_step import SingleStep
 from estimator_bridge.runtime.step import ReplicaStep
 from estimator_bridge.runtime.step_fetches import StepFetches
@@ -93,7 +93,7 @@ class StepLoop:
         self._many = ManySteps(self._step, body, layout, fed, outputs)
         is_one = strategy.num_replicas_in_sync == 1
         self._beside = (
-            RunsBeside(session, run.random_names) if is_one and run.random_names else None
+            SessionRunCounter(session, run.random_names) if is_one and run.random_names else None
         )
         may_be_single = is_one and layout.full_batch is None and not layout.hosts
         self._single = SingleStep(self._step, fed) if may_be_single else None
@@ -102,7 +102,7 @@ class StepLoop:
         self,
         iterator: Any,
         steps: int,
-        draw: int = 0,
+        rng_step: int = 0,
         limit: int | None = None,
         fed: Sequence[np.ndarray] = (),
         start: int | None = None,
@@ -113,11 +113,12 @@ class StepLoop:
         Args:
           iterator: an iterator of an eager dataset of host batches.
           steps: the largest number of steps.
-          draw: the number of earlier steps, which is the position in the random streams.
+          rng_step: the number of earlier steps, which is the position in the random streams.
           limit: the value of the limit variable at which to end; looked at before each step but
             a call's first on one replica, which runs without a loop where it is the only one.
           fed: the values of the references that are fed, in their order.
-          start: the position at which the loop started that this call ends; by default ``draw``.
+          start: the position at which the loop started that this call ends; by default
+            ``rng_step``.
           singly: whether many calls run a single step: then a separate, faster function pays off;
             else the step runs in the loop, which is compiled in any case.
         """
@@ -125,13 +126,13 @@ class StepLoop:
             iterator = self._parts.of(iterator)
         beside = self._beside.count() if self._beside else 0
         try:
-            self._step.run.begin_loop((draw if start is None else start) + beside)
+            self._step.run.begin_loop((rng_step if start is None else start) + beside)
             values = self._fed_values(fed) if fed else ()
             if steps == 1 and singly and self._single:
-                result = self._single(iterator, draw + beside, values)
+                result = self._single(iterator, rng_step + beside, values)
             else:
-                result = self._many(iterator, steps, draw + beside, limit, values)
-            self._session.steps_run = draw + result.steps
+                result = self._many(iterator, steps, rng_step + beside, limit, values)
+            self._session.steps_run = rng_step + result.steps
             return result
         except tf.errors.OpError as error:
             raise with_user_line(error, self._session.graph) from None

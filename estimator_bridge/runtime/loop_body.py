@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.runtime.draws import Draws, HostDraws
+from estimator_bridge.runtime.batch_source import BatchSource, HostBatchSource
 from estimator_bridge.runtime.step_outputs import StepOutputs
 from estimator_bridge.runtime.watched_step import WatchedStep
 from estimator_bridge.runtime.workers import workers_of
@@ -47,27 +47,27 @@ class LoopBody:
 
     def __call__(
         self,
-        draws: Draws,
+        source: BatchSource,
         iterator: Any,
         steps: tf.Tensor,
-        draw: tf.Tensor,
+        rng_step: tf.Tensor,
         limit: tf.Tensor,
         *fed: tf.Tensor,
     ) -> dict[str, Any]:
         """Traces the loop.
 
         Args:
-          draws: draws batches.
+          source: reads batches.
           iterator: the source of batches.
           steps: the largest number of steps.
-          draw: the position in the random streams at the start.
+          rng_step: the position in the random streams at the start.
           limit: the counter's value at which it ends.
           *fed: values of the references that are fed.
 
         Returns:
           The state after the last step, for ``StepLoop`` to read.
         """
-        is_on_hosts = isinstance(draws, HostDraws)
+        is_on_hosts = isinstance(source, HostBatchSource)
         takes_full_only = self._full_batch is not None and not is_on_hosts
         counter, most = self._step.counter, steps
         if counter and self._counts_up:
@@ -88,25 +88,25 @@ class LoopBody:
         ) -> dict[str, Any]:
             if self._workers.count == 1:  # no draw waits for the loss
                 wanted = is_wanted(state, whatever_loss=True)
-                return {**state, "batch": draws.draw(iterator, wanted, ahead)}
+                return {**state, "batch": source.read(iterator, wanted, ahead)}
             wanted = is_wanted(state)
-            batch = draws.draw(iterator, wanted, ahead)
+            batch = source.read(iterator, wanted, ahead)
             has_one = batch[-1].has_value() | ~wanted
             loss, all_have_one = self._meet(meeting, state["loss"], has_one)
             is_kept = wanted & _is_a_number(loss) & all_have_one
             return {
                 **state,
                 "loss": loss,
-                "batch": tf.cond(is_kept, lambda: batch, draws.nothing),
+                "batch": tf.cond(is_kept, lambda: batch, source.nothing),
             }
 
         def body(state: dict[str, Any]) -> tuple[dict[str, Any]]:
-            batch, ahead = draws.take(iterator, state["batch"])
+            batch, ahead = source.take(iterator, state["batch"])
             stepped = self._stepped_if_full if takes_full_only else self._stepped
-            return (with_next_batch(stepped(state, batch, draw, fed), ahead=ahead),)
+            return (with_next_batch(stepped(state, batch, rng_step, fed), ahead=ahead),)
 
         def goes_on(state: dict[str, Any]) -> tf.Tensor:
-            has_batch = draws.are_there(state["batch"])
+            has_batch = source.has_batch(state["batch"])
             if is_on_hosts:  # nothing is drawn ahead
                 return has_batch & is_wanted(state)
             return has_batch & _is_a_number(state["loss"]) if self._step.loss else has_batch
@@ -115,12 +115,12 @@ class LoopBody:
         shapes = {
             **tf.nest.map_structure(lambda t: t.shape, {**start, "batch": start["done"]}),
             "needs": [] if self._outputs else self._step.fetches.need_shapes,
-            "batch": draws.specs,
+            "batch": source.specs,
         }
         end = tf.while_loop(goes_on, body, (start,), shape_invariants=(shapes,), name="steps")[0]
         batch, needs = end.pop("batch"), end.pop("needs")
-        end["left_over"], wanted = draws.left_over(batch), is_wanted(end)
-        end["ended"] = wanted & draws.have_ended(batch)
+        end["left_over"], wanted = source.left_over(batch), is_wanted(end)
+        end["ended"] = wanted & source.has_ended(batch)
         if is_on_hosts:
             end["ahead"], end["is_short"] = batch[0], wanted & ~end["ended"]
         end["fetched"] = []
@@ -154,9 +154,9 @@ class LoopBody:
         return total[0] / workers.count, total[1] > workers.count - 0.5
 
     def _stepped(
-        self, state: dict[str, Any], batch: Any, draw: tf.Tensor, fed: Sequence[tf.Tensor]
+        self, state: dict[str, Any], batch: Any, rng_step: tf.Tensor, fed: Sequence[tf.Tensor]
     ) -> dict[str, Any]:
-        loss, needs = self._step(batch, draw + state["done"], fed)
+        loss, needs = self._step(batch, rng_step + state["done"], fed)
         new = {**state, "done": state["done"] + 1, "needs": needs}
         if self._step.loss:
             new["loss"] = loss
@@ -166,14 +166,14 @@ class LoopBody:
         return new
 
     def _stepped_if_full(
-        self, state: dict[str, Any], sized_batch: Any, draw: tf.Tensor, fed: Sequence[tf.Tensor]
+        self, state: dict[str, Any], sized_batch: Any, rng_step: tf.Tensor, fed: Sequence[tf.Tensor]
     ) -> dict[str, Any]:
         ((size, components),) = sized_batch
         flat = tf.nest.flatten(components, expand_composites=True)
         kept = {key: value for key, value in state.items() if key != "batch"}
         return tf.cond(
             tf.equal(size, self._full_batch),
-            lambda: self._stepped(kept, flat, draw, fed),
+            lambda: self._stepped(kept, flat, rng_step, fed),
             lambda: {**kept, "short_size": size, "short_batch": flat},
         )
 

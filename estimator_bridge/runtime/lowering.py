@@ -122,11 +122,11 @@ class StepLowering:
         handles: dict[str, tf.Tensor] = {}
 
         @tf.autograph.experimental.do_not_convert
-        def on_one_replica(draw: tf.Tensor, *components: tf.Tensor) -> Any:
+        def on_one_replica(rng_step: tf.Tensor, *components: tf.Tensor) -> Any:
             handles.update(self._handles(variables))
             values = {**handles, **dict(zip(self.inputs, components))}
             number = replica if isinstance(replica, int) else replica()
-            results = self.lifted(values, join, number, draw)
+            results = self.lifted(values, join, number, rng_step)
             return [tf.identity(result) for result in results[: self.results]]
 
         function = tf.function(on_one_replica, autograph=False, jit_compile=True)

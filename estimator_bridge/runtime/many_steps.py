@@ -9,9 +9,9 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.graph import host_device
-from estimator_bridge.graph.far_files import read_by
+from estimator_bridge.graph.remote_file_errors import explained_remote_file_errors
+from estimator_bridge.runtime.batch_source import batch_source_of
 from estimator_bridge.runtime.compiled_loop import CompiledLoop
-from estimator_bridge.runtime.draws import draws_of
 from estimator_bridge.runtime.loop_body import LoopBody
 from estimator_bridge.runtime.loop_result import LoopResult
 from estimator_bridge.runtime.step_outputs import StepOutputs
@@ -56,15 +56,15 @@ class ManySteps:
         self._numbers: dict[int, tf.Tensor] = {}
 
     def __call__(
-        self, iterator: Any, steps: int, draw: int, limit: int | None, fed: Sequence[tf.Tensor]
+        self, iterator: Any, steps: int, rng_step: int, limit: int | None, fed: Sequence[tf.Tensor]
     ) -> LoopResult:
         """Runs up to ``steps`` steps; see ``StepLoop``."""
         self._step.run.check_ready()
         function, drawn_from = self.function(iterator)
-        numbers = steps, draw if self._is_random else 0, _NO_LIMIT if limit is None else limit
+        numbers = steps, rng_step if self._is_random else 0, _NO_LIMIT if limit is None else limit
         given = [*drawn_from, *map(self._number, numbers), *fed]
         if self._layout.hosts:
-            with read_by([host.device for host in self._layout.hosts]):
+            with explained_remote_file_errors([host.device for host in self._layout.hosts]):
                 state = function(given)
         else:
             state = function(given)
@@ -90,13 +90,13 @@ class ManySteps:
             return self._bound[iterator]
         elements, full_batch = self._layout.elements or 1, self._layout.full_batch
         with eager_mode(), tf.device(host_device()):
-            draws, drawn_from = draws_of(iterator, elements, full_batch)
-            compiled = next((loop for key, loop in self.compiled if key == draws.key), None)
+            source, drawn_from = batch_source_of(iterator, elements, full_batch)
+            compiled = next((loop for key, loop in self.compiled if key == source.key), None)
             if compiled is None:
-                compiled = CompiledLoop(self._body, draws, drawn_from, self.fed)
-                self.compiled.append((draws.key, compiled))
+                compiled = CompiledLoop(self._body, source, drawn_from, self.fed)
+                self.compiled.append((source.key, compiled))
         found = compiled, tf.nest.flatten(drawn_from, expand_composites=True)
-        if draws.is_bound:
+        if source.is_bound:
             self._bound[iterator] = found
         return found
 

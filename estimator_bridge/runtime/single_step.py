@@ -32,12 +32,12 @@ class SingleStep:
         self._iterator: Any = None
         self._call: Callable[..., list[Any]] | None = None
 
-    def __call__(self, iterator: Any, draw: int, fed: Sequence[tf.Tensor]) -> LoopResult:
+    def __call__(self, iterator: Any, rng_step: int, fed: Sequence[tf.Tensor]) -> LoopResult:
         """Runs the step; see ``StepLoop``.
 
         Args:
           iterator: an iterator of an eager dataset; another one compiles the step again.
-          draw: the position in the random streams.
+          rng_step: the position in the random streams.
           fed: the fed values.
         """
         if self._call is None or self._iterator is not iterator:
@@ -45,7 +45,7 @@ class SingleStep:
         given = list(fed)
         if self._is_random:  # to enter these contexts costs a small step percents
             with eager_mode(), tf.device(host_device()):
-                given.insert(0, tf.constant(draw, tf.int64))
+                given.insert(0, tf.constant(rng_step, tf.int64))
         reached, *values = self._call(*given)
         limit_value = int(reached)
         if limit_value == _ENDED:
@@ -69,11 +69,11 @@ class SingleStep:
             return flat_call(function.get_concrete_function(*number, *self._fed))
 
     def _traced(self, *given: tf.Tensor) -> list[Any]:
-        draw, fed = (given[0], given[1:]) if self._is_random else (0, given)
+        rng_step, fed = (given[0], given[1:]) if self._is_random else (0, given)
         batch, step = self._iterator.get_next_as_optional(), self._step
 
         def run() -> list[Any]:
-            loss, needs = step([batch.get_value()], draw, fed)
+            loss, needs = step([batch.get_value()], rng_step, fed)
             values = [*([loss] if step.loss else []), *step.fetches.computed(needs)]
             return [step.counted() if step.counter else tf.constant(0, tf.int64), *values]
 

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from estimator_bridge.graph import JoinFn, Lifted, LiftedSession, Snapshot, host_device
 from estimator_bridge.graph.compilable import find_obstacles, not_compilable
-from estimator_bridge.runtime.host_part import HostPart
+from estimator_bridge.runtime.host_step import HostPart
 from estimator_bridge.runtime.lowering import StepLowering
 from estimator_bridge.runtime.replicas import replica_id
 from estimator_bridge.runtime.step_values import (
@@ -130,19 +130,19 @@ class ReplicaStep:
         session = self._session
         return StepLowering(session.graph, session.resources, self._lifted, refs, count)
 
-    def begin_loop(self, draw: int) -> None:
+    def begin_loop(self, rng_step: int) -> None:
         """Sets the position of a loop's first step, from which the host counts."""
         if self._host:
-            self._host.begin_loop(draw)
+            self._host.begin_loop(rng_step)
 
     def __call__(
-        self, batch: Any, draw: tf.Tensor, fed: Sequence[tf.Tensor] = ()
+        self, batch: Any, rng_step: tf.Tensor, fed: Sequence[tf.Tensor] = ()
     ) -> dict[str, Any]:
         """Runs the step.
 
         Args:
           batch: see ``BatchLayout.deal``.
-          draw: the position in the random streams.
+          rng_step: the position in the random streams.
           fed: the values of the references that are fed, in their order.
 
         Returns:
@@ -155,7 +155,7 @@ class ReplicaStep:
             values = self._session.resources.handles(self._lifted.given)
             values.update(zip(self._inputs, self._cut(components)))
             values.update(zip(self._fed, fed))
-            results = self._lifted(values, self._join(), replica_id(), draw)
+            results = self._lifted(values, self._join(), replica_id(), rng_step)
             return [tf.identity(result) for result in results[: len(self._tensors)]]
 
         results = self._strategy.run(
@@ -163,7 +163,7 @@ class ReplicaStep:
         )
         values = dict(zip(self._tensors, results))
         if self._host:
-            values.update(self._host(values, draw, fed))
+            values.update(self._host(values, rng_step, fed))
         return values
 
     def _cut(self, components: Sequence[tf.Tensor]) -> Sequence[tf.Tensor]:

@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.graph import LiftedSession, Snapshot
-from estimator_bridge.graph.deferred import defer
+from estimator_bridge.graph.deferred_fetches import defer
 
 __all__ = ["StepFetches"]
 

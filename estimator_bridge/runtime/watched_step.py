@@ -37,14 +37,14 @@ class WatchedStep:
     counter: str | None
 
     def __call__(
-        self, batch: Any, draw: Any, fed: Sequence[tf.Tensor]
+        self, batch: Any, rng_step: Any, fed: Sequence[tf.Tensor]
     ) -> tuple[tf.Tensor, list[Any]]:
         """Runs the step; see ``ReplicaStep``.
 
         Returns:
           The loss, averaged over the replicas (0 if none is watched), and the fetches' needs.
         """
-        values = self.run(batch, draw, fed)
+        values = self.run(batch, rng_step, fed)
         loss = tf.constant(0.0)
         if self.loss:
             loss = mean_over_replicas(self.strategy, values[self.loss])

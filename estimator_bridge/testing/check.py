@@ -12,9 +12,9 @@ import tensorflow as tf
 
 from estimator_bridge.model import MODE_NAMES, ModeKeys, TPURunConfig
 from estimator_bridge.runtime import emulate_cores
-from estimator_bridge.testing.batches import KeptBatch
 from estimator_bridge.testing.comparisons import TrainedStep, check_tpu_graph, compare_results
 from estimator_bridge.testing.described_tpu import TPUGraph, described_tpu
+from estimator_bridge.testing.kept_batch import KeptBatch
 from estimator_bridge.testing.report import ModelReport, explained, place_of
 from estimator_bridge.testing.runs import ModelRun, dynamic_operations
 from estimator_bridge.tpu.estimator import TPUEstimator

@@ -12,8 +12,8 @@ import numpy as np
 from estimator_bridge.graph.compilable import xla_compiles
 from estimator_bridge.graph.user_line import line_of_node
 from estimator_bridge.runtime import StepLoop
-from estimator_bridge.testing.batches import KeptBatch
 from estimator_bridge.testing.described_tpu import TPUGraph
+from estimator_bridge.testing.kept_batch import KeptBatch
 from estimator_bridge.testing.report import ModelCheckError, ModelReport
 from estimator_bridge.testing.runs import ModelRun
 

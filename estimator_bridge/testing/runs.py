@@ -16,8 +16,8 @@ from estimator_bridge.graph.randomness import is_seeded
 from estimator_bridge.graph.user_line import line_of_node
 from estimator_bridge.runtime import StepLoop
 from estimator_bridge.tensorflow_private import eager_mode
-from estimator_bridge.testing.batches import KeptBatch
 from estimator_bridge.testing.described_tpu import TPUGraph
+from estimator_bridge.testing.kept_batch import KeptBatch
 from estimator_bridge.tpu.estimator import TPUEstimator
 from estimator_bridge.tpu.execution import TPUExecution
 from estimator_bridge.training.initialize import open_session

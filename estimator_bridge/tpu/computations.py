@@ -15,10 +15,10 @@ import tensorflow as tf
 from estimator_bridge.compile_for import refuse_uncovered
 from estimator_bridge.graph.trace import shards_are
 from estimator_bridge.model.cross_shard import number_of_shards
-from estimator_bridge.model.tensorflows_own import own_tpu_function
+from estimator_bridge.model.replaced_functions import original_tpu_function
 from estimator_bridge.runtime import tpu_present
-from estimator_bridge.tpu.feeds import core_is
-from estimator_bridge.tpu.joined_replicas import JoinedReplicas
+from estimator_bridge.tpu.emulated_feeds import core_is
+from estimator_bridge.tpu.replicas_in_one_graph import JoinedReplicas
 
 __all__ = ["batch_parallel", "replicate", "rewrite", "shard"]
 
@@ -27,7 +27,7 @@ _NOT_COMPILED = (
     "eb.testing.compile_for_tpu compiles the same computation as a model_fn."
 )
 _v1 = tf.compat.v1
-_replicate = own_tpu_function("replicate")
+_replicate = original_tpu_function("replicate")
 
 
 def rewrite(

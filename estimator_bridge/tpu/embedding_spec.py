@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from estimator_bridge.embedding_parameters import EmbeddingParameters
 from estimator_bridge.tensorflow_private import (
     CORE_EMBEDDING_COLUMNS,
     EMBEDDING_COLUMN,
     SHARED_EMBEDDING_COLUMN,
 )
+from estimator_bridge.tpu_embedding_parameters import EmbeddingParameters
 
 __all__ = ["EmbeddingConfigSpec"]
 

@@ -14,11 +14,6 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from estimator_bridge.embedding_parameters import (
-    AdagradParameters,
-    AdamParameters,
-    EmbeddingParameters,
-)
 from estimator_bridge.model.cross_shard import cross_replica_sum
 from estimator_bridge.tensorflow_private import (
     SHARED_EMBEDDING_COLUMN,
@@ -27,6 +22,11 @@ from estimator_bridge.tensorflow_private import (
     shared_table_name,
 )
 from estimator_bridge.tpu.embedding_spec import EmbeddingConfigSpec
+from estimator_bridge.tpu_embedding_parameters import (
+    AdagradParameters,
+    AdamParameters,
+    EmbeddingParameters,
+)
 
 __all__ = ["EmbeddingTables"]
 

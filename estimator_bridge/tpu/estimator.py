@@ -12,7 +12,7 @@ import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
 from estimator_bridge.model import InputPipelineConfig, ModeKeys, TPURunConfig
-from estimator_bridge.model.counts import check_positive_integer
+from estimator_bridge.model.number_checks import check_positive_integer
 from estimator_bridge.runtime import cores_for_any_tpu, default_strategy, tpu_strategy
 from estimator_bridge.tpu.cpu_execution import CPUExecution, DistributedCPUExecution
 from estimator_bridge.tpu.embedding_spec import EmbeddingConfigSpec

@@ -11,7 +11,7 @@ from estimator_bridge.graph import Resources, Snapshot, StateCut, cut_before_sta
 from estimator_bridge.model import EstimatorSpec, ModeKeys, TPUEstimatorSpec
 from estimator_bridge.model.cross_shard import cross_replica_sum
 from estimator_bridge.tensorflow_private import last_loss_reduction
-from estimator_bridge.training.distribution.joined import check_joined
+from estimator_bridge.training.distribution.divergence_check import check_no_divergence
 from estimator_bridge.training.execution import reference
 
 __all__ = [
@@ -120,7 +120,7 @@ def check_joined_by_strategy(operation: str, replicas: int, is_whole: bool) -> N
             f"{replicas} replicas the whole batch, so gradients would be {replicas} times too "
             "large. Give the loss a mean reduction, or leave per_host_input_for_training out."
         )
-    check_joined(graph, [operation], replicas, "this TPUEstimator")
+    check_no_divergence(graph, [operation], replicas, "this TPUEstimator")
     if not any(node.op == "CrossReplicaSum" for node in Snapshot.of(graph).nodes.values()):
         raise NotImplementedError(
             "This estimator cannot train on several cores: its training step adds up nothing over "

@@ -23,20 +23,20 @@ from estimator_bridge.tensorflow_private import cores_per_replica
 from estimator_bridge.tpu.embedding_spec import EmbeddingConfigSpec
 from estimator_bridge.tpu.embedding_tables import EmbeddingTables
 from estimator_bridge.tpu.global_batch import GlobalBatch, plan_of_replicas
-from estimator_bridge.tpu.layout import InputCall, Layout
-from estimator_bridge.tpu.partition import flat_partitions
-from estimator_bridge.tpu.refused_ops import check_ops
+from estimator_bridge.tpu.input_layout import InputCall, Layout
+from estimator_bridge.tpu.input_partitions import flat_partitions
 from estimator_bridge.tpu.traced_modes import (
     Replicas,
     trace_evaluation,
     trace_prediction,
     trace_training,
 )
-from estimator_bridge.training.distribution.tracing import TracingStrategy
+from estimator_bridge.tpu.unsupported_ops import check_ops
+from estimator_bridge.training.distribution.tracing_strategy import TracingStrategy
 from estimator_bridge.training.execution import Execution, TracedModel
 from estimator_bridge.training.input_plan import InputPlan, TracedBatch
+from estimator_bridge.training.loop_limits import LoopLimits
 from estimator_bridge.training.model_call import call_model_fn
-from estimator_bridge.training.pace import Pace
 from estimator_bridge.training.params import with_params
 
 __all__ = ["TPUExecution"]
@@ -104,14 +104,14 @@ class TPUExecution(Execution):
 
         return plan_of_replicas(self._batch, self._layout, mode, call, self._partitions)
 
-    def pace(self, mode: str, steps: int | None = None) -> Pace:
+    def loop_limits(self, mode: str, steps: int | None = None) -> LoopLimits:
         """In training iterations_per_loop, as steps or as seconds; an evaluation is one loop."""
         if mode != ModeKeys.TRAIN:
-            return Pace(steps=steps)
+            return LoopLimits(steps=steps)
         loop = parse_iterations_per_loop(self.config.tpu_config.iterations_per_loop)
         if loop.unit == "seconds":
-            return Pace(seconds=loop.value, hooks_wait=True)
-        return Pace(steps=loop.value)
+            return LoopLimits(seconds=loop.value, hooks_wait=True)
+        return LoopLimits(steps=loop.value)
 
     def trace(
         self, model_fn: Callable, batch: TracedBatch, mode: str, params: Mapping[str, Any]

@@ -17,7 +17,7 @@ from estimator_bridge.tensorflow_private import (
     operations_made_otherwise,
     tpu_ops,
 )
-from estimator_bridge.tpu.feeds import FEEDS, current_core
+from estimator_bridge.tpu.emulated_feeds import FEEDS, current_core
 
 __all__ = [
     "InfeedQueue",

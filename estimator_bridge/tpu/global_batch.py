@@ -14,7 +14,7 @@ from estimator_bridge.model import InputPipelineConfig, ModeKeys
 from estimator_bridge.model.tpu_config import TPUConfig
 from estimator_bridge.runtime import BatchLayout
 from estimator_bridge.runtime.hosts import is_here
-from estimator_bridge.tpu.layout import Feeding, InputCall, Layout
+from estimator_bridge.tpu.input_layout import Feeding, InputCall, Layout
 from estimator_bridge.tpu.sharded_input import HostInputs, PerCoreInput, ShardedInput
 from estimator_bridge.training.input_plan import InputPlan
 

@@ -6,15 +6,15 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.model.tensorflows_own import own_tpu_function
+from estimator_bridge.model.replaced_functions import original_tpu_function
 from estimator_bridge.runtime import tpu_present
 from estimator_bridge.runtime.strategies import started_topology
 from estimator_bridge.runtime.topology import topology_of
 
 __all__ = ["initialize_system", "shutdown_system"]
 
-_initialize_system = own_tpu_function("initialize_system")
-_shutdown_system = own_tpu_function("shutdown_system")
+_initialize_system = original_tpu_function("initialize_system")
+_shutdown_system = original_tpu_function("shutdown_system")
 
 
 def initialize_system(

@@ -10,9 +10,9 @@ from estimator_bridge.training.exporters import (
     FinalExporter,
     LatestExporter,
 )
-from estimator_bridge.training.grace import GracePeriod
+from estimator_bridge.training.grace_period import GracePeriod
 from estimator_bridge.training.input_position import CheckpointInputPipelineHook
-from estimator_bridge.training.reports import ProgressHook, StepReport
+from estimator_bridge.training.progress_reports import ProgressHook, StepReport
 from estimator_bridge.training.watchdog import Watchdog
 
 __all__ = [

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from estimator_bridge.model import RunConfig, TaskType
 from estimator_bridge.model.argument_lists import checked_items
-from estimator_bridge.model.counts import check_number
+from estimator_bridge.model.number_checks import check_number
 
 __all__ = ["check_hooks", "check_listeners", "check_steps", "check_trains"]
 

@@ -10,8 +10,8 @@ import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
 from estimator_bridge.checkpoint import SaverSnapshot, Write, why_not_beside_steps
-from estimator_bridge.training.cadence import NOW, Due, due_by_timer
 from estimator_bridge.training.graph_files import GraphSaverHook
+from estimator_bridge.training.hook_schedule import NOW, Due, due_by_timer
 
 __all__ = ["AsyncCheckpointSaverHook", "AsyncCheckpoints", "wants_async"]
 

@@ -8,7 +8,13 @@ from collections.abc import Callable
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.compile_for import CompileError, CompileJob, SearchEndError, Trial, Why
+from estimator_bridge.compile_for import (
+    CompileError,
+    CompileJob,
+    NotCompiledReason,
+    SearchEndError,
+    Trial,
+)
 from estimator_bridge.errors import NotCompilableError
 from estimator_bridge.graph import continue_trace
 from estimator_bridge.runtime import StepLoop
@@ -112,9 +118,9 @@ def _compile_one(job: CompileJob, program: Program) -> Trial | None:
     except NotCompilableError:
         return None  # the report has it
     except CompileError as error:
-        if error.why is Why.SETUP:
+        if error.why is NotCompiledReason.SETUP:
             raise
-        if error.why is not Why.MEMORY:
+        if error.why is not NotCompiledReason.MEMORY:
             return None
         return Trial(False, error.memory.needed if error.memory else 0)
 

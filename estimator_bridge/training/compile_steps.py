@@ -12,8 +12,8 @@ from estimator_bridge.compile_for import (
     CompileError,
     CompileJob,
     LoweredStep,
+    NotCompiledReason,
     StepReport,
-    Why,
 )
 from estimator_bridge.data.component_names import input_names
 from estimator_bridge.errors import NotCompilableError
@@ -67,7 +67,7 @@ def compile_loop(
     try:
         lowered = lower(program, loop, has_values)
     except NotCompilableError as error:
-        job.refuse(name, CompileError(Why.TENSORFLOW, str(error)))
+        job.refuse(name, CompileError(NotCompiledReason.TENSORFLOW, str(error)))
         raise
     return job.compile(name, lowered, program.plan.examples, line_finder(program))
 

@@ -21,10 +21,10 @@ from estimator_bridge.checkpoint import (
     step_of,
     wait_for_abandoned,
 )
-from estimator_bridge.collector import spared
-from estimator_bridge.compile_for import CompileJob, Uncomputed, current_job, end_program
+from estimator_bridge.compile_for import CompileJob, NotComputed, current_job, end_program
+from estimator_bridge.duplicate_log_lines import drop_duplicate_lines
 from estimator_bridge.errors import DiskFullError
-from estimator_bridge.logs import write_lines_once
+from estimator_bridge.gc_tuning import gc_frozen_at_startup
 from estimator_bridge.model import (
     ModeKeys,
     RunConfig,
@@ -44,23 +44,23 @@ from estimator_bridge.training.distribution import DistributedExecution, strateg
 from estimator_bridge.training.evaluate import evaluate_program
 from estimator_bridge.training.execution import Execution
 from estimator_bridge.training.export_methods import ExportMethods
-from estimator_bridge.training.grace import grace_of
-from estimator_bridge.training.kept_programs import KeptPrograms
-from estimator_bridge.training.members import check_members, check_uncalled
+from estimator_bridge.training.grace_period import grace_of
 from estimator_bridge.training.model_call import call_model_fn, check_model_fn
 from estimator_bridge.training.original_methods import OriginalMethods
+from estimator_bridge.training.overridden_members import check_members, check_uncalled
 from estimator_bridge.training.params import shown_params
 from estimator_bridge.training.predict import predict_program
 from estimator_bridge.training.program import Program, trace_program
+from estimator_bridge.training.program_cache import ProgramCache
 from estimator_bridge.training.session_options import apply_session_config
 from estimator_bridge.training.termination import (
     Stage,
     ending_on_signals,
     interruptible,
 )
-from estimator_bridge.training.together import check_cluster, meet, with_workers
 from estimator_bridge.training.train import train_program
 from estimator_bridge.training.watchdog import watched
+from estimator_bridge.training.worker_sync import check_cluster, wait_for_workers, with_workers
 
 __all__ = ["Estimator"]
 
@@ -97,14 +97,14 @@ class Estimator(ExportMethods, OriginalMethods):
     ):
         type(self)._assert_members_are_not_overridden(self)
         check_uncalled(self)
-        write_lines_once()
+        drop_duplicate_lines()
         apply_session_config(getattr(config, "session_config", None))
         self._config = config_with_folder(config, model_dir)
         self._model_dir: str = self._config.model_dir
         self._model_fn = check_model_fn(model_fn, params)
         self._params = copy.deepcopy(params or {})
         self._warm_start_settings = parse_warm_start(warm_start_from)
-        self._kept = KeptPrograms()
+        self._kept = ProgramCache()
 
     def _assert_members_are_not_overridden(self) -> None:
         """Checks a subclass; one that may replace members replaces this."""
@@ -181,7 +181,7 @@ class Estimator(ExportMethods, OriginalMethods):
             return self
         with contextlib.ExitStack() as stack:
             stack.enter_context(self._loop("training_loop"))
-            stack.enter_context(spared())
+            stack.enter_context(gc_frozen_at_startup())
             termination = stack.enter_context(ending_on_signals(self._model_dir, grace_of(hooks)))
             stack.enter_context(watched("Training", hooks, self._model_dir))
             execution = self._execution(ModeKeys.TRAIN)
@@ -201,7 +201,7 @@ class Estimator(ExportMethods, OriginalMethods):
                 remove_leftovers(self._model_dir)
             is_compared = workers.count > 1 or max_steps is not None
             step = step_of(latest) if latest and is_compared else None
-            step = meet(workers, step, self._config)
+            step = wait_for_workers(workers, step, self._config)
             if max_steps is not None and step is not None and step >= max_steps:
                 if workers.count > 1 or not self._was_cut_short(latest):
                     logging.info("Skipping training since max_steps has already saved.")
@@ -244,7 +244,7 @@ class Estimator(ExportMethods, OriginalMethods):
         hooks = check_hooks(hooks)
         job = self._compiled_only(input_fn, ModeKeys.EVAL, steps)
         if job:
-            return Uncomputed(job)
+            return NotComputed(job)
         with (
             interruptible("Evaluation"),
             watched("Evaluation", hooks, self._model_dir),

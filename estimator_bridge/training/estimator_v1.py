@@ -8,7 +8,7 @@ from typing import Any
 
 from estimator_bridge.model import ModeKeys
 from estimator_bridge.training.estimator import Estimator
-from estimator_bridge.training.members import check_members
+from estimator_bridge.training.overridden_members import check_members
 
 __all__ = ["EstimatorV1"]
 

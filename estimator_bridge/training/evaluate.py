@@ -10,7 +10,7 @@ from typing import Any
 from tensorflow.compat.v1 import logging
 
 from estimator_bridge.graph import continue_trace
-from estimator_bridge.training.cadence import are_called
+from estimator_bridge.training.hook_schedule import are_called
 from estimator_bridge.training.hooked_loop import ENDS, HookedLoop
 from estimator_bridge.training.initialize import open_session
 from estimator_bridge.training.last_step import StopAfterHook
@@ -74,7 +74,7 @@ def _run(program: Program, hooks: list[Any], steps: int | None, iterator: Any) -
         hooks,
         program.kept_loop,
         None,  # a NaN loss is a result here, not a failure
-        program.execution.pace(program.mode, steps if are_called(hooks) else None),
+        program.execution.loop_limits(program.mode, steps if are_called(hooks) else None),
         original_fetches=[update for _, update in program.spec.eval_metric_ops.values()],
         singly=bool(hooks),
     )

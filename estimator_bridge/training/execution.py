@@ -14,9 +14,9 @@ from estimator_bridge.model import EstimatorSpec, ModeKeys, RunConfig, TPUEstima
 from estimator_bridge.model.host_calls import HostCallHook, SummaryWritersHook
 from estimator_bridge.runtime import BatchLayout, HostStage
 from estimator_bridge.training.input_plan import InputPlan, TracedBatch
+from estimator_bridge.training.loop_limits import LoopLimits
 from estimator_bridge.training.metrics import add_loss_metric
 from estimator_bridge.training.model_call import call_model_fn
-from estimator_bridge.training.pace import Pace
 
 __all__ = ["Execution", "TracedModel"]
 
@@ -106,7 +106,7 @@ class Execution:
             return False
         return self.elements is None and not tf.compat.v1.resource_variables_enabled()
 
-    def pace(self, mode: str, steps: int | None = None) -> Pace:
+    def loop_limits(self, mode: str, steps: int | None = None) -> LoopLimits:
         """Returns the bounds on the steps of a call.
 
         Args:
@@ -114,7 +114,7 @@ class Execution:
           steps: the number of steps of an evaluation, if hooks are called; else None.
         """
         del mode, steps
-        return Pace()
+        return LoopLimits()
 
     def _examples(self, given: BatchInput) -> int | None:
         """Returns the size of a global batch, if known."""

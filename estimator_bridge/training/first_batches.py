@@ -10,10 +10,10 @@ import tensorflow as tf
 from estimator_bridge.model.ancestors import ancestors
 from estimator_bridge.tensorflow_private import eager_mode
 
-__all__ = ["let_hooks_use_input"]
+__all__ = ["give_hooks_the_input"]
 
 
-def let_hooks_use_input(program: Any, hooks: Iterable[Any], iterator: Any) -> None:
+def give_hooks_the_input(program: Any, hooks: Iterable[Any], iterator: Any) -> None:
     """Calls ``use_input(run)`` of the hooks that have it.
 
     ``run(fetch)`` computes an operation or a tensor of the model's graph. If it reads the input, it

@@ -13,13 +13,13 @@ import tensorflow as tf
 from estimator_bridge.graph import LiftedSession
 from estimator_bridge.runtime import LoopResult, StepLoop
 from estimator_bridge.tensorflow_private import existing_global_step_read, watched_loss
-from estimator_bridge.training.cadence import counts_steps, due, skip
+from estimator_bridge.training.hook_requests import HookRequests
+from estimator_bridge.training.hook_schedule import counts_steps, due, skip
 from estimator_bridge.training.log_hooks import Reached
 from estimator_bridge.training.loop_cache import LoopCache
-from estimator_bridge.training.pace import Pace
-from estimator_bridge.training.step_call import StepCall
-from estimator_bridge.training.together import Alone
+from estimator_bridge.training.loop_limits import LoopLimits
 from estimator_bridge.training.watchdog import moved
+from estimator_bridge.training.worker_sync import SingleWorkerSync
 
 __all__ = ["ENDS", "HookedLoop", "NanLossError", "Stop"]
 
@@ -66,9 +66,9 @@ class HookedLoop:
       hooks: in the order of their calls.
       make_loop: returns the compiled loop with these fetches, feeds and sums; see LoopRequest.
       loss: the loss tensor that loops watch.
-      pace: bounds the chunks.
+      limits: bounds the chunks.
       original_fetches: the fetches of a step that hooks see as ``original_args.fetches``.
-      together: settles each chunk with the other workers; ``Alone()`` for one process.
+      sync: settles each chunk with the other workers; ``SingleWorkerSync()`` for one process.
       singly: whether a single step may have a function of its own; see StepLoop.
     """
 
@@ -78,20 +78,20 @@ class HookedLoop:
         hooks: Sequence[Any],
         make_loop: Callable[..., StepLoop],
         loss: tf.Tensor | None,
-        pace: Pace,
+        limits: LoopLimits,
         original_fetches: Any = None,
-        together: Alone = Alone(),  # noqa: B008 - it holds nothing
+        sync: SingleWorkerSync = SingleWorkerSync(),  # noqa: B008 - it holds nothing
         singly: bool = True,
     ):
         self._session = session
         self._hooks = hooks
         self._counting = [hook for hook in hooks if counts_steps(hook)]
-        self._loops = LoopCache(make_loop, may_do_more=not together.shares_steps)
+        self._loops = LoopCache(make_loop, may_do_more=not sync.shares_steps)
         self._loss = loss
-        self._pace = pace
+        self._limits = limits
         self._original_args = _train.SessionRunArgs(original_fetches)
-        self._call: StepCall | None = None
-        self._together = together
+        self._call: HookRequests | None = None
+        self._sync = sync
         self._singly = singly
         read = existing_global_step_read(session.graph)
         self._step_read = None if read is None else (read.name, read.dtype.as_numpy_dtype)
@@ -101,14 +101,14 @@ class HookedLoop:
     @property
     def stop(self) -> Stop:
         """Whether the run is to end; of several workers, whether all know of it."""
-        return Stop(self._together.agreed_stop(self._stop_requested))
+        return Stop(self._sync.agreed_stop(self._stop_requested))
 
     def request_stop(self, reason: Stop = Stop.ASKED) -> None:
         """Asks for an end before the next chunk."""
         self._stop_requested = max(self._stop_requested, reason)
 
     def run(
-        self, iterator: Any, step: int, most: float, draw: int, limit: int | None
+        self, iterator: Any, step: int, most: float, rng_step: int, limit: int | None
     ) -> LoopResult:
         """Runs one chunk and calls the hooks that are due at its end.
 
@@ -117,41 +117,41 @@ class HookedLoop:
           step: the step that hooks count by: in training, the global step after the last chunk,
             before its hooks.
           most: the largest number of steps.
-          draw: the position in the random streams.
+          rng_step: the position in the random streams.
           limit: see ``StepLoop``.
         """
         now = self._step_now(step)
         dues = [due(hook, now, self._loss) for hook in self._hooks]
-        steps = min(most, self._pace.steps())
-        if not self._pace.hooks_wait:
+        steps = min(most, self._limits.steps())
+        if not self._limits.hooks_wait:
             steps = min([steps, *[d.steps for d in dues]])
         steps = max(int(steps), 1)
-        steps = self._together.agree(steps, self._stop_requested)
+        steps = self._sync.agree(steps, self._stop_requested)
         if self.stop:
             return LoopResult(0, False, None, None, None)
         called = [h for h, d in zip(self._hooks, dues) if d.now or d.steps <= steps]
         for hook in self._counting:
             if hook in called:
                 skip(hook, steps - 1, step + steps - 1)
-        call = self._call = StepCall(self._session, called, self._original_args, self._call)
+        call = self._call = HookRequests(self._session, called, self._original_args, self._call)
         fed, values = tuple(call.feeds), tuple(call.feeds.values())
         started = time.perf_counter()
         loop = self._loops.loop(call.fetches.refs, fed, is_single=steps == 1)
-        loop, last_alone = self._together.agree_on_loop(
+        loop, last_alone = self._sync.agree_on_loop(
             loop,
             lambda: self._loops.loop([], fed),
             lambda sums: self._loops.loop(call.fetches.refs, fed, sums),
         )
         with call.trace():
             if last_alone and steps > 1:  # what hooks run, runs in the last step alone
-                result = self._loops.loop([], fed)(iterator, steps - 1, draw, limit, values)
+                result = self._loops.loop([], fed)(iterator, steps - 1, rng_step, limit, values)
                 if result.steps == steps - 1 and not _is_nan(result):
-                    last = loop(iterator, 1, draw + result.steps, limit, values, start=draw)
+                    last = loop(iterator, 1, rng_step + result.steps, limit, values, start=rng_step)
                     result = last._replace(steps=result.steps + last.steps)
             else:
-                result = loop(iterator, steps, draw, limit, values, singly=self._singly)
-        self._together.settle()
-        self._pace.observe(result.steps, time.perf_counter() - started)
+                result = loop(iterator, steps, rng_step, limit, values, singly=self._singly)
+        self._sync.settle()
+        self._limits.observe(result.steps, time.perf_counter() - started)
         moved()
         for hook in self._counting:
             if hook not in called:

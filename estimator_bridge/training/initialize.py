@@ -15,7 +15,7 @@ from estimator_bridge.checkpoint import (
     MissingCheckpointError,
     check_checkpoint,
     checkpoints_in,
-    reading,
+    explained_read_errors,
     restored_variables,
 )
 from estimator_bridge.graph import LiftedSession, graph_classes
@@ -154,7 +154,7 @@ def _restore(session: LiftedSession, saver: Any, path: str) -> None:
     initializers = _v1.get_collection("saved_model_initializers")
     if initializers:  # of a SavedModel that the model loads; the checkpoint's values count
         session.run(initializers)
-    with reading(path):
+    with explained_read_errors(path):
         saver.restore(session, path)
 
 

@@ -11,7 +11,7 @@ import tensorflow as tf
 from estimator_bridge.graph import continue_trace
 from estimator_bridge.training.hooked_loop import ENDS, HookedLoop
 from estimator_bridge.training.initialize import open_session
-from estimator_bridge.training.pace import Pace
+from estimator_bridge.training.loop_limits import LoopLimits
 from estimator_bridge.training.predict_ahead import loop_ahead
 from estimator_bridge.training.program import Program
 from estimator_bridge.training.termination import interruptible
@@ -130,7 +130,7 @@ def _step_by_step(
         [*hooks, wanted],
         program.kept_loop,
         None,
-        Pace(steps=1),
+        LoopLimits(steps=1),
         original_fetches=outputs,
     )
     done, ended = 0, False

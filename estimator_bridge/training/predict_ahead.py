@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.data.repeatable import is_repeatable
+from estimator_bridge.data.repeatable_datasets import is_repeatable
 from estimator_bridge.graph import DividedIterators, continue_trace
 from estimator_bridge.graph.fetches import Fetches
 from estimator_bridge.runtime import StepLoop
 from estimator_bridge.tensorflow_private import eager_mode
 from estimator_bridge.training.hooked_loop import ENDS
-from estimator_bridge.training.pace import Pace
+from estimator_bridge.training.loop_limits import LoopLimits
 from estimator_bridge.training.program import Program
 
 __all__ = ["LoopAhead", "loop_ahead"]
@@ -48,10 +48,10 @@ class LoopAhead:
 
     def batches(self, iterator: Any) -> Iterator[dict[str, Any]]:
         """Yields the outputs of each batch; raises an error after the batches before it."""
-        pace, most = Pace(seconds=_SECONDS), 1
+        limits, most = LoopLimits(seconds=_SECONDS), 1
         done, ended, failed = 0, False, False
         while not ended:
-            steps = 1 if failed else min(pace.steps(), most)
+            steps = 1 if failed else min(limits.steps(), most)
             started = time.perf_counter()
             with continue_trace(self._program.graph, self._program.execution.shards):
                 try:
@@ -66,7 +66,7 @@ class LoopAhead:
                     with eager_mode():
                         iterator = iter(self._dataset.skip(done))
                     continue
-            pace.observe(result.steps, time.perf_counter() - started)
+            limits.observe(result.steps, time.perf_counter() - started)
             done, ended = done + result.steps, result.input_ended
             if result.outputs:
                 most = max(1, _BYTES // max(1, sum(map(_size, result.outputs[-1]))))

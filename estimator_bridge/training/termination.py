@@ -15,10 +15,10 @@ from typing import Any
 from tensorflow.compat.v1 import logging
 
 from estimator_bridge.errors import InterruptedScript, interrupted
-from estimator_bridge.training.grace import grace_secs
+from estimator_bridge.training.exit_message import describe_latest_checkpoint, exit_at_once
+from estimator_bridge.training.grace_period import grace_secs
 from estimator_bridge.training.signal_guard import Guarded
 from estimator_bridge.training.signal_watch import free_signals, watching
-from estimator_bridge.training.standing import exit_at_once, standing_checkpoint
 
 __all__ = [
     "Stage",
@@ -173,7 +173,7 @@ class Termination:
         """Returns a sentence about the checkpoint to resume from."""
         if self._model_dir is None:
             return "It has no results."
-        return standing_checkpoint(self._model_dir)
+        return describe_latest_checkpoint(self._model_dir)
 
     @property
     def _name(self) -> str:

@@ -9,15 +9,15 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.collector import end_sparing
+from estimator_bridge.gc_tuning import unfreeze_gc
 from estimator_bridge.graph import continue_trace
 from estimator_bridge.model import RunConfig
 from estimator_bridge.runtime import workers_of
 from estimator_bridge.tensorflow_private import listeners_of, write_graph_def
 from estimator_bridge.training.async_saver import AsyncCheckpointSaverHook, wants_async
-from estimator_bridge.training.cadence import are_called
-from estimator_bridge.training.first_batches import let_hooks_use_input
+from estimator_bridge.training.first_batches import give_hooks_the_input
 from estimator_bridge.training.graph_files import GraphSaverHook
+from estimator_bridge.training.hook_schedule import are_called
 from estimator_bridge.training.hooked_loop import ENDS, HookedLoop, Stop
 from estimator_bridge.training.initialize import open_session
 from estimator_bridge.training.input_position import follow_savers, open_input, with_whole_position
@@ -26,7 +26,7 @@ from estimator_bridge.training.log_hooks import LossLogHook, RateLogHook
 from estimator_bridge.training.program import Program
 from estimator_bridge.training.saver_listener import release_savers, watch_savers
 from estimator_bridge.training.termination import Stage, Termination
-from estimator_bridge.training.together import Alone, together_with
+from estimator_bridge.training.worker_sync import SingleWorkerSync, worker_sync_of
 
 __all__ = ["train_program"]
 
@@ -63,7 +63,7 @@ def train_program(
       The loss of the last step; None if no step ran.
     """
     graph, session, shards = program.graph, program.session, program.execution.shards
-    together = together_with(workers_of(program.execution.strategy), session)
+    sync = worker_sync_of(workers_of(program.execution.strategy), session)
     termination.slowest_save = lambda: session.slowest_save_secs
     with continue_trace(graph, shards):
         all_hooks = _all_hooks(program, model_dir, hooks, saving_listeners, rate_tags)
@@ -78,18 +78,18 @@ def train_program(
         open_session(
             program.session, program.scaffold, all_hooks, checkpoint_path, True, other_than
         )
-        together.start_alike()
+        sync.start_alike()
         start = program.global_step
         limit = max_steps if max_steps is not None else steps and start + steps
         limit = limit and math.ceil(limit)  # programs divide numbers of examples by batch sizes
-        together.check_limit(limit)
+        sync.check_limit(limit)
         for hook in all_hooks:
             if isinstance(hook, StopAtHook):
                 hook.limit = limit
         iterator = source.iterator
-        let_hooks_use_input(program, all_hooks, iterator)
+        give_hooks_the_input(program, all_hooks, iterator)
         termination.stage = Stage.STEPS
-        loss = _run(program, all_hooks, iterator, start, limit, together, termination)
+        loss = _run(program, all_hooks, iterator, start, limit, sync, termination)
         termination.stage = Stage.LAST_CHECKPOINT
         if loss is None and (limit is None or start < limit):
             logging.warning(
@@ -98,7 +98,7 @@ def train_program(
         for hook in all_hooks:
             hook.end(session)
         release_savers(all_hooks)
-        termination.requested = together.end(termination.requested)
+        termination.requested = sync.end(termination.requested)
         kind = program.spec.loss.dtype.as_numpy_dtype
         logging.info("Loss for final step: %s.", loss if loss is None else kind(loss))
     return loss
@@ -110,7 +110,7 @@ def _run(
     iterator: Any,
     start: int,
     limit: int | None,
-    together: Alone,
+    sync: SingleWorkerSync,
     termination: Termination,
 ) -> float | None:
     execution = program.execution
@@ -121,13 +121,13 @@ def _run(
         hooks,
         program.make_loop,
         program.spec.loss,
-        execution.pace(program.mode),
+        execution.loop_limits(program.mode),
         original_fetches=[program.spec.train_op, program.spec.loss],
-        together=together,
+        sync=sync,
     )
     step: int = start
     loss = None
-    draw = start  # so that a resumed run continues the random streams
+    rng_step = start  # so that a resumed run continues the random streams
     while not loop.stop and (limit is None or step < limit):
         if program.is_stopped:
             loop.request_stop()
@@ -137,25 +137,25 @@ def _run(
             break
         most = float("inf") if limit is None else limit - step
         try:
-            result = loop.run(iterator, step, most, draw, limit)
-            end_sparing()
+            result = loop.run(iterator, step, most, rng_step, limit)
+            unfreeze_gc()
         except ENDS as error:
-            if together.shares_steps:
+            if sync.shares_steps:
                 raise  # the others are in a step
             logging.info("Training ends: %r.", error)
             break
-        draw += result.steps
+        rng_step += result.steps
         loss = loss if result.loss is None else result.loss
         if result.limit_value is not None and result.steps:
             step = result.limit_value
-            together.reached(step)
+            sync.reached(step)
             for observer in observers:
                 observer.observe(step, limit, result.loss, examples)
         if result.input_ended:
             break
     program.check_input()
     if loop.stop == Stop.TERMINATED:
-        termination.requested = True  # of another worker; all end, to be started together
+        termination.requested = True  # of another worker; all end, to be started sync
     return loss
 
 

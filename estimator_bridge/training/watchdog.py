@@ -21,8 +21,8 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.training.standing import exit_at_once, standing_checkpoint
-from estimator_bridge.training.waiting_for import waiting_for
+from estimator_bridge.training.exit_message import describe_latest_checkpoint, exit_at_once
+from estimator_bridge.training.stall_diagnosis import diagnose_stall
 
 __all__ = ["Beat", "Watchdog", "moved", "watched"]
 
@@ -153,7 +153,7 @@ def _watch(
             patience *= 2
             if settings.end:
                 said = f"estimator_bridge: {what} ends, by the watchdog."
-                exit_at_once(f"{said} {standing_checkpoint(model_dir)}", _EXIT_CODE)
+                exit_at_once(f"{said} {describe_latest_checkpoint(model_dir)}", _EXIT_CODE)
 
 
 def _tell(what: str, settings: _Settings, beat: Beat) -> None:
@@ -163,7 +163,7 @@ def _tell(what: str, settings: _Settings, beat: Beat) -> None:
         what,
         time.monotonic() - beat.at,
         since,
-        waiting_for(beat.thread, is_first=not beat.chunks),
+        diagnose_stall(beat.thread, is_first=not beat.chunks),
         "All threads' stacks follow."
         if settings.stacks
         else f"{_VARIABLE}={settings.secs:g},stacks shows all threads' stacks.",

@@ -13,7 +13,7 @@ from typing import Any
 import tensorflow as tf
 
 import estimator_bridge as eb
-from estimator_bridge.compile_for import CompileError, CompileOnlyEnd, Why
+from estimator_bridge.compile_for import CompileError, CompileOnlyEnd, NotCompiledReason
 from parity import environment
 from parity.compiled.several import SeveralSlices
 
@@ -51,7 +51,7 @@ def compile_program(name: str, job: SeveralSlices) -> None:
                     call()
             except Exception as error:  # whatever the program or the library says of it
                 text = f"{type(error).__name__}: {error}"
-                job.refuse(mode, CompileError(Why.TENSORFLOW, text))
+                job.refuse(mode, CompileError(NotCompiledReason.TENSORFLOW, text))
 
 
 _Made = tuple[eb.tpu.TPUEstimator, Callable, Callable, Callable]

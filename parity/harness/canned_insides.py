@@ -10,7 +10,7 @@ from typing import Any
 from estimator_bridge.canned.baseline_network import baseline_logits_v1, baseline_model
 from estimator_bridge.canned.dnn_network import dnn_model
 from estimator_bridge.canned.linear_network import linear_model
-from estimator_bridge.canned.parts import DeepPart
+from estimator_bridge.canned.model_parts import DeepPart
 from estimator_bridge.canned.rnn_network import rnn_model_class
 from estimator_bridge.canned.summaries import summarize_weights
 from estimator_bridge.legacy.library.canned import (

@@ -10,13 +10,13 @@ import pytest
 from golden_values import same
 from goldens.canned import rest_cases as cases
 
-from estimator_bridge.legacy.faces import face_v1, face_v2
+from estimator_bridge.legacy.api_modules import api_module_v1, api_module_v2
 
 GOLDENS = Path(__file__).parents[1] / "goldens" / "canned"
 
 
 GOLDEN = json.loads((GOLDENS / "rest.json").read_text())
-FACES = {"v1": face_v1(), "v2": face_v2()}
+FACES = {"v1": api_module_v1(), "v2": api_module_v2()}
 
 
 @pytest.mark.parametrize("case", cases.CASES)

@@ -107,7 +107,7 @@ def test_a_step_that_does_not_fit_says_by_how_much_and_what_takes_it():
 
 
 def test_larger_batches_are_compiled_to_find_the_largest(monkeypatch):
-    monkeypatch.setattr("estimator_bridge.compile_for.batches._MOST_PER_REPLICA", 4)
+    monkeypatch.setattr("estimator_bridge.compile_for.batch_search._MOST_PER_REPLICA", 4)
     report = compile_for_tpu(
         good, input_fn, "v5e-8", train_batch_size=16, modes=[TRAIN], find_batch_size=True
     )

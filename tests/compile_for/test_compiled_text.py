@@ -10,7 +10,7 @@ from estimator_bridge.compile_for import Argument, LoweredStep, find_slice
 from estimator_bridge.compile_for.analysis import analyse
 from estimator_bridge.compile_for.compiler import Compiled
 from estimator_bridge.compile_for.hlo import Shape, parse_module
-from estimator_bridge.compile_for.table import table_of
+from estimator_bridge.compile_for.text_table import table_of
 
 # The training step of two dense layers, 784 to 500 to 10, compiled by libtpu 0.0.52 for v5e-8.
 TEXT = (Path(__file__).parent / "recorded" / "training_v5e_8.txt").read_text(encoding="utf-8")

@@ -14,13 +14,13 @@ from estimator_bridge.compile_for import (
     CompileJob,
     Finding,
     LoweredStep,
+    NotCompiledReason,
     Request,
-    Why,
     compiler_main,
 )
 from estimator_bridge.compile_for.compiler import Compiler
-from estimator_bridge.compile_for.releases import RELEASES as RANGES
-from estimator_bridge.compile_for.releases import how_to_install
+from estimator_bridge.compile_for.libtpu_releases import RELEASES as RANGES
+from estimator_bridge.compile_for.libtpu_releases import how_to_install
 from estimator_bridge.compile_for.slices import find_slice
 
 V5E = find_slice("v5e-1")
@@ -113,7 +113,7 @@ def test_a_compiler_that_aborts_is_reported_by_its_telling_line_and_started_agai
     try:
         with pytest.raises(CompileError, match="Check failed: rank == 2") as caught:
             compiler.compile(b"bad", V5E, 1)
-        assert caught.value.why is Why.CRASH
+        assert caught.value.why is NotCompiledReason.CRASH
         assert "signal 6" in str(caught.value)
         assert "nothing of interest" not in str(caught.value)
         assert compiler.compile(b"good", V5E, 1).seconds == 0.1
@@ -150,15 +150,15 @@ def test_a_compiler_that_takes_too_long_is_ended(python):
     compiler = Compiler(python("    time.sleep(60)\n"), secs=0.5)
     with pytest.raises(CompileError, match=r"over 0.5 s to compile a step") as caught:
         compiler.compile(b"", V5E, 1)
-    assert caught.value.why is Why.TIME
+    assert caught.value.why is NotCompiledReason.TIME
     assert compiler._process is None
 
 
 @pytest.mark.parametrize(
     ("message", "why"),
     [
-        ("RESOURCE_EXHAUSTED: Ran out of memory on HBM", Why.MEMORY),
-        ("UNIMPLEMENTED: no such operation", Why.TPU),
+        ("RESOURCE_EXHAUSTED: Ran out of memory on HBM", NotCompiledReason.MEMORY),
+        ("UNIMPLEMENTED: no such operation", NotCompiledReason.TPU),
     ],
 )
 def test_what_the_compiler_refuses_is_told_apart(python, message, why):
@@ -175,7 +175,7 @@ def test_a_python_without_the_compiler_is_told_what_to_install(python):
     compiler = Compiler(python("", hello='{"missing": "No module named \'libtpu\'"}'))
     with pytest.raises(CompileError, match=r"estimator-bridge\[tpu-compile\]") as caught:
         compiler.compile(b"", V5E, 1)
-    assert caught.value.why is Why.SETUP
+    assert caught.value.why is NotCompiledReason.SETUP
     assert "No module named 'libtpu'" in str(caught.value)
 
 
@@ -192,7 +192,7 @@ def test_a_release_that_was_not_tried_is_refused_with_those_that_were(python, fo
     compiler = Compiler(python("", hello=json.dumps({**RELEASES, **found})))
     with pytest.raises(CompileError) as caught:
         compiler.start()
-    assert caught.value.why is Why.SETUP
+    assert caught.value.why is NotCompiledReason.SETUP
     assert told in str(caught.value)
     assert "pip install 'estimator-bridge[tpu-compile]'" in str(caught.value)
     assert compiler._process is None
@@ -224,7 +224,7 @@ def test_a_compiler_that_cannot_be_loaded_is_no_refusal(python):
     body = "    answer(json.dumps({'missing': 'libtpu.so: undefined symbol'}))\n"
     with pytest.raises(CompileError, match="undefined symbol") as caught:
         Compiler(python(body)).compile(b"", V5E, 1)
-    assert caught.value.why is Why.SETUP
+    assert caught.value.why is NotCompiledReason.SETUP
 
 
 def test_what_was_compiled_before_a_compiler_took_too_long_is_reported(python, tmp_path):
@@ -266,7 +266,7 @@ def test_too_much_memory_is_said_with_the_largest_arrays_and_their_lines(python,
     with pytest.raises(CompileError) as caught:
         job.compile("training", step, 8, {"dense/MatMul": "m.py:3: dense(x)"}.get)
     told = str(caught.value)
-    assert caught.value.why is Why.MEMORY
+    assert caught.value.why is NotCompiledReason.MEMORY
     assert "Out of memory by at least 12.2 GiB: the step needs 28 GiB of HBM" in told
     assert "f32[4096,1048576]  dense/MatMul, made at m.py:3: dense(x)" in told
     assert "features['x']" in told
@@ -316,7 +316,7 @@ def test_a_refusal_names_the_users_line_and_what_to_write(python, message, told)
 def test_a_python_that_is_not_there_is_told(tmp_path):
     with pytest.raises(CompileError, match="does not start: No such file") as caught:
         Compiler(str(tmp_path / "none")).compile(b"", V5E, 1)
-    assert caught.value.why is Why.SETUP
+    assert caught.value.why is NotCompiledReason.SETUP
 
 
 def test_a_report_is_written_whole_after_each_step(python, tmp_path):

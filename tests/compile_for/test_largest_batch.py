@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from estimator_bridge.compile_for.batches import LargestBatch, Search, SearchEndError, Trial
+from estimator_bridge.compile_for.batch_search import LargestBatch, Search, SearchEndError, Trial
 
 AVAILABLE = 16 << 30
 

@@ -8,7 +8,7 @@ import os
 import pytest
 
 from estimator_bridge.compile_for import Finding, Refusal, Report, Request
-from estimator_bridge.compile_for.batches import LargestBatch
+from estimator_bridge.compile_for.batch_search import LargestBatch
 from estimator_bridge.compile_for.out_of_memory import Buffer, OutOfMemory, read_sizes
 from estimator_bridge.compile_for.report_file import write_report
 from tests.compile_for.test_compiled_text import report as step_report

@@ -8,7 +8,7 @@ import pytest
 from absl import logging
 
 import estimator_bridge as eb
-from estimator_bridge.training.waiting_for import waiting_for
+from estimator_bridge.training.stall_diagnosis import diagnose_stall
 
 import tensorflow as tf  # isort: skip
 
@@ -135,8 +135,10 @@ def test_a_thread_without_anything_of_note_is_in_a_step():
     thread = threading.Thread(target=done.wait)
     thread.start()
     try:
-        assert waiting_for(thread.ident, is_first=False).startswith("a step, or for the next batch")
-        assert waiting_for(thread.ident, is_first=True).startswith("the first step")
+        assert diagnose_stall(thread.ident, is_first=False).startswith(
+            "a step, or for the next batch"
+        )
+        assert diagnose_stall(thread.ident, is_first=True).startswith("the first step")
     finally:
         done.set()
         thread.join()

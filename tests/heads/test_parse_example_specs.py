@@ -6,7 +6,7 @@ import pytest
 
 import estimator_bridge as eb
 from estimator_bridge import heads
-from estimator_bridge.legacy.faces import face_v1, face_v2
+from estimator_bridge.legacy.api_modules import api_module_v1, api_module_v2
 
 import tensorflow as tf  # isort: skip
 
@@ -66,7 +66,7 @@ def test_what_is_refused(make):
 
 
 def test_each_face_has_its_own():
-    assert face_v1().classifier_parse_example_spec is CLASSIFIER[1]
-    assert face_v2().classifier_parse_example_spec is CLASSIFIER[0]
-    assert face_v1().regressor_parse_example_spec is REGRESSOR[1]
-    assert face_v2().regressor_parse_example_spec is REGRESSOR[0]
+    assert api_module_v1().classifier_parse_example_spec is CLASSIFIER[1]
+    assert api_module_v2().classifier_parse_example_spec is CLASSIFIER[0]
+    assert api_module_v1().regressor_parse_example_spec is REGRESSOR[1]
+    assert api_module_v2().regressor_parse_example_spec is REGRESSOR[0]

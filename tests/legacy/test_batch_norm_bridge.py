@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from estimator_bridge.legacy.running.bridges.batch_norm import let_moments_take_no_mask
+from estimator_bridge.legacy.running.bridges.batch_norm import ignore_moments_mask
 
 v1 = tf.compat.v1
 
@@ -12,8 +12,8 @@ v1 = tf.compat.v1
 @pytest.fixture
 def bridged():
     base = next(k for k in v1.layers.BatchNormalization.__mro__ if "_moments" in vars(k))
-    let_moments_take_no_mask()
-    let_moments_take_no_mask()  # to call it again changes nothing
+    ignore_moments_mask()
+    ignore_moments_mask()  # to call it again changes nothing
     yield
     del base.__init_subclass__
 

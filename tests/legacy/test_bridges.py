@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from estimator_bridge.legacy.running import bridges
-from estimator_bridge.legacy.running.advice import advice_on
 from estimator_bridge.legacy.running.bridges.python312 import LooseVersion, StrictVersion
-from estimator_bridge.legacy.running.bridges.removed import MENDED
+from estimator_bridge.legacy.running.bridges.restored_names import MENDED
+from estimator_bridge.legacy.running.error_advice import advice_on
 
 numbers = st.lists(st.integers(0, 99), min_size=3, max_size=3)
 

@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from estimator_bridge.legacy.running.dialects import Dialect, judge
-from estimator_bridge.legacy.running.guards import is_guarded
+from estimator_bridge.legacy.running.guarded_imports import is_guarded
 from estimator_bridge.legacy.running.sources import (
     default_graph_reason,
     is_installed,

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from estimator_bridge.legacy.running.bridges.dimensions import let_dimensions_be_whole_floats
+from estimator_bridge.legacy.running.bridges.dimensions import accept_float_dimensions
 
 
 @pytest.fixture
 def bridged():
     dimension = tf.compat.v1.Dimension
     init = dimension.__init__
-    let_dimensions_be_whole_floats()
-    let_dimensions_be_whole_floats()  # to call it again changes nothing
+    accept_float_dimensions()
+    accept_float_dimensions()  # to call it again changes nothing
     yield
     dimension.__init__ = init
 

@@ -3,7 +3,7 @@
 import pytest
 import tensorflow as tf
 
-from estimator_bridge.legacy.running.bridges.sessions import let_sessions_be_on_cores
+from estimator_bridge.legacy.running.bridges.sessions import run_sessions_on_cores
 
 v1 = tf.compat.v1
 
@@ -12,8 +12,8 @@ v1 = tf.compat.v1
 def bridged():
     kinds = (v1.Session, v1.InteractiveSession)
     before = [kind.__init__ for kind in kinds], v1.Session.reset
-    let_sessions_be_on_cores()
-    let_sessions_be_on_cores()  # to call it again changes nothing
+    run_sessions_on_cores()
+    run_sessions_on_cores()  # to call it again changes nothing
     yield
     for kind, initialize in zip(kinds, before[0]):
         kind.__init__ = initialize

@@ -3,14 +3,14 @@
 import pytest
 import tensorflow as tf
 
-from estimator_bridge.legacy.tf1 import truth
+from estimator_bridge.legacy.tf1 import variable_truth
 
 
 @pytest.fixture
 def true_variables(monkeypatch):
-    kind = truth.BaseResourceVariable
+    kind = variable_truth.BaseResourceVariable
     monkeypatch.setattr(kind, "__bool__", kind.__bool__)
-    truth.let_variables_be_true()
+    variable_truth.make_variables_truthy()
 
 
 @pytest.mark.usefixtures("true_variables")

@@ -119,7 +119,7 @@ def _public(module: ModuleType) -> list[str]:
 
 def _homes(tf1: dict[str, ModuleType], contrib: dict[str, ModuleType]) -> dict[str, str]:
     """By name below TF1's tf: where the same object is in this library's or TensorFlow's API."""
-    from estimator_bridge.legacy.faces import face_v1
+    from estimator_bridge.legacy.api_modules import api_module_v1
     from estimator_bridge.legacy.tf1.changes import _OWN
     from estimator_bridge.public_names import V1_PLACES
 
@@ -131,7 +131,7 @@ def _homes(tf1: dict[str, ModuleType], contrib: dict[str, ModuleType]) -> dict[s
             place = _best(places, value, name)
             if place:
                 homes[f"contrib.{namespace}.{name}"] = place
-    face = face_v1()
+    face = api_module_v1()
     for name in V1_PLACES:
         homes.update(_estimator_homes(f"estimator.{name}", getattr(face, name), places))
     for full_name, own in _OWN.items():

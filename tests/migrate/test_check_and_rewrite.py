@@ -225,16 +225,16 @@ def test_a_reader_that_stops_early_is_no_error(folder):
 
 
 def test_a_file_that_changes_meanwhile_is_not_written(folder, capsys, monkeypatch):
-    from estimator_bridge.migrate import writing
+    from estimator_bridge.migrate import atomic_writes
 
     (folder / "a.py").write_text(OLD)
-    write = writing.write_whole
+    write = atomic_writes.write_whole
 
     def write_late(path, content, before):
         (folder / "a.py").write_text("changed = 1\n")
         write(path, content, before)
 
-    monkeypatch.setattr(writing, "write_whole", write_late)
+    monkeypatch.setattr(atomic_writes, "write_whole", write_late)
     assert main(["rewrite", "--write", "a.py"]) == 1
     assert "has changed since it was read" in capsys.readouterr().err
     assert (folder / "a.py").read_text() == "changed = 1\n"

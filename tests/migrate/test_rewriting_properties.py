@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from estimator_bridge.migrate.check import examine
 from estimator_bridge.migrate.edits import applied, compatible, with_edits
+from estimator_bridge.migrate.findings import Edit
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.notebooks import read_notebook_source
 from estimator_bridge.migrate.registry import selected
 from estimator_bridge.migrate.rewriting import rewritten_text
-from estimator_bridge.migrate.values import Edit
 
 RULES = selected((), ())
 
@@ -145,7 +145,7 @@ def test_a_notebook_that_is_not_changed_keeps_its_bytes(tmp_path_factory, cells)
 
 
 def test_an_insertion_stands_before_what_is_replaced_there():
-    from estimator_bridge.migrate.values import Span
+    from estimator_bridge.migrate.findings import Span
 
     edits = [Edit(Span(2, 4), "X"), Edit(Span(2, 2), "a"), Edit(Span(4, 4), "b")]
     assert with_edits("012345", edits) == "01aXb45"

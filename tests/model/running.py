@@ -82,7 +82,7 @@ class Traced:
             self.strategy,
             Step(self.inputs, operations, self.spec.loss.name, host),
         )
-        return [loop(self._batches, 1, draw=step).loss for step in range(steps)]
+        return [loop(self._batches, 1, rng_step=step).loss for step in range(steps)]
 
     def results(self):
         """Returns the metrics' values by name."""

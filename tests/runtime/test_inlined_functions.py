@@ -15,7 +15,7 @@ def run(build, cores=2, batch=(1.0, 5.0), steps=1):
         values = build(x)
     replicas = Replicas(graph, cores, values, [], [x])
     for i in range(steps):
-        got = replicas(list(batch), draw=i)
+        got = replicas(list(batch), rng_step=i)
     return [np.squeeze(value).tolist() for value in got]
 
 

@@ -44,7 +44,7 @@ def two_steps(build, seed, cores=2):
     with trace_graph(seed) as graph:
         value = build()
     replicas = Replicas(graph, cores, [value])
-    return [replicas(draw=i)[0] for i in range(2)]
+    return [replicas(rng_step=i)[0] for i in range(2)]
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -87,9 +87,9 @@ def test_a_resumed_run_goes_on_in_the_stream():
     with trace_graph(4) as graph:
         value = tf.random.uniform([3])
     first = Replicas(graph, 2, [value])
-    expected = [first(draw=i) for i in range(4)]
+    expected = [first(rng_step=i) for i in range(4)]
     resumed = Replicas(graph, 2, [value])
-    np.testing.assert_array_equal([resumed(draw=i) for i in (2, 3)], expected[2:])
+    np.testing.assert_array_equal([resumed(rng_step=i) for i in (2, 3)], expected[2:])
 
 
 def test_a_step_draws_what_a_v1_session_does_run_by_run():
@@ -98,7 +98,7 @@ def test_a_step_draws_what_a_v1_session_does_run_by_run():
         replicas = Replicas(graph, 1, values)
         with v1.Session() as session:
             for i in range(3):
-                for one, (other,) in zip(session.run(values), replicas(draw=i)):
+                for one, (other,) in zip(session.run(values), replicas(rng_step=i)):
                     np.testing.assert_allclose(one, other, rtol=1e-6)
 
 

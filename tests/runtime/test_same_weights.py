@@ -97,7 +97,7 @@ def trained(name, cores):
     with eager_mode():
         iterator = iter(data())
     first = loop(iterator, 1).loss
-    last = loop(iterator, STEPS - 1, draw=1).loss
+    last = loop(iterator, STEPS - 1, rng_step=1).loss
     assert last < first
     with eager_mode():
         for variable in variables:  # every core computed the same

@@ -5,7 +5,7 @@ import tensorflow as tf
 from estimator_bridge.runtime import workers_of
 from estimator_bridge.runtime.replicas import join_replicas
 from estimator_bridge.training.hooked_loop import Stop
-from estimator_bridge.training.together import Alone, Together, together_with
+from estimator_bridge.training.worker_sync import SingleWorkerSync, WorkerSync, worker_sync_of
 
 
 def test_one_process_is_a_chief_without_workers():
@@ -22,10 +22,10 @@ def test_one_process_is_a_chief_without_workers():
 
 
 def test_one_process_settles_its_chunks_by_itself():
-    together = together_with(workers_of(tf.distribute.OneDeviceStrategy("/cpu:0")), None)
-    assert isinstance(together, Alone)
-    assert not isinstance(together, Together)
-    assert together.agree(7, Stop.ASKED) == 7
-    assert together.agreed_stop(Stop.ASKED) == Stop.ASKED
-    assert together.end(True)
-    assert not together.end(False)
+    sync = worker_sync_of(workers_of(tf.distribute.OneDeviceStrategy("/cpu:0")), None)
+    assert isinstance(sync, SingleWorkerSync)
+    assert not isinstance(sync, WorkerSync)
+    assert sync.agree(7, Stop.ASKED) == 7
+    assert sync.agreed_stop(Stop.ASKED) == Stop.ASKED
+    assert sync.end(True)
+    assert not sync.end(False)

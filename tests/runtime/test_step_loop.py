@@ -69,7 +69,7 @@ def test_so_many_steps_as_asked_for(p):
     result = loop(iterator, 3)
     assert (result.steps, result.input_ended, result.loss) == (3, False, 2.0)
     assert not result.fetched and result.short_batch is None
-    assert loop(iterator, 4, draw=3).loss == 6.0
+    assert loop(iterator, 4, rng_step=3).loss == 6.0
     assert p.session.run([p.step, p.total]) == [7, 4 * sum(range(7))]
 
 
@@ -289,7 +289,7 @@ def test_another_dataset_of_the_same_kind_is_not_traced_again(p, monkeypatch):
     monkeypatch.setattr(ReplicaStep, "__call__", lambda *a: traces.append(1) or trace(*a))
     loop = loop_of(p)
     for values in ([1, 2], [3], [4, 5, 6]):
-        loop(batches(*values), 2, draw=len(values), limit=100)
+        loop(batches(*values), 2, rng_step=len(values), limit=100)
     assert len(traces) == 1
     assert p.session.run(p.total) == 4 * (1 + 2 + 3 + 4 + 5)
 
@@ -312,7 +312,7 @@ def random_walk(cuts, cores):
     loop = StepLoop(session, strategy, Step([ref(x)], [ref(step)]))
     iterator, done = batches(*range(10)), 0
     for steps in cuts:
-        done += loop(iterator, steps, draw=done).steps
+        done += loop(iterator, steps, rng_step=done).steps
     return session.run(walk)
 
 

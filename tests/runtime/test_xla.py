@@ -75,7 +75,7 @@ def test_a_compiled_step_draws_anew_in_each_step_and_the_same_in_each_run():
         x = v1.placeholder(tf.float32, [1])
         drawn = tf.random.uniform([4])
     step = Replicas(graph, 2, [drawn], inputs=[x], jit_compile=True)
-    first, again, later = (step(np.zeros(2, np.float32), draw=d)[0] for d in (0, 0, 1))
+    first, again, later = (step(np.zeros(2, np.float32), rng_step=d)[0] for d in (0, 0, 1))
     np.testing.assert_array_equal(first, again)
     assert len({tuple(numbers) for numbers in [*first, *later]}) == 4  # two replicas, two steps
 

@@ -1,4 +1,4 @@
-"""The program of each process of test_workers_together.py and test_workers_restarted.py.
+"""The program of each process of test_worker_sync.py and test_worker_restart.py.
 
 Its arguments are the program's name and model_dir. TF_CONFIG gives it its role. It prints JSON, one
 object a line.

@@ -8,7 +8,7 @@ from pods import trace_loop
 
 import estimator_bridge as eb
 from estimator_bridge.testing import described_tpu
-from estimator_bridge.tpu.partition import flat_partitions
+from estimator_bridge.tpu.input_partitions import flat_partitions
 
 import tensorflow as tf  # isort: skip
 

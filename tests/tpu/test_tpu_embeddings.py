@@ -9,7 +9,7 @@ import pytest
 from engine import run_program
 
 import estimator_bridge as eb
-from estimator_bridge.embedding_parameters import (
+from estimator_bridge.tpu_embedding_parameters import (
     AdagradParameters,
     AdamParameters,
     StochasticGradientDescentParameters,
@@ -279,11 +279,11 @@ def test_signatures_are_the_originals():
 def test_programs_find_the_parameters_where_they_were():
     program = """
         import estimator_bridge as eb
-        from estimator_bridge import embedding_parameters
+        from estimator_bridge import tpu_embedding_parameters
         eb.install()
         import tensorflow.compat.v1 as tf
-        for name in embedding_parameters.__all__:
-            print(getattr(tf.tpu.experimental, name) is getattr(embedding_parameters, name))
+        for name in tpu_embedding_parameters.__all__:
+            print(getattr(tf.tpu.experimental, name) is getattr(tpu_embedding_parameters, name))
         spec = tf.estimator.tpu.experimental.EmbeddingConfigSpec
         print(spec is eb.tpu.experimental.EmbeddingConfigSpec)
     """

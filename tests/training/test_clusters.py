@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 import estimator_bridge as eb
-from estimator_bridge.training import together
+from estimator_bridge.training import worker_sync
 from estimator_bridge.training.termination import Termination
 
 ADDRESSES = {"chief": ["a:1"], "worker": ["b:1"]}
@@ -80,11 +80,11 @@ def test_who_was_asked_to_end_does_not_start_itself_anew_for_a_lost_worker(
     rejoined, termination = [], Termination()
     workers = types.SimpleNamespace(count=2)
     termination.requested = asked_to_end
-    monkeypatch.setattr(together, "workers_of", lambda strategy: workers)
-    monkeypatch.setattr(together, "rejoin", lambda workers, error: rejoined.append(workers))
+    monkeypatch.setattr(worker_sync, "workers_of", lambda strategy: workers)
+    monkeypatch.setattr(worker_sync, "rejoin", lambda workers, error: rejoined.append(workers))
 
     def lose_one():
-        with together.with_workers(None, termination):
+        with worker_sync.with_workers(None, termination):
             raise tf.errors.UnavailableError(None, None, "Collective ops is aborted")
 
     if asked_to_end:

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 import estimator_bridge as eb
-from estimator_bridge.data.repeatable import _DRAWS
+from estimator_bridge.data.repeatable_datasets import _DRAWS
 from estimator_bridge.tensorflow_private import eager_mode
 from estimator_bridge.training.predict_ahead import LoopAhead
 

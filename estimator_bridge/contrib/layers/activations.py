@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.contrib.arg_scope import add_arg_scope
-from estimator_bridge.contrib.layers.parameters import (
+from estimator_bridge.contrib.layers.layer_variables import (
     add_bias,
     apply_after,
     layer_scope,

@@ -8,11 +8,11 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.contrib.arg_scope import add_arg_scope
+from estimator_bridge.contrib.layers.layer_variables import apply_after, layer_scope, weight
 from estimator_bridge.contrib.layers.moving_average import (
     assign_moving_average,
     moving_variable,
 )
-from estimator_bridge.contrib.layers.parameters import apply_after, layer_scope, weight
 from estimator_bridge.contrib.layers.renorm import batch_renorm
 from estimator_bridge.contrib.layers.utils import (
     channels_first,

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from estimator_bridge.contrib.arg_scope import add_arg_scope
 from estimator_bridge.contrib.layers.initializers import xavier_initializer
-from estimator_bridge.contrib.layers.parameters import (
+from estimator_bridge.contrib.layers.layer_variables import (
     RENAMED,
     add_bias,
     apply_after,

@@ -28,7 +28,7 @@ def moving_variable(
       initializer: what makes its first value.
       collections: as in ``parameters.weight``.
     """
-    from estimator_bridge.contrib.layers.parameters import weight
+    from estimator_bridge.contrib.layers.layer_variables import weight
 
     with v1.variable_scope(v1.get_variable_scope()) as scope:
         scope.set_partitioner(None)

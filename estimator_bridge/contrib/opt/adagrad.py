@@ -8,14 +8,14 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.opt.either import EitherVariables, factor
+from estimator_bridge.contrib.opt.ref_or_resource import RefOrResourceUpdates, factor
 
 __all__ = ["RegAdagradOptimizer"]
 
 _v1 = tf.compat.v1
 
 
-class RegAdagradOptimizer(EitherVariables, tf.compat.v1.train.AdagradOptimizer):
+class RegAdagradOptimizer(RefOrResourceUpdates, tf.compat.v1.train.AdagradOptimizer):
     """Adagrad whose accumulators can be frozen, for the step of a regularizer.
 
     Args:

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.opt.either import EitherVariables, factor
+from estimator_bridge.contrib.opt.ref_or_resource import RefOrResourceUpdates, factor
 from estimator_bridge.tensorflow_private import adam_tensors
 
 __all__ = [
@@ -93,7 +93,7 @@ class LazyAdamGSOptimizer(_LazyRows, AdamGSOptimizer):
     """LazyAdamOptimizer that counts steps as AdamGSOptimizer does."""
 
 
-class NadamOptimizer(EitherVariables, tf.compat.v1.train.AdamOptimizer):
+class NadamOptimizer(RefOrResourceUpdates, tf.compat.v1.train.AdamOptimizer):
     """Adam with Nesterov's momentum (Dozat 2016); arguments as for tf.train.AdamOptimizer."""
 
     def _update(self, grad: tf.Tensor, var: Any) -> Any:
@@ -118,7 +118,7 @@ class NadamOptimizer(EitherVariables, tf.compat.v1.train.AdamOptimizer):
         return tf.group(*rows, _v1.scatter_sub(var, indices, change))
 
 
-class AdaMaxOptimizer(EitherVariables, tf.compat.v1.train.AdamOptimizer):
+class AdaMaxOptimizer(RefOrResourceUpdates, tf.compat.v1.train.AdamOptimizer):
     """Adam based on the infinity norm (AdaMax, section 7 of its paper).
 
     The arguments are those of tf.train.AdamOptimizer.

@@ -11,14 +11,14 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.opt.either import EitherVariables, factor
+from estimator_bridge.contrib.opt.ref_or_resource import RefOrResourceUpdates, factor
 
 __all__ = ["LARSOptimizer"]
 
 _v1 = tf.compat.v1
 
 
-class LARSOptimizer(EitherVariables, tf.compat.v1.train.Optimizer):
+class LARSOptimizer(RefOrResourceUpdates, tf.compat.v1.train.Optimizer):
     """Layer-wise adaptive rate scaling, with momentum.
 
     Args:

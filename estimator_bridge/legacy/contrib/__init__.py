@@ -15,9 +15,9 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from estimator_bridge.contrib.advice import Namespaces
+from estimator_bridge.contrib.namespace_advice import Namespaces
 from estimator_bridge.legacy.contrib.namespaces import NAMESPACES as _ALL
-from estimator_bridge.missing import missing_getattr
+from estimator_bridge.missing_names import missing_getattr
 
 __all__ = ["NAMESPACES"]
 

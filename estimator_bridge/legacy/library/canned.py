@@ -14,7 +14,7 @@ from estimator_bridge.canned.baseline_fn import baseline_fn_v1, baseline_fn_v2
 from estimator_bridge.canned.combined_fn import combined_fn_v1, combined_fn_v2, given_columns
 from estimator_bridge.canned.dnn_fn import dnn_fn_v1, dnn_fn_v2
 from estimator_bridge.canned.linear_fn import linear_fn_v1, linear_fn_v2
-from estimator_bridge.canned.parts import DeepPart, LinearPart
+from estimator_bridge.canned.model_parts import DeepPart, LinearPart
 from estimator_bridge.canned.sdca import check_sdca
 from estimator_bridge.canned.summaries import fraction_of_zeros
 

@@ -10,8 +10,8 @@ import tensorflow as tf
 from estimator_bridge.experimental.checkpoint_step import global_step_of_folder
 from estimator_bridge.training.arguments import check_hooks, check_listeners
 from estimator_bridge.training.configuration import config_with_folder
-from estimator_bridge.training.members import check_members
 from estimator_bridge.training.model_call import check_model_fn
+from estimator_bridge.training.overridden_members import check_members
 
 __all__ = [
     "VALID_MODEL_FN_ARGS",

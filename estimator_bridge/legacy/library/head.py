@@ -13,6 +13,7 @@ import tensorflow as tf
 
 from estimator_bridge.canned.heads import classifier_head
 from estimator_bridge.heads.arguments import check_loss_fn, check_n_classes
+from estimator_bridge.heads.head_train_op import keras_train_op, write_summaries
 from estimator_bridge.heads.keys import MetricKeys
 from estimator_bridge.heads.labels import all_class_ids as _all_class_ids
 from estimator_bridge.heads.labels import all_classes as _all_classes
@@ -20,7 +21,6 @@ from estimator_bridge.heads.labels import check_range
 from estimator_bridge.heads.losses import call_loss_fn as _call_loss_fn
 from estimator_bridge.heads.losses import total_regularization
 from estimator_bridge.heads.shapes import check_labels, check_logits
-from estimator_bridge.heads.training import keras_train_op, write_summaries
 from estimator_bridge.heads.weights import broadcast, example_weights
 from estimator_bridge.model import ClassificationOutput
 

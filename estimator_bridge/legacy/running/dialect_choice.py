@@ -125,7 +125,7 @@ class DialectChoice:
         self.graphs = True
         self._tell(f"with TF1's graphs at the top level ({reason})")
         if "tensorflow" in sys.modules:
-            from estimator_bridge.legacy.running.start import start_graphs
+            from estimator_bridge.legacy.running.tensorflow_setup import start_graphs
 
             start_graphs()
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from estimator_bridge.legacy.running.tf1_names import ONLY_TF1
 
-__all__ = ["Dialect", "Verdict", "judge", "judge_nodes", "speaks_tensorflow"]
+__all__ = ["Dialect", "Verdict", "imports_tensorflow", "judge", "judge_nodes"]
 
 
 class Dialect(enum.Enum):
@@ -36,7 +36,7 @@ _COMPAT = ("tensorflow.compat.v1", "tensorflow.compat.v2")
 _OF_COMPAT = ("compat.v1", "compat.v2")
 
 
-def speaks_tensorflow(source: bytes) -> bool:
+def imports_tensorflow(source: bytes) -> bool:
     """Returns whether a module may import TensorFlow: a quick check before `judge`."""
     return b"tensorflow" in source
 
@@ -53,7 +53,7 @@ def judge(source: bytes) -> Verdict:
     Returns:
       The verdict; without a dialect if Python cannot parse the source.
     """
-    if not speaks_tensorflow(source):
+    if not imports_tensorflow(source):
         return _DOUBT
     try:
         tree = ast.parse(source)

@@ -20,7 +20,7 @@ from estimator_bridge.legacy.running.sources import (
     mentions_tensorflow,
     module_verdict,
 )
-from estimator_bridge.legacy.running.start import get_ready
+from estimator_bridge.legacy.running.tensorflow_setup import prepare_tensorflow
 from estimator_bridge.quiet_start import quietly
 
 __all__ = ["ProgramFinder"]
@@ -136,4 +136,4 @@ class _TensorFlowLoader(importlib.abc.Loader):
         with quietly():
             self._loader.exec_module(module)
             module.__spec__.loader = module.__loader__ = self._loader  # type: ignore[union-attr]
-            get_ready(self._choice.graphs)
+            prepare_tensorflow(self._choice.graphs)

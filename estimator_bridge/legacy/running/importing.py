@@ -16,10 +16,10 @@ from typing import Any
 from estimator_bridge.errors import MissingImportError
 from estimator_bridge.legacy.running import bridges
 from estimator_bridge.legacy.running.dialects import Dialect
-from estimator_bridge.legacy.running.gone import what_is_said_of
-from estimator_bridge.legacy.running.guards import is_guarded
-from estimator_bridge.legacy.running.placeholders import Placeholder
-from estimator_bridge.legacy.tf1.privates import moved_module, with_old_names
+from estimator_bridge.legacy.running.guarded_imports import is_guarded
+from estimator_bridge.legacy.running.missing_name_messages import missing_name_message
+from estimator_bridge.legacy.running.missing_name_stubs import MissingNameStub
+from estimator_bridge.legacy.tf1.private_modules import moved_module, with_old_names
 
 __all__ = ["are_of_program", "builtins_for"]
 
@@ -72,7 +72,7 @@ def _import_tensorflow(name: str, fromlist: tuple[str, ...], dialect: Dialect) -
     top = _top(dialect)
     try:
         module = _resolve(name, dialect)
-        if isinstance(module, Placeholder):  # left by an earlier import
+        if isinstance(module, MissingNameStub):  # left by an earlier import
             module = _missing(name, None)
     except (MissingImportError, ModuleNotFoundError) as error:
         if not (error.name or "").startswith(_ROOT):
@@ -126,7 +126,7 @@ def _resolve(name: str, dialect: Dialect) -> Any:
 
 def _name_of(module: Any, full_name: str, dialect: Dialect) -> Any:
     """Returns the result of `from module import name`; a placeholder if it does not exist."""
-    if isinstance(module, Placeholder):
+    if isinstance(module, MissingNameStub):
         return _missing(full_name, None)
     moved = moved_module(full_name)
     if moved is not None:
@@ -145,19 +145,19 @@ def _name_of(module: Any, full_name: str, dialect: Dialect) -> Any:
     return _missing(full_name, reason)
 
 
-def _missing(name: str, error: Exception | None) -> Placeholder:
+def _missing(name: str, error: Exception | None) -> MissingNameStub:
     """Returns a placeholder for a name; raises if the program handles an ImportError."""
     frame = sys._getframe(1)
     while frame.f_globals.get("__name__", "").startswith("estimator_bridge.legacy.running"):
         assert frame.f_back is not None  # the caller is a module of the program
         frame = frame.f_back
-    message = what_is_said_of(name, error)
+    message = missing_name_message(name, error)
     if is_guarded(frame.f_code.co_filename, frame.f_lineno):
         raise MissingImportError(message, name=name)
-    return Placeholder(message, name)
+    return MissingNameStub(message, name)
 
 
-def _hang(placeholder: Placeholder) -> None:
+def _hang(placeholder: MissingNameStub) -> None:
     """Registers a placeholder so that `import a.b.c as d` finds it.
 
     That statement looks up one attribute after the other; if one is missing, it uses sys.modules
@@ -165,7 +165,7 @@ def _hang(placeholder: Placeholder) -> None:
     """
     name, message = placeholder.__dict__["__name__"], placeholder.__dict__["_message"]
     while name != _ROOT and name not in sys.modules:
-        sys.modules[name] = Placeholder(message, name)  # type: ignore[assignment]
+        sys.modules[name] = MissingNameStub(message, name)  # type: ignore[assignment]
         name = name.rpartition(".")[0]
 
 

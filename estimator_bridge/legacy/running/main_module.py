@@ -8,7 +8,7 @@ import os
 import sys
 from typing import NamedTuple
 
-from estimator_bridge.legacy.running.dialects import speaks_tensorflow
+from estimator_bridge.legacy.running.dialects import imports_tensorflow
 from estimator_bridge.legacy.running.notebooks import Notebook, is_notebook, read_notebook
 from estimator_bridge.legacy.running.sources import FOREIGN, STANDARD, is_installed, program_files
 
@@ -107,7 +107,7 @@ def is_tool(main: Main) -> bool:
         return True
     inside = os.path.join(main.folder, top, "")
     return not any(
-        speaks_tensorflow(source)
+        imports_tensorflow(source)
         for file, source in program_files(main.path, [main.folder])
         if file.startswith(inside)
     )

@@ -10,7 +10,7 @@ import sys
 from types import CodeType
 from typing import Any
 
-from estimator_bridge.legacy.running.bridges import mend_standard_library
+from estimator_bridge.legacy.running.bridges import restore_standard_library
 from estimator_bridge.legacy.running.dialect_choice import DialectChoice
 from estimator_bridge.legacy.running.dialects import Dialect
 from estimator_bridge.legacy.running.exec_hook import watch_exec
@@ -53,7 +53,7 @@ def prepare_main(
     finder = ProgramFinder(choice)
     if module and not is_tool:
         finder.packages.add(module.partition(".")[0])
-    mend_standard_library()
+    restore_standard_library()
     sys.meta_path.insert(0, finder)
     _watch_exec(finder, choice)
     package = module.rpartition(".")[0] if module else None

@@ -16,7 +16,7 @@ from estimator_bridge.legacy.running.sources import (
     default_graph_reason,
     program_verdict,
 )
-from estimator_bridge.legacy.running.spawned import tell_spawned_processes
+from estimator_bridge.legacy.running.spawned import prepare_spawned_processes
 
 __all__ = ["run_main"]
 
@@ -36,7 +36,7 @@ def run_main(
     told: dict[str, Any] = {"path": main.path, "module": main.spec.name if main.spec else None}
     told.update(_judge(main, forced, verbose))
     codes = main.notebook.compiled() if main.notebook else [code_of(main.path)]
-    tell_spawned_processes(**told)
+    prepare_spawned_processes(**told)
     values = prepare_main(**told, verbose=verbose)
     module = ModuleType("__main__")
     vars(module).update(values, __spec__=main.spec)

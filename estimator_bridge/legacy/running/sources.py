@@ -10,7 +10,7 @@ import sysconfig
 from collections.abc import Iterator, Sequence
 
 from estimator_bridge.legacy.running.default_graph import signs_of
-from estimator_bridge.legacy.running.dialects import Verdict, judge, speaks_tensorflow
+from estimator_bridge.legacy.running.dialects import Verdict, imports_tensorflow, judge
 from estimator_bridge.legacy.running.notebooks import (
     NotebookError,
     is_notebook,
@@ -131,7 +131,7 @@ def program_files(
 
 def mentions_tensorflow(path: str) -> bool:
     """Returns whether a file may import TensorFlow."""
-    return speaks_tensorflow(source_of(path))
+    return imports_tensorflow(source_of(path))
 
 
 def source_of(path: str) -> bytes:

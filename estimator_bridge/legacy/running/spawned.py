@@ -11,13 +11,13 @@ import os
 import sys
 from typing import Any
 
-__all__ = ["run_again", "tell_spawned_processes"]
+__all__ = ["prepare_spawned_processes", "run_again"]
 
 _PROGRAM = "ESTIMATOR_BRIDGE_PROGRAM"
 _MAIN = ("init_main_from_name", "init_main_from_path")
 
 
-def tell_spawned_processes(**program: Any) -> None:
+def prepare_spawned_processes(**program: Any) -> None:
     """Makes processes that are spawned from now on run the program's main module as here.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from estimator_bridge.contrib.advice import Namespaces
+from estimator_bridge.contrib.namespace_advice import Namespaces
 from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
 from estimator_bridge.legacy.tf1.changes import MISSING
 

@@ -8,7 +8,7 @@ from traceback import print_exception
 from types import TracebackType
 
 from estimator_bridge import errors
-from estimator_bridge.legacy.running.advice import advice_on
+from estimator_bridge.legacy.running.error_advice import advice_on
 
 __all__ = ["show_program_only", "without_our_frames"]
 

@@ -8,15 +8,13 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from estimator_bridge.legacy.faces import face_v1
-from estimator_bridge.legacy.tf1.face import Changes, Face
+from estimator_bridge.legacy.api_modules import api_module_v1
+from estimator_bridge.legacy.tf1.module_proxy import Changes, ModuleProxy
 
 __all__ = ["MISSING", "VERSION", "tensorflow_1"]
 
 # Programs compare it with "1.11" and "2". TF1's last release satisfies all such checks.
 VERSION = "1.15.5"
-
-_PLACES = "estimator_bridge.legacy"
 
 
 def _version() -> str:
@@ -42,7 +40,7 @@ _OWN: dict[str, str | Callable[[], Any]] = {
     "tensorflow.data.experimental.CheckpointInputPipelineHook": (
         "estimator_bridge.training.CheckpointInputPipelineHook"
     ),
-    "tensorflow.estimator": face_v1,
+    "tensorflow.estimator": api_module_v1,
     "tensorflow.flags": _flags,
     "tensorflow.python": "tensorflow.python",
     "tensorflow.core": "tensorflow.core",
@@ -59,14 +57,16 @@ _OWN: dict[str, str | Callable[[], Any]] = {
         )
     },
     **{
-        f"tensorflow.tpu.experimental.{name}": f"estimator_bridge.embedding_parameters.{name}"
+        f"tensorflow.tpu.experimental.{name}": f"estimator_bridge.tpu_embedding_parameters.{name}"
         for name in (
             "AdagradParameters",
             "AdamParameters",
             "StochasticGradientDescentParameters",
         )
     },
-    "tensorflow.config.experimental_list_devices": f"{_PLACES}.tf1.gone.experimental_list_devices",
+    "tensorflow.config.experimental_list_devices": (
+        "estimator_bridge.legacy.tf1.removed_functions.experimental_list_devices"
+    ),
 }
 
 _REMOVED = "was removed from TensorFlow."
@@ -91,16 +91,16 @@ MISSING = {
 
 
 @functools.cache
-def tensorflow_1() -> Face:
+def tensorflow_1() -> ModuleProxy:
     """Returns TF1's tf, one instance for the whole process."""
     import tensorflow.compat.v1
 
     real = sys.modules["tensorflow.compat.v1"]
-    face = Face("tensorflow", real, Changes(_OWN, MISSING, _wraps))
+    proxy = ModuleProxy("tensorflow", real, Changes(_OWN, MISSING, _wraps))
     import tensorflow as tf
 
-    face.__file__, face.__path__ = tf.__file__, tf.__path__
-    return face
+    proxy.__file__, proxy.__path__ = tf.__file__, tf.__path__
+    return proxy
 
 
 def _wraps(name: str, module: ModuleType) -> bool:

@@ -16,11 +16,11 @@ from importlib.machinery import PathFinder
 from types import ModuleType
 from typing import Any
 
-from estimator_bridge.contrib.advice import Namespaces
+from estimator_bridge.contrib.namespace_advice import Namespaces
 from estimator_bridge.errors import MissingImportError, MissingNameError
 from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
 from estimator_bridge.legacy.tf1.deep_paths import DEEP_MODULES, DEEP_PACKAGES
-from estimator_bridge.missing import missing_getattr
+from estimator_bridge.missing_names import missing_getattr
 
 __all__ = ["ROOT", "find_contrib"]
 

@@ -9,17 +9,17 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from estimator_bridge.migrate.atomic_writes import write_new
 from estimator_bridge.migrate.check import examine_all
-from estimator_bridge.migrate.eb_model.flow import reads
-from estimator_bridge.migrate.eb_model.parts import take_apart
+from estimator_bridge.migrate.eb_model.data_flow import reads
 from estimator_bridge.migrate.eb_model.refusal import CannotTakeApartError
+from estimator_bridge.migrate.eb_model.slicing import take_apart
 from estimator_bridge.migrate.eb_model.source import model_source
 from estimator_bridge.migrate.eb_model.test_source import find_inputs, test_source
 from estimator_bridge.migrate.main_modules import is_main
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.options import Options
 from estimator_bridge.migrate.rewriting import rewritten_text
-from estimator_bridge.migrate.writing import write_new
 
 __all__ = ["eb_model_files", "write_eb_model"]
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from estimator_bridge.migrate.eb_model.flow import reads, sets
+from estimator_bridge.migrate.eb_model.data_flow import reads, sets
 from estimator_bridge.migrate.eb_model.refusal import CannotTakeApartError
 
 __all__ = ["MODES", "Path", "path_of"]

@@ -6,10 +6,10 @@ import ast
 import builtins
 import textwrap
 
-from estimator_bridge.migrate.eb_model.flow import sets
+from estimator_bridge.migrate.eb_model.data_flow import sets
 from estimator_bridge.migrate.eb_model.modes import MODES
-from estimator_bridge.migrate.eb_model.parts import Part, Parts
 from estimator_bridge.migrate.eb_model.refusal import CannotTakeApartError
+from estimator_bridge.migrate.eb_model.slicing import Part, Parts
 from estimator_bridge.migrate.module import Module
 
 __all__ = ["model_source"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from estimator_bridge.migrate.eb_model.flow import sets
+from estimator_bridge.migrate.eb_model.data_flow import sets
 from estimator_bridge.migrate.eb_model.refusal import CannotTakeApartError
 
 __all__ = [

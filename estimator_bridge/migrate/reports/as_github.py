@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from estimator_bridge.migrate.check import Report
+from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.reports.as_text import summary
-from estimator_bridge.migrate.values import Finding, Severity
 
 __all__ = ["shown"]
 

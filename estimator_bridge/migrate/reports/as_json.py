@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from estimator_bridge.migrate.check import Report
-from estimator_bridge.migrate.values import Finding
+from estimator_bridge.migrate.findings import Finding
 
 __all__ = ["shown"]
 

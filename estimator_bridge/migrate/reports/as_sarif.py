@@ -9,8 +9,8 @@ from typing import Any
 from urllib.parse import quote
 
 from estimator_bridge.migrate.check import Report
+from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.registry import Rule, all_rules
-from estimator_bridge.migrate.values import Finding, Severity
 from estimator_bridge.version import __version__
 
 __all__ = ["shown"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from estimator_bridge.migrate.check import Report
-from estimator_bridge.migrate.values import Finding, Severity
+from estimator_bridge.migrate.findings import Finding, Severity
 
 __all__ = ["shown", "summary"]
 

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from estimator_bridge.migrate.findings import Finding
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.moved_names import moved_uses
 from estimator_bridge.migrate.registry import rule
-from estimator_bridge.migrate.values import Finding
 
 
 @rule("EB011", "a name of tf.estimator")

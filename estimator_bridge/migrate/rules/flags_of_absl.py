@@ -4,9 +4,9 @@ import ast
 from collections.abc import Iterator
 
 from estimator_bridge.migrate.calls import added_keyword, calls, is_spread, keyword
+from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.registry import rule
-from estimator_bridge.migrate.values import Finding, Severity
 
 # The flags that absl's logging, app and testing modules define when TensorFlow is imported.
 _THEIRS = {

@@ -3,10 +3,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.registry import rule
 from estimator_bridge.migrate.tpu_functions import functions_of, without_nested
-from estimator_bridge.migrate.values import Finding, Severity
 
 _STEPS = (
     "get_global_step", "get_or_create_global_step", "create_global_step", "assert_global_step"

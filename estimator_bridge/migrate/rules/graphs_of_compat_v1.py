@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 from estimator_bridge.legacy.running.default_graph import signs_of
 from estimator_bridge.legacy.running.dialects import Dialect
+from estimator_bridge.migrate.findings import Edit, Finding, Severity, Span
 from estimator_bridge.migrate.main_modules import is_main
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.registry import rule
-from estimator_bridge.migrate.values import Edit, Finding, Severity, Span
 
 
 @rule("EB018", "a program of `tensorflow.compat.v1` that relies on graph mode")

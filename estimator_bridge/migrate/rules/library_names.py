@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from estimator_bridge.migrate.findings import Edit, Finding, Severity
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.moved_modules import imports_elsewhere
 from estimator_bridge.migrate.registry import rule
-from estimator_bridge.migrate.values import Edit, Finding, Severity
 
 _ABSTRACT = """
     AsyncGenerator AsyncIterable AsyncIterator Awaitable ByteString Callable Collection Container

@@ -3,14 +3,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from estimator_bridge.migrate.findings import Edit, Finding, Severity
 from estimator_bridge.migrate.import_statements import NewImport, rewritten
 from estimator_bridge.migrate.module import Module
+from estimator_bridge.migrate.name_edits import edits_of_all_uses, home_of, shown
 from estimator_bridge.migrate.names import Fate, Known, look_up
-from estimator_bridge.migrate.places import edits_of_all_uses, home_of, shown
 from estimator_bridge.migrate.registry import rule
 from estimator_bridge.migrate.rules.missing_names import instead
 from estimator_bridge.migrate.scopes import Import
-from estimator_bridge.migrate.values import Edit, Finding, Severity
 
 _COMPAT = "tensorflow.compat.v1"
 

@@ -10,9 +10,9 @@ from estimator_bridge.migrate.calls import (
     methods_called,
     renamed_keyword,
 )
+from estimator_bridge.migrate.findings import Edit, Finding, Severity, Span
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.registry import rule
-from estimator_bridge.migrate.values import Edit, Finding, Severity, Span
 
 _QUANTILES = {
     f"numpy.{name}" for name in ("nanpercentile", "nanquantile", "percentile", "quantile")

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from estimator_bridge.migrate.findings import Edit, Finding, Severity
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.registry import rule
-from estimator_bridge.migrate.values import Edit, Finding, Severity
 
 _TYPES = {
     "bool": "bool", "complex": "complex", "float": "float", "int": "int", "long": "int",

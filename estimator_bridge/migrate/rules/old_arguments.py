@@ -4,9 +4,9 @@ import ast
 from collections.abc import Iterator
 
 from estimator_bridge.migrate.calls import calls, keyword, renamed_keyword
+from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.registry import rule
-from estimator_bridge.migrate.values import Finding, Severity
 
 # By the last part of a function's name: renamed arguments, and removed ones.
 _RENAMED = {

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from estimator_bridge.migrate.findings import Edit, Finding, Severity
 from estimator_bridge.migrate.module import Module
-from estimator_bridge.migrate.places import new_import
+from estimator_bridge.migrate.name_edits import new_import
 from estimator_bridge.migrate.registry import rule
-from estimator_bridge.migrate.values import Edit, Finding, Severity
 
 _ROOT = "tensorflow.python."
 # By name below tensorflow.python: the public name below tf.compat.v1.

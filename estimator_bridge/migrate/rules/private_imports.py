@@ -3,10 +3,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.names import Fate, look_up
 from estimator_bridge.migrate.registry import rule
-from estimator_bridge.migrate.values import Finding, Severity
 
 _PRIVATE = ("tensorflow.python.", "tensorflow.core.")
 

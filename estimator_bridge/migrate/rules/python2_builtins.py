@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.module import Module
-from estimator_bridge.migrate.python_guards import is_for_python2
+from estimator_bridge.migrate.python_guards import is_python2_only
 from estimator_bridge.migrate.registry import rule
-from estimator_bridge.migrate.values import Finding, Severity
 
 _TODAY = {
     "basestring": "str",
@@ -50,7 +50,7 @@ def python2_builtins(module: Module) -> Iterator[Finding]:
         root, _, name = use.target.partition(".")
         name = name.partition(".")[0]
         node = use.nodes[0]
-        if root != "builtins" or use.imported is not None or is_for_python2(module, node):
+        if root != "builtins" or use.imported is not None or is_python2_only(module, node):
             continue
         if name in _TODAY:
             today = _TODAY[name]

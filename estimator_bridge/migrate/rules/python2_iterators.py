@@ -4,9 +4,9 @@ import ast
 from collections.abc import Iterator
 
 from estimator_bridge.migrate.calls import methods_called
+from estimator_bridge.migrate.findings import Edit, Finding, Severity, Span
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.registry import rule
-from estimator_bridge.migrate.values import Edit, Finding, Severity, Span
 
 _ITERATORS = {
     "builtins.enumerate", "builtins.filter", "builtins.iter", "builtins.map", "builtins.open",

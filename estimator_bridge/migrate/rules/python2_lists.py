@@ -4,10 +4,10 @@ import ast
 import re
 from collections.abc import Iterator
 
+from estimator_bridge.migrate.findings import Edit, Finding, Severity, Span
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.registry import rule
 from estimator_bridge.migrate.tpu_functions import Function, functions_of, without_nested
-from estimator_bridge.migrate.values import Edit, Finding, Severity, Span
 
 _MADE_BY = {"builtins.filter", "builtins.map", "builtins.zip"}
 _VIEWS = {"items", "keys", "values"}

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from estimator_bridge.migrate.findings import Finding
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.moved_modules import imports_elsewhere
 from estimator_bridge.migrate.registry import rule
-from estimator_bridge.migrate.values import Finding
 
 _TODAY = {
     "ConfigParser": "configparser",

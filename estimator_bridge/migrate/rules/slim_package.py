@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.names import tf_slim_name
 from estimator_bridge.migrate.registry import rule
-from estimator_bridge.migrate.values import Finding, Severity
 
 
 @rule("EB021", "a part of slim that needs the package tf-slim")

@@ -4,11 +4,11 @@ import ast
 from collections.abc import Iterator
 
 from estimator_bridge.legacy.running.dialects import Dialect
+from estimator_bridge.migrate.findings import Edit, Finding, Severity, Span
 from estimator_bridge.migrate.main_modules import is_main
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.registry import rule
 from estimator_bridge.migrate.scopes import Import
-from estimator_bridge.migrate.values import Edit, Finding, Severity, Span
 
 _KERAS_2 = ("tf1.layers", "tf1.keras", "tf1.nn.rnn_cell")
 _CHOOSES = {"disable_v2_behavior", "enable_v2_behavior", "disable_eager_execution"}

@@ -4,10 +4,10 @@ import ast
 from collections.abc import Iterator
 
 from estimator_bridge.migrate.calls import is_spread, keyword, methods_called
+from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.registry import rule
 from estimator_bridge.migrate.tpu_functions import Function, tpu_functions
-from estimator_bridge.migrate.values import Finding, Severity
 
 _METHODS = ("batch", "padded_batch", "map_and_batch")
 # Functions that set a batch's static size in another way.

@@ -4,11 +4,11 @@ import ast
 from collections.abc import Iterator
 
 from estimator_bridge.migrate.calls import is_spread, keyword
+from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.module import Module
-from estimator_bridge.migrate.places import ROOTS, shown
+from estimator_bridge.migrate.name_edits import ROOTS, shown
 from estimator_bridge.migrate.registry import rule
 from estimator_bridge.migrate.tpu_functions import tpu_functions
-from estimator_bridge.migrate.values import Finding, Severity
 
 _ROWS = "Give each row a weight of 0 or 1, and multiply by it, or compute it in input_fn."
 _DYNAMIC = {

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.module import Module
-from estimator_bridge.migrate.places import ROOTS, shown
+from estimator_bridge.migrate.name_edits import ROOTS, shown
 from estimator_bridge.migrate.registry import rule
 from estimator_bridge.migrate.tpu_functions import tpu_functions
-from estimator_bridge.migrate.values import Finding, Severity
 
 _ON_HOST = {
     "numpy_function",

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.module import Module
+from estimator_bridge.migrate.name_edits import shown
 from estimator_bridge.migrate.names import Fate
-from estimator_bridge.migrate.places import shown
 from estimator_bridge.migrate.registry import rule
 from estimator_bridge.migrate.rules.missing_names import instead
-from estimator_bridge.migrate.values import Finding, Severity
 
 
 @rule("EB017", "a name that is not in TensorFlow's public API")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from estimator_bridge.migrate.findings import Finding
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.registry import rule
-from estimator_bridge.migrate.values import Finding
 
 
 @rule("EB001", "source that is not Python", on_files=True)

@@ -3,11 +3,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from estimator_bridge.migrate.findings import Edit, Finding, Severity, Span
 from estimator_bridge.migrate.module import Module
-from estimator_bridge.migrate.places import expression
+from estimator_bridge.migrate.name_edits import expression
 from estimator_bridge.migrate.registry import rule
 from estimator_bridge.migrate.scopes import Import
-from estimator_bridge.migrate.values import Edit, Finding, Severity, Span
 
 _CALL = "bridge_v1_behavior"
 _SESSIONS = {f"{root}.{kind}" for root in ("tf1", "tf2.compat.v1") for kind in

@@ -3,10 +3,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.module import Module
-from estimator_bridge.migrate.places import shown
+from estimator_bridge.migrate.name_edits import shown
 from estimator_bridge.migrate.registry import rule
-from estimator_bridge.migrate.values import Finding, Severity
 
 _VERSIONS = {
     f"{root}.{name}"

@@ -4,9 +4,9 @@ import ast
 from collections.abc import Iterator
 
 from estimator_bridge.migrate.calls import added_keyword, calls, is_spread
+from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.registry import rule
-from estimator_bridge.migrate.values import Finding, Severity
 
 
 @rule("EB042", "yaml.load without a loader")

@@ -1,8 +1,8 @@
 """Training and evaluation in turns: what is to be run, by whom, and when."""
 
+from estimator_bridge.training.continuous.evaluation_results import EvalResult, EvalStatus
 from estimator_bridge.training.continuous.executor import TrainingExecutor
 from estimator_bridge.training.continuous.listeners import ContinuousEvalListener
-from estimator_bridge.training.continuous.results import EvalResult, EvalStatus
 from estimator_bridge.training.continuous.specs import EvalSpec, TrainSpec
 from estimator_bridge.training.continuous.train_and_evaluate import train_and_evaluate
 

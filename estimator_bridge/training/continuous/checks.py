@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.model.argument_lists import checked_items
-from estimator_bridge.model.counts import check_number
+from estimator_bridge.model.number_checks import check_number
 from estimator_bridge.training.exporters import Exporter
 
 __all__ = [

@@ -11,10 +11,10 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.checkpoint import step_of
-from estimator_bridge.training.continuous.results import EvalResult, EvalStatus
+from estimator_bridge.training.continuous.evaluation_results import EvalResult, EvalStatus
+from estimator_bridge.training.continuous.progress_note import Progress
 from estimator_bridge.training.continuous.specs import EvalSpec
-from estimator_bridge.training.continuous.unfinished import Progress
-from estimator_bridge.training.exporters.kept import exports_in
+from estimator_bridge.training.exporters.export_cleanup import exports_in
 from estimator_bridge.training.metrics import written_once
 
 __all__ = ["Evaluator"]

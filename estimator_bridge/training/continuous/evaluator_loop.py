@@ -7,9 +7,9 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.training.continuous.evaluation_results import EvalResult, EvalStatus, Outcome
 from estimator_bridge.training.continuous.evaluator import Evaluator
 from estimator_bridge.training.continuous.listeners import ContinuousEvalListener
-from estimator_bridge.training.continuous.results import EvalResult, EvalStatus, Outcome
 
 __all__ = ["evaluate_until_final"]
 

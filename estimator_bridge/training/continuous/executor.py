@@ -10,18 +10,18 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.checkpoint import step_of
-from estimator_bridge.export.versions import remove_abandoned
+from estimator_bridge.export.export_folders import remove_abandoned
 from estimator_bridge.model import TaskType
 from estimator_bridge.training.continuous.checks import check_hooks
+from estimator_bridge.training.continuous.evaluation_results import Outcome
 from estimator_bridge.training.continuous.evaluator import Evaluator
 from estimator_bridge.training.continuous.evaluator_loop import evaluate_until_final
 from estimator_bridge.training.continuous.listeners import (
     ContinuousEvalListener,
     EvaluateAfterSaving,
 )
-from estimator_bridge.training.continuous.results import Outcome
+from estimator_bridge.training.continuous.progress_note import Progress
 from estimator_bridge.training.continuous.specs import EvalSpec, TrainSpec, check_eval_spec
-from estimator_bridge.training.continuous.unfinished import Progress
 from estimator_bridge.training.estimator import Estimator
 
 __all__ = ["TrainingExecutor"]

@@ -8,9 +8,9 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.training.continuous.evaluation_results import EvalResult, EvalStatus
 from estimator_bridge.training.continuous.evaluator import Evaluator
-from estimator_bridge.training.continuous.results import EvalResult, EvalStatus
-from estimator_bridge.training.continuous.unfinished import Progress
+from estimator_bridge.training.continuous.progress_note import Progress
 from estimator_bridge.training.termination import asked_to_end
 
 __all__ = ["ContinuousEvalListener", "EvaluateAfterSaving"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from estimator_bridge.compile_for import current_job
 from estimator_bridge.model import TaskType
+from estimator_bridge.training.continuous.evaluation_results import Outcome
 from estimator_bridge.training.continuous.executor import TrainingExecutor
-from estimator_bridge.training.continuous.results import Outcome
 from estimator_bridge.training.continuous.specs import EvalSpec, TrainSpec, check_eval_spec
 from estimator_bridge.training.estimator import Estimator
 

@@ -14,12 +14,12 @@ from estimator_bridge.data.static_shapes import check_static
 from estimator_bridge.model import ModeKeys, RunConfig
 from estimator_bridge.runtime import local_replicas
 from estimator_bridge.tensorflow_private import loss_is_scaled
-from estimator_bridge.training.distribution.joined import check_joined
+from estimator_bridge.training.distribution.divergence_check import check_no_divergence
 from estimator_bridge.training.distribution.strategies import input_context
-from estimator_bridge.training.distribution.tracing import TracingStrategy
+from estimator_bridge.training.distribution.tracing_strategy import TracingStrategy
 from estimator_bridge.training.execution import Execution, TracedModel
 from estimator_bridge.training.input_plan import InputPlan, TracedBatch
-from estimator_bridge.training.pace import Pace
+from estimator_bridge.training.loop_limits import LoopLimits
 
 __all__ = ["DistributedExecution"]
 
@@ -76,11 +76,11 @@ class DistributedExecution(Execution):
             input_context=input_context(self.strategy),
         )
 
-    def pace(self, mode: str, steps: int | None = None) -> Pace:
+    def loop_limits(self, mode: str, steps: int | None = None) -> LoopLimits:
         """A TPU strategy's own number of steps, where it has one; else no bound."""
         if mode == ModeKeys.TRAIN and (self._steps_per_call or 1) > 1:
-            return Pace(steps=self._steps_per_call)
-        return super().pace(mode, steps)
+            return LoopLimits(steps=self._steps_per_call)
+        return super().loop_limits(mode, steps)
 
     def _examples(self, given: BatchInput) -> int | None:
         each = super()._examples(given)
@@ -94,7 +94,9 @@ class DistributedExecution(Execution):
             traced = super().trace(model_fn, batch, mode, params)
         if mode != ModeKeys.TRAIN:
             return traced
-        check_joined(_v1.get_default_graph(), traced.operations, self.strategy.num_replicas_in_sync)
+        check_no_divergence(
+            _v1.get_default_graph(), traced.operations, self.strategy.num_replicas_in_sync
+        )
         loss = self._tracing.reduce(_loss_reduction(), traced.spec.loss, axis=None)
         return dataclasses.replace(traced, spec=traced.spec._replace(loss=loss), loss=loss.name)
 

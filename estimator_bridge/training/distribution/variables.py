@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from estimator_bridge.graph import ReplicaLocal, replica_locals
 from estimator_bridge.tensorflow_private import replace_tensor_conversion, tensor_conversion
-from estimator_bridge.training.distribution.joining import (
+from estimator_bridge.training.distribution.replica_exchange_ops import (
     first_of_replicas,
     join,
     sum_over_replicas,

@@ -2,6 +2,6 @@
 
 from estimator_bridge.training.exporters.best import BestExporter
 from estimator_bridge.training.exporters.exporter import Exporter
-from estimator_bridge.training.exporters.regular import FinalExporter, LatestExporter
+from estimator_bridge.training.exporters.scheduled_exporters import FinalExporter, LatestExporter
 
 __all__ = ["BestExporter", "Exporter", "FinalExporter", "LatestExporter"]

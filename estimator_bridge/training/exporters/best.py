@@ -11,12 +11,12 @@ from tensorflow.compat.v1 import logging
 
 from estimator_bridge.model import describe_fn, fn_args
 from estimator_bridge.training.event_files import scalars_by_step
-from estimator_bridge.training.exporters.exporter import Exporter, SavedModelExporter
-from estimator_bridge.training.exporters.kept import (
+from estimator_bridge.training.exporters.export_cleanup import (
     check_exports_to_keep,
     delete_old_exports,
     exports_in,
 )
+from estimator_bridge.training.exporters.exporter import Exporter, SavedModelExporter
 
 __all__ = ["BestExporter", "check_compare_fn"]
 

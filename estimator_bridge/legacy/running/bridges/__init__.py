@@ -11,9 +11,9 @@ from types import ModuleType
 
 from estimator_bridge.legacy.running.bridges.python2 import BUILTINS, MODULES
 from estimator_bridge.legacy.running.bridges.python312 import distutils_version, imp
-from estimator_bridge.legacy.running.bridges.removed import MENDED, mend_standard_library
+from estimator_bridge.legacy.running.bridges.restored_names import MENDED, restore_standard_library
 
-__all__ = ["BUILTINS", "mend_standard_library", "prepare"]
+__all__ = ["BUILTINS", "prepare", "restore_standard_library"]
 
 
 # By full name: functions that put modules missing from newer Pythons into sys.modules.

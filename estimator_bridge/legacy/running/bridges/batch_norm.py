@@ -11,10 +11,10 @@ from typing import Any
 
 import tensorflow as tf
 
-__all__ = ["let_moments_take_no_mask"]
+__all__ = ["ignore_moments_mask"]
 
 
-def let_moments_take_no_mask() -> None:
+def ignore_moments_mask() -> None:
     """Lets a program's subclasses of batch normalization omit today's argument `mask`."""
     layer = tf.compat.v1.layers.BatchNormalization
     base = next(kind for kind in layer.__mro__ if "_moments" in vars(kind))

@@ -7,10 +7,10 @@ from typing import Any
 
 import tensorflow as tf
 
-__all__ = ["let_dimensions_be_whole_floats"]
+__all__ = ["accept_float_dimensions"]
 
 
-def let_dimensions_be_whole_floats() -> None:
+def accept_float_dimensions() -> None:
     """Lets shapes be made from whole floats (NumPy's too); 2.5 remains an error."""
     dimension = tf.compat.v1.Dimension
     if not hasattr(dimension.__init__, "__wrapped__"):

@@ -8,10 +8,10 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-__all__ = ["let_feeds_be_queues", "let_sessions_be_on_cores"]
+__all__ = ["emulate_feeds", "run_sessions_on_cores"]
 
 
-def let_sessions_be_on_cores() -> None:
+def run_sessions_on_cores() -> None:
     """Lets `tf.Session(resolver.get_master())` work if the resolver names emulated cores.
 
     Such sessions run the results of functions such as `tf.contrib.tpu.rewrite`, which need no
@@ -41,7 +41,7 @@ def _not_on_cores(reset_containers: Any) -> Any:
     return reset
 
 
-def let_feeds_be_queues() -> None:
+def emulate_feeds() -> None:
     """Emulates infeed and outfeed, also for programs that use tf.raw_ops or private modules."""
     from estimator_bridge.tensorflow_private import make_operations_otherwise
 
@@ -53,7 +53,7 @@ def let_feeds_be_queues() -> None:
 def _fed(kind: str, *args: Any) -> Any:
     """Returns the replacement of an infeed or outfeed operation; loads its modules on first use."""
     from estimator_bridge.runtime import tpu_present
-    from estimator_bridge.tpu.feeds import FEEDS
+    from estimator_bridge.tpu.emulated_feeds import FEEDS
 
     return None if tpu_present() else FEEDS[kind](*args)
 

@@ -1,0 +1,231 @@
+"""Checks that a checkpoint's files are complete, and explains files that cannot be read."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import math
+import os
+import re
+from collections.abc import Iterable, Iterator
+
+import tensorflow as tf
+
+from estimator_bridge.checkpoint.error_types import (
+    DamagedCheckpointError,
+    ForbiddenCheckpointError,
+    MissingCheckpointError,
+    UnreadableCheckpointError,
+)
+from estimator_bridge.errors import CheckpointError
+
+__all__ = [
+    "PATTERN_CHARACTERS",
+    "check_intact",
+    "data_files",
+    "explained_read_errors",
+    "missing_files",
+    "open_checkpoint",
+    "shorten_list",
+]
+
+# TensorFlow finds a checkpoint's files by a glob pattern of their unescaped path.
+PATTERN_CHARACTERS = "[]\\"
+
+_PART = re.compile(r"/part_\d+(?=/)")
+
+
+def open_checkpoint(path: str) -> tf.train.CheckpointReader:
+    """Opens a checkpoint.
+
+    Args:
+      path: the checkpoint's prefix, such as "model/model.ckpt-100".
+
+    Returns:
+      TensorFlow's reader.
+
+    Raises:
+      MissingCheckpointError: files are missing.
+      DamagedCheckpointError: its index is damaged.
+      UnreadableCheckpointError: the files cannot be read now.
+    """
+    missing = _missing(path)
+    if missing:
+        raise MissingCheckpointError(
+            f"There is no whole checkpoint {path}: missing {', '.join(missing)}",
+            "A checkpoint is named by the prefix of its files, such as model_dir/model.ckpt-100.",
+        )
+    with explained_read_errors(path):
+        return tf.train.load_checkpoint(path)
+
+
+def check_intact(path: str) -> tf.train.CheckpointReader:
+    """Checks that a checkpoint's files exist and are as long as its index requires.
+
+    The check is cheap: it reads no values.
+
+    Args:
+      path: the checkpoint's prefix.
+
+    Returns:
+      TensorFlow's reader.
+
+    Raises:
+      MissingCheckpointError: files are missing.
+      DamagedCheckpointError: files are damaged or too short.
+      UnreadableCheckpointError: the files cannot be read now.
+    """
+    reader = open_checkpoint(path)
+    files = data_files(path)
+    if not files:
+        return reader  # TensorFlow 0.x's single-file format, which is compressed
+    shapes = reader.get_variable_to_shape_map()
+    # Strings have no fixed size, so this is a lower bound. Slots of a partitioned variable's parts
+    # ('weights/part_1/Ftrl') are each listed with the full shape, but hold only their part.
+    sizes = {
+        _PART.sub("/part", name): math.prod(shapes[name]) * dtype.size
+        for name, dtype in reader.get_variable_to_dtype_map().items()
+        if dtype.size and dtype not in (tf.string, tf.variant)
+    }
+    wanted, got = sum(sizes.values()), sum(tf.io.gfile.stat(file).length for file in files)
+    if got < wanted:
+        raise damage_error(
+            path,
+            f"its data file{'s have' if len(files) > 1 else ' has'} {got} bytes, but the values "
+            f"that its index lists need {wanted} ({', '.join(files)})",
+        )
+    return reader
+
+
+def missing_files(path: str) -> list[str]:
+    """Lists the files that a checkpoint lacks.
+
+    Args:
+      path: the checkpoint's prefix.
+
+    Returns:
+      The missing files' names; [] for a complete checkpoint.
+    """
+    if not tf.io.gfile.exists(path + ".index"):
+        # TensorFlow 0.x wrote a single file of exactly that name.
+        alone = tf.io.gfile.exists(path) and not tf.io.gfile.isdir(path)
+        return [] if alone else [path + ".index"]
+    shards = data_files(path)
+    counts = {int(shard.rpartition("-of-")[2]) for shard in shards}
+    if len(counts) != 1:  # none, or a mix of two checkpoints with one name
+        return [path + ".data-00000-of-?????"]
+    (count,) = counts
+    wanted = [f"{path}.data-{i:05d}-of-{count:05d}" for i in range(count)]
+    return [shard for shard in wanted if shard not in shards]
+
+
+def data_files(path: str) -> list[str]:
+    """Lists the existing data files of a checkpoint."""
+    folder, start = os.path.split(path)
+    pattern = re.compile(re.escape(start) + r"\.data-\d{5}-of-\d{5}")
+    names = tf.io.gfile.listdir(folder or ".")
+    return [os.path.join(folder, name) for name in names if pattern.fullmatch(name)]
+
+
+@contextlib.contextmanager
+def explained_read_errors(path: str) -> Iterator[None]:
+    """Turns TensorFlow's errors during a read into ones that explain the problem.
+
+    Args:
+      path: the checkpoint that is read within the context.
+
+    Raises:
+      MissingCheckpointError: the files were deleted during the read.
+      DamagedCheckpointError: the contents are wrong.
+      UnreadableCheckpointError: the files could not be read for another reason, such as
+        permissions. An InvalidArgumentError, a mismatch with the graph, passes unchanged.
+    """
+    try:
+        yield
+    except (IndexError, tf.errors.OpError) as error:  # the reader raises IndexError for "short"
+        if isinstance(error, (CheckpointError, tf.errors.InvalidArgumentError)):
+            raise
+        raise _error_of(path, error) from error
+    except ValueError as error:  # a v1 Saver's error for missing files
+        if "is not a valid checkpoint" not in str(error) or isinstance(error, CheckpointError):
+            raise
+        raise _error_of(path, error) from error
+
+
+def damage_error(path: str, reason: str) -> DamagedCheckpointError:
+    """Returns the error for a checkpoint whose contents are wrong.
+
+    Args:
+      path: the checkpoint.
+      reason: what is wrong with it.
+    """
+    return DamagedCheckpointError(
+        f"The checkpoint {path} is damaged: {reason}",
+        "It may have been copied in part, or written to a full disk. Restore its files from a "
+        "backup; or delete them (those whose names start with this prefix) to resume from the "
+        "checkpoint before it; or use another model_dir.",
+    )
+
+
+def _error_of(path: str, error: Exception) -> CheckpointError:
+    """Returns our error for one of TensorFlow's, judging by the files as they are now."""
+    if isinstance(error, tf.errors.PermissionDeniedError):
+        return _no_permission(path, error)
+    missing = _missing(path)
+    if missing:
+        return MissingCheckpointError(
+            f"The checkpoint {path} was deleted while it was read: missing {', '.join(missing)}",
+            "A running training deletes its older checkpoints: RunConfig(keep_checkpoint_max"
+            "=...) sets how many it keeps.",
+        )
+    if any(character in path for character in PATTERN_CHARACTERS):
+        return UnreadableCheckpointError(
+            f"TensorFlow cannot read the checkpoint {path}: the characters [ ] and \\ are special "
+            "in its patterns of file names",
+            "Rename the folder; the checkpoints in it stay valid.",
+        )
+    if isinstance(error, _OF_THE_SURROUNDINGS):
+        return UnreadableCheckpointError(
+            f"The checkpoint {path} could not be read: {_reason(error, path)}",
+            "Its contents may be intact: check the disk or network it is on, and start again.",
+        )
+    return damage_error(path, _reason(error, path))
+
+
+# Errors that are not about a checkpoint's contents. TensorFlow has no single type for those.
+_OF_THE_SURROUNDINGS = (
+    tf.errors.AbortedError,
+    tf.errors.CancelledError,
+    tf.errors.DeadlineExceededError,
+    tf.errors.ResourceExhaustedError,
+    tf.errors.UnauthenticatedError,
+    tf.errors.UnavailableError,
+)
+
+
+def _missing(path: str) -> list[str]:
+    try:
+        return missing_files(path)
+    except tf.errors.PermissionDeniedError as error:
+        raise _no_permission(path, error) from error
+
+
+def _no_permission(path: str, error: tf.errors.OpError) -> ForbiddenCheckpointError:
+    return ForbiddenCheckpointError(
+        f"The checkpoint {path} may not be read: {_reason(error, path)}",
+        "Give the user that runs this program the right to read the files and to enter the folder.",
+    )
+
+
+def shorten_list(names: Iterable[str], most: int = 5) -> str:
+    """Joins some names for an error: "a, b and 3 more"."""
+    names = list(names)
+    shown = ", ".join(itertools.islice(names, most))
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown or "nothing"
+
+
+def _reason(error: Exception, path: str) -> str:
+    """Returns the line of an error that states the reason; others name the graph's nodes."""
+    lines = str(getattr(error, "message", None) or error).strip().splitlines()
+    told = [line for line in lines if path in line or "Read less bytes" in line]
+    return (told or lines)[0].strip()

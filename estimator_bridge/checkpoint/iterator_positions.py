@@ -1,0 +1,264 @@
+"""Saved positions of an input iterator, in files next to the model's checkpoints."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.compat.v1 import logging
+
+from estimator_bridge.checkpoint.error_types import DamagedCheckpointError, MissingCheckpointError
+from estimator_bridge.checkpoint.integrity import check_intact, data_files, explained_read_errors
+from estimator_bridge.errors import CheckpointError
+from estimator_bridge.graph import DividedIterators
+from estimator_bridge.tensorflow_private import eager_mode, iterator_state
+
+__all__ = ["InputPositionError", "Positions"]
+
+_STATE = "/.ATTRIBUTES/ITERATOR_STATE"
+
+
+class InputPositionError(CheckpointError, tf.errors.FailedPreconditionError):
+    """An input's position cannot be saved, or does not match the input."""
+
+    def __init__(self, message: str):
+        tf.errors.FailedPreconditionError.__init__(self, None, None, message)
+
+
+class Positions:
+    """The saved positions of one input, one for each checkpoint of the model.
+
+    The position of step N is ``input.ckpt-N``; ``checkpoint_input`` lists them all. A position must
+    be written before the model's checkpoint of that step, so that no checkpoint lacks one.
+
+    Args:
+      folder: the folder of the model's checkpoints.
+      name: the start of the file names; each process of a cluster has its own.
+      model: the start of the model's checkpoint names, such as "folder/model.ckpt".
+    """
+
+    def __init__(self, folder: str, name: str, model: str):
+        self._folder, self._name, self._model = folder, name, model
+
+    @property
+    def _list_file(self) -> str:
+        return os.path.join(self._folder, f"checkpoint_{self._name}")
+
+    def path(self, step: int) -> str:
+        """Returns the prefix of a position's files."""
+        return os.path.join(self._folder, f"{self._name}.ckpt-{step}")
+
+    def save(self, iterator: Any, step: int) -> None:
+        """Saves an iterator's state as the position of this step.
+
+        Args:
+          iterator: an iterator of an eager dataset.
+          step: the global step.
+
+        Raises:
+          InputPositionError: the dataset has a state that cannot be saved.
+        """
+        self.take(iterator, step)()
+
+    def take(self, iterator: Any, step: int) -> Callable[[], None]:
+        """Captures an iterator's state; returns a function that writes it, callable in any thread.
+
+        Args:
+          iterator: see `save`.
+          step: see `save`.
+
+        Raises:
+          InputPositionError: see `save`.
+        """
+        path = self.path(step)
+        try:
+            with eager_mode():
+                taken = _taken(iterator)
+        except (tf.errors.FailedPreconditionError, tf.errors.UnimplementedError) as error:
+            raise InputPositionError(
+                f"The position of the input cannot be saved: {_reason(error)}. "
+                + _advice(isinstance(error, tf.errors.UnimplementedError))
+            ) from error
+
+        def write() -> None:
+            with eager_mode():
+                tf.train.Checkpoint(iterator=taken).write(path)
+
+        return write
+
+    def restore(self, iterator: Any, step: int) -> bool:
+        """Sets an iterator to the position of a step.
+
+        Args:
+          iterator: of a dataset built like the one whose position was saved.
+          step: the global step of the model's checkpoint that was restored.
+
+        Returns:
+          Whether a position of exactly that step exists.
+
+        Raises:
+          InputPositionError: the position belongs to another dataset.
+        """
+        path = self.path(step)
+        problem = None
+        try:
+            if not self._is_ours(step):
+                problem = f"{path} was not written by this library"
+        except (MissingCheckpointError, DamagedCheckpointError) as error:
+            problem = error.problem
+        if problem:
+            logging.warning(
+                "The input's position at step %d was not found: %s. The input starts over.",
+                step,
+                problem,
+            )
+            return False
+        try:
+            with eager_mode():
+                tf.train.Checkpoint(iterator=iterator).read(path).assert_consumed()
+        except (tf.errors.OpError, AssertionError) as error:  # the input has other parts
+            raise InputPositionError(
+                f"The input's position {path} does not fit the dataset that input_fn returns now: "
+                f"{_reason(error)}. Return the dataset that was used up to step {step}; or delete "
+                f"{path}.* and {self._list_file}, and the input starts over."
+            ) from error
+        return True
+
+    def damage(self, step: int) -> str | None:
+        """Returns why the saved position of a step cannot be used.
+
+        Args:
+          step: the global step.
+
+        Returns:
+          The reason; None if the position is complete or never existed.
+        """
+        try:
+            self._is_ours(step)
+        except DamagedCheckpointError as error:
+            return error.problem
+        except MissingCheckpointError as error:
+            path = self.path(step)
+            is_there = data_files(path) or tf.io.gfile.exists(path + ".index")
+            return error.problem if is_there or step in self._listed() else None
+        return None
+
+    def lacks(self, step: int) -> bool:
+        """Returns whether other steps have positions but this one has none.
+
+        Args:
+          step: the global step.
+        """
+        steps = self.steps()
+        return bool(steps) and step not in steps
+
+    def _is_ours(self, step: int) -> bool:
+        """Returns whether this library wrote a step's position; reads all of it, as it is small.
+
+        Raises:
+          MissingCheckpointError: the position or a part of it is missing.
+          DamagedCheckpointError: its contents are wrong.
+        """
+        path = self.path(step)
+        reader = check_intact(path)
+        kinds = reader.get_variable_to_dtype_map()
+        if not any(n.startswith("iterator/") and n.endswith(_STATE) for n in kinds):
+            return False
+        names = sorted(kinds)  # including the object graph, which a restore needs
+        with eager_mode(), explained_read_errors(path):  # the reader itself cannot read variants
+            tf.raw_ops.RestoreV2(
+                prefix=path,
+                tensor_names=names,
+                shape_and_slices=[""] * len(names),
+                dtypes=[kinds[name] for name in names],
+            )
+        return True
+
+    def _listed(self) -> list[int]:
+        """Returns the steps of the positions that the list file names."""
+        try:
+            with tf.io.gfile.GFile(self._list_file) as file:
+                content = file.read()
+        except (tf.errors.OpError, UnicodeDecodeError):
+            return []
+        named = re.findall(rf'paths: "{re.escape(self._name)}\.ckpt-(\d+)"', content)
+        return list(map(int, named))
+
+    def steps(self) -> list[int]:
+        """Returns the steps that have a position, in order."""
+        pattern = re.compile(re.escape(self._name) + r"\.ckpt-(\d+)\.index")
+        found = map(pattern.fullmatch, tf.io.gfile.listdir(self._folder))
+        return sorted(int(match[1]) for match in found if match)
+
+    def tidy(self, step: int) -> None:
+        """Deletes positions whose model checkpoint is gone, and lists the others.
+
+        Args:
+          step: the current global step, whose position is always kept.
+        """
+        kept = []
+        for other in self.steps():
+            if other == step or tf.io.gfile.exists(f"{self._model}-{other}.index"):
+                kept.append(other)
+            else:
+                self._remove(other)
+        self._list(kept)
+
+    def clear(self) -> None:
+        """Deletes all positions, so that a new training does not use those of an earlier one."""
+        for step in self.steps():
+            self._remove(step)
+
+    def _remove(self, step: int) -> None:
+        path = self.path(step)
+        for file in [path + ".index", *data_files(path)]:
+            tf.io.gfile.remove(file)
+
+    def _list(self, steps: list[int]) -> None:
+        """Writes the list file of the positions, as tf.train.Saver does."""
+        names = [f"{self._name}.ckpt-{step}" for step in steps]
+        lines = [f'model_checkpoint_path: "{names[-1]}"'] if names else []
+        lines += [f'all_model_checkpoint_paths: "{name}"' for name in names]
+        with tf.io.gfile.GFile(self._list_file + ".new", "w") as written:
+            written.write("".join(line + "\n" for line in lines))
+        tf.io.gfile.rename(self._list_file + ".new", self._list_file, overwrite=True)
+
+
+class _TakenIterator(tf.__internal__.tracking.AutoTrackable):
+    """A checkpointable object with an iterator's state at one moment."""
+
+    def __init__(self, iterator: Any):
+        super().__init__()
+        state = iterator_state(iterator)
+        self._state = lambda: state  # a tensor attribute would be tracked
+
+    def _serialize_to_tensors(self) -> dict[str, tf.Tensor]:
+        return {"ITERATOR_STATE": self._state()}
+
+
+def _taken(iterator: Any) -> Any:
+    if isinstance(iterator, DividedIterators):
+        return iterator.with_iterators(map(_TakenIterator, iterator.iterators))
+    return _TakenIterator(iterator)
+
+
+def _reason(error: tf.errors.OpError | AssertionError) -> str:
+    """Returns TensorFlow's reason, without the operation that raised it."""
+    message = re.sub(r"\{\{.*?\}\}|\[Op:.*", "", getattr(error, "message", str(error)))
+    return message.strip().rstrip(".")
+
+
+def _advice(is_unsupported: bool) -> str:
+    if is_unsupported:
+        return (
+            "Read the data with datasets that can save their position (from_tensor_slices, "
+            "TFRecordDataset, TextLineDataset), or train without CheckpointInputPipelineHook."
+        )
+    return (
+        "State outside of the dataset (a generator, py_function, a random op without its own "
+        "seed) is not part of it. If that state may start over in a resumed run, use "
+        "CheckpointInputPipelineHook(estimator, external_state_policy='warn')."
+    )

@@ -1,0 +1,328 @@
+"""Renders a report as a self-contained HTML page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from estimator_bridge.compile_for.batch_search import LargestBatch
+from estimator_bridge.compile_for.html_style import STYLE
+from estimator_bridge.compile_for.lowered import Finding
+from estimator_bridge.compile_for.out_of_memory import Buffer
+from estimator_bridge.compile_for.report import Refusal, Report, StepReport
+from estimator_bridge.compile_for.units import as_bytes, as_seconds, as_si
+
+__all__ = ["page_of"]
+
+_LINE = re.compile(r"^(?P<place>.*?:\d+): (?P<code>.*)$")
+_FOOT = (
+    "This is the result of libtpu's compiler for one replica's step. It shows that the step "
+    "compiles, its memory and its minimum cost; not the runtime, the input, the transfers or the "
+    "numbers. Times assume the chip's peak rates: a real step takes longer."
+)
+
+
+def page_of(report: Report) -> str:
+    """Returns the page's HTML."""
+    steps = [_step(step) for step in report.compiled]
+    body = [
+        _head(report),
+        *[_refusal(refusal) for refusal in report.refused],
+        _batches(report.batches),
+        *steps,
+        f"<footer><p>{escape(_FOOT)}</p><p>{escape(_versions(report))}</p></footer>",
+    ]
+    title = escape(f"Compiled for {report.target}")
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
+        + "\n".join(part for part in body if part)
+        + "\n</body>\n</html>\n"
+    )
+
+
+def _versions(report: Report) -> str:
+    found = ", ".join(f"{name} {version}" for name, version in sorted(report.versions.items()))
+    return f"Compiled by {found}." if found else ""
+
+
+def _head(report: Report) -> str:
+    count, refused = len(report.steps), len(report.refused)
+    if not count:
+        verdict = '<p class="bad">Nothing was compiled.</p>'
+    elif refused:
+        verdict = f'<p class="bad">{refused} of {count} step(s) were not compiled.</p>'
+    else:
+        verdict = f'<p class="good">{_counted(count, "step")} compiled.</p>'
+    rows = []
+    for step in report.steps:
+        link = f'<a href="#{_anchor(step.name)}">{escape(step.name)}</a>'
+        if isinstance(step, Refusal):
+            rows.append([link, f'<span class="bad">{escape(step.why)}</span>', "", "", "", ""])
+            continue
+        memory, line = step.memory, step.roofline
+        bar = _bar([("one", memory.share)])
+        rows.append(
+            [
+                link,
+                "compiled",
+                "" if step.examples is None else f"{step.examples:,}",
+                f"{_share(memory.share)}{bar}",
+                as_seconds(line.seconds),
+                line.bound,
+            ]
+        )
+    names = ["step", "result", "#examples per step", "HBM of a core", "#least time", "bound by"]
+    return (
+        f"<h1>Compiled for {escape(report.target)}</h1>{verdict}"
+        f"<section>{_table(names, rows)}</section>"
+    )
+
+
+def _refusal(step: Refusal) -> str:
+    told = f"<pre>{escape(step.message)}</pre>"
+    if step.memory:
+        memory = step.memory
+        told = (
+            f"<p>Out of memory by at least {as_bytes(memory.missing)}.</p>"
+            + _lengths(
+                [
+                    ("the step needs", "two", memory.needed, as_bytes(memory.needed)),
+                    ("a program may use", "one", memory.available, as_bytes(memory.available)),
+                ]
+            )
+            + _buffers(memory.buffers)
+        )
+    return (
+        f'<section id="{_anchor(step.name)}"><h2>{escape(_capital(step.name))}</h2>'
+        f'<p class="bad">Not compiled: {escape(step.why)}.</p>{told}</section>'
+    )
+
+
+def _batches(batches: Sequence[LargestBatch]) -> str:
+    if not batches:
+        return ""
+    rows = [
+        [
+            escape(one.name),
+            f"{one.size:,}" if one.size else "none",
+            "" if one.too_large is None else f"{one.too_large:,}",
+            f"{as_bytes(one.bytes)} of {as_bytes(one.available)}" if one.size else "",
+            f"{one.trials}",
+            escape(one.why_ended),
+        ]
+        for one in batches
+    ]
+    names = ["step", "#largest that fits", "#too large", "#HBM of the largest", "#sizes compiled",
+             "note"]  # fmt: skip
+    return f"<section><h2>Largest batches</h2>{_table(names, rows)}</section>"
+
+
+def _step(step: StepReport) -> str:
+    return (
+        f'<section id="{_anchor(step.name)}"><h2>{escape(_capital(step.name))}</h2>'
+        f'<p class="soft">{escape(_about(step))}</p>{_figures(step)}'
+        f"<h3>Memory of a core (HBM)</h3>{_memory(step)}"
+        f"<h3>Least time of a step (roofline)</h3>{_roofline(step)}"
+        f"{_findings(step)}{_costs(step)}{_buffers(step.buffers)}{_padding(step)}</section>"
+    )
+
+
+def _about(step: StepReport) -> str:
+    return (
+        f"{_counted(step.replicas, 'replica')} on {step.device}, compiled in "
+        f"{step.compile_seconds:.1f} s"
+    )
+
+
+def _figures(step: StepReport) -> str:
+    figures = [(f"{as_si(step.flops)}FLOP", "per replica step")]
+    if step.flops_per_example is not None:
+        figures.append((f"{as_si(step.flops_per_example)}FLOP", "per example"))
+    if step.examples is not None:
+        seen = "per step, all on each replica" if step.sees_all else "per step, over all replicas"
+        figures.append((f"{_counted(step.examples, 'example')}", seen))
+    figures.append((as_bytes(step.bytes_moved), "moved per replica step"))
+    figures.append((f"{step.roofline.matrix_share:.1%}", "maximum share of the matrix units' peak"))
+    cells = (f"<div><b>{escape(value)}</b><span>{escape(what)}</span></div>"
+             for value, what in figures)  # fmt: skip
+    return f'<div class="figures">{"".join(cells)}</div>'
+
+
+def _memory(step: StepReport) -> str:
+    memory = step.memory
+    parts = [
+        ("arguments", "one", memory.arguments),
+        ("outputs not in place", "two", memory.outputs - memory.aliases),
+        ("temporaries", "three", memory.temporaries),
+        ("code", "four", memory.code),
+    ]
+    return (
+        f"<p>{as_bytes(memory.total)} of {as_bytes(memory.available)} that a program may use "
+        f"({_share(memory.share)}).</p>{_memory_bar(parts, memory.available)}"
+    )
+
+
+def _memory_bar(parts: Sequence[tuple[str, str, int]], whole: int) -> str:
+    shown = [part for part in parts if part[2] > 0]
+    bar = _bar([(color, size / whole) for _, color, size in shown])
+    key = "".join(
+        f'<span><i class="{color}"></i>{escape(name)} {as_bytes(size)}</span>'
+        for name, color, size in shown
+    )
+    return f'{bar}<div class="key">{key}</div>'
+
+
+def _roofline(step: StepReport) -> str:
+    line, sums = step.roofline, step.all_reduces
+    parts = [("compute", "one", line.compute), ("memory", "three", line.memory)]
+    if sums.count:
+        parts.append(("all-reduce", "two", line.all_reduce))
+    told = f"{as_seconds(line.seconds)} at least, bound by {line.bound}."
+    if sums.count:
+        told = (
+            f"{as_seconds(line.seconds)} at least if the all-reduces overlap with the rest, "
+            f"{as_seconds(line.seconds_in_turn)} if the rest waits for them; bound by "
+            f"{line.bound}. {_counted(sums.asked, 'sum')} of the program became "
+            f"{_counted(sums.count, 'all-reduce')} of {as_bytes(sums.bytes)}."
+        )
+    if line.compiler is not None:
+        told += f" The compiler's own estimate, without all-reduces: {as_seconds(line.compiler)}."
+    return f"<p>{escape(told)}</p>" + _lengths(
+        [(name, color, seconds, as_seconds(seconds)) for name, color, seconds in parts]
+    )
+
+
+def _lengths(rows: Sequence[tuple[str, str, float, str]]) -> str:
+    """Renders bars to compare; each row is a name, a color, a length and a label."""
+    most = max(length for _, _, length, _ in rows) or 1.0
+    cells = "".join(
+        f"<span>{escape(name)}</span>{_bar([(color, length / most)])}"
+        f'<span class="soft">{escape(told)}</span>'
+        for name, color, length, told in rows
+    )
+    return f'<div class="times">{cells}</div>'
+
+
+def _findings(step: StepReport) -> str:
+    parts = []
+    for what, found in (
+        ("with float64, which a TPU emulates slowly", step.float64),
+        (
+            "without a static shape: the TPU's compiler pads it; --check-tpu would refuse it",
+            step.dynamic,
+        ),
+    ):
+        if found:
+            parts.append(f'<p class="warn">{_counted(len(found), "operation")} {what}.</p>')
+            parts.append(_table(["operation", "what to do"], map(_finding, found)))
+    if step.host_transfers:
+        count = _counted(step.host_transfers, "transfer")
+        parts.append(f'<p class="warn">{count} from or to the host per step.</p>')
+    if not parts:
+        return ""
+    return "<h3>Findings</h3>" + "".join(parts)
+
+
+def _finding(found: Finding) -> list[str]:
+    return [_place(found.op, found.line), escape(found.about)]
+
+
+def _costs(step: StepReport) -> str:
+    if not step.costs:
+        return ""
+    rows = [
+        [
+            f"{cost.share:.1%}{_bar([('one', cost.share)])}",
+            f"{cost.cycles:,}",
+            _place(cost.op, cost.line),
+        ]
+        for cost in step.costs
+    ]
+    note = ""
+    if step.loops_counted_once:
+        count = _counted(step.loops_counted_once, "loop")
+        note = f'<p class="soft">{count} of unknown length counted once.</p>'
+    names = ["share of all cycles", "#cycles", "operation and source line"]
+    return f"<h3>Costliest operations, by the compiler's estimate</h3>{note}{_table(names, rows)}"
+
+
+def _buffers(buffers: Sequence[Buffer]) -> str:
+    if not buffers:
+        return ""
+    rows = [
+        [as_bytes(one.bytes), f"<code>{escape(one.shape)}</code>", _place(one.op, one.line)]
+        for one in buffers
+    ]
+    names = ["#in HBM", "shape", "made by"]
+    return f"<h3>Largest arrays, not all at the same time</h3>{_table(names, rows)}"
+
+
+def _padding(step: StepReport) -> str:
+    if not step.padding:
+        return ""
+    rows = [
+        [
+            f"<code>{escape(one.shape)}</code>",
+            "x".join(map(str, one.padded)),
+            as_bytes(one.wasted_bytes),
+            f"{one.waste:.0%}",
+            _place(one.op, one.line),
+        ]
+        for one in step.padding
+    ]
+    names = ["shape", "padded to", "#wasted", "#of the array", "operation or argument"]
+    return (
+        "<h3>Padded most</h3>"
+        f'<p class="soft">The chip stores arrays in tiles, which it pads.</p>'
+        f"{_table(names, rows)}"
+    )
+
+
+def _place(op: str, line: str | None) -> str:
+    shown = f"<code>{escape(op)}</code>"
+    if line is None:
+        return shown
+    found = _LINE.match(line)
+    if not found:
+        return f'{shown}<span class="place">{escape(line)}</span>'
+    place, code = escape(found["place"]), escape(found["code"])
+    return f'{shown}<span class="place">{place}<br><code>{code}</code></span>'
+
+
+def _table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Renders a table; columns with a name that starts with '#' hold numbers."""
+    kinds = [' class="n"' if name.startswith("#") else "" for name in names]
+    head = "".join(f"<th{kind}>{name.lstrip('#')}</th>" for name, kind in zip(names, kinds))
+    body = "".join(
+        "<tr>" + "".join(f"<td{kind}>{cell}</td>" for cell, kind in zip(row, kinds)) + "</tr>"
+        for row in rows
+    )
+    return f'<div class="wide"><table><tr>{head}</tr>{body}</table></div>'
+
+
+def _bar(parts: Iterable[tuple[str, float]]) -> str:
+    cells = "".join(
+        f'<i class="{color}" style="width:{min(share, 1.0):.3%}"></i>'
+        for color, share in parts
+        if share > 0
+    )
+    return f'<div class="bar">{cells}</div>'
+
+
+def _share(share: float) -> str:
+    return "less than 0.1%" if 0 < share < 0.001 else f"{share:.1%}"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _anchor(name: str) -> str:
+    return re.sub(r"\W+", "-", name)
+
+
+def _capital(name: str) -> str:
+    return name[:1].upper() + name[1:]

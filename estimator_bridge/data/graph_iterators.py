@@ -1,0 +1,114 @@
+"""The datasets behind the iterators of a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.graph import Lifted, LiftedSession, Snapshot
+from estimator_bridge.graph.one_shot_iterators import dataset_call
+from estimator_bridge.graph.snapshot import node_name, tensor_ref
+
+__all__ = ["dataset_behind", "lifted_dataset"]
+
+
+def lifted_dataset(
+    session: LiftedSession, variant: str, spec: Any, added: Sequence[Any] = ()
+) -> tf.data.Dataset:
+    """A graph's dataset, made eagerly.
+
+    Args:
+      session: of the graph.
+      variant: the reference of the tensor that holds the dataset.
+      spec: TypeSpecs of an element.
+      added: NodeDefs to compute as if they were part of the graph.
+    """
+    (value,) = session.evaluate([variant], added=added)
+    return tf.data.experimental.from_variant(value, spec)
+
+
+def dataset_behind(
+    session: LiftedSession, snapshot: Snapshot, get_next: str, is_alone: bool
+) -> tf.data.Dataset | None:
+    """The dataset that an IteratorGetNext node reads from its beginning, in flat components.
+
+    Args:
+      session: of the graph; what initialises iterators has run.
+      snapshot: of the graph.
+      get_next: the node.
+      is_alone: whether no other node draws from the same iterator.
+
+    Returns:
+      None where the iterator itself has to be asked: it chooses among datasets, or several nodes
+      draw from it in turn. It is ready then.
+
+    Raises:
+      FailedPreconditionError: nothing initialised the iterator.
+    """
+    node = snapshot.nodes[get_next]
+    spec = tuple(
+        tf.TensorSpec(tf.TensorShape(shape), tf.as_dtype(kind))
+        for shape, kind in zip(
+            node.attr["output_shapes"].list.shape, node.attr["output_types"].list.type
+        )
+    )
+    iterator = node_name(node.input[0])
+    if snapshot.nodes[iterator].op == "OneShotIterator":
+        if not is_alone:
+            return None
+        call = dataset_call(snapshot.nodes[iterator])
+        return lifted_dataset(session, call.name + ":0", spec, (call,))
+    if snapshot.nodes[iterator].op != "IteratorV2":
+        return None  # a handle names the iterator, or a branch chooses it
+    initializers = [
+        n
+        for n in snapshot.nodes.values()
+        if n.op == "MakeIterator" and node_name(n.input[1]) == iterator
+    ]
+    made = session.resources.datasets.get(iterator)
+    if made is None:
+        _check_can_be_made(session, snapshot, iterator, initializers)
+    if len(initializers) > 1:
+        return None
+    if not is_alone:
+        if made is None:
+            session.evaluate(["^" + initializers[0].name])
+        return None
+    session.resources.iterators_read.add(iterator)
+    if made is None:
+        return lifted_dataset(session, tensor_ref(initializers[0].input[0]), spec)
+    return tf.data.experimental.from_variant(made, spec)
+
+
+def _check_can_be_made(
+    session: LiftedSession, snapshot: Snapshot, iterator: str, initializers: Sequence[Any]
+) -> None:
+    """Checks that an iterator that nobody initialised can be initialised all the same."""
+    if len(initializers) != 1:
+        raise tf.errors.FailedPreconditionError(
+            None,
+            None,
+            f"input_fn's tensors come from the iterator {iterator!r}, which has not been "
+            f"initialized: it has {len(initializers)} initializers in the graph "
+            f"({[n.name for n in initializers]}), and none of them was run. Run the one for this "
+            "mode in a hook's after_create_session: session.run(initializer); or return the "
+            "tf.data.Dataset itself.",
+        )
+    lifted = Lifted(
+        snapshot,
+        [tensor_ref(initializers[0].input[0])],
+        {f"{name}:0" for name in session.resources.owners},
+        session.resources.owners,
+    )
+    fed = [name for name in lifted.names if snapshot.nodes[name].op == "Placeholder"]
+    if fed:
+        raise tf.errors.FailedPreconditionError(
+            None,
+            None,
+            f"input_fn's tensors come from the iterator {iterator!r}, which has not been "
+            f"initialized, and its dataset depends on placeholder tensors {fed}. Initialize it in "
+            "a hook's after_create_session: session.run(iterator.initializer, "
+            "feed_dict={placeholder: value}).",
+        )

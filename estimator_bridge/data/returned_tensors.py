@@ -1,0 +1,166 @@
+"""What an input_fn returned that is no dataset: tensors of its graph, and plain values."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.tensorflow_private import eager_mode
+
+__all__ = ["MixedKey", "ReturnedTensors", "check_length", "is_plain"]
+
+
+class MixedKey(str):
+    """Stands in a spec for a dict's key that cannot be ordered with the others, as 1 and "a".
+
+    A dataset orders what it carries by its keys; model_fn is given the dict itself.
+    """
+
+    __slots__ = ()
+
+
+def check_length(batch: Any) -> None:
+    """Checks that a tuple, named ones included, is (features, labels).
+
+    Raises:
+      ValueError: it has another length than 2.
+    """
+    if isinstance(batch, (tuple, list)) and len(batch) != 2:
+        advice = "Put several features into a dict: ({'a': a, 'b': b}, labels)."
+        if isinstance(batch, list):
+            advice = (
+                "A list of batches is no input: return a tf.data.Dataset. "
+                "tf.data.Dataset.from_tensor_slices((features, labels)) makes one of arrays. "
+                f"{advice}"
+            )
+        raise ValueError(
+            "input_fn should return (features, labels) as a len 2 tuple, got a "
+            f"{type(batch).__name__} of length {len(batch)}: {reprlib.repr(batch)}. {advice}"
+        )
+
+
+class ReturnedTensors:
+    """The features, or (features, labels), that an input_fn returned.
+
+    Args:
+      result: of the input_fn.
+
+    Attributes:
+      batch: what model_fn is given: arrays and lists stay what they are, as in the original.
+      spec: TypeSpecs of the same structure; arrays, and lists of numbers, are tensors here, and
+        keys of several types in one dict are each a `MixedKey`.
+
+    Raises:
+      TypeError: there is something that is no tensor and cannot be one, or nothing.
+      ValueError: a tuple is not (features, labels).
+    """
+
+    def __init__(self, result: Any):
+        if result is None or (isinstance(result, (tuple, list)) and _are_all_none(result)):
+            raise TypeError(
+                f"input_fn returned {result}. It must return a tf.data.Dataset, features, or a "
+                "tuple (features, labels); is a return statement missing?"
+            )
+        check_length(result)
+        self.batch = result
+        if isinstance(result, (tuple, list)):
+            features, labels = result
+            is_alone = labels is None and not isinstance(features, (tuple, list))
+            self.batch = features if is_alone else (features, labels)
+        parts = self.batch if isinstance(self.batch, tuple) else (self.batch,)
+        given = tuple(_tensors(part) for part in parts if part is not None)
+        values = given if len(parts) > 1 else given[0]
+        self.spec = tf.nest.map_structure(tf.type_spec_from_value, values)
+        self._leaves = tf.nest.flatten(values, expand_composites=True)
+
+    @property
+    def leaves(self) -> list[tf.Tensor]:
+        """The flat components: tensors of the graph, and eager ones for plain values."""
+        return self._leaves
+
+    @property
+    def names(self) -> list[str]:
+        """References by which a step is given the leaves; a plain value's names nothing."""
+        return [
+            f"plain value {i}:0" if is_plain(leaf) else leaf.name
+            for i, leaf in enumerate(self._leaves)
+        ]
+
+
+def _are_all_none(parts: Sequence[Any]) -> bool:
+    return bool(parts) and all(part is None for part in parts)
+
+
+def is_plain(leaf: tf.Tensor) -> bool:
+    """Whether a leaf is a value, and no tensor of a graph."""
+    return hasattr(leaf, "numpy")
+
+
+def _tensors(part: Any) -> Any:
+    """A structure of features or labels with tensors as its leaves."""
+    if tf.is_tensor(part) and not isinstance(part, tf.Variable):
+        return part
+    if isinstance(part, Mapping):
+        name = (lambda key: key) if _have_order(part) else (lambda key: MixedKey(repr(key)))
+        return {name(key): _tensors(value) for key, value in part.items()}
+    if isinstance(part, (tuple, list)) and any(map(_is_whole, _flat(part))):
+        return tuple(_tensors(value) for value in part)
+    return _tensor(part)
+
+
+def _have_order(keys: Iterable[Any]) -> bool:
+    try:
+        sorted(keys)
+    except TypeError:
+        return False
+    return True
+
+
+def _flat(part: Any) -> list[Any]:
+    """The leaves of a structure, whatever the keys of its dicts."""
+    if isinstance(part, Mapping):
+        part = list(part.values())
+    return [leaf for p in part for leaf in _flat(p)] if isinstance(part, (tuple, list)) else [part]
+
+
+def _is_whole(leaf: Any) -> bool:
+    """Whether it is a tensor by itself; numbers may be the parts of one."""
+    return tf.is_tensor(leaf) or bool(getattr(leaf, "shape", ()))
+
+
+def _tensor(leaf: Any) -> tf.Tensor:
+    if isinstance(leaf, tf.Variable):
+        return tf.convert_to_tensor(leaf)
+    if isinstance(leaf, tf.data.Dataset):
+        raise TypeError(
+            "input_fn returned a tuple with a dataset in it. Return one tf.data.Dataset whose "
+            "elements are (features, labels): tf.data.Dataset.zip((features, labels))."
+        )
+    is_value = isinstance(leaf, (bool, int, float, str, bytes, tuple, list))
+    try:
+        if not (is_value or hasattr(leaf, "__array__")):
+            return tf.convert_to_tensor(leaf)  # of a type for which a conversion is registered
+        with eager_mode():
+            return tf.constant(leaf)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            "input_fn must return a tf.data.Dataset, features, or (features, labels) made of "
+            f"tensors; got {type(leaf).__name__} ({reprlib.repr(leaf)}){_advice(leaf, error)}"
+        ) from error
+
+
+def _advice(leaf: Any, error: Exception) -> str:
+    """The end of an error's text: what to do with a value that is no tensor."""
+    if callable(leaf):
+        return f", which has to be called: {getattr(leaf, '__name__', 'function')}()."
+    if hasattr(leaf, "get_next"):
+        return ". Return what its get_next() gives, or the dataset itself."
+    if isinstance(leaf, Iterator):
+        return (
+            ". tf.data.Dataset.from_generator(function, output_signature=...) makes a dataset of a "
+            "function that returns a generator."
+        )
+    return f" in it: {str(error).partition('. Consider casting')[0]}."

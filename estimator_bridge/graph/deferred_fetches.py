@@ -1,0 +1,112 @@
+"""Fetches that only the last step of a loop computes.
+
+Summaries may cost more than the step itself. A step includes what it needs anyway, and everything
+that reads or writes state, so that the order of accesses is kept. The rest, pure functions of the
+step's values, is deferred until it is asked for.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.graph.effects import Effects
+from estimator_bridge.graph.lift import Lifted
+from estimator_bridge.graph.pruning import needed_nodes
+from estimator_bridge.graph.snapshot import Snapshot, is_stateful, node_name
+
+__all__ = ["Deferred", "Division", "defer"]
+
+
+class Deferred:
+    """The pure part of some fetches.
+
+    Attributes:
+      needs: references of the step's tensors that ``__call__`` takes as arguments.
+    """
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        fetches: Sequence[str],
+        needs: Sequence[str],
+        given: set[str],
+        owners: set[str],
+    ):
+        self.needs = [ref for ref in needs if not ref.startswith("^")]
+        self._order_only = [ref for ref in needs if ref.startswith("^")]
+        self._lifted = Lifted(snapshot, fetches, given.union(needs), owners)
+
+    def __call__(self, values: Mapping[str, tf.Tensor]) -> list[Any]:
+        """Returns the fetches, from one replica's values of ``needs``."""
+        known = {ref: values[ref] for ref in self.needs}
+        # The step has finished by now, so control edges that wait for parts of it are satisfied.
+        known.update({ref: tf.no_op() for ref in self._order_only})
+        return self._lifted(known, lambda sums: [value for value, _ in sums])
+
+
+@dataclasses.dataclass(frozen=True)
+class Division:
+    """Fetches divided between every step and the last one.
+
+    Attributes:
+      in_step: references that every step must compute in addition.
+      deferred: the rest, computed from them; None if there is none.
+      has_effects: whether ``in_step`` changes state, so that it must not run in steps whose
+        fetches were not requested.
+    """
+
+    in_step: list[str]
+    deferred: Deferred | None
+    has_effects: bool
+
+
+def defer(
+    snapshot: Snapshot,
+    base: Sequence[str],
+    fetches: Sequence[str],
+    given: Iterable[str],
+    owners: set[str],
+) -> Division:
+    """Divides fetches between every step and the end of the last one.
+
+    Args:
+      snapshot: the traced graph.
+      base: references that the step computes in any case.
+      fetches: references wanted of the last step; operations count as effects.
+      given: references whose values come from outside the graph.
+      owners: names of the nodes that own a resource.
+    """
+    given = set(given)
+
+    def needed(*wanted: str) -> dict[str, list[str]]:
+        return needed_nodes(snapshot, wanted, given, owners)[0]
+
+    everything, base_names = needed(*base, *fetches), needed(*base)
+    stateful = [
+        name
+        for name, inputs in everything.items()
+        if name not in base_names
+        and (is_stateful(snapshot.nodes[name].op) or _touches(snapshot, name, inputs, owners))
+    ]
+    forced = [f"^{name}" for name in stateful] + [f for f in fetches if f.startswith("^")]
+    put_off = everything.keys() - needed(*base, *forced).keys()
+    tensors = [f for f in fetches if not f.startswith("^")]
+    inputs = [ref for name in snapshot.nodes if name in put_off for ref in everything[name]]
+    needs = [ref for ref in dict.fromkeys([*inputs, *tensors]) if node_name(ref) not in put_off]
+    changes = any(map(Effects.of(snapshot).changes_state, (snapshot.nodes[n] for n in stateful)))
+    return Division(
+        in_step=[*forced, *needs],
+        deferred=Deferred(snapshot, tensors, needs, given, owners) if tensors else None,
+        has_effects=changes or len(tensors) < len(fetches),
+    )
+
+
+def _touches(snapshot: Snapshot, name: str, inputs: Sequence[str], owners: set[str]) -> bool:
+    """Returns whether a node uses a resource: reads are stateless by type, but depend on order."""
+    return snapshot.nodes[name].op == "CrossReplicaSum" or any(
+        node_name(ref) in owners for ref in inputs if not ref.startswith("^")
+    )

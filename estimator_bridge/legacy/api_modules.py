@@ -1,0 +1,33 @@
+"""tf.estimator and tf.compat.v1.estimator, as modules of this library's names."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from types import ModuleType
+
+from estimator_bridge.legacy.lazy_module import LazyModule
+from estimator_bridge.public_names import V1_PLACES, V2_PLACES
+
+__all__ = ["api_module_v1", "api_module_v2"]
+
+
+def api_module_v1() -> ModuleType:
+    """The module that ``tf.compat.v1.estimator`` is to be."""
+    return _face("v1", "tf.compat.v1.estimator", V1_PLACES, {})
+
+
+def api_module_v2() -> ModuleType:
+    """The module that ``tf.estimator`` is to be."""
+    only_v1 = "is only in tf.compat.v1.estimator: use tf.compat.v1.estimator.{}."
+    missing = {name: only_v1.format(name) for name in V1_PLACES if name not in V2_PLACES}
+    return _face("v2", "tf.estimator", V2_PLACES, missing)
+
+
+def _face(
+    version: str, shown: str, places: Mapping[str, str], missing: Mapping[str, str]
+) -> ModuleType:
+    name = f"estimator_bridge.legacy.{version}"
+    if name not in sys.modules:
+        sys.modules[name] = LazyModule(name, dict(sorted(places.items())), missing, shown)
+    return sys.modules[name]

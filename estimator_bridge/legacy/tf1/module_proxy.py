@@ -1,0 +1,96 @@
+"""A module that presents another one with some names changed, without modifying it."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Any
+
+from estimator_bridge.errors import MissingNameError
+
+__all__ = ["Changes", "ModuleProxy"]
+
+
+class Changes:
+    """The differences between faces and the real modules.
+
+    Args:
+      own: by full name ("tensorflow.estimator"), a value's path ("package.module.name"), or a
+        function that makes the value.
+      missing: by full name, the advice for names that no longer exist.
+      wraps: whether a module inside a proxy is also presented by a proxy.
+    """
+
+    def __init__(
+        self,
+        own: Mapping[str, str | Callable[[], Any]],
+        missing: Mapping[str, str],
+        wraps: Callable[[str, ModuleType], bool],
+    ):
+        self.own, self.missing, self.wraps = own, missing, wraps
+        self._names: dict[str, list[str]] = {}
+        for full_name in own:
+            namespace, _, name = full_name.rpartition(".")
+            self._names.setdefault(namespace, []).append(name)
+
+    def names(self, namespace: str) -> list[str]:
+        """Returns the names that a namespace has in addition to the real module's."""
+        return self._names.get(namespace, [])
+
+
+class ModuleProxy(ModuleType):
+    """Presents a module. Attributes that a program sets on the proxy do not reach the module.
+
+    Args:
+      name: the proxy's full name, which errors use.
+      real: the module to present.
+      changes: the differences in it and in the modules inside.
+    """
+
+    def __init__(self, name: str, real: ModuleType, changes: Changes):
+        super().__init__(name, real.__doc__)
+        self._real = real
+        self._changes = changes
+        for attribute in ("__file__", "__path__", "__package__", "__spec__"):
+            if hasattr(real, attribute):
+                setattr(self, attribute, getattr(real, attribute))
+
+    def __getattr__(self, name: str) -> Any:
+        value = self._find(name)
+        # Kept, so that a program finds the attributes again that it sets on a namespace.
+        setattr(self, name, value)
+        return value
+
+    def _find(self, name: str) -> Any:
+        full_name = f"{self.__name__}.{name}"
+        own = self._changes.own.get(full_name)
+        if own is not None:
+            return _load(own) if isinstance(own, str) else own()
+        try:
+            value = getattr(self._real, name)
+        except AttributeError:
+            advice = self._changes.missing.get(full_name)
+            shown = full_name.replace("tensorflow.", "tf.", 1)
+            if advice is None:
+                raise AttributeError(
+                    f"module {self.__name__!r} has no attribute {name!r}"
+                ) from None
+            raise MissingNameError(f"{shown} {advice}", name=name) from None
+        if isinstance(value, ModuleType) and self._changes.wraps(full_name, value):
+            return ModuleProxy(full_name, value, self._changes)
+        return value
+
+    def __dir__(self) -> list[str]:
+        own = self._changes.names(self.__name__)
+        return sorted({*dir(self._real), *own, *self.__dict__} - {"_real", "_changes"})
+
+
+def _load(place: str) -> Any:
+    module, _, name = place.rpartition(".")
+    try:
+        return importlib.import_module(place)
+    except ModuleNotFoundError as error:
+        if error.name != place:  # the missing module is one that the module itself imports
+            raise
+    return getattr(importlib.import_module(module), name)

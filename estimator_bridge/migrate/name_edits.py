@@ -1,0 +1,166 @@
+"""Writes names that have moved in a module's source."""
+
+from __future__ import annotations
+
+from estimator_bridge.migrate.findings import Edit
+from estimator_bridge.migrate.module import Module
+from estimator_bridge.migrate.names import Fate, Known
+from estimator_bridge.migrate.scopes import Import, Reference
+
+__all__ = [
+    "ROOTS",
+    "edits_of_all_uses",
+    "edits_of_use",
+    "expression",
+    "home_of",
+    "new_import",
+    "shown",
+]
+
+ROOTS = ("tf1", "tf2")
+_LIBRARY = "estimator_bridge"
+_FULL = (f"{_LIBRARY}.", "tensorflow.", "tf_keras.")
+CONTRIB = f"{_LIBRARY}.legacy.contrib"
+
+
+def shown(name: str) -> str:
+    """Returns a name under a root as users write it: "tf.contrib.layers"."""
+    root, dot, below = name.partition(".")
+    return f"tf{dot}{below}" if root in ROOTS else name
+
+
+def expression(module: Module, place: str, tensorflow: str) -> tuple[str, str]:
+    """Returns the source text for a place, and the import statement that it needs.
+
+    Args:
+      module: the module that the text is for.
+      place: see `Known.place`; not a full path below estimator_bridge.
+      tensorflow: the variable for tf.compat.v1 there.
+
+    Returns:
+      The text, and the statement; "" if the module needs none.
+    """
+    root, dot, below = place.partition(".")
+    if root == "tf":
+        return f"{tensorflow}{dot}{below}", ""
+    if root == "eb":
+        name, statement = _variable(module, _LIBRARY, "eb", "estimator_bridge")
+    else:
+        name, statement = _variable(module, CONTRIB, "contrib", "tf_contrib", "eb_contrib")
+    return f"{name}{dot}{below}", statement
+
+
+def _variable(module: Module, target: str, *names: str) -> tuple[str, str]:
+    """Returns the variable for a module of this library, and the import statement it needs."""
+    for found in module.imports:
+        if found.target == target and not found.guarded and found.statement in module.tree.body:
+            return found.bound, ""
+    name = module.free_name(*names, f"{names[0]}_", f"{names[0]}__")
+    return name, new_import(target, name)
+
+
+def new_import(target: str, name: str) -> str:
+    """Returns the statement that imports a module or an object in one as a variable."""
+    package, _, last = target.rpartition(".")
+    renamed = "" if last == name else f" as {name}"
+    return f"from {package} import {last}{renamed}" if package else f"import {last}{renamed}"
+
+
+def edits_of_use(
+    module: Module, use: Reference, known: Known
+) -> tuple[tuple[Edit, ...], tuple[str, ...]] | None:
+    """Returns the replacement for a use of a name that has moved.
+
+    Returns:
+      The edits and the imports that they need. None if the name is used through its own import or
+      variable: then the import or the variable's value is rewritten.
+    """
+    depth = module.depth(use, known)
+    attributes = len(use.nodes) - 1
+    base = module.name(use.target.rsplit(".", attributes)[0] if attributes else use.target)
+    if base not in ROOTS or known.fate is not Fate.MOVED or depth < 2:
+        return None
+    if known.place.startswith(f"{_LIBRARY}."):
+        text, statement = _written(module, known.place)
+    else:
+        root = use.nodes[0]
+        variable = module.text[module.lines.span(root).start : module.lines.span(root).end]
+        place = known.place
+        if place.startswith("tf.") and base == "tf2":
+            place = known.own or f"tf.compat.v1.{place[3:]}"
+        text, statement = expression(module, place, variable)
+    edit = Edit(module.span(use.nodes[0], use.nodes[depth - 1]), text)
+    return (edit,), ((statement,) if statement else ())
+
+
+def edits_of_all_uses(
+    module: Module, found: Import
+) -> tuple[tuple[Edit, ...], tuple[str, ...]] | None:
+    """Returns the replacements for all uses of an import whose names are now in several modules.
+
+    Returns:
+      The edits and the imports that they need; None if a use is not of a moved name.
+    """
+    edits: list[Edit] = []
+    imports: list[str] = []
+    for use in found.uses:
+        known = module.known(use)
+        if known is None or known.fate is not Fate.MOVED or not known.place or use.stored:
+            return None
+        text, statement = _written(module, known.place)
+        depth = module.depth(use, known)
+        edits.append(Edit(module.span(use.nodes[0], use.nodes[depth - 1]), text))
+        imports += [statement] if statement else []
+    return tuple(edits), tuple(dict.fromkeys(imports))
+
+
+def _written(module: Module, place: str) -> tuple[str, str]:
+    if place.startswith(f"{_LIBRARY}."):
+        name = place.rpartition(".")[2]
+        return _variable(module, place, name, f"eb_{name}")
+    return expression(module, place, "")
+
+
+def home_of(module: Module, found: Import, known: Known) -> str | None:
+    """Returns the full name of the module or object that an import should now import.
+
+    For a namespace it is the most public module that has all names that the program uses.
+
+    Returns:
+      The name; None if no module has all of them.
+    """
+    if known.place.startswith(_FULL):
+        return known.place
+    used = [known_use for use in found.uses if (known_use := module.known(use)) is not None]
+    moved = [k for k in used if k.fate is Fate.MOVED and k.name != known.name]
+    parents = {k.place.rpartition(".")[0] for k in moved}
+    if known.own:
+        is_namespace = known.place == known.own
+        if is_namespace and len(parents) == 1 and not _loose(found):
+            (parent,) = parents
+            if parent.split(".")[0] == "eb" and parent != "eb.v1":
+                return _full(parent)
+        return _full(known.place if known.place.startswith("eb.") else known.own)
+    if known.place in ("eb", "eb.v1"):
+        needs_v1 = _loose(found) or any(k.place.startswith("eb.v1.") for k in moved)
+        return f"{_LIBRARY}.v1" if known.place == "eb.v1" and needs_v1 else _LIBRARY
+    if known.place:
+        return _full(known.place)
+    # A file of the original.
+    same_names = all(k.place.rpartition(".")[2] == k.name.rpartition(".")[2] for k in moved)
+    if not same_names or _loose(found) or not all(place.startswith("eb") for place in parents):
+        return None
+    if parents <= {"eb", "eb.v1"}:
+        return f"{_LIBRARY}.v1" if "eb.v1" in parents else _LIBRARY
+    return _full(next(iter(parents))) if len(parents) == 1 else None
+
+
+def _loose(found: Import) -> bool:
+    """Returns whether a variable is used other than by its attributes."""
+    return any(len(use.nodes) == 1 for use in found.uses)
+
+
+def _full(place: str) -> str:
+    root, dot, below = place.partition(".")
+    roots = {"eb": _LIBRARY, "contrib": CONTRIB, "tf": "tensorflow.compat.v1"}
+    return f"{roots[root]}{dot}{below}"

@@ -1,0 +1,175 @@
+"""Draws a step's batch: ahead, from one iterator, or from one on each host."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.graph import DividedIterators
+from estimator_bridge.runtime.placed_iterators import PlacedIterators
+from estimator_bridge.tensorflow_private import iterator_resource
+
+__all__ = ["BatchSource", "HostBatchSource", "batch_source_of"]
+
+
+class BatchSource:
+    """Elements of one iterator of this process, as optionals, each drawn before its step.
+
+    Args:
+      spec: the spec of an element.
+      count: the number of elements in a step.
+    """
+
+    is_bound = True  # whether a compiled loop takes the same tensors at each call
+
+    def __init__(self, spec: Any, count: int):
+        self._spec, self._count = spec, count
+
+    @property
+    def key(self) -> Any:
+        """The value by which compiled loops are told apart."""
+        return self._spec
+
+    @property
+    def specs(self) -> list[Any]:
+        """The specs of the values carried from step to step."""
+        return [tf.OptionalSpec(self._spec)] * self._count
+
+    def nothing(self) -> list[Any]:
+        """Returns optionals without a value."""
+        return [tf.experimental.Optional.empty(self._spec) for _ in range(self._count)]
+
+    def read(self, iterator: Any, wanted: tf.Tensor, ahead: Any) -> list[Any]:
+        """Returns the values for the next step: the next elements, if they are wanted."""
+        del ahead  # nothing is known of what has not been drawn
+
+        def next_ones() -> list[Any]:
+            return [iterator.get_next_as_optional() for _ in range(self._count)]
+
+        return tf.cond(wanted, next_ones, self.nothing)
+
+    def has_batch(self, carried: Sequence[Any]) -> tf.Tensor:
+        """Whether a step can run."""
+        return carried[-1].has_value()
+
+    def has_ended(self, carried: Sequence[Any]) -> tf.Tensor:
+        """Whether the input has ended, given that a batch was wanted and no step can run."""
+        return ~carried[-1].has_value()
+
+    def take(self, iterator: Any, carried: Sequence[Any]) -> tuple[list[Any], Any]:
+        """Returns the elements of a step, and the known state of the next ones."""
+        del iterator
+        return [element.get_value() for element in carried], None
+
+    def left_over(self, carried: Sequence[Any]) -> list[Any]:
+        """Returns the optionals that may have values although no step can run."""
+        return list(carried[:-1])
+
+
+class DividedBatchSource(BatchSource):
+    """Elements of an input in parts: an element combines one of each part that a step needs.
+
+    Args:
+      like: iterators that a compiled loop replaces by others.
+    """
+
+    def __init__(self, like: DividedIterators):
+        super().__init__(like.element_spec, 1)
+        self._like = like
+
+    @property
+    def key(self) -> Any:
+        """The value by which compiled loops are told apart."""
+        return self._spec, self._like.drawn
+
+    def read(self, iterator: Any, wanted: tf.Tensor, ahead: Any) -> list[Any]:
+        """Returns the values for the next step: see ``BatchSource``."""
+        return super().read(self._like.with_iterators(iterator), wanted, ahead)
+
+
+class HostBatchSource(BatchSource):
+    """One element of each host's iterator, drawn on the host in its step.
+
+    Steps carry the sizes of the next batches. The batches themselves would pass through this
+    process with each step of the loop.
+
+    Args:
+      specs: the specs of each host's elements: a batch, and the size of the next one.
+      devices: the device on which each is drawn.
+      full_batch: the size of a host's full batch, if batches are (size, padded batch): a step
+        runs if all are full.
+    """
+
+    is_bound = False  # the sizes of the next batches are tensors of a call
+
+    def __init__(self, specs: Sequence[Any], devices: Sequence[str], full_batch: int | None):
+        self._each, self._devices, self._full = tuple(specs), tuple(devices), full_batch
+
+    @property
+    def key(self) -> Any:
+        """The value by which compiled loops are told apart."""
+        return self._each, self._devices
+
+    @property
+    def specs(self) -> list[Any]:
+        """The specs of the values carried from step to step."""
+        return [tf.TensorShape([len(self._each)])]
+
+    def nothing(self) -> list[Any]:
+        """Returns sizes of 0: no next batches."""
+        return [tf.zeros([len(self._each)], tf.int64)]
+
+    def read(self, iterator: Any, wanted: tf.Tensor, ahead: Any) -> list[Any]:
+        """Returns the sizes of the next batches, which came with the last step's batches."""
+        del wanted
+        return [iterator[-1] if ahead is None else ahead]
+
+    def has_batch(self, carried: Sequence[Any]) -> tf.Tensor:
+        """Whether all hosts have a batch; a full one, if ``full_batch`` is given."""
+        (sizes,) = carried
+        return tf.reduce_all(sizes > 0 if self._full is None else sizes == self._full)
+
+    def has_ended(self, carried: Sequence[Any]) -> tf.Tensor:
+        """Whether the input of any host has ended; of all hosts, if ``full_batch`` is given."""
+        (sizes,) = carried
+        return tf.reduce_any(sizes == 0) if self._full is None else tf.reduce_all(sizes == 0)
+
+    def take(self, iterator: Any, carried: Sequence[Any]) -> tuple[list[Any], Any]:
+        """Returns the batches, without their sizes, and the sizes of the next ones."""
+        del carried
+        batches, sizes = [], []
+        for part, spec, device in zip(iterator[:-1], self._each, self._devices):
+            flat = tf.nest.flatten(spec)
+            with tf.device(device):  # get_next() would not record the iterator's device
+                drawn = tf.raw_ops.IteratorGetNext(
+                    iterator=iterator_resource(part),
+                    output_types=[leaf.dtype for leaf in flat],
+                    output_shapes=[leaf.shape for leaf in flat],
+                )
+            batch, size = tf.nest.pack_sequence_as(spec, drawn)
+            batches.append(batch if self._full is None else batch[1])
+            sizes.append(size)
+        return batches, tf.stack(sizes)
+
+    def left_over(self, carried: Sequence[Any]) -> list[Any]:
+        """Returns nothing: left-over batches are not drawn yet."""
+        del carried
+        return []
+
+
+def batch_source_of(iterator: Any, count: int, full_batch: int | None) -> tuple[BatchSource, Any]:
+    """Returns a way to draw from an iterator, and the tensors for a compiled loop.
+
+    Args:
+      iterator: an iterator of this process, or iterators of several hosts.
+      count: the number of elements in a step, for an iterator of this process.
+      full_batch: see ``HostBatchSource``.
+    """
+    if isinstance(iterator, DividedIterators):
+        return DividedBatchSource(iterator), tuple(iterator.iterators)
+    if isinstance(iterator, PlacedIterators):
+        source = HostBatchSource(iterator.element_spec, iterator.devices, full_batch)
+        return source, (*iterator.parts, tf.constant(iterator.ahead, tf.int64))
+    return BatchSource(iterator.element_spec, count), iterator

@@ -1,0 +1,170 @@
+"""The work of the host after each step, on what the replicas computed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.graph import Lifted, LiftedSession, Snapshot, StateCut, host_device
+from estimator_bridge.runtime.replicas import gather
+from estimator_bridge.runtime.step_values import HostStage
+from estimator_bridge.tensorflow_private import eager_mode
+
+__all__ = ["HostPart"]
+
+
+class HostPart:
+    """The host's part of a step, for use inside a tf.function.
+
+    Args:
+      session: the session of the traced graph.
+      strategy: runs the replicas.
+      stage: the work to do.
+      fed: references whose values a call supplies.
+      replica_names: the nodes that a replica computes in the step.
+
+    Attributes:
+      needs: the references that it needs from the replicas.
+
+    Raises:
+      NotImplementedError: the replicas compute what the host is to count.
+    """
+
+    def __init__(
+        self,
+        session: LiftedSession,
+        strategy: tf.distribute.Strategy,
+        stage: HostStage,
+        fed: Sequence[str],
+        replica_names: Sequence[str],
+    ):
+        self._strategy, self._resources = strategy, session.resources
+        self._stage, self._fed = stage, list(fed)
+        self._loop_start: tf.Variable | None = None
+        if stage.every_n_steps > 1:
+            with eager_mode(), tf.device(host_device()):
+                self._loop_start = tf.Variable(0, dtype=tf.int64, trainable=False)
+        snapshot, owners = Snapshot.of(session.graph), self._resources.owners
+        offered = {*(f"{name}:0" for name in owners), *fed}
+        self._lifted = Lifted(snapshot, stage.operations, {*offered, *stage.inputs}, owners)
+        self._resources.prepare(self._lifted.given)
+        self._counting: Lifted | None = None
+        if stage.counted:
+            counted = stage.counted
+            _check_counted_once(counted, replica_names)
+            offered.update(counted.inputs, counted.checks)
+            self._counting = Lifted(snapshot, counted.operations, offered, owners)
+            self._resources.prepare(self._counting.given)
+
+    @staticmethod
+    def needs_of(stage: HostStage | None) -> list[str]:
+        """Returns the references that a stage needs from the replicas."""
+        if stage is None:
+            return []
+        counted = stage.counted.inputs if stage.counted else ()
+        return list(dict.fromkeys([*stage.inputs.values(), *counted]))
+
+    @property
+    def is_random(self) -> bool:
+        """Whether the result depends on the position in the random streams or in a loop."""
+        return self._loop_start is not None or any(part.random_names for part in self._parts)
+
+    @property
+    def names(self) -> list[str]:
+        """The nodes that the host computes."""
+        return [name for part in self._parts for name in part.names]
+
+    @property
+    def _parts(self) -> list[Lifted]:
+        return [self._lifted, *([self._counting] if self._counting else [])]
+
+    def check_values(self) -> None:
+        """Checks, eagerly, that the variables that it reads are initialized."""
+        for part in self._parts:
+            self._resources.check_values(part.reads_first)
+
+    def begin_loop(self, rng_step: int) -> None:
+        """Sets the position of a loop's first step, from which every_n_steps counts."""
+        if self._loop_start is not None:
+            with eager_mode():
+                self._loop_start.assign(rng_step)
+
+    def __call__(
+        self, values: dict[str, Any], rng_step: tf.Tensor, fed: Sequence[tf.Tensor]
+    ) -> dict[str, Any]:
+        """Runs the host's part.
+
+        Args:
+          values: per-replica values of the step's tensors by reference.
+          rng_step: the position in the random streams.
+          fed: the values of the references that are fed, in their order.
+
+        Returns:
+          The host's inputs by reference, gathered.
+        """
+        stage, lifted = self._stage, self._lifted
+        with tf.device(host_device()):
+            most = 1 if stage.first_replica_only else None
+            refs = dict.fromkeys(stage.inputs.values())
+            gathered = {ref: gather(self._strategy, values[ref], most) for ref in refs}
+            inputs = {p: gathered[ref] for p, ref in stage.inputs.items()}
+            given = {**self._resources.handles(lifted.given), **inputs, **dict(zip(self._fed, fed))}
+
+            def run() -> Any:
+                lifted(given, lambda sums: [value for value, _ in sums], rng_step=rng_step)
+                return tf.constant(True)
+
+            if self._loop_start is None:
+                run()
+            else:
+                number = rng_step - self._loop_start.read_value()
+                is_due = tf.equal(number % stage.every_n_steps, 0)
+                tf.cond(is_due, run, lambda: tf.constant(False))
+        if stage.counted and self._counting:
+            self._count(stage.counted, self._counting, {**values, **inputs}, rng_step, fed)
+        return inputs
+
+    def _count(
+        self,
+        counted: StateCut,
+        lifted: Lifted,
+        values: dict[str, Any],
+        rng_step: tf.Tensor,
+        fed: Sequence[tf.Tensor],
+    ) -> None:
+        """Runs the counting part for each replica in turn."""
+        count = 1 if self._stage.first_replica_only else self._strategy.num_replicas_in_sync
+        parts = [self._strategy.experimental_local_results(values[ref]) for ref in counted.inputs]
+        with tf.device(host_device()):
+
+            def run(*replica: tf.Tensor) -> Any:
+                given = {
+                    **self._resources.handles(lifted.given),
+                    **dict.fromkeys(counted.checks, tf.constant(True)),
+                    **dict(zip(counted.inputs, replica)),
+                    **dict(zip(self._fed, fed)),
+                }
+                lifted(given, lambda sums: [value for value, _ in sums], rng_step=rng_step)
+                return tf.constant(True)
+
+            run = tf.function(run, autograph=False) if count > 1 else run  # one body for all
+            for i in range(count):
+                run(*(part[i] for part in parts))
+
+
+def _check_counted_once(counted: StateCut, names: Sequence[str]) -> None:
+    """Checks that the replicas compute nothing of what the host counts.
+
+    Raises:
+      NotImplementedError: they do, because a hook fetches it.
+    """
+    twice = sorted(counted.nodes.intersection(names))
+    if twice:
+        raise NotImplementedError(
+            f"A hook fetches {twice[-1]!r} in an evaluation on cores, which belongs to a metric of "
+            "eval_metric_ops: the host updates metrics after each step, and a fetch would count "
+            "the examples twice. Let the hook fetch what the metric is computed from, or read the "
+            "results of evaluate()."
+        )

@@ -1,0 +1,117 @@
+"""Replicas that stand side by side in one graph: sums and variables, without a TPU."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import tensorflow as tf
+
+from estimator_bridge.graph.op_kinds import MEETINGS
+from estimator_bridge.tensorflow_private import (
+    clear_device,
+    control_flow_context,
+    operations_made_otherwise,
+    replace_input,
+)
+from estimator_bridge.tpu.emulated_feeds import FEEDS
+from estimator_bridge.tpu.replica_variables import ReplicaVariables
+from estimator_bridge.tpu.sums_in_loops import SumsInLoops
+
+__all__ = ["JoinedReplicas"]
+
+
+class _Sum(NamedTuple):
+    """What stands in a replica for a CrossReplicaSum."""
+
+    own: tf.Tensor  # the replica's value
+    stand_in: tf.Operation  # an Identity, of the own value until the replicas are joined
+    groups: list[list[int]]
+
+
+class JoinedReplicas:
+    """Builds replicas one after the other, then gives each the others' part in their sums.
+
+    Args:
+      graph: of the program.
+      count: how many replicas there will be.
+    """
+
+    def __init__(self, graph: tf.Graph, count: int):
+        self._graph, self._count = graph, count
+        self._sums: list[list[_Sum]] = []
+        self._in_loops = SumsInLoops(graph, count)
+        self._variables = ReplicaVariables(graph)
+
+    @contextlib.contextmanager
+    def replica(self) -> Iterator[None]:
+        """Is open while the next replica is built.
+
+        Raises:
+          NotImplementedError: it exchanges values otherwise than by sums.
+        """
+        graph, sums, number = self._graph, [], len(self._sums)
+
+        def stand_in(
+            inputs: Sequence[tf.Tensor], name: str | None, attrs: Mapping[str, Any]
+        ) -> tf.Operation:
+            del attrs
+            here = tf.compat.v1.get_default_graph()
+            is_in_loop = here is not graph or control_flow_context(here) is not None
+            groups = tf.get_static_value(inputs[1]).tolist()
+            groups = groups or [list(range(self._count))]
+
+            @tf.custom_gradient
+            def summed(x: tf.Tensor):
+                if is_in_loop:
+                    held = self._in_loops.sum(x, number, groups)
+                else:
+                    held = tf.identity(x)
+                    sums.append(_Sum(x, held.op, groups))
+                return held, lambda dy: tf.raw_ops.CrossReplicaSum(
+                    input=dy, group_assignment=groups
+                )
+
+            return tf.identity(summed(inputs[0]), name=name).op
+
+        before = len(graph.get_operations())
+        makers = {**FEEDS, "CrossReplicaSum": stand_in}
+        with operations_made_otherwise(makers), self._variables.replica(number):
+            yield
+        made = graph.get_operations()[before:]
+        for op in made:
+            _check(op)
+            if "TPU_REPLICATED_CORE" in op.device:
+                clear_device(op)  # of tpu.core(i): no device of this machine
+        self._variables.note(made)
+        self._sums.append(sums)
+
+    def join(self) -> None:
+        """Adds up, and gives each replica variables of its own, where all replicas are built.
+
+        Raises:
+          NotImplementedError: they have different numbers of sums.
+        """
+        counts = [len(s) + n for s, n in zip(self._sums, self._in_loops.counts)]
+        if len(set(counts)) > 1:
+            raise NotImplementedError(
+                "The replicas of tpu.replicate have different numbers of cross-replica sums: "
+                f"{counts}. Build the same operations on each."
+            )
+        if self._count == 1:
+            return  # the sum over one replica is its own value
+        for together in zip(*self._sums):
+            for group in together[0].groups:
+                total = tf.add_n([together[i].own for i in group])
+                for i in group:
+                    replace_input(together[i].stand_in, 0, total)
+        self._variables.separate(self._in_loops.emptied())
+
+
+def _check(op: tf.Operation) -> None:
+    if op.type in MEETINGS:
+        raise NotImplementedError(
+            f"{op.name!r} ({op.type}) needs a TPU inside of tpu.replicate, and there is none. "
+            "Train the model with estimator_bridge.tpu.TPUEstimator, which emulates it."
+        )

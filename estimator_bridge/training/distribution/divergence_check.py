@@ -1,0 +1,43 @@
+"""The check that replicas will not drift apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import tensorflow as tf
+
+from estimator_bridge.graph import Resources, diverging_variables
+
+__all__ = ["check_no_divergence"]
+
+
+def check_no_divergence(
+    graph: tf.Graph, operations: Sequence[str], replicas: int, of: str = "train_distribute"
+) -> None:
+    """Checks that a training step writes the same values to the weights of all replicas.
+
+    Args:
+      graph: the traced graph.
+      operations: what a step runs, '^name' each.
+      replicas: how many there are.
+      of: who asked for them, for the message.
+
+    Raises:
+      ValueError: a trainable variable is given a value that follows from one replica's own batch.
+    """
+    if replicas == 1:
+        return
+    found = diverging_variables(graph, operations, Resources.owners_in(graph))
+    weights = {variable.op.name for variable in tf.compat.v1.trainable_variables()}
+    drifting = [name for name in found if name in weights]
+    if drifting:
+        some = ", ".join(repr(name) for name in drifting[:5])
+        raise ValueError(
+            f"The {replicas} replicas of {of} would drift apart: {len(drifting)} of "
+            f"{len(weights)} trainable variables ({some}{', ...' if drifting[5:] else ''}) are "
+            "given values that each replica computes from its own batch, the first by operation "
+            f"{found[drifting[0]]!r}. A hand-written optimizer has to add up the replicas' "
+            "gradients before it uses them: gradients = tf.distribute.get_replica_context()"
+            ".all_reduce(tf.distribute.ReduceOp.SUM, gradients). The apply_gradients of "
+            "TensorFlow's own optimizers does so."
+        )

@@ -1,0 +1,63 @@
+"""The last words of a process that ends at once: which checkpoint stands."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from estimator_bridge.checkpoint import latest_checkpoint
+from estimator_bridge.errors import CheckpointError
+
+__all__ = ["describe_latest_checkpoint", "exit_at_once"]
+
+_LOOK_SECS = 2.0  # the disk may be what hangs
+_FLUSH_SECS = 1.0  # a thread may be stuck in the midst of printing
+
+
+def describe_latest_checkpoint(model_dir: str) -> str:
+    """Says which checkpoint there is to go on from.
+
+    Args:
+      model_dir: its folder.
+    """
+    found: list[str] = []
+    _in_thread(lambda: found.append(_newest(model_dir)), _LOOK_SECS)
+    return found[0] if found else f"The newest checkpoint in {model_dir} stands."
+
+
+def _newest(model_dir: str) -> str:
+    try:
+        path = latest_checkpoint(model_dir)
+    except (CheckpointError, OSError) as error:
+        return f"No checkpoint stands: {error}"
+    if path is None:
+        return f"No checkpoint was written to {model_dir} yet."
+    return f"The checkpoint {path} stands; started again, training goes on from there."
+
+
+def exit_at_once(said: str, code: int) -> None:
+    """Ends the process, whatever its other threads are doing.
+
+    Args:
+      said: the last line on stderr. Not by logging: another thread may hold its lock.
+      code: the exit code.
+    """
+    os.write(2, f"{said}\n".encode(errors="replace"))
+    _in_thread(_flush, _FLUSH_SECS)
+    os._exit(code)
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+
+
+def _in_thread(call: Callable[[], Any], secs: float) -> None:
+    thread = threading.Thread(target=call, daemon=True)
+    thread.start()
+    thread.join(secs)

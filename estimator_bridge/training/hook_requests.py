@@ -1,0 +1,134 @@
+"""What hooks ask of a step, put together: fetches, feeds, options."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.graph import LiftedSession
+from estimator_bridge.graph.fetches import Fetches
+from estimator_bridge.graph.profiling import asks_for_trace, traced
+from estimator_bridge.tensorflow_private import profile_path
+
+__all__ = ["HookRequests"]
+
+_v1 = tf.compat.v1
+_train = _v1.train
+
+
+class HookRequests:
+    """One call of a loop, on behalf of the hooks that are due at its end.
+
+    Args:
+      session: of the traced graph.
+      hooks: those that are called, in their order.
+      original_args: what the estimator itself runs.
+      before: the call before this one, whose fetches are taken over where hooks ask for the same.
+
+    Attributes:
+      fetches: of all hooks, one a request.
+      feeds: values by tensor reference.
+
+    Raises:
+      RuntimeError: two hooks feed the same tensor.
+    """
+
+    def __init__(
+        self,
+        session: LiftedSession,
+        hooks: Sequence[Any],
+        original_args: Any,
+        before: HookRequests | None = None,
+    ):
+        self._context = _train.SessionRunContext(original_args=original_args, session=session)
+        self._requests = [(hook, hook.before_run(self._context)) for hook in hooks]
+        asked = [(hook, request) for hook, request in self._requests if request]
+        # A FeedFnHook fetches None.
+        self._wanted = [[] if r.fetches is None else r.fetches for _, r in asked]
+        self._identity = _identity(self._wanted)
+        is_same = before is not None and before._identity == self._identity
+        self.fetches: Fetches = (
+            before.fetches if before and is_same else Fetches(session.graph, self._wanted)
+        )
+        self.feeds = _merge_feeds(session, asked)
+        self._options, self._trace_folder = _merge_options(asked)
+        self._metadata = _v1.RunMetadata()
+
+    @property
+    def stop_requested(self) -> bool:
+        """Whether a hook asked for an end."""
+        return self._context.stop_requested
+
+    def trace(self) -> contextlib.AbstractContextManager[Any]:
+        """A context that traces the call where a hook's options ask for it."""
+        if asks_for_trace(self._options):
+            return traced(self._metadata, self._trace_folder)
+        return contextlib.nullcontext()
+
+    def finish(self, fetched: dict[str, Any], reached: Callable[[], Any]) -> None:
+        """Hands each hook what it asked for.
+
+        Args:
+          fetched: values by reference.
+          reached: makes the result of hooks of this library's that have ``sees_reached``.
+        """
+        values = [_numpy(fetched.get(ref)) for ref in self.fetches.refs]
+        results = iter(self.fetches.build(values))
+        for hook, request in self._requests:
+            result = next(results) if request else None
+            if request and request.fetches is None:
+                result = None
+            if request is None and getattr(hook, "sees_reached", False):
+                result = reached()
+            hook.after_run(
+                self._context, _train.SessionRunValues(result, self._options, self._metadata)
+            )
+
+
+def _identity(structure: Any) -> Any:
+    """What changes if fetches are others than before, though in the same list or dict."""
+    if isinstance(structure, dict):
+        return [(key, _identity(value)) for key, value in structure.items()]
+    if isinstance(structure, (list, tuple)):
+        return [type(structure), *map(_identity, structure)]
+    return id(structure)
+
+
+def _merge_feeds(session: LiftedSession, asked: Sequence[tuple[Any, Any]]) -> dict[str, Any]:
+    feeds: dict[str, Any] = {}
+    fed_by: dict[str, Any] = {}
+    for hook, request in asked:
+        if not request.feed_dict:
+            continue
+        for ref, value in session.feeds(request.feed_dict).items():
+            if ref in feeds:
+                raise RuntimeError(
+                    f"Same tensor is fed by two hooks: {ref!r}, by {type(fed_by[ref]).__name__} "
+                    f"and {type(hook).__name__}. Let one of them feed it."
+                )
+            feeds[ref], fed_by[ref] = value, hook
+    return feeds
+
+
+def _merge_options(asked: Sequence[tuple[Any, Any]]) -> tuple[Any, str | None]:
+    """The strongest of the hooks' options, and the folder of a ProfilerHook among them."""
+    merged, folder = _v1.RunOptions(), None
+    for hook, request in asked:
+        options = request.options
+        if options is None:
+            continue
+        merged.trace_level = max(merged.trace_level, options.trace_level)
+        merged.timeout_in_ms = max(merged.timeout_in_ms, options.timeout_in_ms)
+        merged.output_partition_graphs |= options.output_partition_graphs
+        merged.report_tensor_allocations_upon_oom |= options.report_tensor_allocations_upon_oom
+        if asks_for_trace(options) and isinstance(hook, _train.ProfilerHook):
+            folder = os.path.dirname(profile_path(hook))
+    return merged, folder
+
+
+def _numpy(value: Any) -> Any:
+    return value if value is None or not hasattr(value, "numpy") else value.numpy()
