@@ -21,6 +21,7 @@ _POSITIVE = (
     "iterations_per_loop",
     "num_shards",
 )
+_ESTIMATOR_ONLY = ("grace_secs", "watchdog_secs", "async_checkpoints", "compile_for")
 _SECONDS = ("grace_secs", "watchdog_secs")
 # Steps are counted in 64 bits, everything else in 32. A longer time would overflow a timer.
 _MOST_STEPS, _MOST, _MOST_SECONDS = 2**62, 2**31 - 1, 10**9
@@ -60,6 +61,7 @@ def check_flags(flag_values: absl_flags.FlagValues, num_replicas: int | None = N
     problems = [
         *_numbers(flag_values),
         *_compile_for(flag_values),
+        *_api(flag_values),
         *_accelerator(flag_values),
         *_batch_sizes(flag_values, num_replicas),
         *_folders(flag_values),
@@ -88,6 +90,14 @@ def _numbers(flag_values: absl_flags.FlagValues) -> Iterator[str]:
     seed = flag_values.tf_random_seed
     if seed is not None and not 0 <= seed < 2**31:
         yield f"--tf_random_seed={_shortened(seed)}: want a number from 0 to {2**31 - 1}"
+
+
+def _api(flag_values: absl_flags.FlagValues) -> Iterator[str]:
+    if flag_values.api == "estimator":
+        return
+    for name in _ESTIMATOR_ONLY:
+        if flag_values[name].value not in (None, False):
+            yield f"--{name} works with --api=estimator only, got --api={flag_values.api}"
 
 
 def _compile_for(flag_values: absl_flags.FlagValues) -> Iterator[str]:

@@ -99,6 +99,7 @@ class Job:
                 "learning_rate": flag_values.learning_rate,
                 "train_steps": flag_values.train_steps,
             },
+            report=console.report,
         )
 
     def _check_memory(self) -> None:
