@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
+import runpy
 from pathlib import Path
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -18,8 +18,7 @@ import estimator_bridge as eb  # first: it selects Keras 2
 
 import tensorflow as tf  # isort: skip
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "keras_and_loops"))
-import guide_programs
+PROGRAMS = Path(__file__).resolve().parents[1] / "tests" / "keras_and_loops" / "guide_programs.py"
 
 __all__ = ["main"]
 
@@ -32,19 +31,20 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3, help="runs of each")
     args = parser.parse_args()
     eb.runtime.emulate_cores(max(args.cores))
+    programs = runpy.run_path(str(PROGRAMS))
     print(f"TensorFlow {tf.__version__}, {args.epochs} epochs, 357 test digits")
     for cores in args.cores:
         resolver = eb.tpu.TPUClusterResolver(f"emulated:{cores}")
         tf.config.experimental_connect_to_cluster(resolver)
         tf.tpu.experimental.initialize_tpu_system(resolver)
         strategy = tf.distribute.TPUStrategy(resolver)
-        for program in (guide_programs.fit, guide_programs.custom_loop):
+        for name in ("fit", "custom_loop"):
             found = []
             for seed in range(args.seeds):
                 tf.keras.utils.set_random_seed(seed)
-                found.append(program(strategy, epochs=args.epochs))
+                found.append(programs[name](strategy, epochs=args.epochs))
             shown = " ".join(f"{accuracy:.4f}" for accuracy in found)
-            print(f"{program.__name__:<12} on {cores} core(s): test accuracy {shown}")
+            print(f"{name:<12} on {cores} core(s): test accuracy {shown}")
 
 
 if __name__ == "__main__":

@@ -162,11 +162,12 @@ class KerasTrainer:
 
         @tf.function
         def serve(**given: tf.Tensor) -> dict[str, tf.Tensor]:
-            parsed = tf.nest.pack_sequence_as(features, parse(*given.values()))
+            parsed = parse(*(given[name] for name in inputs))
+            parsed = tf.nest.pack_sequence_as(features, tf.nest.flatten(parsed))
             return keras.predict_step((parsed,))
 
         module = tf.Module()
-        module.model, module.parse = keras.inference_model, graph
+        module.model = keras.inference_model
         path = os.path.join(folder, str(int(time.time())))
         local = tf.saved_model.SaveOptions(experimental_io_device="/job:localhost")
         tf.saved_model.save(

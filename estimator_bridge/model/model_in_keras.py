@@ -228,6 +228,7 @@ class ModelInKeras(tf_keras.Model):
 
     def _loss(self, features: Any, labels: Any, outputs: Any, mode: str) -> tf.Tensor:
         parts, _ = self._held()
+        assert parts.loss is not None  # keras_model() checks it
         loss = check_loss(parts.call(parts.loss, mode, features, labels, outputs), mode)
         # Those of this mode: another mode's layers have the same weights.
         added = self._networks[mode].losses
@@ -235,16 +236,17 @@ class ModelInKeras(tf_keras.Model):
 
     def _metrics_on_host(self) -> Any:
         parts, (features, labels) = self._held()
-        if self._host_metrics is None and parts.metrics:
+        part = parts.metrics
+        if self._host_metrics is None and part is not None:
             outputs = tf.nest.map_structure(
                 lambda tensor: tf.TensorSpec(tensor.shape, tensor.dtype),
                 self._networks[ModeKeys.EVAL].output,
             )
 
             def metrics(batch: Any) -> Any:
-                return parts.call(parts.metrics, ModeKeys.EVAL, *batch)
+                return parts.call(part, ModeKeys.EVAL, *batch)
 
-            # A list would be tracked; a closure is not.
+            # Hidden in a closure from Keras, which would track it.
             made = MetricsOnHost(metrics, (features, labels, outputs))
             self._host_metrics = lambda: made
         return self._host_metrics() if self._host_metrics else None

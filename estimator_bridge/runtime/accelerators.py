@@ -50,7 +50,7 @@ class LocalClusterResolver:
       count: the number of devices; each is one replica.
     """
 
-    kind, in_process = "", True
+    kind, noun, in_process = "", "", True
     # As TensorFlow's resolvers say that no cluster manager started this process.
     environment, task_type, task_id, rpc_layer = "", None, None, None
 
@@ -59,7 +59,7 @@ class LocalClusterResolver:
 
     def described(self) -> str:
         """Returns the devices in words, such as '8 emulated CPU core(s)'."""
-        raise NotImplementedError
+        return f"{self.cores} {self.noun}"
 
     def master(
         self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
@@ -99,21 +99,13 @@ class LocalClusterResolver:
 class EmulatedClusterResolver(LocalClusterResolver):
     """CPU cores that emulate TPU cores, for tests and small runs."""
 
-    kind = "emulated"
-
-    def described(self) -> str:
-        """Returns the devices in words."""
-        return f"{self.cores} emulated CPU core(s)"
+    kind, noun = "emulated", "emulated CPU core(s)"
 
 
 class GPUClusterResolver(LocalClusterResolver):
     """GPUs of this machine that run programs written for TPU cores."""
 
-    kind = "gpu"
-
-    def described(self) -> str:
-        """Returns the devices in words."""
-        return f"{self.cores} GPU(s)"
+    kind, noun = "gpu", "GPU(s)"
 
 
 class NoTPUClusterResolver(tf.distribute.cluster_resolver.SimpleClusterResolver):

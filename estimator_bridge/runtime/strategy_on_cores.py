@@ -42,7 +42,7 @@ def local_cluster(resolver: Any) -> LocalClusterResolver | None:
 class _Cores(OnCores):
     """The methods of all kinds of TPUStrategy on cores; mixed into TensorFlow's classes."""
 
-    of_tensorflow: type
+    of_tensorflow: Any
     extended: Any
     _cluster: LocalClusterResolver | None = None
     _spmd = False

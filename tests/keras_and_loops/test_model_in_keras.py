@@ -107,6 +107,26 @@ def test_fit_and_a_loop_give_the_estimators_numbers(optimizer, cores):
     assert said["class"].shape == (96,)
 
 
+def test_a_checkpoint_resumes_with_the_optimizers_slots(tmp_path):
+    strategy, data = four_lines.start(), dataset(repeat=False)
+
+    def trained(restored=None, batches=data):
+        with strategy.scope():
+            keras = model_of(v1_adam).keras_model(data, {"rate": 0.1})
+            checkpoint = tf.train.Checkpoint(model=keras, optimizer=keras.optimizer)
+            if restored:
+                checkpoint.restore(restored)
+        keras.fit(batches, epochs=1, verbose=0)
+        return keras, checkpoint
+
+    straight, _ = trained()
+    _, half = trained(batches=data.take(3))
+    resumed, _ = trained(half.save(str(tmp_path / "half")), data.skip(3))
+    assert int(resumed.optimizer.iterations.numpy()) == 6
+    for a, b in zip(straight.get_weights(), resumed.get_weights()):
+        np.testing.assert_allclose(a, b, atol=1e-5)
+
+
 def test_modes_share_their_variables():
     def modes(features, training):
         net = tf_keras.layers.Dense(8, "relu")(features)
