@@ -156,6 +156,23 @@ def test_a_function_that_a_tpu_would_not_compile():
     assert [float(x) for x in strategy.experimental_local_results(doubled)] == [6.0, 6.0]
 
 
+def test_branches_of_python_in_a_step_depend_on_tensors():
+    strategy = four_lines.start("emulated:2")
+
+    @tf.function
+    def signs(x):
+        def step(x):
+            if x > 0:
+                return tf.constant(1)
+            return tf.constant(-1)
+
+        return strategy.run(step, args=(x,))
+
+    for value in (3.0, -3.0):
+        got = strategy.experimental_local_results(signs(tf.constant(value)))
+        assert [int(each) for each in got] == [int(np.sign(value))] * 2
+
+
 def test_a_strategy_derived_from_tensorflows():
     class Own(tf.distribute.TPUStrategy):
         """A subclass that expects a TPU."""

@@ -65,8 +65,7 @@ def as_estimator(model, params):
     return estimator.evaluate(lambda: dataset(repeat=False)), estimator
 
 
-@pytest.mark.parametrize("cores", [1, 8])
-@pytest.mark.parametrize("optimizer", [v1_adam, keras_momentum])
+@pytest.mark.parametrize(("optimizer", "cores"), [(v1_adam, 1), (v1_adam, 8), (keras_momentum, 2)])
 def test_fit_and_a_loop_give_the_estimators_numbers(optimizer, cores):
     model, params = model_of(optimizer), {"rate": 0.1}
     wanted, estimator = as_estimator(model, params)
@@ -108,7 +107,7 @@ def test_fit_and_a_loop_give_the_estimators_numbers(optimizer, cores):
 
 
 def test_a_checkpoint_resumes_with_the_optimizers_slots(tmp_path):
-    strategy, data = four_lines.start(), dataset(repeat=False)
+    strategy, data = four_lines.start("emulated:2"), dataset(repeat=False)
 
     def trained(restored=None, batches=data):
         with strategy.scope():
