@@ -39,7 +39,11 @@ setup(
     keywords=["tensorflow", "estimator", "tpuestimator", "tf.contrib", "tpu", "migration"],
     # Not train.py, models and flags: other distributions, and users, have packages of these names.
     packages=find_packages(include=["estimator_bridge", "estimator_bridge.*"]),
-    package_data={"estimator_bridge": ["py.typed"], "estimator_bridge.migrate": ["names.json"]},
+    package_data={
+        "estimator_bridge": ["py.typed"],
+        "estimator_bridge.compile_for": ["hardware.json"],
+        "estimator_bridge.migrate": ["names.json"],
+    },
     python_requires=f">={PYTHONS[0]},<3.14",
     # Not tensorflow-cpu: tf-keras itself asks for `tensorflow`, and the two overwrite each other.
     # Each tf-keras asks for TensorFlow of its own minor version, so pip keeps the pair together.
@@ -50,7 +54,8 @@ setup(
         "tf-keras>=2.16,<2.22",
     ],
     extras_require={
-        "models": ["matplotlib", "rich", "scikit-learn"],  # what train.py needs
+        "models": ["matplotlib", "pyyaml", "rich", "scikit-learn"],  # what train.py needs
+        "monitor": ["rich"],  # a live line on a terminal, see eb.training.Monitor
         "tests": [
             *TPU_COMPILER,
             "hypothesis",
@@ -62,10 +67,12 @@ setup(
             "pytest>=8.2",  # arguments from a file
             "pytest-xdist",
             "ruff>=0.17,<0.18",
+            "safetensors>=0.4",
             "scipy",
             "setuptools>=68",
             "wheel",
         ],
+        "safetensors": ["safetensors>=0.4"],  # weights convert --to safetensors
         "tpu-compile": TPU_COMPILER,  # run --compile-for: 0.6 GB
         "docs": ["mkdocs>=1.6,<2", "mkdocs-material>=9.5", "mkdocstrings[python]>=0.27"],
         "release": ["build>=1.2", "twine>=6"],

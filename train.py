@@ -7,6 +7,9 @@ python train.py --nouse_tpu              # a plain Estimator of the same model
 python train.py --compile_for=v5e-8 --compile_only  # run nothing: compile for that TPU and report
 python train.py --data_dir=mnist         # full MNIST, from a folder with its four IDX files
 python train.py --flagfile=flags.txt     # flags from a file, one per line
+python train.py --config=run.yaml        # flags from a YAML file, such as an earlier run's
+python train.py --dry_run                # two steps of each mode, then the plan of the run
+python train.py --mode=train_and_evaluate --early_stopping_evals=3  # keeps the best
 """
 
 from __future__ import annotations
@@ -51,7 +54,8 @@ def main(_: list[str]) -> int:
         logging.set_verbosity(logging.WARNING)
     try:
         require_valid_tf_config(os.environ)
-        for flag in () if absl_flags.FLAGS.compile_only else ("model_dir", "export_dir"):
+        is_kept = not (absl_flags.FLAGS.compile_only or absl_flags.FLAGS.dry_run)
+        for flag in ("model_dir", "export_dir") if is_kept else ():
             if absl_flags.FLAGS[flag].present:
                 require_writable(absl_flags.FLAGS[flag].value, flag)
         check_data(absl_flags.FLAGS["data_dir"].value)

@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from absl import flags as absl_flags
 
+from flags.config_file import with_config
 from flags.validate import FlagsError, check_flags
 
 __all__ = ["parse_flags"]
@@ -26,7 +27,8 @@ def parse_flags(
     """Parses and checks the command line, as a `flags_parser` for `absl.app.run`.
 
     Args:
-        argv: the program's name and its arguments. `--flagfile=PATH` reads more from a file.
+        argv: the program's name and its arguments. `--flagfile=PATH` reads more from a file, and
+            `--config=PATH` from a YAML file.
         flag_values: the container of the flags.
 
     Returns:
@@ -39,7 +41,7 @@ def parse_flags(
     program = os.path.basename(argv[0])
     try:
         _check_flagfiles(argv)
-        rest = flag_values(list(argv))
+        rest = flag_values(with_config(argv, flag_values))
         if len(rest) > 1:
             more = [f"and {len(rest) - 1 - _SHOWN} more"] if len(rest) - 1 > _SHOWN else []
             shown = [

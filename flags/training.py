@@ -11,8 +11,8 @@ absl_flags.disclaim_key_flags()
 # The phases of each --mode, in order. The short names are those of older programs.
 MODES = {
     "all": ("train", "evaluate", "predict", "export"),
-    "train_and_evaluate": ("train", "evaluate"),
-    "train_and_eval": ("train", "evaluate"),
+    "train_and_evaluate": ("train_and_evaluate",),
+    "train_and_eval": ("train_and_evaluate",),
     "train": ("train",),
     "evaluate": ("evaluate",),
     "eval": ("evaluate",),
@@ -24,7 +24,10 @@ APIS = ("estimator", "keras", "loop")
 
 
 def phases(mode: str) -> tuple[str, ...]:
-    """Returns the phases of a `--mode`, in order: of train, evaluate, predict, export."""
+    """Returns the phases of a `--mode`, in order.
+
+    They are train, evaluate, predict and export, or train_and_evaluate alone.
+    """
     return MODES[mode]
 
 
@@ -57,7 +60,8 @@ def define_training_flags(
         "mode",
         mode,
         list(MODES),
-        "What to do. 'all' trains, evaluates, predicts a few examples and exports.",
+        "What to do. 'all' trains, evaluates, predicts a few examples and exports; "
+        "'train_and_evaluate' evaluates each checkpoint while it trains, and exports the best.",
         flag_values=flag_values,
     )
     absl_flags.DEFINE_enum(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from absl import flags as absl_flags
 
+from flags.rules import rule_problems
 from flags.tpu import compiled_replicas, local_devices
 
 __all__ = ["FlagsError", "check_flags"]
@@ -20,8 +21,20 @@ _POSITIVE = (
     "save_checkpoints_steps",
     "iterations_per_loop",
     "num_shards",
+    "batch_size_per_core",
+    "overfit_batches",
+    "early_stopping_evals",
 )
-_ESTIMATOR_ONLY = ("grace_secs", "watchdog_secs", "async_checkpoints", "compile_for")
+_ESTIMATOR_ONLY = (
+    "grace_secs",
+    "watchdog_secs",
+    "async_checkpoints",
+    "compile_for",
+    "xla",
+    "profile",
+    "mixed_precision",
+    "early_stopping_evals",
+)
 _SECONDS = ("grace_secs", "watchdog_secs")
 # Steps are counted in 64 bits, everything else in 32. A longer time would overflow a timer.
 _MOST_STEPS, _MOST, _MOST_SECONDS = 2**62, 2**31 - 1, 10**9
@@ -30,7 +43,13 @@ _LARGEST_FLOAT32 = 3.4e38
 _DIGITS_SHOWN = 50
 # TensorFlow finds files by glob patterns, in which these characters are special.
 _PATTERN_CHARACTERS = "[]\\"
-_OPTIONAL = ("eval_steps", "num_shards")
+_OPTIONAL = (
+    "eval_steps",
+    "num_shards",
+    "batch_size_per_core",
+    "overfit_batches",
+    "early_stopping_evals",
+)
 _BATCH_SIZES = ("train_batch_size", "eval_batch_size", "predict_batch_size")
 
 
@@ -65,6 +84,7 @@ def check_flags(flag_values: absl_flags.FlagValues, num_replicas: int | None = N
         *_accelerator(flag_values),
         *_batch_sizes(flag_values, num_replicas),
         *_folders(flag_values),
+        *rule_problems(flag_values),
     ]
     if problems:
         raise FlagsError(problems)
@@ -98,6 +118,11 @@ def _api(flag_values: absl_flags.FlagValues) -> Iterator[str]:
     for name in _ESTIMATOR_ONLY:
         if flag_values[name].value not in (None, False):
             yield f"--{name} works with --api=estimator only, got --api={flag_values.api}"
+    if flag_values.mode in ("train_and_evaluate", "train_and_eval"):
+        yield (
+            f"--mode={flag_values.mode} works with --api=estimator only, got "
+            f"--api={flag_values.api}: use --mode=all, which evaluates at the end"
+        )
 
 
 def _compile_for(flag_values: absl_flags.FlagValues) -> Iterator[str]:
@@ -150,7 +175,7 @@ def _accelerator(flag_values: absl_flags.FlagValues) -> Iterator[str]:
 
 def _batch_sizes(flag_values: absl_flags.FlagValues, num_replicas: int | None) -> Iterator[str]:
     replicas = num_replicas or _named_replicas(flag_values)
-    if replicas is None or replicas < 1:
+    if replicas is None or replicas < 1 or flag_values.batch_size_per_core is not None:
         return
     for name in _BATCH_SIZES:
         size = flag_values[name].value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, Callable, TypeVar
 
+import tensorflow as tf
 from absl import flags as absl_flags
 
 import estimator_bridge as eb
@@ -59,9 +60,14 @@ def build_estimator(
         )
         named = _resolver(flag_values, accelerator) if accelerator.use_tpu else None
         return KerasTrainer(model, make_strategy(named), settings, report)
+    session_config = _with_xla() if flag_values.xla else None
     if not accelerator.use_tpu:
         plain = _config(
-            eb.RunConfig, model_dir=model_dir, save_checkpoints_steps=every, tf_random_seed=seed
+            eb.RunConfig,
+            model_dir=model_dir,
+            save_checkpoints_steps=every,
+            session_config=session_config,
+            tf_random_seed=seed,
         )
         return eb.Estimator(model.model_fn, config=plain, params=params)
     resolver = _resolver(flag_values, accelerator)
@@ -70,6 +76,7 @@ def build_estimator(
         cluster=resolver,
         model_dir=model_dir,
         save_checkpoints_steps=every,
+        session_config=session_config,
         tf_random_seed=seed,
         tpu_config=eb.tpu.TPUConfig(
             iterations_per_loop=flag_values.iterations_per_loop,
@@ -91,6 +98,12 @@ def _resolver(flag_values: absl_flags.FlagValues, accelerator: Accelerator) -> A
     return eb.tpu.TPUClusterResolver(
         tpu=accelerator.tpu, zone=flag_values.tpu_zone, project=flag_values.gcp_project
     )
+
+
+def _with_xla() -> tf.compat.v1.ConfigProto:
+    config = tf.compat.v1.ConfigProto()
+    config.graph_options.optimizer_options.global_jit_level = tf.compat.v1.OptimizerOptions.ON_1
+    return config
 
 
 def _config(kind: Callable[..., _Config], **settings: Any) -> _Config:

@@ -10,7 +10,12 @@ __all__ = ["say_what_is_missing"]
 
 # Modules, with the names of their packages.
 _LIBRARY = {"absl": "absl-py", "numpy": "numpy", "tensorflow": "tensorflow", "tf_keras": "tf-keras"}
-_EXTRA = {"matplotlib": "matplotlib", "rich": "rich", "sklearn": "scikit-learn"}
+_EXTRA = {
+    "matplotlib": "matplotlib",
+    "rich": "rich",
+    "sklearn": "scikit-learn",
+    "yaml": "pyyaml",
+}
 
 
 def say_what_is_missing(

@@ -134,7 +134,15 @@ def _compile_fetched(
             filled = command(
                 one, replicas, data=str(data), out=str(Path(folder, "model")), code=str(checkout)
             )
-            paths = [str(ROOT), str(checkout), *(str(checkout / below) for below in one.path)]
+            if one.package:  # the repository's folder may have another name
+                Path(folder, "packages").mkdir()
+                Path(folder, "packages", one.package).symlink_to(checkout)
+            paths = [
+                str(ROOT),
+                str(Path(folder, "packages")),
+                str(checkout),
+                *(str(checkout / below) for below in one.path),
+            ]
             environment = {"PYTHONPATH": os.pathsep.join(paths), **one.environment}
             arguments += ["run", program, *filled]
             told = _process(arguments, folder, _FETCHED_SECS, environment)

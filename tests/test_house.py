@@ -20,7 +20,6 @@ PINNED = {
     "graph/lift.py:Lifted": (8, 13),
     "graph/resources.py:Resources": (3, 16),
     "graph/session.py:LiftedSession": (3, 14),
-    "training/hooked_loop.py:HookedLoop": (8, 13),
 }
 
 

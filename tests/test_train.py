@@ -245,3 +245,50 @@ def test_checkpoints_of_an_estimator_are_not_mixed_with_keras(trained):
     assert "is a checkpoint of --api=estimator" in failed(done, 1)
     done = train(folder, "--api=loop", "--grace_secs=3")
     assert "--grace_secs works with --api=estimator only" in failed(done, 2)
+
+
+def test_a_dry_run_shows_the_plan_and_leaves_the_folder_as_it_is(tmp_path):
+    arguments = ("--dry_run", "--train_steps=600", "--learning_rate_scaling=linear")
+    done = train(tmp_path, *TINY, *arguments, "--warmup_steps=20", "--model_dir=mine")
+    assert done.returncode == 0, done.stderr
+    assert "Dry run: 2 steps of each mode ran. mine is as it was." in done.stdout
+    assert re.search(r"training .*600 steps, 13.4 epochs of 1,437 examples", done.stdout)
+    assert "0.000375 (0.003 for 256 examples, scaled linear)" in done.stdout
+    assert not (tmp_path / "mine").exists()
+
+
+def test_train_and_evaluate_keeps_the_best_and_stops_early(tmp_path):
+    """A rate that makes the model worse: the first evaluation stays the best one."""
+    modes = ("--mode=train_and_evaluate", "--early_stopping_evals=1", "--nouse_tpu")
+    steps = ("--train_steps=1000", "--save_checkpoints_steps=20", "--learning_rate=3")
+    done = train(tmp_path, *TINY, *modes, *steps, "--model_dir=mine")
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^Best of \d+ evaluations: step \d+, loss \d", done.stdout, re.M)
+    assert re.search(r"^Stopped at step \d+ of 1,000: 1 evaluations without", done.stdout, re.M)
+    assert list((tmp_path / "mine" / "export" / "best").iterdir())
+    assert (tmp_path / "mine" / "report.html").exists()
+
+
+def test_what_was_in_force_runs_again_and_few_batches_are_learned_by_heart(tmp_path):
+    """With mixed precision and a profile: checks that the flags reach the training."""
+    flags = ("--overfit_batches=2", "--mixed_precision", "--profile=21:30", "--warmup_steps=10")
+    done = train(tmp_path, *TINY, *flags, "--train_steps=150", "--model_dir=mine")
+    assert done.returncode == 0, done.stderr
+    assert "accuracy       │ 1.0000" in done.stdout
+    assert list((tmp_path / "mine").glob("plugins/profile/*/*.xplane.pb"))
+    written = (tmp_path / "mine" / "run.yaml").read_text()
+    assert "overfit_batches: 2\n" in written
+    again = train(tmp_path, "--config=mine/run.yaml", "--mode=evaluate")
+    assert again.returncode == 0, again.stderr
+    assert "accuracy       │ 1.0000" in again.stdout
+    page = (tmp_path / "mine" / "report.html").read_text()
+    assert "overfit_batches: 2" in page
+    assert "data:image/png;base64," in page
+
+
+def test_a_wrong_config_is_refused_before_tensorflow_is_imported(tmp_path):
+    (tmp_path / "run.yaml").write_text("train_stepz: 3\nxla: [1]\n")
+    done = train(tmp_path, "--config=run.yaml")
+    message = failed(done, 2)
+    assert "line 1: train_stepz: there is no such flag; did you mean train_steps?" in message
+    assert "line 2: xla: got a list, want true or false" in message

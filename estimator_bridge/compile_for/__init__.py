@@ -10,9 +10,10 @@ from estimator_bridge.compile_for.compile_only import (
 from estimator_bridge.compile_for.errors import CompileError, NotCompiledReason
 from estimator_bridge.compile_for.job import CompileJob, current_job, start_job, use_job
 from estimator_bridge.compile_for.lowered import Argument, Finding, LoweredStep
-from estimator_bridge.compile_for.report import Refusal, Report, StepReport
+from estimator_bridge.compile_for.report import Report
 from estimator_bridge.compile_for.request import Request
 from estimator_bridge.compile_for.slices import Slice, find_slice, slice_names
+from estimator_bridge.compile_for.step_report import Refusal, StepReport
 
 __all__ = [
     "Argument",

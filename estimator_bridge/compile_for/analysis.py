@@ -7,10 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from estimator_bridge.compile_for.compiler import Compiled
+from estimator_bridge.compile_for.hbm_traffic import hbm_bytes_moved
 from estimator_bridge.compile_for.hlo import Instruction, Module, Shape, parse_module
 from estimator_bridge.compile_for.lowered import LoweredStep
 from estimator_bridge.compile_for.out_of_memory import Buffer, OutOfMemory, read_sizes
-from estimator_bridge.compile_for.report import (
+from estimator_bridge.compile_for.slices import Slice
+from estimator_bridge.compile_for.step_report import (
     AllReduces,
     Memory,
     Padding,
@@ -18,7 +20,6 @@ from estimator_bridge.compile_for.report import (
     StepCost,
     StepReport,
 )
-from estimator_bridge.compile_for.slices import Slice
 
 __all__ = ["analyse", "analyse_refused"]
 
@@ -53,10 +54,11 @@ def analyse(
     executed = list(module.executed())
     flops = max(compiled.costs.get("flops", 0.0), 0.0)
     moved = max(compiled.costs.get("bytes accessed", 0.0), 0.0)
+    in_hbm = min(float(hbm_bytes_moved(module)), moved)
     sums = _all_reduces(executed, step, target)
     roofline = Roofline(
         flops / target.chip.core_flops,
-        moved / target.chip.core_hbm_bytes_per_second,
+        in_hbm / target.chip.core_hbm_bytes_per_second,
         sums.seconds,
         _compilers_time(module, compiled),
     )
@@ -70,6 +72,7 @@ def analyse(
         compiled.seconds,
         flops,
         moved,
+        in_hbm,
         Memory(
             memory["argument"],
             sum(argument.bytes for argument in step.arguments),

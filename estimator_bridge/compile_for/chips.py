@@ -1,7 +1,7 @@
-"""The TPU chips that a step can be compiled for, with the peak rates that reports use.
+"""The chips that `hardware.json` describes: TPUs, which steps are compiled for, and GPUs.
 
-Peak FLOP/s (bfloat16), HBM bandwidth and inter-chip bandwidth are per chip, from Google Cloud's
-documentation as of November 2026:
+The file names the source of each line. Peak FLOP/s (bfloat16), HBM bandwidth and inter-chip
+bandwidth are per chip, from Google Cloud's documentation as of November 2026:
 
 - v3: "TPU v3", https://cloud.google.com/tpu/docs/v3: 123 TFLOP/s, 900 GB/s.
 - v4: "TPU v4", https://docs.cloud.google.com/tpu/docs/v4: 275 TFLOP/s, 1,200 GB/s.
@@ -39,9 +39,13 @@ needs more (libtpu 0.0.52); the runtime reserves the rest.
 from __future__ import annotations
 
 import dataclasses
+import json
+from pathlib import Path
+from typing import Any
 
-__all__ = ["CHIPS", "Chip"]
+__all__ = ["CHIPS", "GPUS", "Chip", "Gpu"]
 
+_FACTS = json.loads(Path(__file__).with_name("hardware.json").read_text(encoding="utf-8"))
 _TERA, _GIGA, _GIB = 1e12, 1e9, 2**30
 
 
@@ -83,39 +87,50 @@ class Chip:
         return self.hbm_bytes_per_second / self.cores
 
 
-def _chip(
-    name: str,
-    cores: int,
-    tera_flops: float,
-    hbm_giga_bytes: float,
-    hbm_gib: float,
-    ici_giga_bits: float,
-    compiler_name: str = "",
-    runs_tensorflow: bool = True,
-    **options: str,
-) -> Chip:
+@dataclasses.dataclass(frozen=True)
+class Gpu:
+    """One kind of GPU with matrix units.
+
+    Attributes:
+      name: the short name, such as 'H100 SXM'.
+      devices: the names that the driver gives to it.
+      half_flops: dense FLOP/s of its matrix units in float16 or bfloat16.
+      tf32_flops: dense FLOP/s of its matrix units on float32 as TensorFloat-32; None if they take
+        none.
+      float32_flops: FLOP/s in float32, outside of the matrix units.
+    """
+
+    name: str
+    devices: tuple[str, ...]
+    half_flops: float
+    tf32_flops: float | None
+    float32_flops: float
+
+
+def _chip(facts: dict[str, Any]) -> Chip:
     return Chip(
-        name,
-        compiler_name or name,
-        cores,
-        tera_flops * _TERA,
-        hbm_giga_bytes * _GIGA,
-        int(hbm_gib * _GIB),
-        ici_giga_bits * _GIGA / 8,
-        tuple(sorted(options.items())),
-        runs_tensorflow,
+        facts["name"],
+        facts["name"],
+        facts["cores"],
+        facts["peak_tera_flops"] * _TERA,
+        facts["hbm_giga_bytes_per_second"] * _GIGA,
+        int(facts["hbm_gib_for_a_program"] * _GIB),
+        facts["ici_giga_bits_per_second"] * _GIGA / 8,
+        tuple(sorted(facts.get("options", {}).items())),
+        facts.get("runs_tensorflow", True),
     )
 
 
-CHIPS = {
-    chip.name: chip
-    for chip in (
-        _chip("v2", 2, 46, 700, 7.48, 4 * 496),
-        _chip("v3", 2, 123, 900, 15.48, 4 * 656),
-        _chip("v4", 1, 275, 1200, 30.75, 2400, chip_config_name="megacore"),
-        _chip("v5e", 1, 197, 819, 15.75, 1600),
-        _chip("v5p", 1, 459, 2765, 95.73, 4800),
-        _chip("v6e", 1, 918, 1638, 31.24, 3200),
-        _chip("tpu7x", 2, 2307, 7380, 94.74, 4800, runs_tensorflow=False),
+def _gpu(facts: dict[str, Any]) -> Gpu:
+    tf32 = facts["tf32_tera_flops"]
+    return Gpu(
+        facts["name"],
+        tuple(facts["devices"]),
+        facts["half_tera_flops"] * _TERA,
+        None if tf32 is None else tf32 * _TERA,
+        facts["float32_tera_flops"] * _TERA,
     )
-}
+
+
+CHIPS = {facts["name"]: _chip(facts) for facts in _FACTS["tpus"]}
+GPUS = {facts["name"]: _gpu(facts) for facts in _FACTS["gpus"]}

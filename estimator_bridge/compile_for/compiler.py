@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -80,13 +81,16 @@ class Compiler:
         self._folder: str | None = None
         self.versions: dict[str, str] = {}
 
-    def compile(self, hlo: bytes, target: Slice, replicas: int) -> Compiled:
+    def compile(
+        self, hlo: bytes, target: Slice, replicas: int, random_ops: Sequence[str] = ()
+    ) -> Compiled:
         """Compiles a step for the first ``replicas`` cores of a slice.
 
         Args:
           hlo: a serialized HloModuleProto.
           target: the slice.
           replicas: the number of replicas.
+          random_ops: see ``LoweredStep``.
 
         Raises:
           CompileError: the compiler is not installed, rejects the step, dies or takes too long.
@@ -102,6 +106,7 @@ class Compiler:
                     "topology": target.topology,
                     "options": target.options,
                     "replicas": replicas,
+                    "random_ops": list(random_ops),
                 }
             )
             if "missing" in found:

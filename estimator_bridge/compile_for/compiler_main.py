@@ -28,6 +28,7 @@ _LOOK_SECS = 1.0
 _OUT_OF_MEMORY = re.compile(r"RESOURCE_EXHAUSTED|CompileTimeHbmOom")
 # Locations in MLIR's text: an operation's name, and a name with the file that TensorFlow invents.
 _NAME = re.compile(r'^(#loc\d*) = loc\("((?:[^"\\]|\\.)+)"\)$', re.MULTILINE)
+_OP_NAME = re.compile(r'loc\((?:fused\[)?"([^"]+)"')
 _PLACE = re.compile(r"loc\(fused\[(#loc\d*), #loc\d*\]\)")
 
 
@@ -76,7 +77,9 @@ def _make_ready(topology: str, options: dict) -> None:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
 
 
-def _compile(hlo: str, text: str, topology: str, options: dict, replicas: int) -> dict[str, Any]:
+def _compile(
+    hlo: str, text: str, topology: str, options: dict, replicas: int, random_ops: list[str]
+) -> dict[str, Any]:
     """Compiles one step.
 
     Args:
@@ -85,6 +88,7 @@ def _compile(hlo: str, text: str, topology: str, options: dict, replicas: int) -
       topology: libtpu's name of the slice.
       options: further settings of the topology.
       replicas: the number of replicas.
+      random_ops: TensorFlow's operations that a TPU draws with its own generator.
     """
     from jax._src.interpreters import mlir
     from jax._src.lib import _jax
@@ -100,6 +104,7 @@ def _compile(hlo: str, text: str, topology: str, options: dict, replicas: int) -
         with open(hlo, "rb") as file:
             module = ir.Module.parse(_jax.mlir.hlo_to_stablehlo(file.read()))
         _remove_copies(module, ir)
+        _use_own_generator(module, ir, frozenset(random_ops))
         try:
             compiled = _compiled(module, devices)
         except Exception as error:
@@ -205,6 +210,40 @@ def _remove_copies(module: Any, ir: Any) -> None:
     for copy in copies:
         copy.results[0].replace_all_uses_with(copy.operands[0])
         copy.erase()
+
+
+def _use_own_generator(module: Any, ir: Any, random_ops: frozenset[str]) -> None:
+    """Has the chip's own generator draw, as TensorFlow does on a TPU; for CPUs it lowers to Philox.
+
+    Its state is the key and the counter's first number; Philox has one number more.
+    """
+    from jax._src.lib.mlir.dialects import hlo
+
+    found = []
+
+    def look(operation: Any) -> Any:
+        if operation.name == "stablehlo.rng_bit_generator":
+            named = _OP_NAME.match(str(operation.location))
+            is_philox = "PHILOX" in str(operation.attributes["rng_algorithm"])
+            if named and named[1].removesuffix("/row") in random_ops and is_philox:
+                found.append(operation)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(look)
+    numbers = ir.DenseI64ArrayAttr.get
+    for philox in found:
+        state, bits = philox.operands[0], philox.results[1]
+        with ir.InsertionPoint(philox), philox.location:
+            used = hlo.slice(state, numbers([0]), numbers([2]), numbers([1]))
+            own = hlo.RngBitGeneratorOp(
+                used.type, bits.type, hlo.RngAlgorithmAttr.get("DEFAULT"), used
+            )
+            unused = hlo.slice(state, numbers([2]), numbers([3]), numbers([1]))
+            first = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)
+            after = hlo.concatenate([own.results[0], unused], first)
+        philox.results[0].replace_all_uses_with(after)
+        bits.replace_all_uses_with(own.results[1])
+        philox.erase()
 
 
 if __name__ == "__main__":

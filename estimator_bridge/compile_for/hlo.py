@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import re
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ _COMMENT = re.compile(r"/\*.*?\*/")
 _RUNS = re.compile(r"(?:body|condition|to_apply|calls|true_computation|false_computation"
                    r"|branch_computations)=\{?((?:%?[\w.-]+(?:, )?)+)\}?")  # fmt: skip
 _CALLERS = ("while", "call", "conditional", "async-start")
+_OPERAND = re.compile(r"%([\w.-]+)")
 _SPACE = re.compile(r"S\((\d+)\)")
 
 
@@ -81,6 +83,16 @@ class Instruction:
     shapes: tuple[Shape, ...]
     op_name: str
     text: str
+
+    @functools.cached_property
+    def operands(self) -> tuple[str, ...]:
+        """The names of its operands."""
+        depth = 1
+        for end, letter in enumerate(self.text):
+            depth += (letter == "(") - (letter == ")")
+            if depth == 0:
+                return tuple(_OPERAND.findall(self.text[:end]))
+        return ()
 
     @property
     def cycles(self) -> int:

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
 
 from estimator_bridge.compile_for.batch_search import LargestBatch
-from estimator_bridge.compile_for.html_style import STYLE
+from estimator_bridge.compile_for.html_parts import (
+    bar,
+    counted,
+    document,
+    figures_row,
+    share,
+    table,
+)
 from estimator_bridge.compile_for.lowered import Finding
 from estimator_bridge.compile_for.out_of_memory import Buffer
-from estimator_bridge.compile_for.report import Refusal, Report, StepReport
+from estimator_bridge.compile_for.report import Report
+from estimator_bridge.compile_for.step_report import Refusal, StepReport
 from estimator_bridge.compile_for.units import as_bytes, as_seconds, as_si
 
 __all__ = ["page_of"]
@@ -33,14 +41,7 @@ def page_of(report: Report) -> str:
         *steps,
         f"<footer><p>{escape(_FOOT)}</p><p>{escape(_versions(report))}</p></footer>",
     ]
-    title = escape(f"Compiled for {report.target}")
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
-        + "\n".join(part for part in body if part)
-        + "\n</body>\n</html>\n"
-    )
+    return document(f"Compiled for {report.target}", body)
 
 
 def _versions(report: Report) -> str:
@@ -55,7 +56,7 @@ def _head(report: Report) -> str:
     elif refused:
         verdict = f'<p class="bad">{refused} of {count} step(s) were not compiled.</p>'
     else:
-        verdict = f'<p class="good">{_counted(count, "step")} compiled.</p>'
+        verdict = f'<p class="good">{counted(count, "step")} compiled.</p>'
     rows = []
     for step in report.steps:
         link = f'<a href="#{_anchor(step.name)}">{escape(step.name)}</a>'
@@ -63,13 +64,13 @@ def _head(report: Report) -> str:
             rows.append([link, f'<span class="bad">{escape(step.why)}</span>', "", "", "", ""])
             continue
         memory, line = step.memory, step.roofline
-        bar = _bar([("one", memory.share)])
+        filled = bar([("one", memory.share)])
         rows.append(
             [
                 link,
                 "compiled",
                 "" if step.examples is None else f"{step.examples:,}",
-                f"{_share(memory.share)}{bar}",
+                f"{share(memory.share)}{filled}",
                 as_seconds(line.seconds),
                 line.bound,
             ]
@@ -77,7 +78,7 @@ def _head(report: Report) -> str:
     names = ["step", "result", "#examples per step", "HBM of a core", "#least time", "bound by"]
     return (
         f"<h1>Compiled for {escape(report.target)}</h1>{verdict}"
-        f"<section>{_table(names, rows)}</section>"
+        f"<section>{table(names, rows)}</section>"
     )
 
 
@@ -117,7 +118,7 @@ def _batches(batches: Sequence[LargestBatch]) -> str:
     ]
     names = ["step", "#largest that fits", "#too large", "#HBM of the largest", "#sizes compiled",
              "note"]  # fmt: skip
-    return f"<section><h2>Largest batches</h2>{_table(names, rows)}</section>"
+    return f"<section><h2>Largest batches</h2>{table(names, rows)}</section>"
 
 
 def _step(step: StepReport) -> str:
@@ -132,7 +133,7 @@ def _step(step: StepReport) -> str:
 
 def _about(step: StepReport) -> str:
     return (
-        f"{_counted(step.replicas, 'replica')} on {step.device}, compiled in "
+        f"{counted(step.replicas, 'replica')} on {step.device}, compiled in "
         f"{step.compile_seconds:.1f} s"
     )
 
@@ -143,12 +144,11 @@ def _figures(step: StepReport) -> str:
         figures.append((f"{as_si(step.flops_per_example)}FLOP", "per example"))
     if step.examples is not None:
         seen = "per step, all on each replica" if step.sees_all else "per step, over all replicas"
-        figures.append((f"{_counted(step.examples, 'example')}", seen))
+        figures.append((f"{counted(step.examples, 'example')}", seen))
     figures.append((as_bytes(step.bytes_moved), "moved per replica step"))
+    figures.append((as_bytes(step.hbm_bytes_moved), "moved through HBM"))
     figures.append((f"{step.roofline.matrix_share:.1%}", "maximum share of the matrix units' peak"))
-    cells = (f"<div><b>{escape(value)}</b><span>{escape(what)}</span></div>"
-             for value, what in figures)  # fmt: skip
-    return f'<div class="figures">{"".join(cells)}</div>'
+    return figures_row(figures)
 
 
 def _memory(step: StepReport) -> str:
@@ -161,18 +161,18 @@ def _memory(step: StepReport) -> str:
     ]
     return (
         f"<p>{as_bytes(memory.total)} of {as_bytes(memory.available)} that a program may use "
-        f"({_share(memory.share)}).</p>{_memory_bar(parts, memory.available)}"
+        f"({share(memory.share)}).</p>{_memory_bar(parts, memory.available)}"
     )
 
 
 def _memory_bar(parts: Sequence[tuple[str, str, int]], whole: int) -> str:
     shown = [part for part in parts if part[2] > 0]
-    bar = _bar([(color, size / whole) for _, color, size in shown])
+    filled = bar([(color, size / whole) for _, color, size in shown])
     key = "".join(
         f'<span><i class="{color}"></i>{escape(name)} {as_bytes(size)}</span>'
         for name, color, size in shown
     )
-    return f'{bar}<div class="key">{key}</div>'
+    return f'{filled}<div class="key">{key}</div>'
 
 
 def _roofline(step: StepReport) -> str:
@@ -185,11 +185,14 @@ def _roofline(step: StepReport) -> str:
         told = (
             f"{as_seconds(line.seconds)} at least if the all-reduces overlap with the rest, "
             f"{as_seconds(line.seconds_in_turn)} if the rest waits for them; bound by "
-            f"{line.bound}. {_counted(sums.asked, 'sum')} of the program became "
-            f"{_counted(sums.count, 'all-reduce')} of {as_bytes(sums.bytes)}."
+            f"{line.bound}. {counted(sums.asked, 'sum')} of the program became "
+            f"{counted(sums.count, 'all-reduce')} of {as_bytes(sums.bytes)}."
         )
     if line.compiler is not None:
-        told += f" The compiler's own estimate, without all-reduces: {as_seconds(line.compiler)}."
+        told += (
+            " The compiler's own estimate, without all-reduces and with on-chip memory as slow as "
+            f"HBM: {as_seconds(line.compiler)}."
+        )
     return f"<p>{escape(told)}</p>" + _lengths(
         [(name, color, seconds, as_seconds(seconds)) for name, color, seconds in parts]
     )
@@ -199,7 +202,7 @@ def _lengths(rows: Sequence[tuple[str, str, float, str]]) -> str:
     """Renders bars to compare; each row is a name, a color, a length and a label."""
     most = max(length for _, _, length, _ in rows) or 1.0
     cells = "".join(
-        f"<span>{escape(name)}</span>{_bar([(color, length / most)])}"
+        f"<span>{escape(name)}</span>{bar([(color, length / most)])}"
         f'<span class="soft">{escape(told)}</span>'
         for name, color, length, told in rows
     )
@@ -216,10 +219,10 @@ def _findings(step: StepReport) -> str:
         ),
     ):
         if found:
-            parts.append(f'<p class="warn">{_counted(len(found), "operation")} {what}.</p>')
-            parts.append(_table(["operation", "what to do"], map(_finding, found)))
+            parts.append(f'<p class="warn">{counted(len(found), "operation")} {what}.</p>')
+            parts.append(table(["operation", "what to do"], map(_finding, found)))
     if step.host_transfers:
-        count = _counted(step.host_transfers, "transfer")
+        count = counted(step.host_transfers, "transfer")
         parts.append(f'<p class="warn">{count} from or to the host per step.</p>')
     if not parts:
         return ""
@@ -235,7 +238,7 @@ def _costs(step: StepReport) -> str:
         return ""
     rows = [
         [
-            f"{cost.share:.1%}{_bar([('one', cost.share)])}",
+            f"{cost.share:.1%}{bar([('one', cost.share)])}",
             f"{cost.cycles:,}",
             _place(cost.op, cost.line),
         ]
@@ -243,10 +246,10 @@ def _costs(step: StepReport) -> str:
     ]
     note = ""
     if step.loops_counted_once:
-        count = _counted(step.loops_counted_once, "loop")
+        count = counted(step.loops_counted_once, "loop")
         note = f'<p class="soft">{count} of unknown length counted once.</p>'
     names = ["share of all cycles", "#cycles", "operation and source line"]
-    return f"<h3>Costliest operations, by the compiler's estimate</h3>{note}{_table(names, rows)}"
+    return f"<h3>Costliest operations, by the compiler's estimate</h3>{note}{table(names, rows)}"
 
 
 def _buffers(buffers: Sequence[Buffer]) -> str:
@@ -257,7 +260,7 @@ def _buffers(buffers: Sequence[Buffer]) -> str:
         for one in buffers
     ]
     names = ["#in HBM", "shape", "made by"]
-    return f"<h3>Largest arrays, not all at the same time</h3>{_table(names, rows)}"
+    return f"<h3>Largest arrays, not all at the same time</h3>{table(names, rows)}"
 
 
 def _padding(step: StepReport) -> str:
@@ -277,7 +280,7 @@ def _padding(step: StepReport) -> str:
     return (
         "<h3>Padded most</h3>"
         f'<p class="soft">The chip stores arrays in tiles, which it pads.</p>'
-        f"{_table(names, rows)}"
+        f"{table(names, rows)}"
     )
 
 
@@ -290,34 +293,6 @@ def _place(op: str, line: str | None) -> str:
         return f'{shown}<span class="place">{escape(line)}</span>'
     place, code = escape(found["place"]), escape(found["code"])
     return f'{shown}<span class="place">{place}<br><code>{code}</code></span>'
-
-
-def _table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Renders a table; columns with a name that starts with '#' hold numbers."""
-    kinds = [' class="n"' if name.startswith("#") else "" for name in names]
-    head = "".join(f"<th{kind}>{name.lstrip('#')}</th>" for name, kind in zip(names, kinds))
-    body = "".join(
-        "<tr>" + "".join(f"<td{kind}>{cell}</td>" for cell, kind in zip(row, kinds)) + "</tr>"
-        for row in rows
-    )
-    return f'<div class="wide"><table><tr>{head}</tr>{body}</table></div>'
-
-
-def _bar(parts: Iterable[tuple[str, float]]) -> str:
-    cells = "".join(
-        f'<i class="{color}" style="width:{min(share, 1.0):.3%}"></i>'
-        for color, share in parts
-        if share > 0
-    )
-    return f'<div class="bar">{cells}</div>'
-
-
-def _share(share: float) -> str:
-    return "less than 0.1%" if 0 < share < 0.001 else f"{share:.1%}"
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _anchor(name: str) -> str:

@@ -15,9 +15,10 @@ from estimator_bridge.compile_for.compiler_errors import explain_refusal
 from estimator_bridge.compile_for.errors import CompileError, NotCompiledReason
 from estimator_bridge.compile_for.jax_import import keep_jax_out
 from estimator_bridge.compile_for.lowered import LoweredStep
-from estimator_bridge.compile_for.report import Refusal, Report, StepReport
+from estimator_bridge.compile_for.report import Report
 from estimator_bridge.compile_for.report_file import write_report
 from estimator_bridge.compile_for.request import Request
+from estimator_bridge.compile_for.step_report import Refusal, StepReport
 from estimator_bridge.compile_for.text_table import table_of
 from estimator_bridge.compile_for.units import as_bytes
 
@@ -141,7 +142,7 @@ class CompileJob:
     ) -> StepReport:
         target = self.request.target
         try:
-            compiled = self._compiler.compile(step.hlo, target, step.replicas)
+            compiled = self._compiler.compile(step.hlo, target, step.replicas, step.random_ops)
         except CompileError as error:
             raise _explained(error, step, line_of) from error
         return analyse(name, step, compiled, target, examples, line_of)

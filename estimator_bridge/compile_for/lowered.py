@@ -60,6 +60,7 @@ class LoweredStep:
       float64: operations that compute in float64.
       dynamic: operations whose results have no static shape.
       sees_all: whether each replica sees the whole batch.
+      random_ops: operations that a TPU draws with its own generator.
     """
 
     hlo: bytes
@@ -69,3 +70,4 @@ class LoweredStep:
     float64: tuple[Finding, ...] = ()
     dynamic: tuple[Finding, ...] = ()
     sees_all: bool = False
+    random_ops: tuple[str, ...] = ()

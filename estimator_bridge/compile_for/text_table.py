@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from estimator_bridge.compile_for.report import Refusal, StepReport
+from estimator_bridge.compile_for.step_report import Refusal, StepReport
 from estimator_bridge.compile_for.units import as_bytes, as_seconds, as_si
 
 __all__ = ["table_of"]
@@ -43,7 +43,11 @@ def _figures(step: StepReport) -> list[str]:
         flops += " (each replica computes the whole batch; one counts)"
     rows = [
         ("compute", flops),
-        ("moved", f"{as_bytes(step.bytes_moved)} per replica step"),
+        (
+            "moved",
+            f"{as_bytes(step.bytes_moved)} per replica step, {as_bytes(step.hbm_bytes_moved)} of "
+            "them through HBM",
+        ),
         (
             "HBM",
             f"{as_bytes(memory.total)} of {as_bytes(memory.available)} ({memory.share:.1%}): "

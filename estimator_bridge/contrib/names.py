@@ -338,7 +338,7 @@ def names_in(namespace: str) -> list[str]:
 _FRAMEWORK = NAMES["framework"]
 # The core of slim consists of names of other namespaces.
 NAMES["slim"] = {
-    "": "losses metrics",
+    "": "layers losses metrics",
     "arg_scope": _FRAMEWORK["arg_scope"],
     "framework": " ".join(
         [
@@ -347,6 +347,6 @@ NAMES["slim"] = {
             *_FRAMEWORK["framework.global_step"].replace("VariableDeviceChooser", "").split(),
         ]
     ),
-    "layers": " ".join(names_in("layers")),
+    "layers": " ".join(["initializers", "regularizers", *names_in("layers")]),
     "model_variables": _FRAMEWORK["model_variables"],
 }

@@ -20,8 +20,9 @@ _OF_TF1 = """
     stat_summarizer stateless summary tensor_forest tensorboard tensorrt testing text tfprof
     timeseries tpu training util xla
 """
+_UNTIL_TF1 = "kfac linalg nccl ndlstm"  # these were removed in releases before 1.15
 # The namespaces of tf.contrib in TensorFlow 1.
-OF_TF1 = frozenset(_OF_TF1.split())
+OF_TF1 = frozenset([*_OF_TF1.split(), *_UNTIL_TF1.split()])
 
 _ANY = (
     "is not supported. tf.contrib was removed from TensorFlow with 2.0; "
@@ -35,6 +36,7 @@ def _instead(advice: str) -> str:
 
 _ADVICE = {
     "autograph": _instead("Use tf.autograph."),
+    "bayesflow": _instead("Use the package tensorflow-probability."),
     "cloud": _instead("Use tf.io.gfile, which reads gs:// paths."),
     "eager": _instead("Use tf.compat.v1.enable_eager_execution, tf.GradientTape, tf.Variable."),
     "ffmpeg": _instead("Decode with the package tensorflow-io."),
@@ -47,8 +49,13 @@ _ADVICE = {
     "lite": _instead("Use tf.lite."),
     "model_pruning": _instead("Use the package tensorflow-model-optimization."),
     "quantize": _instead("Use the package tensorflow-model-optimization."),
+    "compiler": _instead("Use tf.function(jit_compile=True), or tf.xla.experimental.compile."),
+    "deprecated": _instead("Use tf.summary, with names instead of tags."),
     "distributions": _instead("Use tf.compat.v1.distributions, or tensorflow-probability."),
-    "bayesflow": _instead("Use the package tensorflow-probability."),
+    "kfac": _instead("Use the package kfac."),
+    "linalg": _instead("Use tf.linalg."),
+    "nccl": _instead("Use tf.distribute.MirroredStrategy, whose sums run on NCCL."),
+    "signal": _instead("Use tf.signal, which has the same functions."),
     "tensorrt": _instead("Use tf.experimental.tensorrt."),
     "tensor_forest": _instead("Use the package tensorflow-decision-forests."),
     "boosted_trees": _instead("Use the package tensorflow-decision-forests."),

@@ -121,8 +121,8 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
             stargan_model
         """,
         _LOOP: """
-            RunTrainOpsHook estimator gan_train get_joint_train_hooks get_sequential_train_hooks
-            get_sequential_train_steps
+            GANTrainSteps RunTrainOpsHook estimator gan_train get_joint_train_hooks
+            get_sequential_train_hooks get_sequential_train_steps
         """,
     },
     "layers": {

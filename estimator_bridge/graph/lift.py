@@ -16,12 +16,19 @@ from estimator_bridge.graph.function_library import make_known, reached
 from estimator_bridge.graph.large_constants import with_value
 from estimator_bridge.graph.placement import without_placement
 from estimator_bridge.graph.plan import Plan, make_plan
-from estimator_bridge.graph.randomness import REPLICA_KEY, RNG_STEP, Randomness, replica_key
+from estimator_bridge.graph.randomness import (
+    REPLICA_KEY,
+    RNG_STEP,
+    Randomness,
+    RandomStreams,
+    replica_key,
+)
 from estimator_bridge.graph.snapshot import Snapshot, node_name, tensor_ref
 from estimator_bridge.tensorflow_private import import_below_control_edges
 
 __all__ = ["JoinFn", "Lifted"]
 
+_OWN_STREAMS = RandomStreams()
 _importing = threading.RLock()  # an import disables tensor equality for all threads
 
 # Adds over the replicas: [(this replica's value, groups or None for all replicas)] -> totals.
@@ -47,7 +54,7 @@ class Lifted:
       given: references to tensors whose values the caller supplies.
       resources: names of the nodes that own a resource.
       jit_compile: whether XLA compiles the parts between the sums over replicas.
-      draws_alike: see ``Randomness``.
+      streams: the kind of random streams.
       keeps_cores: whether nodes stay on the replica's cores that the program placed them on.
       bakes_constants: whether large constants are imported with the nodes, which suits a step for
         an accelerator; by default all imports share one buffer outside.
@@ -68,7 +75,7 @@ class Lifted:
         given: Iterable[str] = (),
         resources: Iterable[str] = (),
         jit_compile: bool = False,
-        draws_alike: bool = False,
+        streams: RandomStreams = _OWN_STREAMS,
         keeps_cores: bool = False,
         bakes_constants: bool = False,
     ):
@@ -85,7 +92,7 @@ class Lifted:
             _import_compiled if jit_compile else _import_island if is_island else _import_here
         )
         # A v1 loop draws in each iteration, and one position per step cannot express that.
-        self._randomness = Randomness(snapshot, [] if is_island else self.names, draws_alike)
+        self._randomness = Randomness(snapshot, [] if is_island else self.names, streams)
         self.random_names = self._randomness.stateless
         self._parts = self._make_parts(plan)
         self.sums = [name for stage in plan.stages for name in stage.sums]

@@ -11,12 +11,18 @@ key and counter, so this draws the same numbers, bit for bit::
 ``rng_step`` counts the runs of the step. Replica 0 keeps the program's key; the others modify it by
 their number.
 
+On a TPU, which has no kernel to agree with, the device chooses the algorithm. Philox there takes
+some 170 operations a number, where the chip's own generator takes one or two, and each op takes
+seconds to compile. The chip's generator ignores the counter's second number, so seed2 becomes part
+of the key.
+
 Ops without such a form (shuffles, gamma, candidate samplers), and ops inside function bodies or
 beside v1 control flow, stay stateful. Replicas other than the first get their own seeds for them.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import random
 
 import numpy as np
@@ -26,12 +32,19 @@ from estimator_bridge.graph.function_library import called_functions, functions_
 from estimator_bridge.graph.op_kinds import DRAWS
 from estimator_bridge.graph.snapshot import Snapshot, is_stateful
 
-__all__ = ["REPLICA_KEY", "RNG_STEP", "Randomness", "is_seeded", "replica_key"]
+__all__ = [
+    "REPLICA_KEY",
+    "RNG_STEP",
+    "RandomStreams",
+    "Randomness",
+    "is_seeded",
+    "replica_key",
+]
 
 RNG_STEP = "estimator_bridge/rng_step"  # int64 scalar: how often the step has run before
 REPLICA_KEY = "estimator_bridge/replica_key"  # uint64 [1]: 0 on the first replica
 
-_PHILOX = 1
+_PHILOX, _OF_THE_DEVICE = 1, 3  # tf.random.Algorithm
 _STRIDE = 256
 _GOLDEN = 0x9E3779B97F4A7C15  # odd, so distinct replicas get distinct keys
 _MASK = (1 << 64) - 1
@@ -42,23 +55,36 @@ def replica_key(replica: int | tf.Tensor) -> tf.Tensor:
     return tf.reshape(tf.cast(replica, tf.uint64) * tf.constant(_GOLDEN, tf.uint64), [1])
 
 
+@dataclasses.dataclass(frozen=True)
+class RandomStreams:
+    """The kind of a step's random streams.
+
+    Attributes:
+      alike: whether all replicas, and all rows along a tensor's first dimension, draw the same
+        numbers. The split of a batch over replicas then makes no difference.
+      for_tpu: whether a TPU draws, with its own generator.
+    """
+
+    alike: bool = False
+    for_tpu: bool = False
+
+
 class Randomness:
     """The random ops of one lifted subgraph, made reproducible.
 
     Args:
       snapshot: the traced graph.
       names: the nodes to make stateless, if they have a stateless form.
-      alike: whether all replicas, and all rows along a tensor's first dimension, draw the same
-        numbers. The split of a batch over replicas then makes no difference.
+      streams: the kind of random streams.
 
     Attributes:
       stateless: the nodes that are made stateless.
       inputs: references that rewritten nodes take from outside.
     """
 
-    def __init__(self, snapshot: Snapshot, names: list[str], alike: bool = False):
-        self._alike = alike
-        self.inputs = [RNG_STEP + ":0", *([] if alike else [REPLICA_KEY + ":0"])]
+    def __init__(self, snapshot: Snapshot, names: list[str], streams: RandomStreams):
+        self._alike, self._for_tpu = streams.alike, streams.for_tpu
+        self.inputs = [RNG_STEP + ":0", *([] if self._alike else [REPLICA_KEY + ":0"])]
         self._random_functions = functions_where(snapshot.library, is_seeded)
         self.stateless = {n for n in names if snapshot.nodes[n].op in DRAWS}
         self._entropy = random.SystemRandom()
@@ -78,10 +104,11 @@ class Randomness:
         low = made.cast(position, tf.int64.as_datatype_enum, tf.uint64)
         high = made.const(np.uint64(seed2 & _MASK))
         counter = made.add("Pack", [low, high], T=tf.uint64, N=2, axis=0)
-        key = made.const(np.array([seed & _MASK], np.uint64))
+        own = seed ^ _mixed(seed2) if self._for_tpu else seed
+        key = made.const(np.array([own & _MASK], np.uint64))
         if not self._alike:
             key = made.add("BitwiseXor", [key, REPLICA_KEY], T=tf.uint64)
-        algorithm = made.const(np.int32(_PHILOX))
+        algorithm = made.const(np.int32(_OF_THE_DEVICE if self._for_tpu else _PHILOX))
         name = f"{node.name}/row" if self._alike else node.name
         drawn = tf.compat.v1.NodeDef(name=name, op=DRAWS[node.op])
         data = [i for i in node.input if not i.startswith("^")]
@@ -148,6 +175,18 @@ def is_seeded(node: tf.compat.v1.NodeDef) -> bool:
         and "shared_name" not in node.attr  # all replicas share a shuffling queue
         and is_stateful(node.op)
     )
+
+
+def _mixed(number: int) -> int:
+    """Returns 64 bits that differ in about half of their places between any two numbers.
+
+    They are SplitMix64's (Steele, Lea, Flood, "Fast splittable pseudorandom number generators",
+    OOPSLA 2014). A product alone would give equal keys to ops of different replicas.
+    """
+    state = (number + _GOLDEN) & _MASK
+    state = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+    state = ((state ^ (state >> 27)) * 0x94D049BB133111EB) & _MASK
+    return state ^ (state >> 31)
 
 
 class _Nodes:

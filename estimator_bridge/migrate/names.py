@@ -29,8 +29,15 @@ _NAMES = Path(__file__).with_name("names.json")
 _FILES = ("python", "core", "compiler", "tools", "tsl", "examples", "models", "lite.python")
 _PRIVATE = ("tensorflow.python.", "tensorflow.core.", "tensorflow.examples.", "tensorflow.models.")
 _PYTHON = "tensorflow.python."
+_EXAMPLES = ("tensorflow.examples.", "tensorflow.models.")
+_MNIST = "tensorflow.examples.tutorials.mnist.input_data"
 _ESTIMATOR_FILES = ("tensorflow_estimator", "tensorflow.python.estimator")
 _NETS = "slim.python.slim.nets."
+# Modules of slim that are those of other namespaces.
+_SLIM_MODULES = {
+    "initializers": "layers", "layers": "layers", "losses": "losses",
+    "metrics": "metrics", "regularizers": "layers",
+}  # fmt: skip
 _NOT_KNOWN_OF = ("keras", "raw_ops", "compat", "lite")
 
 
@@ -105,6 +112,8 @@ def look_up(name: str) -> Known | None:
     root, _, below = name.partition(".")
     if name.startswith(_ESTIMATOR_FILES):
         return _estimator_file(name)
+    if f"{name}.".startswith(f"{_MNIST}."):
+        return _in_old_file(_MNIST, name)
     if root not in _DIALECTS:
         return _private(name) if f"{name}.".startswith(_PRIVATE) else None
     if not below:
@@ -140,12 +149,14 @@ def _of_tensorflow(root: str, below: str) -> Known:
             return Known(Fate.MOVED, f"{root}.{prefix}", homes[prefix])
         if prefix in missing:
             return Known(Fate.MISSING, f"{root}.{prefix}", how=missing[prefix])
-    if below.startswith(("__", "_api.")):
+    if below.startswith("_api."):
         return Known(Fate.SAME, f"{root}.{below}")
     namespace = ""
     tables = _data()[root]
     for name in below.split("."):
         path = f"{namespace}.{name}".lstrip(".")
+        if name.startswith("__"):  # what every module and class has
+            return Known(Fate.SAME, f"{root}.{path}")
         if path in _NOT_KNOWN_OF:
             return Known(Fate.SAME, f"{root}.{below}")
         if name not in _names_in(root, namespace):
@@ -168,6 +179,9 @@ def _of_estimator(root: str, below: str) -> Known:
     if root == "tf2" and f"estimator.{name}" in homes:
         how = f"Is only in tf.compat.v1.estimator: write tf.compat.v1.estimator.{name}."
         return Known(Fate.MISSING, f"{root}.estimator.{name}", how=how)
+    if name.startswith("BoostedTrees"):
+        how = "Use the package tensorflow-decision-forests."
+        return Known(Fate.MISSING, f"{root}.estimator.{name}", how=how)
     return Known(Fate.UNKNOWN, f"{root}.{below}")
 
 
@@ -182,6 +196,10 @@ def _of_contrib(below: str) -> Known:
         advice = Namespaces()[namespace] if not namespace.startswith("__") else ""
         kind = Fate.MISSING if namespace in OF_TF1 else Fate.UNKNOWN
         return Known(kind, f"tf1.{whole}", how=advice)
+    if namespace == "slim" and len(parts) > 3 and parts[2] in _SLIM_MODULES:
+        name, of_slim = parts[3], f"tf1.{whole}.{parts[2]}"
+        known = _of_contrib(f"contrib.{_SLIM_MODULES[parts[2]]}.{name}")
+        return Known(known.fate, f"{of_slim}.{name}", known.place, known.how, known.own)
     file, rest = _file_of(parts[1:])
     if file:
         return _in_file(namespace, file, rest)
@@ -269,16 +287,21 @@ def _estimator_file(name: str) -> Known:
     """Looks up a module of the original, or a name in one."""
     for prefix in _prefixes(name):
         if prefix in OLD_MODULES:
-            names, missing = OLD_MODULES[prefix]
-            rest = name[len(prefix) + 1 :].split(".", maxsplit=1)[0]
-            if not rest:
-                return Known(Fate.MOVED, prefix, "")
-            if rest in names:
-                return Known(Fate.MOVED, f"{prefix}.{rest}", _shown(names[rest]))
-            how = missing[rest] if rest in missing else _SEE_LIST  # noqa: SIM401 - no plain dict
-            return Known(Fate.MISSING, f"{prefix}.{rest}", how=how)
+            return _in_old_file(prefix, name)
     said = next((GONE_MODULES[p] for p in GONE_MODULES if name.endswith(f".{p}")), _SEE_LIST)
     return Known(Fate.MISSING, name, how=said)
+
+
+def _in_old_file(file: str, name: str) -> Known:
+    """Looks up one of OLD_MODULES, or a name in it."""
+    names, missing = OLD_MODULES[file]
+    rest = name[len(file) + 1 :].split(".", maxsplit=1)[0]
+    if not rest:
+        return Known(Fate.MOVED, file, "")
+    if rest in names:
+        return Known(Fate.MOVED, f"{file}.{rest}", _shown(names[rest]))
+    how = missing[rest] if rest in missing else _SEE_LIST  # noqa: SIM401 - no plain dict
+    return Known(Fate.MISSING, f"{file}.{rest}", how=how)
 
 
 def _shown(place: str) -> str:
@@ -310,16 +333,16 @@ def _private(name: str) -> Known:
         package, _, module = prefix.rpartition(".")
         if prefix in packages or module in packages.get(package, "").split():
             is_module = prefix not in packages
-            # A package has few names of its own, with no names below them.
-            if is_module or (prefix.count(".") > 1 and name.count(".") - prefix.count(".") < 2):
-                return Known(Fate.SAME, prefix)
-            if prefix == name:
+            if is_module or prefix == name or "*" in packages[prefix].split():
                 return Known(Fate.SAME, prefix)
             break
     package, _, last = name.rpartition(".")
     for namespace in _public_namespaces(package):
         if last in _names_in("tf1", namespace):
             return Known(Fate.MOVED, name, f"tf.{namespace}.{last}".replace("..", "."))
+    if name.startswith(_EXAMPLES):
+        how = "It was an example in TensorFlow 1's package. Copy it into the program."
+        return Known(Fate.UNKNOWN, name, how=how)
     return Known(Fate.UNKNOWN, name, how="It is a private name that was removed or moved.")
 
 

@@ -29,6 +29,7 @@ __all__ = [
     "check_reachable",
     "cores_for_any_tpu",
     "emulate_cores",
+    "in_notebook",
     "parse_local",
     "tpu_present",
 ]
@@ -270,7 +271,7 @@ def emulate_cores(cores: int) -> list[str]:
 
 def _how_to_be_early(cores: int) -> str:
     call = f"estimator_bridge.runtime.emulate_cores({cores})"
-    if _in_notebook():
+    if in_notebook():
         return (
             f"Restart the kernel, and call {call} in the first cell, before the first TensorFlow "
             "operation runs."
@@ -282,7 +283,7 @@ def _how_to_be_early(cores: int) -> str:
     )
 
 
-def _in_notebook() -> bool:
+def in_notebook() -> bool:
     """Whether the program runs in a notebook's kernel, where the process outlives a mistake."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None

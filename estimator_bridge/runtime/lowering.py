@@ -106,6 +106,7 @@ class StepLowering:
             len(self.lifted.sums),
             tuple(self._in_float64()),
             tuple(self._without_static_shape()),
+            random_ops=tuple(sorted(self.lifted.random_names)),
         )
 
     def _compile(

@@ -9,8 +9,16 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.graph import JoinFn, Lifted, LiftedSession, Snapshot, host_device
+from estimator_bridge.graph import (
+    JoinFn,
+    Lifted,
+    LiftedSession,
+    Snapshot,
+    host_device,
+    is_on_tpu,
+)
 from estimator_bridge.graph.compilable import find_obstacles, not_compilable
+from estimator_bridge.graph.randomness import RandomStreams
 from estimator_bridge.runtime.host_step import HostPart
 from estimator_bridge.runtime.lowering import StepLowering
 from estimator_bridge.runtime.replicas import replica_id
@@ -63,7 +71,7 @@ class ReplicaStep:
             {*(f"{name}:0" for name in resources.owners), *step.inputs, *request.fed},
             resources.owners,
             request.jit_compile,
-            request.draws_alike,
+            RandomStreams(request.draws_alike, is_on_tpu(strategy)),
             keeps_cores=cores_per_replica(strategy) > 1,
             bakes_constants=True,
         )

@@ -110,7 +110,7 @@ class LoopRequest:
       sums: CrossReplicaSum nodes to compute in any case, as hooks of another worker fetch them.
       jit_compile: whether XLA compiles the replicas' part, from one sum over them to the next. The
         input, the sums and the host's part stay outside.
-      draws_alike: see ``Lifted``; for comparing numbers of replicas.
+      draws_alike: see ``RandomStreams``; for comparing numbers of replicas.
       outputs: keeps the fetches of each step, which a call returns as ``outputs`` then.
     """
 

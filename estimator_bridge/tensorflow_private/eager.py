@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private.names import eager_context
+from estimator_bridge.tensorflow_private.names import eager_context, eager_execution
 
 __all__ = [
     "bound_wait_for_workers",
@@ -21,12 +21,20 @@ def flat_call(function: Any) -> Callable[..., list[tf.Tensor]]:
 
     A public call packs and checks structures, looks for a gradient tape and requires eager mode,
     which together take a quarter of a small model's step time. The function must return a list, and
-    no tape may watch it.
+    no tape may watch it. The settings of its execution are those of the moment, and no
+    ``CancellationManager`` can cancel a call.
     """
     inner, captured = function.inference_fn, list(function.captured_inputs)
     context, count = inner._bound_context, len(inner.function_type.flat_outputs)
-    # TensorFlow deletes an unreferenced function, so the closure holds it and not only its name.
-    return lambda *args: context.call_function(inner.name, [*args, *captured], count) or []
+    name = inner.name.decode()
+    settings = context.function_call_options.as_attrs()  # call_function makes them at each call
+    attributes = tuple(part for pair in settings.items() for part in pair)
+
+    def call(*args: tf.Tensor, _kept: Any = inner) -> list[tf.Tensor]:
+        # TensorFlow deletes an unreferenced function, so the name alone is not enough.
+        return eager_execution.execute(name, count, [*args, *captured], attributes, context)
+
+    return call
 
 
 def host_address() -> str:

@@ -16,6 +16,10 @@ from tensorflow.python.client.session import SessionInterface
 # experimental_distribute_values_from_function works outside functions only.
 from tensorflow.python.distribute.values import PerReplica
 
+# Its ``execute`` runs a function by its name. The public call of a function makes checks first, and
+# the context's call_function makes the settings of the execution anew each time.
+from tensorflow.python.eager import execute as eager_execution
+
 # Multi-process collectives are configured when TensorFlow is initialized. With v2 behavior off, the
 # strategy's constructor initializes TensorFlow without them.
 from tensorflow.python.eager.context import _reset_context as reset_eager_context
@@ -99,6 +103,7 @@ __all__ = [
     "control_flow_util_v2",
     "dataset_options",
     "eager_context",
+    "eager_execution",
     "eager_mode",
     "existing_global_step_read",
     "function_utils",

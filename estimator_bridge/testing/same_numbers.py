@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import tempfile
@@ -33,6 +34,7 @@ def check_same_numbers(
     steps: int = 5,
     for_tpu: bool = False,
     tolerance: float = 1e-6,
+    predict: bool = True,
 ) -> list[float]:
     """Trains, evaluates and predicts with a model_fn and both adapters of a Model, on the CPU.
 
@@ -48,6 +50,7 @@ def check_same_numbers(
       steps: number of training steps.
       for_tpu: whether `model_fn` returns a TPUEstimatorSpec.
       tolerance: allowed difference, relative to the larger number or to 1.
+      predict: whether to compare predictions; False for a model_fn that needs labels in every mode.
 
     Returns:
       The loss of each step.
@@ -57,7 +60,7 @@ def check_same_numbers(
     """
     folder = tempfile.mkdtemp(prefix="same_numbers")
     try:
-        run = _Run(train_input, eval_input, dict(params or {}), steps)
+        run = _Run(train_input, eval_input, dict(params or {}), steps, predict)
         first = os.path.join(folder, "model_fn")
         wanted = run.of(model_fn, first, for_tpu)
         for name, adapter, on_tpu in (
@@ -91,9 +94,11 @@ class _Losses(SessionRunHook):
 
 
 class _Run:
-    def __init__(self, train_input: Any, eval_input: Any, params: dict[str, Any], steps: int):
+    def __init__(
+        self, train_input: Any, eval_input: Any, params: dict[str, Any], steps: int, predict: bool
+    ):
         self.train_input, self.eval_input = train_input, eval_input
-        self.params, self.steps = params, steps
+        self.params, self.steps, self.predict = params, steps, predict
 
     def of(self, model_fn: Any, model_dir: str, on_tpu: bool) -> dict[str, Any]:
         """Returns all numbers of one model_fn."""
@@ -102,10 +107,8 @@ class _Run:
         estimator.train(self.train_input, max_steps=self.steps, hooks=[hook])
         evaluated = estimator.evaluate(self.eval_input, steps=_EVALUATED)
         predicted = []
-        for prediction in estimator.predict(self.eval_input):
-            predicted.append(prediction)
-            if len(predicted) == _EVALUATED:
-                break
+        if self.predict:
+            predicted = list(itertools.islice(estimator.predict(self.eval_input), _EVALUATED))
         return {
             "loss of a step": hook.losses,
             "evaluation": {key: np.asarray(value) for key, value in evaluated.items()},
@@ -117,7 +120,7 @@ class _Run:
         params = dict(self.params)
         if not on_tpu:
             config = RunConfig(model_dir=model_dir, tf_random_seed=1)
-            return Estimator(model_fn, config=config, params=params)
+            return Estimator(model_fn, config=config, params=params or None)
         batch_size = params.pop("batch_size", 8)
         return TPUEstimator(
             model_fn,

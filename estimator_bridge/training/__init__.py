@@ -12,7 +12,9 @@ from estimator_bridge.training.exporters import (
 )
 from estimator_bridge.training.grace_period import GracePeriod
 from estimator_bridge.training.input_position import CheckpointInputPipelineHook
-from estimator_bridge.training.progress_reports import ProgressHook, StepReport
+from estimator_bridge.training.monitoring import Monitor, write_report
+from estimator_bridge.training.profile_steps import ProfileSteps
+from estimator_bridge.training.progress_reports import MachineUse, ProgressHook, StepReport
 from estimator_bridge.training.watchdog import Watchdog
 
 __all__ = [
@@ -27,11 +29,15 @@ __all__ = [
     "FinalExporter",
     "GracePeriod",
     "LatestExporter",
+    "MachineUse",
+    "Monitor",
+    "ProfileSteps",
     "ProgressHook",
     "StepReport",
     "TrainSpec",
     "Watchdog",
     "train_and_evaluate",
+    "write_report",
 ]
 
 

@@ -19,7 +19,7 @@ from estimator_bridge.errors import NotCompilableError
 from estimator_bridge.graph import continue_trace
 from estimator_bridge.runtime import StepLoop
 from estimator_bridge.tensorflow_private import eager_mode
-from estimator_bridge.training.compile_steps import compile_loop, line_finder, lower, step_name
+from estimator_bridge.training.compile_steps import compile_loop
 from estimator_bridge.training.program import Program
 from estimator_bridge.training.short_batches import trace_short
 
@@ -50,7 +50,7 @@ def compile_program(
     """
     if program.execution.shards is None:
         job.not_covered(
-            step_name(program),
+            program.traced_step.name,
             "it asks for no TPU: give the program a TPUEstimator with use_tpu=True "
             "(--use_tpu=true, in most programs), and leave eval_on_tpu=False out.",
         )
@@ -70,7 +70,7 @@ def compile_program(
 def _find_batch(
     job: CompileJob, program: Program, retrace: Callable[[int], Program], first: Trial
 ) -> None:
-    name, execution = step_name(program), program.execution
+    name, execution = program.traced_step.name, program.execution
     start = program.plan.examples
     if start is None:
         return
@@ -87,15 +87,16 @@ def _find_batch(
         try:
             if _shapes(other) == _shapes(program):
                 raise SearchEndError(
-                    f"the program has no batches of {size:,}: its input_fn does not heed "
+                    f"the program has no batches of {size:,}: its input_fn ignores "
                     "params['batch_size']"
                 )
-            lowered, find_line = lower(other, _loop(other), False), line_finder(other)
+            step = other.traced_step
+            lowered = step.lower(_loop(other), has_values=False)
         except NotCompilableError as error:
             raise SearchEndError(str(error).splitlines()[0]) from error
         finally:
             other.close()
-        return job.fits(name, lowered, find_line)
+        return job.fits(name, lowered, step.line_of)
 
     job.find_batch(name, attempt, start, execution.strategy.num_replicas_in_sync)
 
@@ -113,7 +114,7 @@ def _loop(program: Program) -> StepLoop:
 def _compile_one(job: CompileJob, program: Program) -> Trial | None:
     """Compiles a step; returns None if that failed for other reasons than memory."""
     try:
-        report = compile_loop(job, program, _loop(program), has_values=False)
+        report = compile_loop(job, program.traced_step, _loop(program), has_values=False)
         return Trial(True, report.memory.total)
     except NotCompilableError:
         return None  # the report has it

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
@@ -20,36 +18,73 @@ from estimator_bridge.errors import NotCompilableError
 from estimator_bridge.graph.user_line import line_of_forward
 from estimator_bridge.model import MODE_NAMES
 from estimator_bridge.runtime import StepLoop
+from estimator_bridge.training.execution import Execution
+from estimator_bridge.training.input_plan import InputPlan
 
-if TYPE_CHECKING:
-    from estimator_bridge.training.program import Program
-
-__all__ = ["compile_loop", "line_finder", "lower", "step_name"]
-
-_v1 = tf.compat.v1
+__all__ = ["TracedStep", "compile_loop"]
 
 
-def step_name(program: Program) -> str:
-    """Returns the name of a program's step in reports."""
-    return MODE_NAMES[program.mode] + program.execution.step_label
+@dataclasses.dataclass(frozen=True)
+class TracedStep:
+    """The step of a traced model, as a TPU's compiler needs it.
+
+    Attributes:
+      graph: the traced graph.
+      mode: one of ModeKeys.
+      execution: the layout of the model.
+      plan: the plan of the input.
+      inputs: the graph's tensors that a batch's flat components stand for, by reference.
+    """
+
+    graph: tf.Graph
+    mode: str
+    execution: Execution
+    plan: InputPlan
+    inputs: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The name of the step in reports."""
+        return MODE_NAMES[self.mode] + self.execution.step_label
+
+    def lower(self, loop: StepLoop, has_values: bool) -> LoweredStep:
+        """Lowers a replica's part of the step, with the program's names.
+
+        Args:
+          loop: the loop of the step.
+          has_values: whether the variables have values.
+        """
+        lowered = loop.lower(self.execution.strategy.num_replicas_in_sync, has_values)
+        names = dict(zip(self.inputs, input_names(self.plan.input.spec)))
+        arguments = tuple(
+            dataclasses.replace(one, name=names.get(f"{one.name}:0", one.name))
+            if one.kind == "input"
+            else one
+            for one in lowered.arguments
+        )
+        return dataclasses.replace(lowered, arguments=arguments, sees_all=self.execution.sees_all)
+
+    def line_of(self, operation: str) -> str | None:
+        """Returns the program's line of an operation."""
+        return line_of_forward(self.graph, operation)
 
 
 def compile_loop(
-    job: CompileJob, program: Program, loop: StepLoop, has_values: bool = True
+    job: CompileJob, step: TracedStep, loop: StepLoop, has_values: bool = True
 ) -> StepReport:
     """Compiles one replica's step for a TPU.
 
     Args:
       job: names the TPU, and collects the report.
-      program: traced for a TPU's replicas.
-      loop: the loop of its step.
+      step: traced for a TPU's replicas.
+      loop: the loop of the step.
       has_values: whether the variables have values.
 
     Raises:
       CompileError: the TPU's compiler does not compile it, or it is not covered.
       NotCompilableError: TensorFlow does not lower it.
     """
-    name, execution = step_name(program), program.execution
+    name, execution = step.name, step.execution
     cores = getattr(getattr(execution.config, "tpu_config", None), "num_cores_per_replica", None)
     if cores and cores > 1:
         raise job.not_covered(
@@ -65,28 +100,8 @@ def compile_loop(
             "tf.compat.v1.get_variable and look ids up by tf.gather to have them compiled.",
         )
     try:
-        lowered = lower(program, loop, has_values)
+        lowered = step.lower(loop, has_values)
     except NotCompilableError as error:
         job.refuse(name, CompileError(NotCompiledReason.TENSORFLOW, str(error)))
         raise
-    return job.compile(name, lowered, program.plan.examples, line_finder(program))
-
-
-def lower(program: Program, loop: StepLoop, has_values: bool) -> LoweredStep:
-    """Lowers a replica's part of the step for a TPU's compiler, with the program's names."""
-    execution = program.execution
-    lowered = loop.lower(execution.strategy.num_replicas_in_sync, has_values)
-    names = dict(zip(program.inputs, input_names(program.plan.input.spec)))
-    arguments = tuple(
-        dataclasses.replace(one, name=names.get(f"{one.name}:0", one.name))
-        if one.kind == "input"
-        else one
-        for one in lowered.arguments
-    )
-    return dataclasses.replace(lowered, arguments=arguments, sees_all=execution.sees_all)
-
-
-def line_finder(program: Program) -> Callable[[str], str | None]:
-    """Returns the program's line of an operation."""
-    graph = program.graph  # a program that is closed has none
-    return lambda operation: line_of_forward(graph, operation)
+    return job.compile(name, lowered, step.plan.examples, step.line_of)

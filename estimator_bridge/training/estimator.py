@@ -46,6 +46,8 @@ from estimator_bridge.training.execution import Execution
 from estimator_bridge.training.export_methods import ExportMethods
 from estimator_bridge.training.grace_period import grace_of
 from estimator_bridge.training.model_call import call_model_fn, check_model_fn
+from estimator_bridge.training.monitoring import with_monitor, write_report, writes_report
+from estimator_bridge.training.monitoring.samples import with_samples
 from estimator_bridge.training.original_methods import OriginalMethods
 from estimator_bridge.training.overridden_members import check_members, check_uncalled
 from estimator_bridge.training.params import shown_params
@@ -176,7 +178,7 @@ class Estimator(ExportMethods, OriginalMethods):
         """
         check_trains(self._config)
         self._check_steps("Train", steps=steps, max_steps=max_steps)
-        hooks, listeners = check_hooks(hooks), check_listeners(saving_listeners)
+        hooks, listeners = with_monitor(check_hooks(hooks)), check_listeners(saving_listeners)
         if self._compiled_only(input_fn, ModeKeys.TRAIN):
             return self
         with contextlib.ExitStack() as stack:
@@ -256,9 +258,12 @@ class Estimator(ExportMethods, OriginalMethods):
             path = self._checkpoint_for(checkpoint_path, "evaluate")
             with self._program(execution, input_fn, ModeKeys.EVAL, path, bool(hooks)) as program:
                 other_than = None if checkpoint_path else self._other_than()
-                return evaluate_program(
+                results = evaluate_program(
                     program, self.eval_dir(name), hooks, steps, path, other_than
                 )
+            if writes_report(hooks, self._config):
+                write_report(self._model_dir)
+            return results
 
     def predict(
         self,
@@ -298,9 +303,12 @@ class Estimator(ExportMethods, OriginalMethods):
                 self._program(execution, input_fn, ModeKeys.PREDICT, path, bool(hooks))
             )
             other_than = None if checkpoint_path else self._other_than()
-            yield from predict_program(
+            predictions = predict_program(
                 program, hooks, predict_keys, path, yield_single_examples, beat, other_than
             )
+            if yield_single_examples and writes_report(hooks, self._config):
+                predictions = with_samples(predictions, self._model_dir)
+            yield from predictions
 
     def eval_dir(self, name: str | None = None) -> str:
         """Returns the folder of an evaluation's event files."""

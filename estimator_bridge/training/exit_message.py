@@ -1,4 +1,4 @@
-"""The last words of a process that ends at once: which checkpoint stands."""
+"""The last message of a process that exits immediately: the checkpoint to resume from."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from estimator_bridge.errors import CheckpointError
 __all__ = ["describe_latest_checkpoint", "exit_at_once"]
 
 _LOOK_SECS = 2.0  # the disk may be what hangs
-_FLUSH_SECS = 1.0  # a thread may be stuck in the midst of printing
+_FLUSH_SECS = 1.0  # a thread may hang while it prints
 
 
 def describe_latest_checkpoint(model_dir: str) -> str:
-    """Says which checkpoint there is to go on from.
+    """Returns a sentence on the checkpoint that training can resume from.
 
     Args:
-      model_dir: its folder.
+      model_dir: the folder of the checkpoints.
     """
     found: list[str] = []
     _in_thread(lambda: found.append(_newest(model_dir)), _LOOK_SECS)
-    return found[0] if found else f"The newest checkpoint in {model_dir} stands."
+    return found[0] if found else f"Training resumes from the newest checkpoint in {model_dir}."
 
 
 def _newest(model_dir: str) -> str:
     try:
         path = latest_checkpoint(model_dir)
     except (CheckpointError, OSError) as error:
-        return f"No checkpoint stands: {error}"
+        return f"No checkpoint is usable: {error}"
     if path is None:
         return f"No checkpoint was written to {model_dir} yet."
-    return f"The checkpoint {path} stands; started again, training goes on from there."
+    return f"The checkpoint {path} is complete; training resumes from it when started again."
 
 
 def exit_at_once(said: str, code: int) -> None:
-    """Ends the process, whatever its other threads are doing.
+    """Exits the process, whatever its other threads are doing.
 
     Args:
       said: the last line on stderr. Not by logging: another thread may hold its lock.

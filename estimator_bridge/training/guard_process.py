@@ -1,16 +1,16 @@
-"""Ends a process that does not notice signals any more; a program of its own, without TensorFlow.
+"""Ends a process that no longer notices signals; a separate program without TensorFlow.
 
     python guard_process.py PARENT WAKE CONTROL
 
-Python's C code writes each signal's number into a socket at once, whatever holds Python's lock (the
-GIL). A thread of the training reads it there (see signal_watch.py), and tells of it. This process
-looks at that socket too, without reading. Where numbers stay in it, or the thread falls silent for
-longer than the grace period, no Python code of the training runs any more: SIGKILL ends it.
+Python's C code immediately writes each signal's number into a socket, whatever holds Python's lock
+(the GIL). A thread of the training reads it there and reports it (see signal_watch.py). This
+process peeks into the same socket. If numbers stay unread, or the thread is silent for longer than
+the grace period, no Python code of the training runs any more, and SIGKILL ends it.
 
-PARENT is the process to watch, WAKE and CONTROL are file descriptors. Lines come in by CONTROL:
+PARENT is the process to watch, WAKE and CONTROL are file descriptors. CONTROL receives lines:
 
-    on CALL SIGNALS SECS WHAT<tab>FOLDER   what to watch for, and how long it may stay unread
-    until CALL SECS                        this call is being ended, and may take so long
+    on CALL SIGNALS SECS WHAT<tab>FOLDER   the call and its signals; SECS one may stay unread
+    until CALL SECS                        the call is being ended, and may take SECS
     off
 """
 
@@ -24,10 +24,10 @@ import sys
 import time
 from typing import NamedTuple
 
-_SAME_SECS = 0.5  # as termination.py has it
-_SECOND_SECS = 2.0  # for a second signal to be read
-_LOOK_SECS = 0.1  # between two looks at a socket in which something is
-_ALIVE_SECS = 1.0  # between two looks at a parent, where the system cannot tell of its end
+_SAME_SECS = 0.5  # the same as in termination.py
+_SECOND_SECS = 2.0  # time to read a second signal
+_LOOK_SECS = 0.1  # between two checks of a socket with unread numbers
+_ALIVE_SECS = 1.0  # between two checks of a parent whose end the system does not report
 _DISK_SECS = 2.0
 
 
@@ -62,9 +62,9 @@ class Guard:
 
     def _forget(self) -> None:
         self._watched = Watched()
-        self._asked: float | None = None  # when the first signal was seen here
-        self._deadline: float | None = None  # once the training knows of a signal
-        self._unread: float | None = None  # since when signals are unread
+        self._asked: float | None = None  # the time when this process saw the first signal
+        self._deadline: float | None = None  # set when the training has noticed a signal
+        self._unread: float | None = None  # the time since which signals are unread
         self._unread_count = 0
         self._second: float | None = None
 
@@ -74,13 +74,13 @@ class Guard:
         return bool(self._watched.signums)
 
     def look_again_in(self, now: float) -> float | None:
-        """Seconds to the next look; None: when something comes."""
+        """Returns the seconds until the next check; None to wait for input."""
         if self._unread is not None:
             return _LOOK_SECS
         return None if self._deadline is None else max(0.0, self._deadline - now)
 
     def told(self, line: str, now: float) -> None:
-        """Takes a line from the training."""
+        """Processes a line from the training."""
         word, _, rest = line.partition(" ")
         if word == "until":
             call, secs = rest.split(" ")
@@ -96,7 +96,7 @@ class Guard:
             self._watched = Watched(call, numbers, float(secs), what, folder)
 
     def look(self, now: float) -> str | None:
-        """Looks at the socket; returns why the training is to be ended, if it is."""
+        """Checks the socket; returns the reason to end the training, if there is one."""
         numbers = [number for number in self._peek() if number in self._watched.signums]
         if not numbers:
             self._unread = self._second = None
@@ -124,7 +124,7 @@ class Guard:
             return b""
 
     def last_words(self, why: str) -> str:
-        """The line for stderr."""
+        """Returns the line for stderr."""
         what, folder = self._watched.what, self._watched.folder
         standing = _standing(folder) if folder else "It has no results."
         return (
@@ -140,13 +140,13 @@ def _standing(folder: str) -> str:
     thread = threading.Thread(target=lambda: found.append(_newest(folder)), daemon=True)
     thread.start()
     thread.join(_DISK_SECS)  # the disk may be what hangs
-    return found[0] if found else f"The newest checkpoint in {folder} stands."
+    return found[0] if found else f"Training resumes from the newest checkpoint in {folder}."
 
 
 def _newest(folder: str) -> str:
-    """Says which checkpoint the file `checkpoint` names, which is written after all its files."""
+    """Returns a sentence on the checkpoint in the file `checkpoint`, which is written last."""
     if "://" in folder:
-        return f"The newest checkpoint in {folder} stands."
+        return f"Training resumes from the newest checkpoint in {folder}."
     try:
         with open(os.path.join(folder, "checkpoint"), encoding="utf-8") as file:
             name = file.readline().partition('"')[2].rpartition('"')[0]
@@ -156,8 +156,8 @@ def _newest(folder: str) -> str:
         return f"No checkpoint was written to {folder} yet."
     path = os.path.join(folder, name)
     if not os.path.exists(path + ".index"):
-        return f"The newest checkpoint in {folder} stands."
-    return f"The checkpoint {path} stands; started again, training goes on from there."
+        return f"Training resumes from the newest checkpoint in {folder}."
+    return f"The checkpoint {path} is complete; training resumes from it when started again."
 
 
 def _is_alive(process: int) -> bool:
@@ -179,12 +179,12 @@ def _is_stopped(process: int) -> bool:
 
 
 def watch(parent: int, wake: socket.socket, control: socket.socket) -> None:
-    """Watches until the parent has ended, or is to be ended."""
+    """Watches until the parent has ended, or ends it."""
     guard, told = Guard(wake), b""
     ends: int | None = None
     try:
         ends = os.pidfd_open(parent)
-    except (AttributeError, OSError):  # no Linux, or an old one
+    except (AttributeError, OSError):  # not Linux, or an old one
         if not _is_alive(parent):
             return
     while True:
@@ -217,10 +217,10 @@ def watch(parent: int, wake: socket.socket, control: socket.socket) -> None:
 
 
 def main() -> None:
-    """Becomes nobody's child, so that the training's waits for its own children do not see it."""
+    """Detaches from the parent, whose waits for its own children then do not see this process."""
     if os.fork():
         os._exit(0)
-    # What is sent to all processes of a terminal or a service is for the training to take.
+    # Signals to all processes of a terminal or a service are for the training to handle.
     for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(signum, signal.SIG_IGN)
     parent, wake, control = map(int, sys.argv[1:])

@@ -1,4 +1,4 @@
-"""What hooks ask of a step, put together: fetches, feeds, options."""
+"""Combines the requests of hooks for a step: fetches, feeds, options."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _train = _v1.train
 
 
 class HookRequests:
-    """One call of a loop, on behalf of the hooks that are due at its end.
+    """The requests of the hooks that are due at the end of a call of a loop.
 
     Args:
-      session: of the traced graph.
-      hooks: those that are called, in their order.
-      original_args: what the estimator itself runs.
-      before: the call before this one, whose fetches are taken over where hooks ask for the same.
+      session: the session of the traced graph.
+      hooks: the due hooks, in the order of their calls.
+      original_args: the estimator's own fetches.
+      before: the previous call, whose fetches are reused if the hooks' requests are the same.
 
     Attributes:
-      fetches: of all hooks, one a request.
-      feeds: values by tensor reference.
+      fetches: the fetches of all hooks, one per request.
+      feeds: the fed values by tensor reference.
 
     Raises:
       RuntimeError: two hooks feed the same tensor.
@@ -64,17 +64,17 @@ class HookRequests:
         return self._context.stop_requested
 
     def trace(self) -> contextlib.AbstractContextManager[Any]:
-        """A context that traces the call where a hook's options ask for it."""
+        """A context that traces the call if a hook's options request it."""
         if asks_for_trace(self._options):
             return traced(self._metadata, self._trace_folder)
         return contextlib.nullcontext()
 
     def finish(self, fetched: dict[str, Any], reached: Callable[[], Any]) -> None:
-        """Hands each hook what it asked for.
+        """Gives each hook the values that it requested.
 
         Args:
-          fetched: values by reference.
-          reached: makes the result of hooks of this library's that have ``sees_reached``.
+          fetched: the values by reference.
+          reached: makes the result for this library's hooks with ``sees_reached``.
         """
         values = [_numpy(fetched.get(ref)) for ref in self.fetches.refs]
         results = iter(self.fetches.build(values))
@@ -90,7 +90,7 @@ class HookRequests:
 
 
 def _identity(structure: Any) -> Any:
-    """What changes if fetches are others than before, though in the same list or dict."""
+    """Returns a value that differs if the fetches differ, even in the same list or dict."""
     if isinstance(structure, dict):
         return [(key, _identity(value)) for key, value in structure.items()]
     if isinstance(structure, (list, tuple)):
@@ -115,7 +115,7 @@ def _merge_feeds(session: LiftedSession, asked: Sequence[tuple[Any, Any]]) -> di
 
 
 def _merge_options(asked: Sequence[tuple[Any, Any]]) -> tuple[Any, str | None]:
-    """The strongest of the hooks' options, and the folder of a ProfilerHook among them."""
+    """Returns the strongest of the hooks' options, and the folder of a ProfilerHook among them."""
     merged, folder = _v1.RunOptions(), None
     for hook, request in asked:
         options = request.options

@@ -1,16 +1,14 @@
 """Computes when a session-run hook next has to be called; a loop may run until then.
 
 A hook's ``before_run`` and ``after_run`` used to be called around every step. TensorFlow's own
-hooks act only at times that their timers tell. Hooks of other types are
-called at every step.
+hooks act only at times that their timers tell. Hooks of other types are called at every step.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -25,13 +23,23 @@ from estimator_bridge.tensorflow_private import (
     watched_loss,
 )
 
-__all__ = ["NEVER", "NOW", "Due", "are_called", "counts_steps", "due", "due_by_timer", "skip"]
+__all__ = [
+    "NEVER",
+    "NOW",
+    "Due",
+    "DueHooks",
+    "HookSchedule",
+    "are_called",
+    "counts_steps",
+    "due",
+    "due_by_timer",
+    "skip",
+]
 
 _train = tf.compat.v1.train
 
 
-@dataclasses.dataclass(frozen=True)
-class Due:
+class Due(NamedTuple):
     """The time of a hook's next call.
 
     Attributes:
@@ -41,6 +49,70 @@ class Due:
 
     steps: float = math.inf
     now: bool = False
+
+
+class DueHooks(NamedTuple):
+    """Hooks, each with the time of its next call.
+
+    Attributes:
+      pairs: the hooks in the order of their calls.
+    """
+
+    pairs: list[tuple[Any, Due]]
+
+    @property
+    def steps(self) -> float:
+        """The number of steps until the first of them is due; infinity for none."""
+        # A list: this runs for each call of hooks, and a generator calls once per element.
+        return min([due.steps for _, due in self.pairs], default=math.inf)
+
+    def within(self, steps: int) -> list[Any]:
+        """Returns the hooks that a chunk of this many steps has to call."""
+        return [hook for hook, due in self.pairs if due.now or due.steps <= steps]
+
+
+class HookSchedule:
+    """The hooks of a run, and when to call them.
+
+    Args:
+      hooks: in the order of their calls.
+      loss: the loss tensor, which loops watch for NaN; None if they do not.
+    """
+
+    def __init__(self, hooks: Sequence[Any], loss: tf.Tensor | None):
+        self._hooks, self._loss = hooks, loss
+        self._counting = [hook for hook in hooks if counts_steps(hook)]
+
+    def due_hooks(self, step: int) -> DueHooks:
+        """Returns all hooks with the times of their next calls, from a step on."""
+        return DueHooks([(hook, due(hook, step, self._loss)) for hook in self._hooks])
+
+    def skip_before(self, called: Sequence[Any], steps: int, step: int) -> None:
+        """Informs the counting hooks that are called about the chunk's steps before the last.
+
+        Args:
+          called: the hooks that are called at the end of the chunk.
+          steps: the number of steps of the chunk.
+          step: the global step before it.
+        """
+        for hook in self._counting:
+            if hook in called:
+                skip(hook, steps - 1, step + steps - 1)
+
+    def skip_all(self, called: Sequence[Any], steps: int, step: int) -> None:
+        """Informs the counting hooks that are not called about the chunk; see ``skip_before``."""
+        for hook in self._counting:
+            if hook not in called:
+                skip(hook, steps, step + steps)
+
+    @property
+    def nan_hooks(self) -> list[Any]:
+        """The NanTensorHooks of the loss, which loops watch in their place."""
+        return [
+            hook
+            for hook in self._hooks
+            if isinstance(hook, _train.NanTensorHook) and watched_loss(hook) is self._loss
+        ]
 
 
 NEVER = Due()
@@ -56,10 +128,13 @@ def due(hook: Any, step: int, loss: tf.Tensor | None = None) -> Due:
       step: the global step before the next step.
       loss: the loss tensor, for which loops watch for NaN by themselves.
     """
-    if hasattr(hook, "steps_until_due"):  # this library's own hooks
-        wanted = hook.steps_until_due(step)
+    own = getattr(hook, "steps_until_due", None)
+    if own is not None:  # this library's hooks, and those that declare their cadence
+        wanted = own(step)
         return wanted if isinstance(wanted, Due) else Due(steps=wanted)
     known = _known_as(hook)
+    if known is None:
+        return _EVERY_STEP
     if known is _train.SessionRunHook:
         return NEVER
     if known is _train.NanTensorHook and watched_loss(hook) is loss:

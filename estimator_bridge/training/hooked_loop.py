@@ -12,9 +12,9 @@ import tensorflow as tf
 
 from estimator_bridge.graph import LiftedSession
 from estimator_bridge.runtime import LoopResult, StepLoop
-from estimator_bridge.tensorflow_private import existing_global_step_read, watched_loss
+from estimator_bridge.training.global_step_view import GlobalStepView
 from estimator_bridge.training.hook_requests import HookRequests
-from estimator_bridge.training.hook_schedule import counts_steps, due, skip
+from estimator_bridge.training.hook_schedule import HookSchedule
 from estimator_bridge.training.log_hooks import Reached
 from estimator_bridge.training.loop_cache import LoopCache
 from estimator_bridge.training.loop_limits import LoopLimits
@@ -84,24 +84,21 @@ class HookedLoop:
         singly: bool = True,
     ):
         self._session = session
-        self._hooks = hooks
-        self._counting = [hook for hook in hooks if counts_steps(hook)]
+        self._schedule = HookSchedule(hooks, loss)
         self._loops = LoopCache(make_loop, may_do_more=not sync.shares_steps)
-        self._loss = loss
         self._limits = limits
         self._original_args = _train.SessionRunArgs(original_fetches)
         self._call: HookRequests | None = None
         self._sync = sync
         self._singly = singly
-        read = existing_global_step_read(session.graph)
-        self._step_read = None if read is None else (read.name, read.dtype.as_numpy_dtype)
-        self._step_may_be_set = False  # by session runs of hooks
+        self._step = GlobalStepView(session)
         self._stop_requested = Stop.NO
 
     @property
     def stop(self) -> Stop:
         """Whether the run is to end; of several workers, whether all know of it."""
-        return Stop(self._sync.agreed_stop(self._stop_requested))
+        reason = self._sync.agreed_stop(self._stop_requested)
+        return reason if isinstance(reason, Stop) else Stop(reason)
 
     def request_stop(self, reason: Stop = Stop.ASKED) -> None:
         """Asks for an end before the next chunk."""
@@ -120,19 +117,16 @@ class HookedLoop:
           rng_step: the position in the random streams.
           limit: see ``StepLoop``.
         """
-        now = self._step_now(step)
-        dues = [due(hook, now, self._loss) for hook in self._hooks]
+        due = self._schedule.due_hooks(self._step.now(step))
         steps = min(most, self._limits.steps())
         if not self._limits.hooks_wait:
-            steps = min([steps, *[d.steps for d in dues]])
+            steps = min(steps, due.steps)
         steps = max(int(steps), 1)
         steps = self._sync.agree(steps, self._stop_requested)
         if self.stop:
             return LoopResult(0, False, None, None, None)
-        called = [h for h, d in zip(self._hooks, dues) if d.now or d.steps <= steps]
-        for hook in self._counting:
-            if hook in called:
-                skip(hook, steps - 1, step + steps - 1)
+        called = due.within(steps)
+        self._schedule.skip_before(called, steps, step)
         call = self._call = HookRequests(self._session, called, self._original_args, self._call)
         fed, values = tuple(call.feeds), tuple(call.feeds.values())
         started = time.perf_counter()
@@ -153,9 +147,7 @@ class HookedLoop:
         self._sync.settle()
         self._limits.observe(result.steps, time.perf_counter() - started)
         moved()
-        for hook in self._counting:
-            if hook not in called:
-                skip(hook, result.steps, step + result.steps)
+        self._schedule.skip_all(called, result.steps, step)
         if result.fetched is not None and result.steps == steps:
             reached = lambda: _reached(result, step, limit)  # noqa: E731 - few steps are logged
             self.finish(result.fetched, result.limit_value, reached)
@@ -182,32 +174,19 @@ class HookedLoop:
           reached: in training, makes the result for the log hooks.
         """
         assert self._call is not None
-        if step is not None and self._step_read is not None:
-            name, kind = self._step_read
-            self._session.known = {name: kind(step)}
-        try:
+        with self._step.known(step):
             self._call.finish(fetched, reached)
-        finally:  # a run of the session has emptied it
-            self._step_may_be_set = step is not None and not self._session.known
-            self._session.known = {}
         if self._call.stop_requested:
             self.request_stop()
-
-    def _step_now(self, step: int) -> int:
-        """Returns the step from which hooks count; in training they may set the global step."""
-        if not self._step_may_be_set or self._step_read is None:
-            return step
-        return int(self._session.evaluate([self._step_read[0]])[0])
 
     def _tell_of_nan(self, loss: float | None, step: int) -> None:
         values = _train.SessionRunValues(loss, options=None, run_metadata=None)
         context = _train.SessionRunContext(self._original_args, self._session)
-        for hook in self._hooks:
-            if isinstance(hook, _train.NanTensorHook) and watched_loss(hook) is self._loss:
-                try:
-                    hook.after_run(context, values)
-                except _train.NanLossDuringTrainingError as error:
-                    raise NanLossError(step) from error
+        for hook in self._schedule.nan_hooks:
+            try:
+                hook.after_run(context, values)
+            except _train.NanLossDuringTrainingError as error:
+                raise NanLossError(step) from error
         if context.stop_requested:
             self.request_stop()
 

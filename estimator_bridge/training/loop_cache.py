@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from estimator_bridge.runtime import StepLoop
 
@@ -25,6 +26,7 @@ class LoopCache:
     def __init__(self, make_loop: Callable[..., StepLoop], may_do_more: bool):
         self._make_loop, self._may_do_more = make_loop, may_do_more
         self._loops: list[StepLoop] = []
+        self._last: tuple[Any, StepLoop | None] = (None, None)  # what was asked for, and returned
         # The number of single steps taken by a loop with more fetches, by the fetches wanted.
         self._served: Counter[tuple[str, ...]] = Counter()
 
@@ -45,12 +47,17 @@ class LoopCache:
           sums: CrossReplicaSum nodes that the loop has to compute.
           is_single: whether the loop is for a call of a single step.
         """
-        key, wanted = tuple(refs), set(refs)
+        key = tuple(refs)
+        asked = key, fed, tuple(sums)
+        if self._last[1] is not None and self._last[0] == asked:  # as at most steps
+            return self._last[1]
+        wanted = set(refs)
         alike = [
             loop for loop in self._loops if fed == loop.request.fed and loop.sums.issuperset(sums)
         ]
         for loop in alike:
             if wanted == set(loop.request.fetches):
+                self._last = asked, loop
                 return loop
         if self._may_do_more and self._served[key] < _WORTH_A_LOOP:
             for loop in alike:
@@ -60,4 +67,5 @@ class LoopCache:
                     self._served[key] += is_single
                     return loop
         self._loops.append(self._make_loop(key, fed, sums))
+        self._last = asked, self._loops[-1]
         return self._loops[-1]

@@ -26,7 +26,7 @@ from estimator_bridge.model import MODE_NAMES, EstimatorSpec, ModeKeys
 from estimator_bridge.runtime import LoopRequest, Step, StepLoop, StepOutputs
 from estimator_bridge.tensorflow_private import eager_mode, global_step_read
 from estimator_bridge.tpu_presence import CHECKS_TPU
-from estimator_bridge.training.compile_steps import compile_loop
+from estimator_bridge.training.compile_steps import TracedStep, compile_loop
 from estimator_bridge.training.execution import Execution, TracedModel
 from estimator_bridge.training.initialize import prepare_saver, with_default_local_init
 from estimator_bridge.training.input_plan import InputPlan, TracedBatch
@@ -138,10 +138,17 @@ class Program:
         return found
 
     @property
+    def traced_step(self) -> TracedStep:
+        """The step, as a TPU's compiler needs it."""
+        return TracedStep(self.graph, self.mode, self.execution, self.plan, self.inputs)
+
+    @property
     def is_stopped(self) -> bool:
         """Whether a hook or an error has stopped the input's threads."""
-        sessions = {self.session, self.input.session}
-        return any(session.queues.coordinator.should_stop() for session in sessions)
+        here, of_input = self.session, self.input.session
+        return here.queues.coordinator.should_stop() or (
+            of_input is not here and of_input.queues.coordinator.should_stop()
+        )
 
     def check_input(self) -> None:
         """Raises the error that ended a thread of the input, if one did."""
@@ -221,7 +228,7 @@ class Program:
             or self.execution.shards is None
         ):
             return
-        compile_loop(job, self, loop)
+        compile_loop(job, self.traced_step, loop)
         self.loops.is_compiled = True
 
     def _check_for_tpu(self, loop: StepLoop) -> None:

@@ -10,10 +10,27 @@ from typing import Any
 
 import tensorflow as tf
 
-__all__ = ["ProgressHook", "StepReport"]
+__all__ = ["MachineUse", "ProgressHook", "StepReport"]
 
 _v1 = tf.compat.v1
 _SessionRunHook: Any = _v1.train.SessionRunHook
+
+
+@dataclasses.dataclass(frozen=True)
+class MachineUse:
+    """How well a training uses its machine since the previous report.
+
+    Attributes:
+      input_wait: the share of the time that steps waited for their input, from 0 to 1; None if it
+        was not measured.
+      flops_per_sec: floating-point operations per second of all replicas' matrix products and
+        convolutions; None if they are not counted.
+      matrix_share: the share of the peak rate of the chips' matrix units; None if it is unknown.
+    """
+
+    input_wait: float | None = None
+    flops_per_sec: float | None = None
+    matrix_share: float | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,6 +44,7 @@ class StepReport:
       steps_per_sec: the rate since the previous report; None if nothing was measured.
       examples_per_sec: likewise; None if the batch size is unknown.
       seconds_left: the remaining time at this rate; None if the end or the rate is unknown.
+      use: how well the machine is used, if a `Monitor` measures it.
     """
 
     step: int
@@ -35,6 +53,7 @@ class StepReport:
     steps_per_sec: float | None = None
     examples_per_sec: float | None = None
     seconds_left: float | None = None
+    use: MachineUse = MachineUse()
 
 
 class ProgressHook(_SessionRunHook):
@@ -61,6 +80,10 @@ class ProgressHook(_SessionRunHook):
         """Returns infinity: no call is needed."""
         del step
         return math.inf
+
+    def restart(self) -> None:
+        """Forgets the last report: another training begins."""
+        self._last = None
 
     def observe(
         self, step: int, total: int | None, loss: float | None, examples: int | None

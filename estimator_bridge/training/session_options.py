@@ -1,7 +1,7 @@
-"""What RunConfig's session_config asked of a TF1 session, carried over to the TF2 runtime.
+"""Applies the settings of RunConfig's session_config to the TF2 runtime.
 
-A session had its own threads and its own graph optimizer; TF2 has those of the process. What is
-set here therefore holds for all that the process runs.
+A TF1 session had its own threads and its own graph optimizer. TF2 has one of each per process, so
+these settings affect everything that the process runs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["apply_session_config"]
 
 _seen: set[bytes] = set()
 
-# Part of what every session had, or of what a cluster's session needed: nothing is lost.
+# Defaults of every session, or settings of a cluster's session: ignoring them changes nothing.
 _HARMLESS = {
     "allow_soft_placement",  # TF2's default; False is the proto's default, and means nothing
     "cluster_def",
@@ -32,8 +32,8 @@ _HARMLESS_REWRITES = {"meta_optimizer_iterations"}
 def apply_session_config(config: Any) -> None:
     """Applies a ConfigProto to this process, each content once.
 
-    Threads and devices can be set before TensorFlow has started alone. What comes too late, and
-    what TF2 has no counterpart of, is named in one warning.
+    Threads and devices can be set only before TensorFlow has started. One warning names the
+    settings that come too late or have no counterpart in TF2.
 
     Args:
       config: a ``tf.compat.v1.ConfigProto``, or None.
@@ -58,13 +58,13 @@ def apply_session_config(config: Any) -> None:
 
 
 class _Refused:
-    """Settings that cannot be carried over, each with the reason."""
+    """Collects the settings that cannot be applied, each with the reason."""
 
     def __init__(self) -> None:
         self._reasons: list[str] = []
 
     def attempt(self, name: str, set_it: Callable[[], Any]) -> None:
-        """Sets something that has to be set before TensorFlow starts."""
+        """Applies a setting that must precede TensorFlow's start."""
         try:
             set_it()
         except RuntimeError:
@@ -74,16 +74,16 @@ class _Refused:
             )
 
     def none_of(self, message: Any, known: set[str], prefix: str = "") -> None:
-        """Refuses the fields of a message that are set and not known."""
+        """Collects the fields of a message that are set and unknown."""
         for field, _ in message.ListFields():
             if field.name not in known:
                 self._reasons.append(f"{prefix}{field.name} (no counterpart in TF2)")
 
     def warn(self) -> None:
-        """Names all of them at once."""
+        """Logs all collected settings in one warning."""
         if self._reasons:
             logging.warning(
-                "RunConfig's session_config asks for what has no effect: %s.",
+                "RunConfig's session_config has settings without effect: %s.",
                 "; ".join(self._reasons),
             )
 
@@ -126,7 +126,7 @@ def _apply_devices(config: Any, refused: _Refused) -> None:
                 "gpu_options.allow_growth",
                 lambda gpu=gpu: tf.config.experimental.set_memory_growth(gpu, True),  # type: ignore[misc]
             )
-    if gpus:  # programs ask for a share of their memory on any machine, and lose nothing here
+    if gpus:  # programs set a share of GPU memory on any machine; without GPUs nothing is lost
         refused.none_of(options, {"allow_growth", "visible_device_list"}, "gpu_options.")
 
 
@@ -171,7 +171,7 @@ _REWRITES = {
 
 
 def _is_on(field: Any, value: Any) -> Any:
-    """A rewriter's Toggle (DEFAULT, ON, OFF, AGGRESSIVE, ...) as TF2 takes it: a bool."""
+    """Converts a rewriter's Toggle (DEFAULT, ON, OFF, AGGRESSIVE, ...) to TF2's bool."""
     if field.enum_type is None:
         return value
     return field.enum_type.values_by_number[value].name != "OFF"

@@ -1,4 +1,4 @@
-"""What tf.estimator named that is TensorFlow's own, and still there: hooks, and VocabInfo."""
+"""TensorFlow's own hooks and VocabInfo, which tf.estimator exported."""
 
 import tensorflow as tf
 

@@ -1,4 +1,4 @@
-"""The last batch of an evaluation, where it is smaller than the others: a step of its own size."""
+"""Evaluates a smaller last batch by a step of its size."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ def evaluate_short_batch(
 ) -> dict[str, Any] | None:
     """Evaluates the last batch at its own size, with the model traced for that size.
 
-    Its examples are divided over the replicas where they can be; else each replica sees all of
+    Its examples are divided over the replicas if possible. Otherwise each replica sees all of
     them, and one replica's results count.
 
     Args:
       program: traced for full batches.
       batch: its flat components.
-      fetches: what hooks want to know of this step, by reference.
+      fetches: the references that hooks fetch from this step.
 
     Returns:
-      The fetches' values by reference; None where they cannot be had of such a batch.
+      The fetches' values by reference; None if they cannot be computed for such a batch.
     """
     structure = tf.nest.pack_sequence_as(program.plan.input.spec, batch)
     with eager_mode():
@@ -41,18 +41,18 @@ def evaluate_short_batch(
 
 
 def short_step(program: Program, elements: tf.data.Dataset) -> ShortStep:
-    """The step for batches of the size that the elements have by their static shapes; kept."""
+    """Returns the cached step for batches of the elements' static size."""
     size, steps = _size_of(elements), program.loops.short_steps
     if size not in steps:
         short = trace_short(program, elements)
-        with continue_trace(short.graph, program.execution.shards):  # tables are each trace's own
+        with continue_trace(short.graph, program.execution.shards):  # each trace has its own tables
             short.session.run(tf.compat.v1.tables_initializer())
         steps[size] = ShortStep(program, short)
     return steps[size]
 
 
 def trace_short(program: Program, elements: tf.data.Dataset) -> Program:
-    """The model traced for batches of the size that the elements have by their shapes."""
+    """Traces the model for batches of the elements' static size."""
     return trace_program(
         program.execution.for_batch_of(_size_of(elements)),
         program.source.model_fn,
@@ -89,8 +89,8 @@ class ShortStep:
           fetches: references of the whole program's graph.
 
         Returns:
-          Their values by reference. Those of nodes that hooks have added are computed by the
-          session, after the step; None, with a warning, where one of them needs the batch.
+          Their values by reference. The session computes those of nodes that hooks have added,
+          after the step. None, with a warning, if one of them needs the batch.
         """
         nodes = Snapshot.of(self._short.graph).nodes
         here = tuple(ref for ref in fetches if node_name(ref) in nodes)
@@ -101,7 +101,7 @@ class ShortStep:
         return None if found is None else {**(result.fetched or {}), **found}
 
     def loop(self, fetches: tuple[str, ...] = ()) -> StepLoop:
-        """The compiled loop that returns these fetches."""
+        """Returns the compiled loop with these fetches."""
         if fetches not in self._loops:
             self._loops[fetches] = self._short.make_loop(fetches)
         return self._loops[fetches]
@@ -113,9 +113,9 @@ class ShortStep:
             values = self._whole.session.run(elements) if elements else {}
         except (tf.errors.FailedPreconditionError, tf.errors.InvalidArgumentError) as error:
             logging.warning(
-                "Hooks are not called for the last batch, which is short: a hook wants to know "
-                "%s, which it made itself of the tensors of a full batch. Make it in model_fn, and "
-                "let the hook fetch it. (%s)",
+                "Hooks are not called for the last batch, which is short: a hook fetches %s, which "
+                "it computes from the tensors of a full batch. Create it in model_fn, and let the "
+                "hook fetch it. (%s)",
                 sorted(elements),
                 error.message,
             )

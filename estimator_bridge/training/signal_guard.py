@@ -1,6 +1,6 @@
-"""Starts the small process that ends this one where no Python code can, and talks to it.
+"""Starts and controls the guard, a small process that ends this one if no Python code can.
 
-A thread cannot do it: C code that keeps Python's lock (the GIL) keeps it from all threads. See
+A thread cannot do that: while C code holds Python's lock (the GIL), no thread runs. See
 guard_process.py.
 """
 
@@ -21,21 +21,21 @@ from estimator_bridge.training import guard_process
 __all__ = ["Guarded", "SignalGuard"]
 
 _VARIABLE = "ESTIMATOR_BRIDGE_SIGNAL_GUARD"
-# For the last words of this process itself, which come first where it can say them.
+# Time for this process's own last message, which precedes the guard's if it can be written.
 _MARGIN_SECS = 5.0
-# Of the environment: what a Python may need to start. A library that is preloaded stays out.
+# The environment variables that Python may need to start. LD_PRELOAD is left out.
 _KEPT = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 
 
 @dataclasses.dataclass(frozen=True)
 class Guarded:
-    """What a guard is to know of a call of train(), evaluate() or predict().
+    """A call of train(), evaluate() or predict(), as the guard needs it.
 
     Attributes:
-      signums: the signals to watch for, one at least.
+      signums: the signals to watch for, at least one.
       secs: the grace period.
       what: the call, for messages: 'Training'.
-      folder: whose checkpoints messages name; None: the call writes none.
+      folder: the folder of the checkpoints that messages name; None if the call writes none.
     """
 
     signums: Collection[int]
@@ -73,8 +73,8 @@ class SignalGuard:
             )
         except OSError as error:
             logging.warning(
-                "Code that keeps Python's lock (the GIL) could not be ended by signals: no process "
-                "can be started that would do it (%s: %s). %s=0 says that none is wanted.",
+                "Signals cannot end code that holds Python's lock (the GIL): the process that "
+                "would end it does not start (%s: %s). Set %s=0 to run without it.",
                 command[0] or "sys.executable is empty",
                 error.strerror,
                 _VARIABLE,
@@ -86,32 +86,32 @@ class SignalGuard:
             theirs.close()
 
     def reap(self) -> None:
-        """Waits for the guard's first process, which has started the one that stays."""
+        """Waits for the guard's first process, which starts the lasting one and exits."""
         if self._starting is not None:
             self._starting.wait()
             self._starting = None
 
     def on(self, guarded: Guarded, call: int) -> None:
-        """Has signals watched for.
+        """Starts watching for signals.
 
         Args:
-          guarded: what is to be known.
-          call: a number for it.
+          guarded: the call.
+          call: the number of the call.
         """
         numbers = ",".join(str(int(signum)) for signum in guarded.signums)
         names = f"{guarded.what}\t{guarded.folder or ''}".replace("\n", " ")
         self._tell(f"on {call} {numbers} {guarded.secs + _MARGIN_SECS} {names}")
 
     def until(self, secs: float, call: int) -> None:
-        """Tells that a call is ending by a signal, and may take so many seconds for it."""
+        """Reports that a signal is ending a call, which may take this many seconds."""
         self._tell(f"until {call} {max(secs, 0.0) + _MARGIN_SECS}")
 
     def off(self) -> None:
-        """Has nothing watched for."""
+        """Stops watching."""
         self._tell("off")
 
     def forget_parent(self) -> None:
-        """Lets go of the guard of another process, of which this is a fork."""
+        """Closes a forked process's copy of its parent's guard."""
         if self._control is not None:
             self._control.close()
             self._control = None

@@ -1,10 +1,11 @@
-"""Notices signals at once, whatever Python's main thread is doing.
+"""Notices signals immediately, whatever Python's main thread is doing.
 
-Python calls a signal's handler when its main thread executes bytecode next. That may be never: the
+Python calls a signal's handler when its main thread next executes bytecode. That may be never: the
 main thread can be inside TensorFlow, in a step, a read, a write or a wait for a TPU. But Python's
-own C code writes each signal's number into a file descriptor at once (`signal.set_wakeup_fd`), and
-a thread of this module reads it there. It needs Python's lock (the GIL), which TensorFlow gives up
-while it works. Where C code keeps the lock, a process of its own ends this one (signal_guard.py).
+C code immediately writes each signal's number into a file descriptor (`signal.set_wakeup_fd`), and
+a thread of this module reads it. The thread needs Python's lock (the GIL), which TensorFlow
+releases while it works. If C code holds the lock, a separate process ends this one
+(signal_guard.py).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from estimator_bridge.training.signal_guard import Guarded, SignalGuard
 
 __all__ = ["Watched", "free_signals", "watching"]
 
-# What a signal does in a program that has set no handler of its own.
+# The default action of a signal in a program without its own handler.
 _UNTOUCHED: dict[int, Any] = {
     signal.SIGTERM: signal.SIG_DFL,
     signal.SIGINT: signal.default_int_handler,
@@ -31,50 +32,50 @@ _UNTOUCHED: dict[int, Any] = {
 
 
 class Watched(Protocol):
-    """Told of signals, in the thread of the watcher."""
+    """Receives signals in the watcher's thread."""
 
     def told(self, signum: int) -> None:
-        """A signal came."""
+        """Receives a signal."""
 
     def secs_left(self) -> float | None:
-        """How many seconds from now `expired` is to be called; None: it is not."""
+        """Returns the seconds until `expired` must be called; None for never."""
 
     def expired(self) -> None:
-        """That time is over."""
+        """Receives the end of that time."""
 
     def guarded(self, signums: Iterable[int]) -> Guarded | None:
-        """What a guard is to know; None: none of these signals is to end the process."""
+        """Returns the call to guard; None if none of these signals ends the process."""
 
     def may_be_killed(self) -> bool:
-        """Whether the signal that was told of ends the process, and not only the call."""
+        """Whether the last signal ends the process, and not only the call."""
 
 
 class _Watcher:
-    """The thread; one a process, made when it is first needed. It sleeps until a signal comes."""
+    """The watcher's thread, one per process, created on first use; it sleeps until a signal."""
 
     def __init__(self) -> None:
-        self._reading, self._writing = socket.socketpair()  # which can be looked into, as no pipe
+        self._reading, self._writing = socket.socketpair()  # unlike a pipe, it can be peeked into
         self._writing.setblocking(False)
         self._guard: SignalGuard | None = None
         self.watched: Watched | None = None
-        self.signums: frozenset[int] = frozenset()  # what it is told of
-        self.forward_to = -1  # whose wakeup fd this one replaces, such as asyncio's
+        self.signums: frozenset[int] = frozenset()  # the receiver of signals
+        self.forward_to = -1  # the replaced wakeup fd, such as asyncio's
         threading.Thread(target=self._run, name="estimator_bridge signals", daemon=True).start()
 
     @property
     def writing(self) -> int:
-        """The file descriptor that numbers of signals are written to."""
+        """The file descriptor that receives signal numbers."""
         return self._writing.fileno()
 
     def guard(self, guarded: Guarded | None) -> None:
-        """Has the process ended where no Python code can do it; None: no longer."""
+        """Lets the guard end the process if no Python code can; None stops that."""
         if guarded is None:
             if self._guard is not None:
                 self._guard.off()
             return
         if self._guard is None:
             self._guard = SignalGuard(self._reading)
-            self._writing.send(b"\0")  # wakes the thread, which waits for the guard's start
+            self._writing.send(b"\0")  # wakes the thread, which waits for the guard to start
         self._guard.on(guarded, id(self.watched))
 
     def _run(self) -> None:
@@ -101,7 +102,7 @@ class _Watcher:
                 self.watched.told(number)
 
     def forget_parent(self) -> None:
-        """Lets go of the sockets: a forked process has copies of its parent's."""
+        """Closes the sockets, which a forked process has copied from its parent."""
         self._reading.close()
         self._writing.close()
         if self._guard is not None:
@@ -109,11 +110,11 @@ class _Watcher:
 
 
 _state = SimpleNamespace(watcher=None, mask=None)
-_restore: dict[int, Any] = {}  # the handlers to put back, by signal; empty while none are set
+_restore: dict[int, Any] = {}  # the handlers to restore, by signal; empty while none are set
 
 
 def free_signals(*signums: int) -> list[int]:
-    """Those signals that this thread may handle, as the program has not set handlers for them."""
+    """Returns the signals that this thread may handle: those without a handler of the program."""
     if threading.current_thread() is not threading.main_thread():
         return []
     return [signum for signum in signums if signal.getsignal(signum) is _UNTOUCHED[signum]]
@@ -123,13 +124,13 @@ def free_signals(*signums: int) -> list[int]:
 def watching(
     handlers: Mapping[int, Callable[[int, Any], None]], watched: Watched, restart: bool
 ) -> Iterator[None]:
-    """Sets handlers, and has signals told to an object; puts back at its end what was there.
+    """A context that sets handlers and reports signals to an object; it restores the old handlers.
 
     Args:
-      handlers: by signal, each one of `free_signals`; empty: nothing is done.
-      watched: told of the signals, from another thread.
-      restart: whether a system call that a signal breaks off goes on afterwards. TensorFlow's
-        writes fail otherwise ("Interrupted system call"), and Python's waits end sooner.
+      handlers: by signal, each one of `free_signals`; if empty, the context does nothing.
+      watched: receives the signals, in another thread.
+      restart: whether an interrupted system call continues. Otherwise TensorFlow's writes fail
+        ("Interrupted system call"), and Python's waits end sooner.
     """
     if not handlers:
         yield
@@ -156,8 +157,8 @@ def _put_back() -> None:
         signal.signal(signum, handler)
 
 
-# A forked process is no trainer: a signal to it must neither be kept from it nor reach its parent
-# through the socket. What is sent to it before its handlers are put back waits until they are.
+# A forked process does not train: a signal to it must reach it, and not its parent through the
+# socket. A signal that arrives before its handlers are restored waits until they are.
 def _before_fork() -> None:
     if _restore:
         _state.mask = signal.pthread_sigmask(signal.SIG_BLOCK, list(_restore))

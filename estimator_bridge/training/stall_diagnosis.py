@@ -1,4 +1,4 @@
-"""What a training that does not move waits for, as the stacks of Python's threads tell."""
+"""Finds out from the stacks of Python's threads what a stalled training waits for."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _TENSORFLOW = os.path.dirname(tf.__file__)
 _LIBRARIES = (_OWN, _TENSORFLOW, sysconfig.get_paths()["stdlib"], "<")
 
-# What the innermost of these files on the stack of the training's thread says.
+# The reason to wait, by the innermost of these files on the stack of the training's thread.
 _PLACES = {
     os.path.join("training", "model_call.py"): "model_fn",
     os.path.join("data", "inputs.py"): "input_fn",
@@ -33,24 +33,24 @@ _PLACES = {
     os.path.join("training", "hook_requests.py"): "a hook",
     os.path.join("runtime", "batch_source.py"): "the input",
 }
-# Where TensorFlow calls Python functions of a graph.
+# The files in which TensorFlow calls Python functions of a graph.
 _GENERATORS = os.path.join("data", "ops", "from_generator_op.py")
 _CALLBACKS = os.path.join("ops", "script_ops.py")
 
 
 def diagnose_stall(thread: int, is_first: bool) -> str:
-    """Says what a training waits for.
+    """Returns what a training waits for, as part of a sentence.
 
     Args:
-      thread: that it runs in.
-      is_first: whether its first call of the compiled loop is not done yet.
+      thread: the identifier of the training's thread.
+      is_first: whether its first call of the compiled loop has not ended yet.
     """
     stacks = {number: list(_frames(frame)) for number, frame in sys._current_frames().items()}
     own = stacks.get(thread, [])
     in_python = [said for frames in stacks.values() if (said := _called_by_tensorflow(frames))]
     if in_python:
         return in_python[0]
-    in_program = ""  # the innermost place in the user's code that this library has called
+    in_program = ""  # the innermost frame of user code that this library called
     for index, frame in enumerate(own):
         file = frame.f_code.co_filename
         if not file.startswith(_OWN):
@@ -65,18 +65,18 @@ def diagnose_stall(thread: int, is_first: bool) -> str:
         return "the program's own code" + in_program
     if is_first:
         return "the first step, which TensorFlow compiles, or for the first batch of its input"
-    return "a step, or for the next batch of its input, inside of TensorFlow"
+    return "a step, or for the next batch of its input, inside TensorFlow"
 
 
 def _frames(frame: FrameType | None) -> Iterator[FrameType]:
-    """The frames of a stack, the innermost first."""
+    """Yields the frames of a stack, the innermost first."""
     while frame is not None:
         yield frame
         frame = frame.f_back
 
 
 def _called_by_tensorflow(frames: list[FrameType]) -> str | None:
-    """Tells of a Python function that a step or an input calls; None if none is on this stack."""
+    """Describes a Python function that a step or an input calls; None if none is on this stack."""
     files = [frame.f_code.co_filename for frame in frames]
     callback = next((i for i, file in enumerate(files) if file.endswith(_CALLBACKS)), None)
     if callback is None:
@@ -87,7 +87,7 @@ def _called_by_tensorflow(frames: list[FrameType]) -> str | None:
 
 
 def _where(frames: list[FrameType]) -> str:
-    """The innermost place in the user's program."""
+    """Returns the innermost line of the user's program, as part of a sentence."""
     for frame in frames:
         code = frame.f_code
         if not code.co_filename.startswith(_LIBRARIES):

@@ -23,6 +23,7 @@ from estimator_bridge.training.initialize import open_session
 from estimator_bridge.training.input_position import follow_savers, open_input, with_whole_position
 from estimator_bridge.training.last_step import StopAtHook
 from estimator_bridge.training.log_hooks import LossLogHook, RateLogHook
+from estimator_bridge.training.monitoring import monitored
 from estimator_bridge.training.program import Program
 from estimator_bridge.training.saver_listener import release_savers, watch_savers
 from estimator_bridge.training.termination import Stage, Termination
@@ -89,7 +90,8 @@ def train_program(
         iterator = source.iterator
         give_hooks_the_input(program, all_hooks, iterator)
         termination.stage = Stage.STEPS
-        loss = _run(program, all_hooks, iterator, start, limit, sync, termination)
+        with monitored(program, model_dir, hooks) as make_loop:
+            loss = _run(program, make_loop, all_hooks, iterator, start, limit, sync, termination)
         termination.stage = Stage.LAST_CHECKPOINT
         if loss is None and (limit is None or start < limit):
             logging.warning(
@@ -106,6 +108,7 @@ def train_program(
 
 def _run(
     program: Program,
+    make_loop: Callable[..., Any],
     hooks: list[Any],
     iterator: Any,
     start: int,
@@ -119,7 +122,7 @@ def _run(
     loop = HookedLoop(
         program.session,
         hooks,
-        program.make_loop,
+        make_loop,
         program.spec.loss,
         execution.loop_limits(program.mode),
         original_fetches=[program.spec.train_op, program.spec.loss],
@@ -155,7 +158,7 @@ def _run(
             break
     program.check_input()
     if loop.stop == Stop.TERMINATED:
-        termination.requested = True  # of another worker; all end, to be started sync
+        termination.requested = True  # of another worker; all end, to be started together
     return loss
 
 

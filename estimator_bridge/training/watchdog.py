@@ -1,7 +1,7 @@
-"""Says when nothing has moved for long, and what is waited for. It ends no program unless asked.
+"""Reports a stalled training, and what it waits for; ends the process only if asked to.
 
-Steps pay nothing for it: after each chunk of steps `moved` notes the time, and a thread that sleeps
-compares it now and then. What is waited for is read from Python's stacks at that moment.
+It costs steps nothing: after each chunk of steps `moved` notes the time, and a sleeping thread
+checks it now and then. The reason for the wait is read from Python's stacks at that moment.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ from estimator_bridge.training.stall_diagnosis import diagnose_stall
 __all__ = ["Beat", "Watchdog", "moved", "watched"]
 
 _VARIABLE = "ESTIMATOR_BRIDGE_WATCHDOG"
-_EXIT_CODE = 75  # EX_TEMPFAIL: to be started again
+_EXIT_CODE = 75  # EX_TEMPFAIL: the process should be restarted
 _SessionRunHook: Any = tf.compat.v1.train.SessionRunHook
 _WANTED = "seconds, then 'stacks' and 'end' as wanted, such as '300,stacks,end'; 0 turns it off"
 
 
 class Watchdog(_SessionRunHook):
-    """Says what training, an evaluation or a prediction waits for when nothing moves for a time.
+    """Reports what training, an evaluation or a prediction waits for when it stalls.
 
     Pass it to train(), evaluate() or predict() among the hooks. It takes precedence over the
     environment variable ESTIMATOR_BRIDGE_WATCHDOG ('300,stacks,end'). Without either, one line is
     logged after 600 seconds. Each further line comes after twice the time.
 
     Args:
-      secs: after how many seconds without the end of a call of the compiled loop; 0: never.
-      stacks: whether to write the stacks of all Python threads to stderr, too.
-      end: whether to end the process then, with exit code 75. The newest checkpoint stands.
+      secs: the seconds without the end of a call of the compiled loop; 0 turns it off.
+      stacks: whether to also write the stacks of all Python threads to stderr.
+      end: whether to exit the process then, with exit code 75. The newest checkpoint remains.
 
     Raises:
-      ValueError: secs is no number >= 0.
+      ValueError: secs is not a number >= 0.
     """
 
     def __init__(self, secs: float = 600.0, stacks: bool = False, end: bool = False):
@@ -59,11 +59,11 @@ class _Settings:
     end: bool = False
 
 
-_LAST_WORDS_SECS = 5.0  # for a watcher that is writing a line when its training ends
+_LAST_WORDS_SECS = 5.0  # for a watcher that writes a line while its training ends
 
 
 class Beat:
-    """When a call of train(), evaluate() or predict() last moved."""
+    """The time of the last progress of a call of train(), evaluate() or predict()."""
 
     def __init__(self) -> None:
         self.at = time.monotonic()
@@ -73,7 +73,7 @@ class Beat:
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
-        """Around what is the caller's own: predict() gives control back between its batches."""
+        """A context for the caller's own code: predict() returns control between its batches."""
         is_watched = _beats.get(self.thread) is self
         if is_watched:
             del _beats[self.thread]
@@ -81,7 +81,7 @@ class Beat:
         try:
             yield
         finally:
-            self.thread = threading.get_ident()  # who goes on may be another one
+            self.thread = threading.get_ident()  # another thread may continue
             if is_watched:
                 _beats[self.thread] = self
             self.at, self.is_paused = time.monotonic(), False
@@ -92,7 +92,7 @@ _beats: dict[int, Beat] = {}  # by thread
 
 
 def moved() -> None:
-    """Notes that a chunk of steps is done in this thread."""
+    """Notes that this thread has finished a chunk of steps."""
     beat = _beats.get(threading.get_ident())
     if beat is not None:
         beat.at = time.monotonic()
@@ -101,12 +101,12 @@ def moved() -> None:
 
 @contextlib.contextmanager
 def watched(what: str, hooks: Sequence[Any], model_dir: str) -> Iterator[Beat]:
-    """Watches a call of train(), evaluate() or predict(); one within another counts as it.
+    """Watches a call of train(), evaluate() or predict(); a nested call counts as part of it.
 
     Args:
       what: 'Training', 'Evaluation' or 'Prediction'.
-      hooks: of the call; there may be a Watchdog among them.
-      model_dir: whose checkpoint stands if the process is ended.
+      hooks: the hooks of the call, perhaps with a Watchdog.
+      model_dir: the folder of the checkpoint that a message names.
     """
     settings = _settings(hooks)
     thread = threading.get_ident()
@@ -140,7 +140,7 @@ def _watch(
     seen, patience = beat.at, settings.secs
 
     def until_then() -> float:
-        """Not longer than `secs`: after a step the patience is short again."""
+        """Returns at most `secs`: after a step, the first report comes after that time again."""
         return min(settings.secs, max(0.01, beat.at + patience - time.monotonic()))
 
     while not done.wait(until_then()):
@@ -159,7 +159,7 @@ def _watch(
 def _tell(what: str, settings: _Settings, beat: Beat) -> None:
     since = "since it began" if not beat.chunks else f"after {beat.chunks} calls of the loop"
     logging.warning(
-        "%s: nothing has moved for %.0f s, %s. It waits for %s. %s",
+        "%s: no progress for %.0f s, %s. It waits for %s. %s",
         what,
         time.monotonic() - beat.at,
         since,
@@ -169,9 +169,9 @@ def _tell(what: str, settings: _Settings, beat: Beat) -> None:
         else f"{_VARIABLE}={settings.secs:g},stacks shows all threads' stacks.",
     )
     if settings.stacks:
-        with contextlib.suppress(Exception):  # a notebook's stderr has no file
+        with contextlib.suppress(Exception):  # a notebook's stderr is not a file
             stream = sys.__stderr__ or sys.stderr
-            # First, as faulthandler shows a hundred threads and the main thread last.
+            # First, because faulthandler shows at most a hundred threads, the main thread last.
             traceback.print_stack(sys._current_frames()[beat.thread], file=stream)
             stream.flush()
             faulthandler.dump_traceback(stream, all_threads=True)

@@ -126,7 +126,11 @@ def _pixels(content: tf.Tensor, height: int, width: int) -> tf.Tensor:
 
 
 def make_dataset(
-    data: DigitData, split: str, *, shuffle_seed: int | None = None
+    data: DigitData,
+    split: str,
+    *,
+    shuffle_seed: int | None = None,
+    first: int | None = None,
 ) -> tf.data.Dataset:
     """Makes the dataset of one split, unbatched.
 
@@ -135,11 +139,15 @@ def make_dataset(
         split: `"train"`: repeated indefinitely and reshuffled each epoch; a small set is also
             augmented by one-pixel shifts. `"test"`: one pass, in order.
         shuffle_seed: the same seed gives the same order; None gives another one in each run.
+        first: only this many examples, as they are and in order; None: all.
 
     Returns:
         A dataset of (image float32 [height, width, 1] from 0 to 1, label int64 []).
     """
     dataset = data.read(split)
+    if first is not None:
+        few = dataset.take(first).cache()
+        return few.repeat() if split == "train" else few
     if split == "train":
         size = data.sizes[split]
         if size < _FEW:

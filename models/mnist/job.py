@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from typing import Any, Callable
 
 import tensorflow as tf
+import tf_keras
 from absl import flags as absl_flags
 
 import estimator_bridge as eb
-from flags import Accelerator, check_flags, choose_accelerator, phases
+from flags import (
+    Accelerator,
+    RateRule,
+    check_flags,
+    choose_accelerator,
+    flags_in_force,
+    phases,
+    profiled_steps,
+    resolve_batch_sizes,
+    write_config,
+)
 from models.console import Console
 from models.errors import UserError
 from models.estimators import build_estimator
@@ -17,11 +32,14 @@ from models.memory import require_memory, total_memory
 from models.mnist.dataset import DigitData, examples, make_dataset, open_data
 from models.mnist.model import MODEL, bytes_per_example, serving_input_receiver_fn
 from models.mnist.picture import draw_predictions
+from models.plan import plan_of
 
 __all__ = ["Job", "run"]
 
 _PICTURE = "predictions.png"
 _DIGITS_IN_PICTURE = 40
+_CONFIG = "run.yaml"
+_TRIAL_STEPS = 2
 _BATCH_SIZE = {
     "train": "train_batch_size",
     "evaluate": "eval_batch_size",
@@ -42,20 +60,71 @@ def run(flag_values: absl_flags.FlagValues, console: Console) -> None:
         estimator_bridge.errors.AcceleratorNotFoundError: the named TPU was not found.
     """
     accelerator = choose_accelerator(flag_values, eb.runtime.tpu_present)
-    check_flags(flag_values, accelerator.num_replicas)
     if accelerator.notice:
         console.say(accelerator.notice)
+    in_force = flags_in_force(flag_values)
+    if flag_values.mixed_precision:
+        tf_keras.mixed_precision.set_global_policy("mixed_bfloat16")
+    num_replicas = accelerator.num_replicas or _count_replicas(flag_values, accelerator)
+    remark = resolve_batch_sizes(flag_values, num_replicas)
+    check_flags(flag_values, num_replicas)
+    if remark:
+        console.say(remark)
     data = open_data(flag_values.data_dir)
+    if flag_values.dry_run:
+        _try_out(flag_values, accelerator, data, console)
+        return
     job = Job(flag_values, accelerator, data, console)
+    job.keep_flags(in_force)
     actions = {
         "train": job.train,
         "evaluate": job.evaluate,
         "predict": job.predict,
         "export": job.export,
+        "train_and_evaluate": job.train_and_evaluate,
     }
     for phase in phases(flag_values.mode):
         actions[phase]()
     job.close()
+
+
+def _count_replicas(flag_values: absl_flags.FlagValues, accelerator: Accelerator) -> int:
+    """Asks a TPU for its number of cores."""
+    resolver = eb.tpu.TPUClusterResolver(
+        tpu=accelerator.tpu, zone=flag_values.tpu_zone, project=flag_values.gcp_project
+    )
+    return eb.runtime.tpu_strategy(resolver).num_replicas_in_sync
+
+
+def _try_out(
+    flag_values: absl_flags.FlagValues, accelerator: Accelerator, data: DigitData, console: Console
+) -> None:
+    """Runs two steps of each mode in a temporary folder, and shows the plan of the run."""
+    model_dir = flag_values.model_dir or os.path.join("runs", data.name)
+    plan = plan_of(
+        flag_values,
+        accelerator,
+        num_replicas=accelerator.num_replicas or 1,
+        sizes=data.sizes,
+        model_dir=model_dir,
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        short = {
+            "model_dir": folder,
+            "export_dir": os.path.join(folder, "export"),
+            "train_steps": _TRIAL_STEPS,
+            "eval_steps": _TRIAL_STEPS,
+            "profile": None,
+        }
+        for name, value in short.items():
+            flag_values[name].value = value
+        job = Job(flag_values, accelerator, data, console)
+        job.train()
+        job.evaluate()
+        job.predict()
+        job.export()
+    console.say(f"Dry run: {_TRIAL_STEPS} steps of each mode ran. {model_dir} is as it was.")
+    console.table("Plan", plan)
 
 
 def _runs_on_cpu(accelerator: Accelerator) -> bool:
@@ -96,11 +165,21 @@ class Job:
             accelerator,
             model_dir=self._model_dir,
             params={
-                "learning_rate": flag_values.learning_rate,
+                "learning_rate": RateRule.of(flag_values).for_batch(flag_values.train_batch_size),
                 "train_steps": flag_values.train_steps,
+                "warmup_steps": flag_values.warmup_steps,
             },
             report=console.report,
         )
+
+    def keep_flags(self, in_force: Mapping[str, Any]) -> None:
+        """Writes the flags of a training into the model_dir, for `--config`."""
+        is_trained = any(phase.startswith("train") for phase in phases(self._flags.mode))
+        if not is_trained or self._flags.compile_only or "://" in self._model_dir:
+            return
+        path = os.path.join(self._model_dir, _CONFIG)
+        about = f"Run again: python train.py --config={path}"
+        write_config(path, {**in_force, "model_dir": self._model_dir}, about)
 
     def _check_memory(self) -> None:
         if not _runs_on_cpu(self._accelerator):
@@ -128,37 +207,120 @@ class Job:
             self._console.say(
                 f"{self._model_dir} is already at step {start:,} of {total:,}: resuming from there."
             )
-        seed = self._flags.tf_random_seed
-        train_input_fn = eb.data.input_fn(
-            lambda: make_dataset(self._data, "train", shuffle_seed=seed),
-            training=True,
-            batch_size=self._flags.train_batch_size,
+        with self._explained_nan():
+            self._estimator.train(self._train_input(), max_steps=total, hooks=self._hooks())
+        self._console.end_progress()
+
+    def train_and_evaluate(self) -> None:
+        """Trains, evaluates each checkpoint, exports the best model, and may stop early."""
+        hooks, every = self._hooks(), self._flags.save_checkpoints_steps
+        patience = self._flags.early_stopping_evals
+        if patience:
+            hooks.append(
+                eb.experimental.stop_if_no_decrease_hook(
+                    self._estimator,
+                    "loss",
+                    max_steps_without_decrease=patience * every,
+                    run_every_secs=None,
+                    run_every_steps=every,
+                )
+            )
+        receiver_fn = serving_input_receiver_fn(self._data.height, self._data.width)
+        best = eb.BestExporter("best", receiver_fn, exports_to_keep=1)
+        with self._explained_nan():
+            returned = eb.train_and_evaluate(
+                self._estimator,
+                eb.TrainSpec(self._train_input(), self._flags.train_steps, hooks),
+                eb.EvalSpec(
+                    self._eval_input(),
+                    self._flags.eval_steps,
+                    exporters=best,
+                    start_delay_secs=0,
+                    throttle_secs=0,
+                ),
+            )
+        self._console.end_progress()
+        if returned is None:  # another process of the cluster evaluates
+            return
+        results, _ = returned
+        if results is None:
+            self._console.say(
+                f"{self._model_dir} is already at step {self._step():,}: nothing to train. Raise "
+                "--train_steps, or name another --model_dir to start over."
+            )
+            return
+        self._results = results
+        if not self._flags.compile_only:
+            self._say_of_the_best()
+
+    def _say_of_the_best(self) -> None:
+        """Says which evaluation was the best, and whether training ended early."""
+        found = eb.experimental.read_eval_metrics(self._estimator.eval_dir())
+        best = min(found, key=lambda step: found[step]["loss"])
+        folder = os.path.join(self._model_dir, "export", "best")
+        self._console.say(
+            f"Best of {len(found)} evaluations: step {best:,}, loss {found[best]['loss']:.4f}. "
+            f"SavedModel: {folder}"
         )
-        hooks = [eb.training.ProgressHook(self._console.report, every_secs=0.5)]
+        step = self._step()
+        if step < self._flags.train_steps:
+            self._console.say(
+                f"Stopped at step {step:,} of {self._flags.train_steps:,}: "
+                f"{self._flags.early_stopping_evals} evaluations without a smaller loss."
+            )
+
+    @contextlib.contextmanager
+    def _explained_nan(self) -> Iterator[None]:
+        try:
+            yield
+        except tf.compat.v1.train.NanLossDuringTrainingError as error:
+            rate = self._flags.learning_rate
+            raise UserError(f"{error}\nThis run has --learning_rate={rate}.") from error
+
+    def _train_input(self) -> Callable[..., tf.data.Dataset]:
+        seed, size = self._flags.tf_random_seed, self._flags.train_batch_size
+        return eb.data.input_fn(
+            lambda: make_dataset(self._data, "train", shuffle_seed=seed, first=self._few()),
+            training=True,
+            batch_size=size,
+        )
+
+    def _eval_input(self) -> Callable[..., tf.data.Dataset]:
+        def examples_to_evaluate() -> tf.data.Dataset:
+            few = self._few()
+            if few is None:
+                return make_dataset(self._data, "test")
+            return make_dataset(self._data, "train", first=few).take(few)
+
+        size = self._flags.eval_batch_size
+        return eb.data.input_fn(examples_to_evaluate, training=False, batch_size=size)
+
+    def _few(self) -> int | None:
+        """Returns the number of examples of `--overfit_batches`; None for all."""
+        batches = self._flags.overfit_batches
+        return batches and min(batches * self._flags.train_batch_size, self._data.sizes["train"])
+
+    def _hooks(self) -> list[Any]:
+        """Returns the hooks of a training."""
+        show = self._console.report
+        hooks: list[Any] = [eb.training.Monitor(show, self._console.say, every_secs=0.5)]
+        if self._flags.dry_run:  # its folder is temporary
+            hooks = [eb.training.ProgressHook(show)]
+        profiled = profiled_steps(self._flags)
+        if profiled:
+            hooks.append(eb.training.ProfileSteps(*profiled, self._model_dir))
         if self._flags.grace_secs is not None:
             hooks.append(eb.training.GracePeriod(self._flags.grace_secs))
         if self._flags.watchdog_secs is not None:
             hooks.append(eb.training.Watchdog(self._flags.watchdog_secs, stacks=True))
         if self._flags.async_checkpoints is not None:
             hooks.append(eb.training.AsyncCheckpoints(self._flags.async_checkpoints))
-        try:
-            self._estimator.train(train_input_fn, max_steps=total, hooks=hooks)
-        except tf.compat.v1.train.NanLossDuringTrainingError as error:
-            rate = self._flags.learning_rate
-            raise UserError(f"{error}\nThis run has --learning_rate={rate}.") from error
-        self._console.end_progress()
+        return hooks
 
     def evaluate(self) -> None:
         """Evaluates the latest checkpoint on the test set, or `--eval_steps` batches of it."""
         self._require_checkpoint("evaluate")
-        self._results = self._estimator.evaluate(
-            eb.data.input_fn(
-                lambda: make_dataset(self._data, "test"),
-                training=False,
-                batch_size=self._flags.eval_batch_size,
-            ),
-            steps=self._flags.eval_steps,
-        )
+        self._results = self._estimator.evaluate(self._eval_input(), steps=self._flags.eval_steps)
 
     def predict(self) -> None:
         """Draws the first test digits with the latest checkpoint's predictions."""
@@ -192,7 +354,9 @@ class Job:
         self._console.say(f"SavedModel: {os.fsdecode(exported)}")
 
     def close(self) -> None:
-        """Writes the closing table if there was an evaluation."""
+        """Brings the report up to date; writes the closing table if there was an evaluation."""
+        if not self._flags.compile_only and tf.io.gfile.isdir(self._model_dir):
+            eb.training.write_report(self._model_dir)
         if self._results:
             self._console.table(f"Test set of {self._data.name}", self._results)
 

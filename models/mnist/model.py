@@ -30,7 +30,8 @@ def inference(features: tf.Tensor) -> tf.Tensor:
     net = tf_keras.layers.MaxPool2D(name="pool2")(net)
     net = tf_keras.layers.Flatten(name="flatten")(net)
     net = _dense(128, "dense", activation="relu")(net)
-    return _dense(NUM_CLASSES, "logits")(net)
+    logits = _dense(NUM_CLASSES, "logits")(net)
+    return tf.cast(logits, tf.float32)  # with mixed precision, the loss stays in float32
 
 
 def bytes_per_example(height: int, width: int, training: bool) -> int:
@@ -89,12 +90,15 @@ def predictions(outputs: tf.Tensor) -> dict[str, tf.Tensor]:
 
 
 def optimizer(params: dict[str, Any]) -> tf.compat.v1.train.Optimizer:
-    """Makes Adam with a rate that decays from `learning_rate` to 0 over `train_steps`."""
-    rate = tf.compat.v1.train.cosine_decay(
-        params["learning_rate"],
-        tf.compat.v1.train.get_or_create_global_step(),
-        params["train_steps"],
-    )
+    """Makes Adam with a rate that decays from `learning_rate` to 0 over `train_steps`.
+
+    Over the first `warmup_steps`, if there are any, it rises from 0.
+    """
+    step = tf.compat.v1.train.get_or_create_global_step()
+    rate = tf.compat.v1.train.cosine_decay(params["learning_rate"], step, params["train_steps"])
+    warmup_steps = params.get("warmup_steps", 0)
+    if warmup_steps:
+        rate *= tf.minimum(tf.cast(step + 1, tf.float32) / warmup_steps, 1.0)
     return tf.compat.v1.train.AdamOptimizer(rate)
 
 

@@ -10,7 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["BY_HAND", "bert_argument_bytes", "bert_flops", "mlp_flops", "resnet50_flops"]
+__all__ = [
+    "ARGUMENT_BYTES",
+    "BY_HAND",
+    "bert_argument_bytes",
+    "bert_flops",
+    "mlp_flops",
+    "resnet50_argument_bytes",
+    "resnet50_flops",
+]
 
 
 def mlp_flops(batch: int, sizes: Sequence[int]) -> int:
@@ -110,8 +118,34 @@ def resnet50_flops(batch: int, size: int = 224, classes: int = 1000, padding: bo
     return 3 * total - first
 
 
+def resnet50_argument_bytes(batch: int, size: int = 224, classes: int = 1000) -> int:
+    """The bytes of the arguments of ResNet-50's training step, as tensorflow/tpu has it.
+
+    They are weights and momentum, the moving statistics of batch norm, and a batch. Weights have
+    four bytes, the pictures two (bfloat16), and a label four. The global step and the position in
+    the input have 8 bytes each.
+    """
+    weights, channels, normalized = 7 * 7 * 3 * 64, 64, 64
+    for blocks, filters in ((3, 64), (4, 128), (6, 256), (3, 512)):
+        for block in range(blocks):
+            weights += filters * (channels + 9 * filters + 4 * filters)
+            normalized += 6 * filters
+            if block == 0:
+                weights += channels * 4 * filters
+                normalized += 4 * filters
+            channels = 4 * filters
+    weights += channels * classes + classes
+    trained = weights + 2 * normalized  # a scale and an offset for each channel
+    return 4 * (2 * trained + 2 * normalized + batch) + 2 * 3 * batch * size**2 + 8 + 8
+
+
 # Program of parity.compiled.fetched: FLOPs of a replica's training step.
 BY_HAND = {
     "bert: run_classifier, BERT-base": bert_flops(32, 128),
     "tpu: resnet_main, ResNet-50": resnet50_flops(128),
+}
+# Program: bytes of the arguments of that step.
+ARGUMENT_BYTES = {
+    "bert: run_classifier, BERT-base": bert_argument_bytes(32, 128),
+    "tpu: resnet_main, ResNet-50": resnet50_argument_bytes(128),
 }

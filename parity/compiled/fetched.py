@@ -24,6 +24,7 @@ class Fetched:
       arguments: what follows `estimator-bridge run`.
       path: folders of the checkout for PYTHONPATH.
       environment: variables that the program reads.
+      package: the name by which the program imports its own repository, or ''.
     """
 
     repository: str
@@ -31,6 +32,7 @@ class Fetched:
     arguments: str
     path: tuple[str, ...] = ()
     environment: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    package: str = ""
 
 
 _BERT = "eedf5716ce1268e56f0a50264a88cafad334ac61"
@@ -88,6 +90,7 @@ FETCHED: dict[str, Fetched] = {
         "google-research/albert",
         "b772393d3dae115b493258ce8e37c17b2cc62100",
         _PRETRAIN + "--albert_config_file={data}/albert_tiny.json",
+        package="albert",
     ),
     "electra: run_pretraining": Fetched(
         "google-research/electra",
@@ -129,8 +132,8 @@ FETCHED: dict[str, Fetched] = {
     ),
     "tpu: densenet_imagenet": _tpu_models(
         "densenet/densenet_imagenet.py",
-        "--use_tpu=true --train_batch_size={8n} --eval_batch_size={8n} --num_shards={n} "
-        "--train_steps=2 --steps_per_eval=2 --iterations_per_loop=2",
+        "--mode=train --train_batch_size={4n} --eval_batch_size={4n} --num_shards={n} "
+        "--train_steps=2 --steps_per_checkpoint=2 --iterations_per_loop=2",
         "models/common",
     ),
     "tpu: amoeba_net": _tpu_models(

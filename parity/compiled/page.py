@@ -20,8 +20,8 @@ Written by `python -m parity.compile_for_tpu`, which says how to run it again. N
 compiled each for the slice, on a machine without a TPU. {releases}
 [docs/tpu.md](../docs/tpu.md#compiled-by-a-tpus-own-compiler) says what this shows, and what not.
 
-A cell has the steps that were compiled of those that were tried: training, evaluation, its short
-last batch, and prediction, as far as the program has them.
+"3 of 4" means that four steps were tried and three of them compiled. The steps are training,
+evaluation, evaluation's short last batch, and prediction. An empty cell was not tried.
 """
 
 
@@ -69,8 +69,11 @@ def in_docs(text: str, results: Results) -> str:
 
 def figures_table(results: Results) -> Iterator[str]:
     """A training step's FLOPs and HBM on one chip, of each program."""
-    yield "| training on v5e-1 | examples | FLOP | moved | HBM | least time | bound by |"
-    yield "|---" * 7 + "|"
+    yield (
+        "| training on v5e-1 | examples | FLOP | moved | through HBM | HBM | least time "
+        "| bound by |"
+    )
+    yield "|---" * 8 + "|"
     for program, found in results.programs.items():
         for step in found.get("v5e-1", []):
             if step["compiled"] and step["name"] == "training":
@@ -79,9 +82,9 @@ def figures_table(results: Results) -> Iterator[str]:
                     f"{step['examples']}",
                     f"{step['flops']:.3g}",
                     _bytes(step["bytes_moved"]),
+                    _in_hbm(step),
                     _bytes(memory["total"]),
-                    f"{step['seconds'] * 1e6:,.3g} us",
-                    step["bound"],
+                    *_least_time(step),
                 ]
                 yield f"| {program} | " + " | ".join(cells) + " |"
 
@@ -133,10 +136,11 @@ def _reason(program: str, step: dict[str, Any]) -> str | None:
 def _figures(results: Results) -> Iterator[str]:
     """Of each program's training step, for the slice of one chip and one of eight replicas."""
     yield (
-        "| program | slice | batch | FLOP a replica's step | moved | HBM | arguments | "
-        "arguments by their shapes | sums, all-reduces | roofline | bound by | to compile |"
+        "| program | slice | batch | FLOP a replica's step | moved | through HBM | HBM "
+        "| arguments | arguments by their shapes | sums, all-reduces | roofline | bound by "
+        "| to compile |"
     )
-    yield "|---" * 12 + "|"
+    yield "|---" * 13 + "|"
     for program, found in results.programs.items():
         for target in _slices(results):
             for step in found.get(target, []):
@@ -163,14 +167,26 @@ def _cells(step: dict[str, Any]) -> list[str]:
         f"{step['examples']:,}",
         f"{step['flops']:.4g}",
         _bytes(step["bytes_moved"]),
+        _in_hbm(step),
         f"{_bytes(memory['total'])} of {_bytes(memory['available'])}",
         _bytes(memory["arguments"]),
         f"{memory['arguments_unpadded']:,} B",
         f"{step['sums']}, {step['all_reduces']}",
-        f"{step['seconds'] * 1e6:,.3g} us",
-        step["bound"],
+        *_least_time(step),
         f"{step['compile_seconds']:.1f} s",
     ]
+
+
+def _in_hbm(step: dict[str, Any]) -> str:
+    """The bytes through HBM; '' of a result that was recorded before they were counted."""
+    return _bytes(step["hbm_bytes_moved"]) if "hbm_bytes_moved" in step else ""
+
+
+def _least_time(step: dict[str, Any]) -> tuple[str, str]:
+    """The roofline and its bound, which need the bytes through HBM."""
+    if "hbm_bytes_moved" not in step:
+        return "", ""
+    return f"{step['seconds'] * 1e6:,.3g} us", step["bound"]
 
 
 def _reasons(results: Results) -> Iterator[str]:

@@ -31,6 +31,7 @@ def summary(steps: Iterable[StepReport | Refusal]) -> list[dict[str, Any]]:
             "compile_seconds": round(step.compile_seconds, 2),
             "flops": step.flops,
             "bytes_moved": step.bytes_moved,
+            "hbm_bytes_moved": step.hbm_bytes_moved,
             "memory": {**dataclasses.asdict(step.memory), "total": step.memory.total},
             "seconds": step.roofline.seconds,
             "bound": step.roofline.bound,

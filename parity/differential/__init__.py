@@ -1,4 +1,4 @@
-"""Small behaviours, each run under TensorFlow's own Estimator and here, and compared.
+"""Small behaviors, each run under TensorFlow's own Estimator and here, and compared.
 
 A case is one function in ``cases/``. It gets an empty folder and returns whatever a program could
 notice: numbers, files, names, the order of calls, types of errors. The command

@@ -1,4 +1,4 @@
-"""Runs small behaviours under TensorFlow's own Estimator and here, and compares them.
+"""Runs small behaviors under TensorFlow's own Estimator and here, and compares them.
 
     python -m parity.differential --original PY215 [--tf1 PY115] [--record] [--report]
     python -m parity.differential [--modes v2on,v2off] [--cores N] [CASE ...]

@@ -14,8 +14,8 @@ __all__ = ["REPORT", "summary", "write"]
 
 REPORT = Path(__file__).parent / "REPORT.md"
 _MODES = {
-    "v2on": "v2 behaviour on",
-    "v2off": "v2 behaviour off",
+    "v2on": "v2 behavior on",
+    "v2off": "v2 behavior off",
     "cores": "on emulated cores",
 }
 

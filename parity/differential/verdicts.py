@@ -19,7 +19,7 @@ _TABLE = Path(__file__).parent / "differences.json"
 _PAGE = Path(__file__).resolve().parents[2] / "docs" / "differences.md"
 
 AGREES = "agrees"
-AGREES_WITH_TF1 = "agrees with TF 1.15"  # where TF 2.15 with v2 behaviour off does something else
+AGREES_WITH_TF1 = "agrees with TF 1.15"  # where TF 2.15 with v2 behavior off does something else
 DOCUMENTED = "documented"
 DIFFERS = "DIFFERS"
 STALE = "NO LONGER DIFFERS"

@@ -2,6 +2,7 @@
 
 python -m parity.rewriting --out counts.json FOLDER...
 python -m parity.rewriting --beside --out beside.json FOLDER...
+python -m parity.rewriting --private --out private.json FOLDER...
 """
 
 from __future__ import annotations
@@ -25,7 +26,17 @@ def main() -> int:
     parser.add_argument(
         "--beside", action="store_true", help="look names up, and run tf_upgrade_v2 beside"
     )
+    parser.add_argument(
+        "--private", action="store_true", help="count only the private names that are used"
+    )
     arguments = parser.parse_args()
+    if arguments.private:
+        from parity.rewriting.private_names import private_names
+
+        row = private_names(arguments.folders)
+        arguments.out.write_text(json.dumps(row, indent=1) + "\n")
+        print(json.dumps(row))
+        return 0
     done = []
     failed = 0
     for folder in arguments.folders:

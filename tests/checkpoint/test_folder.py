@@ -3,7 +3,7 @@ import shutil
 
 import pytest
 import tensorflow as tf
-from test_check import edit, save
+from test_restore_checks import edit, save
 
 from estimator_bridge.checkpoint import (
     UnreadableCheckpointError,

@@ -113,6 +113,25 @@ def test_flops_and_arguments_are_those_counted_by_hand():
     assert arguments <= step.memory.arguments < arguments + 2**14
 
 
+def test_dropout_draws_with_the_chips_own_generator():
+    def wide(params, mode):
+        data = tf.data.Dataset.from_tensors((tf.zeros([1024]), tf.zeros([])))
+        return data.repeat().batch(params["batch_size"], drop_remainder=True)
+
+    def noisy(features, labels, mode):
+        weight = v1.get_variable("w", [1024])
+        outputs = tf.reduce_sum(tf.nn.dropout(features * weight, 0.5), axis=1)
+        loss = tf.reduce_mean(tf.square(outputs - labels))
+        optimizer = eb.tpu.CrossShardOptimizer(v1.train.GradientDescentOptimizer(0.1))
+        train_op = optimizer.minimize(loss, v1.train.get_or_create_global_step())
+        return eb.tpu.TPUEstimatorSpec(mode, loss=loss, train_op=train_op)
+
+    report = compile_for_tpu(noisy, wide, "v5e-1", train_batch_size=128, modes=[TRAIN])
+    (step,) = report.compiled
+    # Philox, as TensorFlow lowers it for CPUs, takes over 170 FLOPs a number.
+    assert 128 * 1024 < step.flops < 20 * 128 * 1024
+
+
 def test_sums_of_eight_replicas_become_one_all_reduce():
     report = compile_for_tpu(good, input_fn, "v3-8", train_batch_size=16, modes=[TRAIN])
     (step,) = report.compiled

@@ -37,6 +37,8 @@ TF_SLIM = {
             return call
     """,
     "layers/__init__.py": "",
+    "layers/initializers.py": "three = 3",
+    "layers/regularizers.py": "four = 4",
     "layers/utils.py": "two = 2",
 }
 
@@ -88,6 +90,10 @@ def test_a_network_of_slim_s_core(slim):
 def test_slim_s_layers_are_those_of_contrib_layers(slim):
     assert slim.conv2d is layers.conv2d
     assert slim.utils is layers.utils
+    # 1.15.5: `slim.layers.conv2d is tf.contrib.layers.conv2d`, and so on.
+    assert slim.layers.conv2d is layers.conv2d
+    assert slim.initializers.xavier_initializer is layers.xavier_initializer
+    assert slim.regularizers.l2_regularizer is layers.l2_regularizer
     assert {"conv2d", "arg_scope", "get_variables_to_restore", "losses"} <= set(slim.__all__)
     assert len(slim.__all__) == len(set(slim.__all__))
     assert dir(slim) == sorted(slim.__all__)
@@ -125,6 +131,8 @@ def test_tf_slim_takes_the_place_and_shares_scopes(monkeypatch, tmp_path):
         assert slim.nets.vgg == "vgg"
         assert slim.resnet_v2.depth == 50  # as old programs import it, by its file
         assert slim.utils.two == 2
+        assert (slim.initializers.three, slim.regularizers.four) == (3, 4)
+        assert slim.layers.utils.two == 2
         with pytest.raises(AttributeError, match=r"'tf\.contrib\.slim' has no attribute 'nothing'"):
             _ = slim.nothing
         # Said of slim's layer, it holds for contrib.layers', and the other way round.

@@ -5,7 +5,8 @@ import pytest
 import tensorflow as tf
 from engine import lifted_session, same_as_v1, v1
 
-from estimator_bridge.graph import trace_graph
+from estimator_bridge.graph import Lifted, Snapshot, trace_graph
+from estimator_bridge.graph.randomness import RandomStreams
 
 DRAWS = {
     "uniform": lambda **seed: tf.random.uniform([3, 2], -1.0, 1.0, **seed),
@@ -103,3 +104,44 @@ def test_one_draw_serves_all_its_users():
         twice = noise + noise
     noise_value, twice_value = lifted_session(graph).run([noise, twice])
     np.testing.assert_allclose(twice_value, 2 * noise_value)
+
+
+def drawn_for_a_tpu(replica):
+    """Two ops of one graph's seed, and what a TPU's generator takes of each: key and algorithm."""
+    with trace_graph(seed=3) as graph:
+        ops = [tf.random.uniform([4], seed=n) for n in (1, 2)]
+    lifted = Lifted(
+        Snapshot.of(graph), [op.name for op in ops], streams=RandomStreams(for_tpu=True)
+    )
+
+    @tf.function(autograph=False)
+    def draw():
+        results = lifted({}, lambda sums: [], replica, 5)
+        made = tf.compat.v1.get_default_graph().get_operations()
+        kernels = [op for op in made if op.type == "StatelessRandomUniformV2"]
+        return results, [op.inputs[1] for op in kernels], [op.inputs[3] for op in kernels]
+
+    values, keys, algorithms = draw()
+    return np.stack(values), [int(key[0]) for key in keys], [int(one) for one in algorithms]
+
+
+def test_a_tpu_draws_with_its_own_generator_and_distinct_keys():
+    first, keys, algorithms = drawn_for_a_tpu(replica=0)
+    second, others, _ = drawn_for_a_tpu(replica=1)
+    assert algorithms == [tf.random.Algorithm.AUTO_SELECT.value] * 2
+    # The generator may ignore the counter's second number, which holds the op's own seed.
+    assert len({*keys, *others}) == 4
+    assert len(np.unique(np.concatenate([first, second]))) == 16
+    np.testing.assert_array_equal(first, drawn_for_a_tpu(replica=0)[0])
+
+
+def test_keys_for_a_tpu_differ_between_seeds_and_replicas():
+    from estimator_bridge.graph import randomness
+
+    golden, mask = randomness._GOLDEN, (1 << 64) - 1
+    keys = {
+        randomness._mixed(seed2) ^ (replica * golden & mask)
+        for seed2 in range(500)
+        for replica in range(64)
+    }
+    assert len(keys) == 500 * 64

@@ -7,6 +7,7 @@ They start without TensorFlow, so what its API and this library's namespaces hol
 
 from __future__ import annotations
 
+import ast
 import importlib
 import json
 import pkgutil
@@ -75,16 +76,29 @@ def _namespaces(module: ModuleType, path: str, found: dict[str, ModuleType]) -> 
 
 
 def _private_modules(tf: Any) -> dict[str, str]:
-    """The modules of tensorflow.python and tensorflow.core, by package."""
+    """The modules of tensorflow.python and tensorflow.core, by package, and a package's names."""
     found: dict[str, set[str]] = {}
     root = Path(tf.__file__).parent
     for part in ("python", "core"):
-        for file in sorted((root / part).rglob("*.py")):
+        files = (root / part).rglob("*")
+        for file in sorted(file for file in files if file.suffix in (".py", ".so")):
             parts = ["tensorflow", *file.relative_to(root).with_suffix("").parts]
             if parts[-1] == "__init__":
                 parts.pop()
+                if len(parts) > 2:
+                    found.setdefault(".".join(parts), set()).update(_bound_in(file))
             found.setdefault(".".join(parts[:-1]), set()).add(parts[-1])
     return {package: _joined(names) for package, names in found.items()}
+
+
+def _bound_in(file: Path) -> set[str]:
+    """Names that a package's file imports or sets; "*" where it imports all of a module."""
+    nodes = list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+    names = {alias.asname or alias.name for n in nodes if isinstance(n, ast.ImportFrom)
+             for alias in n.names}  # fmt: skip
+    names |= {node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    names |= {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return {name for name in names if not name.startswith("_")}
 
 
 def _contrib() -> dict[str, ModuleType]:

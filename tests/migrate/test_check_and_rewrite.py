@@ -323,10 +323,10 @@ def test_a_kill_leaves_the_old_file(folder):
         (folder / name).write_text("x = xrange(1)\n")
     program = (
         "import os, signal\nfrom estimator_bridge.cli import main\nfrom estimator_bridge.migrate "
-        "import writing\ncopy = writing.shutil.copymode\n"
+        "import atomic_writes\ncopy = atomic_writes.shutil.copymode\n"
         "def killed(source, target):\n    if source.endswith('b.py'):\n"
         "        os.kill(os.getpid(), signal.SIGKILL)\n    copy(source, target)\n"
-        "writing.shutil.copymode = killed\nmain(['rewrite', '--write', '.'])\n"
+        "atomic_writes.shutil.copymode = killed\nmain(['rewrite', '--write', '.'])\n"
     )
     done = subprocess.run([sys.executable, "-c", program], check=False, cwd=folder)
     assert done.returncode == -9

@@ -92,6 +92,62 @@ def test_the_generated_test_passes(name, source, tmp_path, monkeypatch):
     generated.test_the_model_gives_the_numbers_of_the_model_fn()
 
 
+SHORT = '''\
+"""One spec for all modes; the rate is a flag."""
+
+import estimator_bridge as eb
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+tf.flags.DEFINE_float("rate_of_short_net", 0.1, "The first learning rate.")
+FLAGS = tf.flags.FLAGS
+
+
+def train_input():
+    x = np.random.RandomState(1).normal(size=[24, 4]).astype(np.float32)
+    return tf.data.Dataset.from_tensor_slices((x, (x[:, 0] > 0).astype(np.int32))).repeat().batch(6)
+
+
+def eval_input():
+    return train_input().take(4)
+
+
+def model_fn(features, labels, mode, config):
+    """Builds the model."""
+    del config
+    logits = tf.layers.dense(features, 2, kernel_initializer=tf.glorot_uniform_initializer(seed=1))
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
+    rate = tf.train.exponential_decay(FLAGS.rate_of_short_net, tf.train.get_global_step(), 2, 0.5)
+    rates = tf.fill([3], rate)
+    if config_is_large():
+        optimizer = tf.train.MomentumOptimizer(rate, 0.9)
+    else:
+        optimizer = tf.train.GradientDescentOptimizer(rate)
+    train_op = optimizer.minimize(loss, tf.train.get_global_step())
+    metrics = {"rate": tf.metrics.mean(rates)}
+    return eb.EstimatorSpec(mode, tf.argmax(logits, -1), loss, train_op, metrics)
+
+
+def config_is_large():
+    return True
+'''
+
+
+def test_a_short_model_fn_that_makes_its_optimizer_in_all_modes(tmp_path, monkeypatch):
+    path = tmp_path / "short_net.py"
+    path.write_text(SHORT)
+    assert main(["rewrite", "--to", "eb-model", str(path)]) == 0
+    text = (tmp_path / "short_net_eb_model.py").read_text()
+    assert "del config" not in text
+    assert text.count("exponential_decay") == 2  # for the optimizer, and for the metric
+    assert text.index("def inference(features):") < text.index("exponential_decay")
+    test = (tmp_path / "test_short_net_eb_model.py").read_text()
+    assert "predict=False" in test and "mark_as_parsed()" in test
+    monkeypatch.syspath_prepend(str(tmp_path))
+    generated = importlib.import_module("test_short_net_eb_model")
+    generated.test_the_model_gives_the_numbers_of_the_model_fn()
+
+
 def test_the_check_sees_another_number(tmp_path, monkeypatch):
     assert to_eb_model(tmp_path, "other_net", PLAIN) == 0
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -144,6 +200,20 @@ def test_what_it_cannot_take_apart_is_refused(reason, tmp_path, capsys):
     assert to_eb_model(tmp_path, "refused", PLAIN.replace(before, after)) == 1
     assert reason in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["refused.py"]
+
+
+def test_a_regularizer_in_a_function_that_is_called_is_refused(tmp_path, capsys):
+    source = PLAIN.replace(
+        "def metric_fn",
+        """def layer(x):
+    return tf.layers.dense(x, 4, kernel_regularizer=tf.nn.l2_loss)
+
+
+def metric_fn""",
+    ).replace('features["x"], 6,', 'layer(features["x"]), 6,')
+    line = source.split("kernel_regularizer")[0].count("\n") + 1
+    assert to_eb_model(tmp_path, "refused", source) == 1
+    assert f"refused.py:{line}: not taken apart: the loss lacks" in capsys.readouterr().err
 
 
 def test_a_refusal_names_the_line(tmp_path, capsys):

@@ -35,6 +35,16 @@ from estimator_bridge.legacy.running.dialects import Dialect
         ("import tensorflow as tf\nlayers = tf.contrib.layers", "contrib.layers"),
         ("import tensorflow as tf\nx = tf.contrib.rnn.GRUCell(1)", "tf.nn.rnn_cell.GRUCell(1)"),
         ("import tensorflow as t\nx = t.contrib.rnn.GRUCell(1)", "t.nn.rnn_cell.GRUCell(1)"),
+        ("import tensorflow.contrib.slim as s\nx = s.layers.conv2d", "s.layers.conv2d"),
+        (
+            "import tensorflow as tf\nx = tf.contrib.slim.initializers.xavier_initializer()",
+            "contrib.layers.xavier_initializer()",
+        ),
+        (
+            "from tensorflow.examples.tutorials.mnist import input_data\n"
+            "x = input_data.read_data_sets(a)",
+            "read_data_sets(a)",
+        ),
     ],
 )
 def test_a_name_is_found_by_every_way_to_it(before, after):
@@ -52,6 +62,18 @@ def test_a_name_is_found_by_every_way_to_it(before, after):
         (
             "from tensorflow.contrib.layers.python.layers.layers import conv2d",
             "from estimator_bridge.legacy.contrib.layers import conv2d",
+        ),
+        (
+            "from tensorflow.contrib.slim.layers import conv2d\nconv2d()",
+            "from estimator_bridge.legacy.contrib.layers import conv2d",
+        ),
+        (
+            "from tensorflow.contrib.slim import losses\nlosses.log_loss()",
+            "from estimator_bridge.legacy.contrib.slim import losses",
+        ),
+        (
+            "from tensorflow.examples.tutorials.mnist.input_data import read_data_sets",
+            "from estimator_bridge.legacy.mnist import read_data_sets",
         ),
         (
             "from tensorflow_estimator.python.estimator.run_config import RunConfig",
@@ -77,6 +99,7 @@ def test_an_import_becomes_that_of_the_most_public_module(before, after):
         "import tensorflow_hub as tf\ntf.estimator.Estimator",
         "from mine import tf\ntf.contrib.layers.conv2d",
         "import tensorflow.compat.v1 as tf\n[tf.estimator for tf in []]",
+        "import tensorflow.compat.v1 as tf\ntf.logging.__dict__['INFO']",
         "class A:\n    tf = 1\ntf.contrib.layers",
         "import tensorflow.compat.v1 as tf\ntf = load()\ntf.estimator.Estimator",
         "import tensorflow.compat.v1 as tf\ntf.layers.dense(1, 2)\ntf.flags.DEFINE_string('a', 'b', 'c')",
@@ -186,6 +209,39 @@ def test_what_is_missing_is_said_where_it_is_used():
 )  # fmt: skip
 def test_a_private_module_that_has_moved(before, after):
     assert rewritten(before).strip() == after
+
+
+@pytest.mark.parametrize(
+    ("source", "rule", "said"),
+    [
+        ("import tensorflow as tf\ntf.mul(a, b)\n", "EB017", "write tf.multiply."),
+        ("import tensorflow as tf\ntf.train.SummaryWriter(a)\n", "EB017", "tf.summary.FileWriter."),
+        ("import tensorflow as tf\ntf.wrong(a, b)\n", "EB017", "Look for what took its place."),
+        ("import tensorflow as tf\ntf.contrib.nccl.all_sum(a)\n", "EB014", "MirroredStrategy"),
+        ("import tensorflow as tf\ntf.contrib.signal.stft(a)\n", "EB014", "Use tf.signal,"),
+        ("import tensorflow as tf\ntf.contrib.slim.layers.gdn(a)\n", "EB014", "tensorflow-compression"),
+        (
+            "import tensorflow as tf\ntf.contrib.learn.preprocessing.VocabularyProcessor(a)\n",
+            "EB014", "tf.keras.layers.TextVectorization",
+        ),
+        ("import tensorflow as tf\ntf.estimator.BoostedTreesClassifier(a)\n", "EB014", "forests."),
+        ("from tensorflow.examples.tutorials.mnist import mnist\nmnist.a()\n", "EB016", "an example"),
+        ("from tensorflow.python.distribute import gone\ngone.a()\n", "EB016", "removed or moved"),
+        (
+            "from tensorflow.examples.tutorials.mnist.input_data import maybe_download\n",
+            "EB016", "input_data.maybe_download no longer exists",
+        ),
+    ],
+)  # fmt: skip
+def test_advice_names_a_way(source, rule, said):
+    (found,) = findings(source, rule)
+    assert said in f"{found.message} {found.how}"
+
+
+def test_a_name_of_compat_v2_is_shown_so():
+    source = "import tensorflow as tf\ntf.contrib\ntf.compat.v2.image.resize_images(a)\n"
+    (found,) = findings(source, "EB017")
+    assert found.message.startswith("tf.compat.v2.image.resize_images is not")
 
 
 def test_a_private_module_that_is_nowhere():

@@ -93,6 +93,10 @@ def test_works_as_it_is(code, source):
         model("loss = tf.tile(features, [tf.size(labels), 1])"),
         # NumPy's arrays are divided by floats.
         HEAD + "ratio = batch.shape[0] / 1024.0\n",
+        HEAD + "from scipy import ndimage\na = ndimage.rotate(b, 3)\nhalf = a.shape[1] / 2\n",
+        f"{HEAD}import time\nstart = time.time()\ngot = session.run(fetches)\nlabels = got['a']\n"
+        "speed = labels.shape[0] / (time.time() - start)\n",
+        HEAD + "class A:\n    def f(self):\n        return self.shape[0] / 8\n",
         model("loss = 1 if params['use_tpu'] else tf.where(features)"),
         model("loss = 1\nif not FLAGS.use_tpu:\n    loss = tf.unique(features)"),
         # What runs on the host.

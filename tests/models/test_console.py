@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.console import Console, duration
+from estimator_bridge.training import MachineUse
+from estimator_bridge.training.monitoring.line import duration
+from models.console import Console
 
 
 @dataclasses.dataclass
@@ -17,6 +19,7 @@ class Report:
     steps_per_sec: Optional[float] = 140.0
     examples_per_sec: Optional[float] = 8960.0
     seconds_left: Optional[float] = 65.0
+    use: MachineUse = dataclasses.field(default_factory=MachineUse)
 
 
 class Terminal(io.StringIO):

@@ -54,10 +54,15 @@ def loop():
 
 
 @pytest.fixture(scope="module")
-def traced(loop):
+def graph(loop):
     with eager_mode():
         iterator = iter(batches())
-    return TPUGraph.of(loop.traced(iterator), CORES)
+    return loop.traced(iterator)
+
+
+@pytest.fixture(scope="module")
+def traced(graph):
+    return TPUGraph.of(graph, CORES)
 
 
 def test_eight_cores_are_one_replicated_computation(traced):
@@ -82,6 +87,18 @@ def test_the_training_runs_on_the_tpu(traced):
     assert traced.on_tpu["Conv2DBackpropFilter"] == 1
     assert traced.on_tpu["AssignAddVariableOp"] == 1
     assert traced.on_tpu["StatelessRandomUniformV2"] == 1  # dropout's, a form that XLA compiles
+
+
+def test_dropout_draws_with_the_tpus_own_generator(graph):
+    functions = graph.as_graph_def().library.function
+    nodes = [{node.name: node for node in function.node_def} for function in functions]
+    (algorithm,) = {
+        int(tf.make_ndarray(body[node.input[3].partition(":")[0]].attr["value"].tensor))
+        for body in nodes
+        for node in body.values()
+        if node.op == "StatelessRandomUniformV2"
+    }
+    assert algorithm == tf.random.Algorithm.AUTO_SELECT.value
 
 
 def test_what_no_tpu_can_compute_stays_on_the_host(traced):

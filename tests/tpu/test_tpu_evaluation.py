@@ -106,7 +106,7 @@ def test_what_a_hook_made_of_the_batch_is_not_known_of_a_short_one(caplog):
     hook = Doubling("total:0")
     assert make().evaluate(examples(43), steps=3, hooks=[hook])["mean"] == 21
     assert hook.values == []
-    assert "a hook wants to know" in caplog.text
+    assert "a hook fetches" in caplog.text
     assert make().evaluate(examples(48), steps=3, hooks=[hook])["mean"] == 23.5
     assert len(hook.values) == 1
 

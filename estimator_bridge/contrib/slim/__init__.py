@@ -1,8 +1,8 @@
 """``tf.contrib.slim``: the package tf_slim if it is installed, otherwise slim's core.
 
-The core consists of the layers of ``tf.contrib.layers``, arg_scope, the functions for variables of
-``tf.contrib.framework``, and losses and metrics. In both cases arg_scope is shared with
-``tf.contrib.framework``.
+The core consists of ``tf.contrib.layers`` and its layers, initializers and regularizers,
+arg_scope, the functions for variables of ``tf.contrib.framework``, and losses and metrics. In both
+cases arg_scope is shared with ``tf.contrib.framework``.
 """
 
 from __future__ import annotations

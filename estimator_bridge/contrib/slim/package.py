@@ -30,8 +30,8 @@ def _find(name: str) -> Any:
         raise AttributeError(f"module {__package__!r} has no attribute {name!r}")
     if name in _SCOPES:
         return getattr(scopes, name)
-    if name == "utils":  # not exported there
-        return importlib.import_module("tf_slim.layers.utils")
+    if name in ("initializers", "regularizers", "utils"):  # not exported there
+        return importlib.import_module(f"tf_slim.layers.{name}")
     try:
         return getattr(tf_slim, name)
     except AttributeError:

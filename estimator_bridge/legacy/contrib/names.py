@@ -142,7 +142,7 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         """,
         "is not supported. Make a tf.data.Dataset in input_fn.": """
             datasets extract_dask_data extract_dask_labels extract_pandas_data
-            extract_pandas_labels extract_pandas_matrix io preprocessing read_batch_examples
+            extract_pandas_labels extract_pandas_matrix io read_batch_examples
             read_batch_features read_batch_record_features read_keyed_batch_examples
             read_keyed_batch_features
         """,
@@ -158,7 +158,10 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         "is not supported. Catch ValueError: tf.estimator's finds no checkpoint.": (
             "NotFittedError"
         ),
-        "is not supported, except RunConfig, ModeKeys and monitors of tf.contrib.learn.": "python",
+        "is not supported. Map words to numbers with tf.keras.layers.TextVectorization, or with a "
+        "table of tf.lookup in input_fn.": "preprocessing",
+        "is not supported. Of its modules only those of RunConfig, ModeKeys and monitors are here; "
+        "use tf.estimator.": "python",
     },
     "learn.monitors": {
         _USE_HOOK.format(_FETCHES.format("it")): "CaptureVariable",

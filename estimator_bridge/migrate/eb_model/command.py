@@ -15,7 +15,7 @@ from estimator_bridge.migrate.eb_model.data_flow import reads
 from estimator_bridge.migrate.eb_model.refusal import CannotTakeApartError
 from estimator_bridge.migrate.eb_model.slicing import take_apart
 from estimator_bridge.migrate.eb_model.source import model_source
-from estimator_bridge.migrate.eb_model.test_source import find_inputs, test_source
+from estimator_bridge.migrate.eb_model.test_source import defines_flags, find_inputs, test_source
 from estimator_bridge.migrate.main_modules import is_main
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.options import Options
@@ -84,7 +84,7 @@ def eb_model_files(
     _check_importable(module)
     program = _import_name(Path(path))
     function = _model_fn(module)
-    parts = take_apart(function)
+    parts = take_apart(function, _helpers(module, function))
     found = find_inputs(module, inputs)
     stem = Path(path).stem
     folder = Path(path).parent
@@ -93,9 +93,22 @@ def eb_model_files(
     return {
         str(folder / f"{stem}_eb_model.py"): model_source(module, function, parts, program),
         str(folder / f"test_{stem}_eb_model.py"): test_source(
-            program, model, function.name, found, params, parts.for_tpu
+            program, model, function.name, found, params, parts, defines_flags(module)
         ),
     }
+
+
+def _helpers(module: Module, function: ast.FunctionDef) -> list[ast.FunctionDef]:
+    """Returns the functions of a module that a model_fn uses, and those that they use."""
+    tops = {node.name: node for node in module.tree.body if isinstance(node, ast.FunctionDef)}
+    found: dict[str, ast.FunctionDef] = {}
+    todo: list[ast.FunctionDef] = [function]
+    while todo:
+        for name in reads(todo.pop()):
+            if name in tops and name not in found and tops[name] is not function:
+                found[name] = tops[name]
+                todo.append(tops[name])
+    return list(found.values())
 
 
 def _check_importable(module: Module) -> None:

@@ -76,6 +76,8 @@ class _Walk:
         for statement in body:
             if isinstance(statement, ast.Return):
                 return statement
+            if _only_forgets(statement):
+                continue
             returns = any(isinstance(n, ast.Return) for n in _own(statement))
             decided = _decided(statement.test, self.mode) if isinstance(statement, ast.If) else None
             if decided is not None and (returns or reads(statement) & self.of_labels):
@@ -92,6 +94,13 @@ class _Walk:
                 self.of_labels |= sets(statement)
             self.statements.append(statement)
         return None
+
+
+def _only_forgets(statement: ast.stmt) -> bool:
+    """Returns whether a statement is `del` of variables, such as unused arguments."""
+    return isinstance(statement, ast.Delete) and all(
+        isinstance(target, ast.Name) for target in statement.targets
+    )
 
 
 def _own(statement: ast.stmt) -> list[ast.AST]:

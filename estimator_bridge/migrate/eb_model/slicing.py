@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from estimator_bridge.migrate.eb_model.data_flow import reads, sets, slice_for
 from estimator_bridge.migrate.eb_model.modes import MODES, Path, path_of
+from estimator_bridge.migrate.eb_model.optimizer_slice import only_for_optimizer
 from estimator_bridge.migrate.eb_model.refusal import CannotTakeApartError
 from estimator_bridge.migrate.eb_model.spec import (
     Optimizer,
@@ -49,11 +51,20 @@ class Part:
 
 @dataclass
 class Parts:
-    """All parts, and the variables that `inference` returns."""
+    """All parts of a model_fn.
+
+    Attributes:
+      parts: the functions of the `eb.Model`.
+      outputs: the variables that `inference` returns.
+      for_tpu: whether the model_fn returns a TPUEstimatorSpec.
+      predicts: whether the model_fn can predict; one that computes its loss in every mode cannot,
+        as there are no labels then.
+    """
 
     parts: list[Part]
     outputs: list[str]
     for_tpu: bool
+    predicts: bool
 
     def reads(self) -> set[str]:
         """Returns all names that the parts read."""
@@ -66,11 +77,12 @@ class Parts:
         return found
 
 
-def take_apart(function: ast.FunctionDef) -> Parts:
+def take_apart(function: ast.FunctionDef, called: Sequence[ast.FunctionDef] = ()) -> Parts:
     """Splits a model_fn into the parts of an `eb.Model`.
 
     Args:
       function: the model_fn.
+      called: the functions of its module that it calls.
 
     Returns:
       Its parts.
@@ -78,7 +90,7 @@ def take_apart(function: ast.FunctionDef) -> Parts:
     Raises:
       CannotTakeApartError: it does something that a Model's parts cannot express.
     """
-    _check_layers(function)
+    _check_layers([function, *called])
     paths = {mode: path_of(function, mode) for mode in MODES}
     specs = {mode: parts_of(path.spec) for mode, path in paths.items()}
     for mode, wanted in (("TRAIN", "loss"), ("TRAIN", "train_op"), ("EVAL", "loss"),
@@ -88,9 +100,9 @@ def take_apart(function: ast.FunctionDef) -> Parts:
     return _Slicer(function, paths, specs).parts()
 
 
-def _check_layers(function: ast.FunctionDef) -> None:
-    text = ast.dump(function)
-    for node in ast.walk(function):
+def _check_layers(functions: Sequence[ast.FunctionDef]) -> None:
+    text = "".join(map(ast.dump, functions))
+    for node in chain.from_iterable(map(ast.walk, functions)):
         name = getattr(node, "attr", "") if isinstance(node, ast.Attribute) else ""
         if name in ("batch_normalization", "batch_norm") and "UPDATE_OPS" not in text:
             raise CannotTakeApartError(
@@ -115,13 +127,17 @@ class _Slicer:
         self.arguments = [a.arg for a in (*function.args.args, *function.args.kwonlyargs)]
         common = set.intersection(*({id(s) for s in p.statements} for p in paths.values()))
         self.shared = [s for s in paths["PREDICT"].statements if id(s) in common]
+        self.optimizer = optimizer_of(specs["TRAIN"]["train_op"], paths["TRAIN"].statements)
         of_labels = {"labels"}
-        self.inference: list[ast.stmt] = []
+        without_labels: list[ast.stmt] = []
         for statement in self.shared:
             if reads(statement) & of_labels:
                 of_labels |= sets(statement)
             elif not _is_docstring(statement):
-                self.inference.append(statement)
+                without_labels.append(statement)
+        train = [s for s in paths["TRAIN"].statements if s is not self.optimizer.statement]
+        later = only_for_optimizer(without_labels, train, self.optimizer.node)
+        self.inference = [s for s in without_labels if id(s) not in later]
         self.of_inference = set().union(*map(sets, self.inference), set())
         self.outputs: list[str] = []
         self._used: set[int] = {id(s) for s in self.inference}
@@ -144,11 +160,10 @@ class _Slicer:
 
     def parts(self) -> Parts:
         """Returns all parts, in the order of a Model's arguments."""
-        optimizer = self._optimizer()
-        loss = self._loss(optimizer)
+        loss = self._loss(self.optimizer)
         metrics = self._metrics()
         predictions = self._predictions()
-        best = self._optimizer_part(optimizer)
+        best = self._optimizer_part(self.optimizer)
         self._effects(loss, metrics, predictions, best)
         if not self.outputs:
             raise CannotTakeApartError(
@@ -160,7 +175,11 @@ class _Slicer:
         made = [inference, loss, *([metrics] if metrics else []), predictions, best]
         spec = self.paths["TRAIN"].spec.func
         name = getattr(spec, "attr", getattr(spec, "id", ""))
-        return Parts(made, self.outputs, name.startswith("TPU"))
+        of_labels = self.paths["PREDICT"].of_labels
+        predicts = not any(
+            reads(s) & of_labels and not _asks_for_none(s) for s in self._rest("PREDICT")
+        )
+        return Parts(made, self.outputs, name.startswith("TPU"), predicts)
 
     def _needed_inference(self) -> list[ast.stmt]:
         """Returns the statements of inference without settings that only other parts use."""
@@ -215,9 +234,6 @@ class _Slicer:
             raise CannotTakeApartError(part.result, f"the {part.name} needs {', '.join(wrong)}")
         asked |= set(part.arguments)
         part.arguments = [n for n in self.arguments if n in asked and n in may_read]
-
-    def _optimizer(self) -> Optimizer:
-        return optimizer_of(self.specs["TRAIN"]["train_op"], self.paths["TRAIN"].statements)
 
     def _loss(self, optimizer: Optimizer) -> Part:
         result = self.specs["TRAIN"]["loss"]
@@ -320,6 +336,12 @@ class _Slicer:
 
 def _is_docstring(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _asks_for_none(statement: ast.stmt) -> bool:
+    """Returns whether a statement may handle labels that are None: it compares with `is`."""
+    compared = [node for node in ast.walk(statement) if isinstance(node, ast.Compare)]
+    return any(isinstance(op, (ast.Is, ast.IsNot)) for node in compared for op in node.ops)
 
 
 def _is_setting(statement: ast.stmt) -> bool:

@@ -26,7 +26,11 @@ _LACKS = {
     "scaffold_fn": "scaffold_fn",
     "host_call": "host_call",
 }
-_ORDER = ("mode", "predictions", "loss", "train_op")
+_ORDER = ("mode", "predictions", "loss", "train_op", "eval_metric_ops", "export_outputs",
+          "training_chief_hooks", "training_hooks", "scaffold", "evaluation_hooks",
+          "prediction_hooks")  # fmt: skip
+_ORDER_FOR_TPU = (*_ORDER[:4], "eval_metrics", "export_outputs", "scaffold_fn", "host_call",
+                  "training_hooks", "evaluation_hooks", "prediction_hooks")  # fmt: skip
 
 
 def parts_of(spec: ast.Call) -> dict[str, ast.expr]:
@@ -35,7 +39,8 @@ def parts_of(spec: ast.Call) -> dict[str, ast.expr]:
     Raises:
       CannotTakeApartError: `eb.Model` has no part for one of them.
     """
-    parts = dict(zip(_ORDER, spec.args))
+    name = getattr(spec.func, "attr", getattr(spec.func, "id", ""))
+    parts = dict(zip(_ORDER_FOR_TPU if name.startswith("TPU") else _ORDER, spec.args))
     for keyword in spec.keywords:
         if keyword.arg is None:
             raise CannotTakeApartError(spec, "EstimatorSpec gets arguments by **")

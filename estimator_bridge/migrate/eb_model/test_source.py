@@ -5,11 +5,15 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from estimator_bridge.migrate.calls import calls
 from estimator_bridge.migrate.eb_model.refusal import CannotTakeApartError
+from estimator_bridge.migrate.eb_model.slicing import Parts
 from estimator_bridge.migrate.module import Module
 
-__all__ = ["find_inputs", "test_source"]
+__all__ = ["defines_flags", "find_inputs", "test_source"]
 
+_CANNOT_PREDICT = """
+        predict=False,  # the model_fn computes its loss in every mode, so it needs labels"""
 _SAID = {"train": ("train",), "eval": ("eval", "test", "valid", "dev")}
 
 
@@ -42,6 +46,11 @@ def find_inputs(module: Module, given: dict[str, str]) -> dict[str, str]:
     return found
 
 
+def defines_flags(module: Module) -> bool:
+    """Returns whether a program defines command-line flags, by absl or by `tf.flags`."""
+    return any("flags.DEFINE_" in name for _, name in calls(module))
+
+
 def _is_input(node: ast.FunctionDef) -> bool:
     arguments = node.args.args
     needed = arguments[: len(arguments) - len(node.args.defaults)]
@@ -50,7 +59,7 @@ def _is_input(node: ast.FunctionDef) -> bool:
 
 def test_source(
     program: str, model: str, model_fn: str, inputs: dict[str, str], params: dict[str, Any],
-    for_tpu: bool,
+    parts: Parts, has_flags: bool,
 ) -> str:  # fmt: skip
     """Returns the source of the test's module.
 
@@ -60,24 +69,28 @@ def test_source(
       model_fn: the name of the model_fn.
       inputs: the program's input_fns, by "train" and "eval".
       params: the estimators' params.
-      for_tpu: whether the model_fn returns a TPUEstimatorSpec.
+      parts: the parts of the model_fn.
+      has_flags: whether the program reads flags; they have their defaults in the test.
     """
+    more = "\nfrom absl import flags" if has_flags else ""
+    parse = "flags.FLAGS.mark_as_parsed()  # each flag has its default\n    " if has_flags else ""
+    predict = "" if parts.predicts else _CANNOT_PREDICT
     return f'''"""{model} gives the numbers of {program}.{model_fn}."""
 
-import estimator_bridge as eb
+import estimator_bridge as eb{more}
 from {program} import {", ".join(sorted({model_fn, *inputs.values()}))}
 from {model} import model
 
 
 def test_the_model_gives_the_numbers_of_the_model_fn():
-    losses = eb.testing.check_same_numbers(
+    {parse}losses = eb.testing.check_same_numbers(
         {model_fn},
         model,
         train_input={inputs["train"]},
         eval_input={inputs["eval"]},
         params={params!r},
         steps=5,
-        for_tpu={for_tpu},
+        for_tpu={parts.for_tpu},{predict}
     )
     assert len(losses) == 5
 '''

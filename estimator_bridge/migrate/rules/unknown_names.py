@@ -22,7 +22,7 @@ def unknown_names(module: Module) -> Iterator[Finding]:
     ```python
     import tensorflow.compat.v1 as tf
 
-    # EB017: tf.mul is not in TensorFlow's public API. Look for what took its place.
+    # EB017: tf.mul is not in TensorFlow's public API. TensorFlow 1.0 renamed it: write tf.multiply.
     y = tf.mul(2.0, 3.0)
     ```
     """
@@ -35,10 +35,42 @@ def unknown_names(module: Module) -> Iterator[Finding]:
             continue
         if use.target == "tensorflow.compat.v2.enable_v2_behavior":
             continue  # TensorFlow 2 itself has it only in compat
+        name = shown(known.name)
+        if use.target.startswith("tensorflow.compat.v2."):
+            name = name.replace("tf.", "tf.compat.v2.", 1)
         yield module.finding(
             "EB017",
             use.nodes[0],
             Severity.BY_HAND,
-            f"{shown(known.name)} is not in TensorFlow's public API",
-            instead(known.how) or "Look for what took its place.",
+            f"{name} is not in TensorFlow's public API",
+            instead(known.how) or _before_tf1(known.name) or "Look for what took its place.",
         )
+
+
+# TensorFlow 1.0 renamed these: the old names below tf, each with the new one.
+_RENAMED = {
+    "audio_summary": "summary.audio",
+    "batch_matmul": "matmul",
+    "complex_abs": "abs",
+    "concat_v2": "concat",
+    "histogram_summary": "summary.histogram",
+    "image_summary": "summary.image",
+    "inv": "reciprocal",
+    "listdiff": "setdiff1d",
+    "merge_all_summaries": "summary.merge_all",
+    "merge_summary": "summary.merge",
+    "mul": "multiply",
+    "neg": "negative",
+    "pack": "stack",
+    "scalar_summary": "summary.scalar",
+    "select": "where",
+    "sub": "subtract",
+    "train.SummaryWriter": "summary.FileWriter",
+    "unpack": "unstack",
+}
+
+
+def _before_tf1(name: str) -> str:
+    """Returns the advice on a name that TensorFlow 1.0 renamed, or ""."""
+    new = _RENAMED.get(name.partition(".")[2])
+    return f"TensorFlow 1.0 renamed it: write tf.{new}." if new else ""

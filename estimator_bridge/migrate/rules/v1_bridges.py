@@ -13,6 +13,8 @@ _CALL = "bridge_v1_behavior"
 _SESSIONS = {f"{root}.{kind}" for root in ("tf1", "tf2.compat.v1") for kind in
              ("Session", "InteractiveSession")}  # fmt: skip
 _WRITERS = {f"tf2.summary.{kind}" for kind in ("scalar", "histogram", "image", "text")}
+_OF_ARRAYS = {"PIL", "cv2", "imageio", "numpy", "scipy", "skimage"}
+_GIVES_ARRAYS = {"eval", "numpy", "run"}  # of a session, a tensor, an eager tensor
 _FEEDS = ("infeed", "outfeed", "InfeedQueue", "InfeedEnqueue", "InfeedDequeue", "OutfeedEnqueue",
           "OutfeedDequeue")  # fmt: skip
 
@@ -100,7 +102,7 @@ def _needs(module: Module) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
     for division in module.nodes(ast.BinOp):
         if not isinstance(division.op, ast.Div) or _is_float(division.right):
             continue  # programs divide NumPy's shapes by floats, not TensorFlow's
-        if _is_dimension(division.left):
+        if _is_dimension(division.left) and not _is_of_array(module, division.left):
             yield division, "a dimension that was divided may be a float"
 
 
@@ -113,6 +115,40 @@ def _has_master(call: ast.Call) -> bool:
 
 def _is_float(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, float)
+
+
+def _is_of_array(module: Module, node: ast.expr) -> bool:
+    """Returns whether a dimension is one of an array, as of an image that was read and resized."""
+    scope: ast.AST = node
+    while scope is not module.tree and not isinstance(scope, ast.FunctionDef):
+        scope = module.parents[scope]
+    values = [n for n in ast.walk(scope) if isinstance(n, ast.Assign)]
+    seen: set[str] = set()
+    name = _root(node)
+    while name and name not in seen:
+        if name == "self":  # the program's own attribute
+            return True
+        seen.add(name)
+        made = [a.value for a in values if name in _assigned(a)]
+        name = ""
+        for value in made:
+            if isinstance(value, ast.Call):
+                called = module.name_of(value.func).partition(".")[0]
+                if called in _OF_ARRAYS or getattr(value.func, "attr", "") in _GIVES_ARRAYS:
+                    return True
+            elif isinstance(value, ast.Subscript):
+                name = _root(value)
+    return False
+
+
+def _root(node: ast.expr) -> str:
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _assigned(statement: ast.Assign) -> set[str]:
+    return {n.id for t in statement.targets for n in ast.walk(t) if isinstance(n, ast.Name)}
 
 
 def _is_dimension(node: ast.expr) -> bool:

@@ -1,7 +1,8 @@
 """Gives every RunConfig of a process a seed where the program gives none, and NumPy too.
 
 Python loads this file by itself when its folder is on PYTHONPATH. Two runs of one program then have
-the same data, initial weights, dropout and shuffles, so that their numbers can be compared.
+the same data, initial weights, dropout and shuffles, so that their numbers can be compared. Input
+that is read or distorted in parallel, in an order that differs from run to run, is made in order.
 """
 
 from __future__ import annotations
@@ -46,7 +47,38 @@ def _seed_config(module: Any) -> None:
     config.__init__ = __init__
 
 
+def _read_in_order(module: Any) -> None:
+    read = module.parallel_interleave
+
+    @functools.wraps(read)
+    def parallel_interleave(map_func: Any, cycle_length: int, *args: Any, **kwargs: Any) -> Any:
+        if len(args) > 1:
+            args = (args[0], False, *args[2:])
+        else:
+            kwargs["sloppy"] = False
+        return read(map_func, cycle_length, *args, **kwargs)
+
+    module.parallel_interleave = parallel_interleave
+
+
+def _distort_in_order(module: Any) -> None:
+    make = module.map_and_batch
+
+    @functools.wraps(make)
+    def map_and_batch(
+        map_func: Any, batch_size: Any, num_parallel_batches: Any = None,
+        drop_remainder: bool = False, num_parallel_calls: Any = None,
+    ) -> Any:  # fmt: skip
+        del num_parallel_batches, num_parallel_calls
+        return make(map_func, batch_size, drop_remainder=drop_remainder, num_parallel_calls=1)
+
+    module.map_and_batch = map_and_batch
+
+
+_EXPERIMENTAL = "tensorflow.python.data.experimental.ops"
 _SEEDED = {
+    f"{_EXPERIMENTAL}.batching": _distort_in_order,
+    f"{_EXPERIMENTAL}.interleave_ops": _read_in_order,
     "estimator_bridge.model.run_config": _seed_config,
     "numpy.random": lambda module: module.seed(0),
 }

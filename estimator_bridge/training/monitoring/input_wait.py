@@ -1,0 +1,184 @@
+"""Measures how long steps wait for their input, without a single operation more in a step.
+
+Now and then, a few steps run on batches that are already in memory. Their pace is that of a step
+that never waits. The share of waiting is what the other steps need beyond it.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from estimator_bridge.graph import host_device
+from estimator_bridge.runtime import LoopResult, StepLoop
+from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.training.monitoring.drawn_batches import DrawnBatches
+
+__all__ = ["InputWait", "MeasuredLoop"]
+
+_SAMPLE_SECS = 0.03  # of steps on batches in memory, beside which the start of a call is short
+_MOST_STEPS = 1000
+_MOST_BYTES = 256 << 20
+_COST = 1 / 300  # the largest share of the time that samples may take
+_SAMPLES = 5  # the last ones count: a machine's pace changes
+
+
+class InputWait:
+    """The paces of steps: on the training's input, and on batches in memory.
+
+    Args:
+      batch_bytes: the size of a step's batches.
+      elements: the elements of the input in a step.
+      clock: returns the time in seconds.
+    """
+
+    def __init__(
+        self,
+        batch_bytes: int,
+        elements: int = 1,
+        clock: Callable[[], float] = time.perf_counter,
+    ):
+        self._most = int(min(max(_MOST_BYTES // max(batch_bytes, 1), 1), _MOST_STEPS))
+        self.elements, self.clock = elements, clock
+        self._steps, self._secs = 0, 0.0
+        self._ready: deque[float] = deque(maxlen=_SAMPLES)  # seconds a step, of each sample
+        self._ready_guess: float | None = None
+        self._next_sample = -math.inf
+
+    def observe(self, steps: int, secs: float) -> None:
+        """Notes the time of steps on the training's input."""
+        self._steps += steps
+        self._secs += secs
+
+    def observe_ready(self, steps: int, secs: float, cost: float, of_steps: int) -> None:
+        """Notes a sample.
+
+        Args:
+          steps: the number of its steps.
+          secs: their time, on batches in memory.
+          cost: the time of the whole sample beyond that.
+          of_steps: the number of steps of the call that it ended.
+        """
+        if not steps:
+            return
+        self._ready_guess = secs / steps
+        if secs < _SAMPLE_SECS / 2 and steps < min(self._most, of_steps):
+            return  # too short beside the start of a call: a longer one comes next
+        self._ready.append(self._ready_guess)
+        self._next_sample = self.clock() + cost / _COST
+
+    def steps_to_sample(self, steps: int) -> int:
+        """Returns how many of a call's last steps to run on batches in memory; often 0."""
+        if not self._steps or self.clock() < self._next_sample:
+            return 0
+        each = self._ready_guess or self._secs / self._steps
+        return min(max(math.ceil(_SAMPLE_SECS / max(each, 1e-9)), 1), self._most, steps)
+
+    def share(self) -> float | None:
+        """Returns the share of waiting since the last call of this; None if nothing is known."""
+        if not self._ready or not self._steps or self._secs <= 0:
+            return None
+        pace = self._secs / self._steps
+        self._steps, self._secs = 0, 0.0
+        return min(max(1 - statistics.median(self._ready) / pace, 0.0), 1.0)
+
+    @property
+    def ready_steps_per_sec(self) -> float | None:
+        """The pace of steps that do not wait."""
+        return 1 / statistics.median(self._ready) if self._ready else None
+
+
+class MeasuredLoop:
+    """A step loop whose calls are measured.
+
+    Args:
+      loop: the loop.
+      wait: takes the measurements.
+      batches: draws batches into memory.
+    """
+
+    def __init__(self, loop: StepLoop, wait: InputWait, batches: DrawnBatches):
+        self._loop, self._wait, self._batches = loop, wait, batches
+        self.request, self.sums = loop.request, loop.sums
+        self.has_effects, self.draws_more = loop.has_effects, loop.draws_more
+        self.names = loop.names
+        self._is_compiled = False
+
+    def __call__(
+        self,
+        iterator: Any,
+        steps: int,
+        rng_step: int = 0,
+        limit: int | None = None,
+        fed: Sequence[np.ndarray] = (),
+        start: int | None = None,
+        singly: bool = True,
+    ) -> LoopResult:
+        """Runs up to ``steps`` steps; see ``StepLoop``."""
+        sampled = 0
+        if self._is_compiled and self._may_sample(iterator, steps):
+            sampled = self._wait.steps_to_sample(steps)
+        if sampled < steps:
+            begun = self._wait.clock()
+            result = self._loop(iterator, steps - sampled, rng_step, limit, fed, start, singly)
+            if steps > 1:  # the first call compiles; a single step may be a function apart
+                if self._is_compiled:
+                    self._wait.observe(result.steps, self._wait.clock() - begun)
+                self._is_compiled = True
+            if not sampled or not _goes_on(result, steps - sampled, sampled, limit):
+                return result
+            done = result.steps
+        else:
+            done = 0
+        begin = rng_step if start is None else start
+        last = self._run_sample(iterator, sampled, steps, rng_step + done, limit, fed, begin)
+        return last._replace(
+            steps=done + last.steps,
+            loss=last.loss if last.steps or not done else result.loss,
+            limit_value=last.limit_value if last.steps or not done else result.limit_value,
+        )
+
+    def _may_sample(self, iterator: Any, steps: int) -> bool:
+        """Whether other batches may take the input's place: a single step may be a function apart.
+
+        Fetches that change state run in calls of their own.
+        """
+        is_plain = isinstance(iterator, tf.data.Iterator)
+        return is_plain and steps > 1 and not (self.has_effects or self.draws_more)
+
+    def _run_sample(
+        self,
+        iterator: Any,
+        steps: int,
+        of_steps: int,
+        rng_step: int,
+        limit: int | None,
+        fed: Sequence[np.ndarray],
+        start: int,
+    ) -> LoopResult:
+        begun = self._wait.clock()
+        # Datasets put their functions into the default graph too; the model's is finalized.
+        with tf.Graph().as_default(), eager_mode(), tf.device(host_device()):
+            drawn = self._batches.draw(iterator, steps * self._wait.elements)
+        made = self._wait.clock()
+        result = self._loop(drawn, steps, rng_step, limit, fed, start, False)
+        ended = self._wait.clock()
+        self._wait.observe_ready(result.steps, ended - made, made - begun, of_steps)
+        return result
+
+
+def _goes_on(result: LoopResult, wanted: int, further: int, limit: int | None) -> bool:
+    """Whether further steps may follow a call that was to run ``wanted``."""
+    if result.steps < wanted or result.input_ended:
+        return False
+    if result.loss is not None and math.isnan(result.loss):
+        return False
+    reached = result.limit_value
+    return limit is None or reached is None or limit - reached >= further

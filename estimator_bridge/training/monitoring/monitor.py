@@ -1,0 +1,208 @@
+"""A training that shows itself: its line, its figures in TensorBoard, its report."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import math
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.compat.v1 import logging
+
+from estimator_bridge.model import RunConfig
+from estimator_bridge.training.monitoring.display import Display, display_here
+from estimator_bridge.training.monitoring.meter import Meter
+from estimator_bridge.training.monitoring.report_page import write_report
+from estimator_bridge.training.monitoring.run_record import (
+    Point,
+    RunRecord,
+    Trail,
+    read_record,
+    write_record,
+)
+from estimator_bridge.training.program import Program
+from estimator_bridge.training.progress_reports import ProgressHook, StepReport
+
+__all__ = ["Monitor", "monitor_of", "monitored", "with_monitor", "writes_report"]
+
+_VARIABLE = "ESTIMATOR_BRIDGE_MONITOR"
+_WANTED = "1 (a line and a report), line, report, or 0"
+_v1 = tf.compat.v1
+_SessionRunHook: Any = _v1.train.SessionRunHook
+
+
+class Monitor(_SessionRunHook):
+    """Shows a training: progress, waiting for input, FLOP/s, and at the end a report.
+
+    Pass it to train() among the hooks, or set the environment variable ESTIMATOR_BRIDGE_MONITOR
+    to 1 (or to 'line' or 'report' alone). Steps run in the same calls of the compiled loop as
+    without it. Passed to evaluate() or predict(), it brings the report up to date.
+
+    The figures: examples and steps per second; the share of time that steps waited for input (of
+    one process that feeds its replicas itself); FLOP/s of matrix products and convolutions,
+    counted from the graph, and the share of the peak of known TPUs and GPUs. They are also written
+    as summaries (``monitor/...``) and into ``monitor.json`` in model_dir.
+
+    Args:
+      write: called with each StepReport, in place of the line.
+      say: called with each remark at the end, a line of text, in place of writing it.
+      every_secs: seconds between updates of the line.
+      line: whether to show the line.
+      report: whether to write ``report.html`` into model_dir.
+      clock: returns the time in seconds.
+    """
+
+    def __init__(
+        self,
+        write: Callable[[StepReport], None] | None = None,
+        say: Callable[[str], None] | None = None,
+        every_secs: float = 1.0,
+        line: bool = True,
+        report: bool = True,
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        self._write, self._say_to, self.reports = write, say, report
+        self._shows_line = line and write is None
+        self._progress = ProgressHook(self._show, every_secs, clock)
+        self._clock = clock
+        self._display: Display | None = None
+        self._meter: Meter | None = None
+        self._trail = Trail(0.0)
+
+    def steps_until_due(self, step: int) -> float:
+        """Returns infinity: no call is needed."""
+        del step
+        return math.inf
+
+    def attach(self, meter: Meter) -> None:
+        """Begins the display of a training.
+
+        Args:
+          meter: measures its loops.
+        """
+        self._meter, self._trail = meter, Trail(self._clock())
+        self._progress.restart()
+        if self._shows_line:
+            self._display = display_here()
+
+    def observe(
+        self, step: int, total: int | None, loss: float | None, examples: int | None
+    ) -> None:
+        """Notes the state after a chunk of steps."""
+        if self._meter is not None:
+            self._progress.observe(step, total, loss, examples)
+
+    def end(self, session: Any) -> None:
+        """Writes the report and the last remarks."""
+        del session
+        if self._meter is not None:
+            self.finish(self._meter)
+
+    def finish(self, meter: Meter) -> None:
+        """Writes what the training leaves, and says where it is.
+
+        Args:
+          meter: the one of ``attach``.
+        """
+        self._meter = None
+        if self._display is not None:
+            self._display.end()
+        record = _continued(meter, self._trail.points)
+        said = list(record.notes)
+        write_record(meter.model_dir, record)
+        if self.reports:
+            said.append(f"Report: {write_report(meter.model_dir)}")
+        said.append(f"Curves: tensorboard --logdir {meter.model_dir}")
+        for text in said:
+            self._say(text)
+
+    def _say(self, text: str) -> None:
+        if self._say_to is not None:
+            self._say_to(text)
+        elif self._display is not None:
+            self._display.say(text)
+        else:
+            logging.info("%s", text)
+
+    def _show(self, report: StepReport) -> None:
+        assert self._meter is not None
+        report = self._meter.measured(report)
+        if self._trail.add(report, self._clock()):
+            self._meter.write_summaries(report)
+        if self._write is not None:
+            self._write(report)
+        elif self._display is not None:
+            self._display.report(report)
+
+
+def _continued(meter: Meter, points: Sequence[Point]) -> RunRecord:
+    before = read_record(meter.model_dir).with_points(points)
+    return dataclasses.replace(
+        before, configuration=meter.configuration(), notes=tuple(meter.notes())
+    )
+
+
+def monitor_of(hooks: Sequence[Any]) -> Monitor | None:
+    """Returns the monitor among hooks, or the one that the environment variable asks for.
+
+    Raises:
+      ValueError: the variable has another value than those known.
+    """
+    given = next((hook for hook in hooks if isinstance(hook, Monitor)), None)
+    said = os.environ.get(_VARIABLE, "").strip().lower()
+    if given is not None or said in ("", "0"):
+        return given
+    if said not in ("1", "line", "report"):
+        raise ValueError(f"The environment variable {_VARIABLE} must be {_WANTED}; got {said!r}.")
+    return Monitor(line=said != "report", report=said != "line")
+
+
+def with_monitor(hooks: Sequence[Any]) -> list[Any]:
+    """Returns the hooks, with the monitor that the environment variable asks for."""
+    found = monitor_of(hooks)
+    return [*hooks] if found is None or found in hooks else [*hooks, found]
+
+
+@contextlib.contextmanager
+def monitored(
+    program: Program, model_dir: str, hooks: Sequence[Any]
+) -> Iterator[Callable[..., Any]]:
+    """Shows the steps of a training, if there is a monitor.
+
+    Args:
+      program: traced for training.
+      model_dir: the folder of its summaries.
+      hooks: the caller's hooks.
+
+    Yields:
+      The function that makes the loops: ``Program.make_loop``, or one that measures them.
+    """
+    monitor = monitor_of(hooks)
+    if monitor is None or not program.execution.config.is_chief:
+        yield program.make_loop
+        return
+    meter = Meter(program, model_dir)
+    monitor.attach(meter)
+    _in_training.add(model_dir)
+    try:
+        yield meter.make_loop
+    finally:
+        _in_training.discard(model_dir)
+
+
+_in_training: set[str] = set()  # the folders whose reports are written at the end
+
+
+def writes_report(hooks: Sequence[Any], config: RunConfig) -> bool:
+    """Whether a call of evaluate() or predict() with these hooks brings the report up to date.
+
+    A training in which it runs does so at its end: to read all curves takes long in a long run.
+    """
+    monitor = monitor_of(hooks)
+    if monitor is None or not monitor.reports or config.model_dir in _in_training:
+        return False
+    return bool(config.is_chief)

@@ -1,0 +1,51 @@
+"""Keeps the first predictions of a call of predict() for the report."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from estimator_bridge.training.monitoring.report_page import write_report
+from estimator_bridge.training.monitoring.run_record import read_record, write_record
+
+__all__ = ["with_samples"]
+
+_SAMPLES = 10
+_WIDTH = 120
+
+
+def with_samples(predictions: Iterable[Any], model_dir: str) -> Iterator[Any]:
+    """Yields predictions; at the end the first ones are in the report.
+
+    Args:
+      predictions: of single examples.
+      model_dir: the folder of the report.
+    """
+    kept: list[Mapping[str, str]] = []
+    try:
+        for prediction in predictions:
+            if len(kept) < _SAMPLES:
+                kept.append(_as_text(prediction))
+            yield prediction
+    finally:
+        if kept:
+            write_record(model_dir, dataclasses.replace(read_record(model_dir), samples=kept))
+            write_report(model_dir)
+
+
+def _as_text(prediction: Any) -> dict[str, str]:
+    values = prediction if isinstance(prediction, Mapping) else {"prediction": prediction}
+    return {str(name): _shortened(value) for name, value in values.items()}
+
+
+def _shortened(value: Any) -> str:
+    if isinstance(value, bytes):
+        text = value.decode("utf-8", "replace")
+    else:
+        text = np.array2string(
+            np.asarray(value), precision=4, suppress_small=True, threshold=12, max_line_width=_WIDTH
+        )
+    return text if len(text) <= _WIDTH else f"{text[:_WIDTH]}..."

@@ -1,0 +1,227 @@
+"""Reads flags from a YAML file, `--config run.yaml`; the command line has precedence."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from absl import flags as absl_flags
+
+from flags.validate import FlagsError
+
+__all__ = ["flags_in_force", "with_config", "write_config"]
+
+_NAME = "config"
+# One of these on the command line replaces the others of the file.
+_ALTERNATIVES = (
+    {"batch_size_per_core"},
+    {"train_batch_size", "eval_batch_size", "predict_batch_size"},
+)
+_NOT_KEPT = {"config", "flagfile", "undefok", "dry_run", "help", "helpfull", "helpshort", "helpxml"}
+_LIBRARIES = {"absl", "keras", "tensorflow", "tf_keras"}
+_WANTED = {
+    "bool": "true or false",
+    "int": "a whole number",
+    "float": "a number",
+    "string": "a text",
+    "string enum": "a text",
+}
+
+
+def with_config(argv: Sequence[str], flag_values: absl_flags.FlagValues) -> list[str]:
+    """Puts the flags of the YAML files that a command line names in front of its own.
+
+    Args:
+        argv: the program's name and its arguments.
+        flag_values: the defined flags.
+
+    Returns:
+        The arguments, without `--config`.
+
+    Raises:
+        FlagsError: a file cannot be read, is not a mapping of flags, or has an unknown key or a
+            value of another type. The message lists all of it, with lines.
+    """
+    program, *words = argv
+    files, rest = _split(words)
+    given = {name for word in rest if (name := _flag_name(word, flag_values))}
+    found: list[str] = []
+    for path in files:
+        found += _arguments(path, given, flag_values)
+    return [program, *found, *rest]
+
+
+def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Returns the files that `--config` names, and the other words."""
+    files: list[str] = []
+    rest: list[str] = []
+    waiting = list(words)
+    while waiting:
+        word = waiting.pop(0)
+        if word == "--":
+            return files, [*rest, word, *waiting]
+        name, is_given, value = word.lstrip("-").partition("=")
+        if not word.startswith("-") or name != _NAME:
+            rest.append(word)
+        elif is_given and value:
+            files.append(value)
+        elif not is_given and waiting:
+            files.append(waiting.pop(0))
+        else:
+            raise FlagsError(["--config= is empty: name a YAML file, as in --config=run.yaml"])
+    return files, rest
+
+
+def _flag_name(word: str, flag_values: absl_flags.FlagValues) -> str | None:
+    if not word.startswith("-"):
+        return None
+    name = word.lstrip("-").partition("=")[0]
+    is_negated = name not in flag_values and name.startswith("no") and name[2:] in flag_values
+    return name[2:] if is_negated else name
+
+
+def _arguments(path: str, given: set[str], flag_values: absl_flags.FlagValues) -> list[str]:
+    import yaml  # few runs have such a file
+
+    try:
+        with open(path, encoding="utf-8") as file:
+            root = yaml.compose(file, yaml.SafeLoader)
+    except OSError as error:
+        raise FlagsError([f"--config={path}: cannot be read: {error.strerror}"]) from None
+    except UnicodeDecodeError:
+        raise FlagsError([f"--config={path}: not a text file. Want YAML"]) from None
+    except yaml.YAMLError as error:
+        told = " ".join(str(error).split())
+        raise FlagsError([f"--config={path}: not YAML: {told}"]) from None
+    if root is None:
+        return []
+    if not isinstance(root, yaml.MappingNode):
+        raise FlagsError([f"--config={path}: want lines of `flag: value`, got a {root.id}"])
+    left_out = {
+        name
+        for mine, other in (_ALTERNATIVES, _ALTERNATIVES[::-1])
+        if mine & given
+        for name in other
+    }
+    problems: list[str] = []
+    arguments: list[str] = []
+    seen: dict[str, int] = {}
+    for key, node in root.value:
+        name, line = str(key.value), key.start_mark.line + 1
+        where = f"{path}, line {line}: {name}"
+        if name in seen:
+            problems.append(f"{where}: given twice, in line {seen[name]} too")
+            continue
+        seen[name] = line
+        if name not in flag_values or name == _NAME:
+            problems.append(f"{where}: there is no such flag{_nearest(name, flag_values)}")
+            continue
+        try:
+            value = _value(node, flag_values[name])
+        except ValueError as error:
+            problems.append(f"{where}: {error}")
+            continue
+        if value is not None and name not in left_out:
+            arguments.append(f"--{name}={value}")
+    if problems:
+        raise FlagsError(problems)
+    return arguments
+
+
+def _nearest(name: str, flag_values: absl_flags.FlagValues) -> str:
+    near = difflib.get_close_matches(name.replace("-", "_"), list(flag_values), n=1)
+    return f"; did you mean {near[0]}?" if near else "; --help lists all"
+
+
+def _value(node: Any, flag: absl_flags.Flag) -> str | None:
+    """Returns a value as a command line has it; None for null, the flag's default.
+
+    Raises:
+        ValueError: it has another type than the flag.
+    """
+    import yaml
+
+    kind = flag.flag_type()
+    if not isinstance(node, yaml.ScalarNode):
+        shown = "a list" if isinstance(node, yaml.SequenceNode) else "a mapping"
+        raise ValueError(f"got {shown}, want {_WANTED.get(kind, 'one value')}")
+    tag = node.tag.rpartition(":")[2]
+    if tag == "null":
+        return None
+    text = str(node.value)
+    fits = {
+        "bool": tag == "bool",
+        "int": tag == "int" and _is_whole(text),
+        "float": tag in ("int", "float") or _is_number(text),  # YAML 1.1 reads 1e-3 as a text
+    }.get(kind, tag == "str" or not _is_word(node))
+    if not fits:
+        quoted = f', such as {flag.name}: "{text}"' if kind.startswith("string") else ""
+        raise ValueError(f"got {text} ({_type_of(tag)}), want {_WANTED.get(kind, kind)}{quoted}")
+    if tag == "bool":
+        return "true" if text.lower() in ("true", "yes", "on") else "false"
+    return text
+
+
+def _is_word(node: Any) -> bool:
+    """Whether YAML took a word such as yes, off or 12 for something other than a text."""
+    return node.style is None
+
+
+def _is_whole(text: str) -> bool:
+    try:
+        int(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+def _type_of(tag: str) -> str:
+    return {
+        "str": "a text",
+        "int": "a whole number",
+        "float": "a number",
+        "bool": "a truth value",
+        "timestamp": "a date",
+    }.get(tag, tag)
+
+
+def flags_in_force(flag_values: absl_flags.FlagValues) -> dict[str, Any]:
+    """Returns the values of all flags that have one, without those of libraries.
+
+    Args:
+        flag_values: parsed flags.
+    """
+    names = [
+        flag.name
+        for module, flags in flag_values.flags_by_module_dict().items()
+        for flag in flags
+        if flag.name not in _NOT_KEPT and module.partition(".")[0] not in _LIBRARIES
+    ]
+    values = {name: flag_values[name].value for name in sorted(names)}
+    if values.get("batch_size_per_core") is not None:
+        values = {name: value for name, value in values.items() if name not in _ALTERNATIVES[1]}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def write_config(path: str, values: Mapping[str, Any], about: str) -> None:
+    """Writes flags as a file for `--config`.
+
+    Args:
+        path: the file.
+        values: the flags.
+        about: a comment for its first line.
+    """
+    import yaml
+
+    text = yaml.safe_dump(dict(values), sort_keys=True, allow_unicode=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f"# {about}\n{text}")

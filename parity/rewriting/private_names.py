@@ -1,0 +1,72 @@
+"""Counts the private names of TensorFlow that programs use, and those that it lacks.
+
+`check` knows TensorFlow's private modules, and not the names in them. So a name of a module that is
+there may be missing. Each is looked up in the installed TensorFlow here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from estimator_bridge.migrate.check import examine_all
+from estimator_bridge.migrate.module import Module
+from estimator_bridge.migrate.names import Fate, look_up
+from estimator_bridge.migrate.options import Options
+from estimator_bridge.migrate.rewriting import rewritten_text
+from parity.rewriting.names import verdict_of
+
+__all__ = ["private_names"]
+
+_PRIVATE = ("tensorflow.python.", "tensorflow.core.")
+
+
+def private_names(folders: Iterable[Path]) -> dict[str, Any]:
+    """Looks up the private names of repositories.
+
+    Args:
+      folders: the repositories; nothing is written there.
+
+    Returns:
+      The number of repositories that use any, of different names that `check` takes for there, and
+      of those that are missing; and the missing names that `rewrite` writes otherwise, and the
+      others.
+    """
+    options = Options()
+    rules = options.rules()
+    users = 0
+    names: set[str] = set()
+    left: set[str] = set()
+    for folder in folders:
+        found: set[str] = set()
+        for file, read in examine_all([str(folder)], options):
+            if read is None:
+                continue
+            source, module = read
+            found |= _used(module)
+            after = rewritten_text(module, rules, file.findings)[0]
+            left |= _used(module if after == source.text else Module(file.path, after))
+        users += bool(found)
+        names |= found
+    missing = {name for name in names if verdict_of(name) != "right"}
+    return {
+        "repositories": users,
+        "names": len(names),
+        "missing": len(missing),
+        "rewritten": sorted(missing - left),
+        "by hand": sorted(missing & left),
+    }
+
+
+def _used(module: Module) -> set[str]:
+    """Returns the private names of a source that `check` takes for there, modules included."""
+    targets = {found.target for found in module.imports if found.bound != "*"}
+    targets |= {use.target for use in module.scopes.references if use.imported is not None}
+    found = set()
+    for target in targets:
+        if target.startswith(_PRIVATE):
+            known = look_up(module.name(target))
+            if known is not None and known.fate is Fate.SAME:
+                found.add(target)
+    return found

@@ -1,0 +1,174 @@
+"""The share of waiting, and that measuring it changes no number and loses no batch."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import estimator_bridge as eb
+from estimator_bridge.runtime import LoopResult
+from estimator_bridge.training.monitoring.drawn_batches import DrawnBatches
+from estimator_bridge.training.monitoring.input_wait import InputWait, MeasuredLoop
+
+tf1 = tf.compat.v1
+
+
+class FakeLoop:
+    """Steps of a known time, on a clock that only they move."""
+
+    request, sums, has_effects, draws_more, names = None, frozenset(), False, False, []
+
+    def __init__(self, step_secs, input_secs):
+        self.now, self.step_secs, self.input_secs = 0.0, step_secs, input_secs
+        self.calls = []
+
+    def __call__(self, iterator, steps, rng_step=0, limit=None, fed=(), start=None, singly=True):
+        is_real = iterator.element_spec.shape.rank == 1
+        taken = sum(1 for _, _ in zip(range(steps), iterator)) if is_real else steps
+        self.calls.append((steps, rng_step, start))
+        waits = self.input_secs if start is None else 0.0
+        self.now += taken * max(self.step_secs, waits)
+        return LoopResult(taken, taken < steps, 0.5, None, None, rng_step + taken)
+
+
+def measured(step_secs, input_secs, batches=10_000):
+    loop = FakeLoop(step_secs, input_secs)
+    wait = InputWait(batch_bytes=8, clock=lambda: loop.now)
+    data = iter(tf.data.Dataset.range(batches).batch(1))
+    return loop, wait, MeasuredLoop(loop, wait, DrawnBatches()), data
+
+
+@pytest.mark.parametrize(
+    ("step_secs", "input_secs"), [(0.01, 0.0), (0.01, 0.02), (0.001, 0.01), (0.01, 0.0125)]
+)
+def test_the_share_is_what_the_input_takes_beyond_the_step(step_secs, input_secs):
+    _, wait, loop, data = measured(step_secs, input_secs)
+    done = 0
+    for _ in range(5):
+        done += loop(data, 100, done, 10_000).steps
+    slow = max(step_secs, input_secs)
+    assert done == 500
+    assert wait.share() == pytest.approx(1 - step_secs / slow, abs=0.01)
+    assert wait.ready_steps_per_sec == pytest.approx(1 / step_secs)
+
+
+def test_nothing_is_known_before_a_sample():
+    _, wait, loop, data = measured(0.01, 0.02)
+    assert loop(data, 10).steps == 10  # compiles: no pace
+    assert wait.share() is None
+
+
+def test_samples_take_a_small_share_of_the_time():
+    raw, _, loop, data = measured(0.01, 0.0, batches=100_000)
+    for _ in range(100):
+        loop(data, 100)
+    sampled = sum(steps for steps, _, start in raw.calls if start is not None)
+    assert 0 < sampled < 100 * 100 * 0.1
+
+
+def test_a_sample_ends_with_the_input():
+    _, _, loop, data = measured(0.01, 0.02, batches=25)
+    results = [loop(data, 10, at, 1000) for at in (0, 10, 20)]
+    assert [(r.steps, r.input_ended) for r in results] == [(10, False), (10, False), (5, True)]
+
+
+def test_a_sample_continues_the_position_in_the_random_streams():
+    raw, _, loop, data = measured(0.01, 0.02)
+    loop(data, 10, 0)
+    loop(data, 10, 10)
+    loop(data, 10, 20)
+    assert raw.calls[-2:] == [(8, 20, None), (2, 28, 20)]
+
+
+def element(number):
+    return {
+        "dense": tf.fill([tf.cast(number % 3 + 1, tf.int32)], number),
+        "sparse": tf.sparse.from_dense(tf.fill([2, 2], number)),
+        "ragged": tf.RaggedTensor.from_row_lengths(tf.fill([3], number), [1, 2]),
+    }
+
+
+def test_batches_of_any_kind_are_drawn_in_order_and_none_is_lost():
+    data = iter(tf.data.Dataset.range(12).map(element).prefetch(4))
+    batches = DrawnBatches()
+    seen = [int(next(data)["dense"][0])]
+    for count in (1, 3, 2):
+        drawn = batches.draw(data, count)
+        assert drawn.element_spec == data.element_spec
+        found = list(drawn)
+        assert all(int(one["sparse"].values[0]) == int(one["dense"][0]) for one in found)
+        seen += [int(one["dense"][0]) for one in found]
+        seen.append(int(next(data)["dense"][0]))
+    assert seen == list(range(10))
+    assert [int(one["dense"][0]) for one in batches.draw(data, 5)] == [10, 11]
+    assert batches.shapes[0] == [2]  # of the first element drawn, 1
+
+
+def model_fn(features, labels, mode):
+    noisy = features["x"] * tf1.random_uniform(tf.shape(features["x"]), seed=3)
+    prediction = tf1.layers.dense(noisy, 1, name="layer")
+    loss = tf.reduce_mean(tf.square(prediction[:, 0] - labels))
+    step = tf1.train.get_or_create_global_step()
+    return eb.EstimatorSpec(
+        mode,
+        loss=loss,
+        predictions={"y": prediction},
+        train_op=tf1.train.AdamOptimizer(0.01).minimize(loss, step),
+    )
+
+
+def input_fn():
+    x = np.arange(1200, dtype=np.float32).reshape(400, 3) / 1200
+    data = tf.data.Dataset.from_tensor_slices(({"x": x}, x[:, 0]))
+    return data.shuffle(400, seed=2).repeat(6).batch(4)
+
+
+def weights_after(folder, hooks, **steps):
+    config = eb.RunConfig(folder, tf_random_seed=1, log_step_count_steps=50)
+    estimator = eb.Estimator(model_fn, config=config)
+    estimator.train(input_fn, hooks=hooks, **steps)
+    names = ("layer/kernel", "layer/kernel/Adam_1", "global_step")
+    return [estimator.get_variable_value(name) for name in names]
+
+
+class Shown:
+    def __init__(self):
+        self.reports = []
+
+    def __call__(self, report):
+        self.reports.append(report)
+
+
+@pytest.mark.parametrize("steps", [{"max_steps": 500}, {}])
+def test_training_gives_the_same_numbers_with_a_monitor(tmp_path, steps):
+    shown = Shown()
+    monitor = eb.training.Monitor(shown, every_secs=0.0)
+    with_it = weights_after(str(tmp_path / "with"), [monitor], **steps)
+    without = weights_after(str(tmp_path / "without"), [], **steps)
+    for got, wanted in zip(with_it, without):
+        np.testing.assert_array_equal(got, wanted)
+    assert with_it[-1] == steps.get("max_steps", 600)
+    assert any(report.use.input_wait is not None for report in shown.reports)
+
+
+def test_replicas_that_draw_their_own_batches_give_the_same_numbers(tmp_path):
+    shown = Shown()
+
+    def trained(name, *hooks):
+        strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+        config = eb.RunConfig(
+            str(tmp_path / name),
+            tf_random_seed=1,
+            train_distribute=strategy,
+            log_step_count_steps=20,
+        )
+        estimator = eb.Estimator(model_fn, config=config)
+        estimator.train(input_fn, hooks=hooks)  # until the input ends
+        return [estimator.get_variable_value(n) for n in ("layer/kernel", "global_step")]
+
+    with_it = trained("with", eb.training.Monitor(shown, every_secs=0.0))
+    without = trained("without")
+    for got, wanted in zip(with_it, without):
+        np.testing.assert_array_equal(got, wanted)
+    assert with_it[-1] == 300  # two batches a step
+    assert any(report.use.input_wait is not None for report in shown.reports)
+    assert shown.reports[-1].examples_per_sec == pytest.approx(8 * shown.reports[-1].steps_per_sec)

@@ -1,0 +1,230 @@
+"""A training that shows itself: the line, TensorBoard's scalars, the report."""
+
+import io
+import json
+import re
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import estimator_bridge as eb
+from estimator_bridge.training.monitoring import display
+from estimator_bridge.training.monitoring.run_record import (
+    Point,
+    RunRecord,
+    Trail,
+    read_record,
+)
+
+FEATURES = {"x": np.linspace(0, 1, 64, dtype=np.float32).reshape(64, 1)}
+LABELS = np.linspace(0, 2, 64, dtype=np.float32)
+
+
+def regressor(folder, **config):
+    return eb.LinearRegressor(
+        [tf.feature_column.numeric_column("x")],
+        config=eb.RunConfig(str(folder), tf_random_seed=1, **config),
+    )
+
+
+def train_input():
+    return tf.data.Dataset.from_tensor_slices((FEATURES, LABELS)).repeat().batch(8)
+
+
+def eval_input():
+    return tf.data.Dataset.from_tensor_slices((FEATURES, LABELS)).batch(8)
+
+
+@pytest.fixture(scope="module")
+def shown_run(tmp_path_factory):
+    """A canned estimator under the environment variable, and what it wrote to a log."""
+    folder, log = tmp_path_factory.mktemp("run"), io.StringIO()
+    patch = pytest.MonkeyPatch()
+    with patch.context() as environment:
+        environment.setenv("ESTIMATOR_BRIDGE_MONITOR", "1")
+        environment.setattr("sys.stderr", log)
+        estimator = regressor(folder)
+        estimator.train(train_input, max_steps=1000)
+        estimator.evaluate(eval_input)
+        list(estimator.predict(eval_input))
+    return folder, log.getvalue()
+
+
+def test_the_environment_variable_shows_any_estimator(shown_run):
+    _, log = shown_run
+    assert re.search(r"^step 1,000/1,000  loss \d+\.\d{4}  .*examples/s", log, re.M)
+    assert re.search(r"^Report: .*report\.html$", log, re.M)
+    assert re.search(r"^Curves: tensorboard --logdir ", log, re.M)
+
+
+def test_the_report_is_one_file_with_everything(shown_run):
+    folder, _ = shown_run
+    page = (folder / "report.html").read_text()
+    sections = re.findall("<h2>(.*?)</h2>", page)
+    assert sections == ["Curves", "Evaluations", "Throughput", "Predictions", "Configuration"]
+    for part in ("average_loss", "examples per second", "global batch size", "RunConfig"):
+        assert part in page, part
+    assert page.count("<svg") >= 3
+    assert not re.search(r'(src|href)="(?!data:|#)', page)
+    assert len(re.findall(r"<code>\[", page)) >= 10  # ten predictions
+
+
+def test_the_figures_are_in_tensorboard(shown_run):
+    folder, _ = shown_run
+    found = eb.experimental.read_eval_metrics(folder)
+    tags = {tag for values in found.values() for tag in values}
+    assert {"monitor/flops_per_sec", "monitor/input_wait_share"} <= tags
+
+
+def test_train_and_evaluate_writes_the_report_at_its_end(tmp_path, monkeypatch):
+    monkeypatch.setenv("ESTIMATOR_BRIDGE_MONITOR", "report")
+    estimator = regressor(tmp_path, save_checkpoints_steps=20)
+    eb.train_and_evaluate(
+        estimator,
+        eb.TrainSpec(train_input, max_steps=60),
+        eb.EvalSpec(eval_input, start_delay_secs=0, throttle_secs=0),
+    )
+    page = (tmp_path / "report.html").read_text()
+    rows = re.findall(r'<tr><td class="n">(\d+)</td>', page)
+    assert rows == ["20", "40", "60"]
+
+
+def test_a_resumed_run_continues_the_record(tmp_path):
+    for steps in (300, 600):
+        regressor(tmp_path).train(
+            train_input, max_steps=steps, hooks=[eb.training.Monitor(line=False)]
+        )
+    steps = [point.step for point in read_record(str(tmp_path)).points]
+    assert steps == sorted(set(steps))
+    assert steps[0] == 1
+    assert steps[-1] == 600
+    assert 300 in steps
+
+
+def test_a_run_without_it_leaves_nothing(tmp_path):
+    regressor(tmp_path).train(train_input, max_steps=10)
+    assert not list(tmp_path.glob("*.html"))
+    assert not list(tmp_path.glob("monitor*"))
+
+
+def test_a_wrong_value_of_the_variable_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("ESTIMATOR_BRIDGE_MONITOR", "yes please")
+    with pytest.raises(ValueError, match=r"MONITOR must be 1 .*; got 'yes please'"):
+        regressor(tmp_path).train(train_input, max_steps=10)
+
+
+def test_a_slow_input_is_named_with_its_remedy(tmp_path):
+    def slowly(x, y):
+        return x, tf.ensure_shape(tf.numpy_function(_slowly, [y], tf.float32), [None])
+
+    def slow_input():
+        return train_input().map(slowly)
+
+    said = []
+    monitor = eb.training.Monitor(lambda report: None, said.append)
+    regressor(tmp_path).train(slow_input, max_steps=600, hooks=[monitor])
+    assert any(
+        re.match(r"Steps waited for their input \d\d% .* Let the input run", s) for s in said
+    )
+    assert "Steps waited for their input" in (tmp_path / "report.html").read_text()
+
+
+def _slowly(value):
+    time.sleep(0.004)
+    return value
+
+
+def test_a_damaged_record_is_begun_anew(tmp_path):
+    (tmp_path / "monitor.json").write_text('{"points": [{"nostep": 1}]}')
+    assert read_record(str(tmp_path)) == RunRecord()
+
+
+def test_a_long_record_stays_short():
+    record = RunRecord().with_points([Point(step) for step in range(2500)])
+    assert len(record.points) <= 1000
+    assert record.points[-1].step == 2499
+
+
+def test_a_lost_run_gives_way_to_the_one_that_resumed():
+    record = RunRecord().with_points([Point(1), Point(100), Point(200)])
+    again = record.with_points([Point(101), Point(150)])
+    assert [point.step for point in again.points] == [1, 100, 101, 150]
+
+
+def test_a_report_of_no_folder_says_what_to_give(tmp_path):
+    with pytest.raises(FileNotFoundError, match="Give the model_dir of an estimator"):
+        eb.training.write_report(tmp_path / "gone")
+
+
+def test_names_are_escaped(tmp_path):
+    text = {"configuration": {"<b>": "a & b"}, "points": [], "notes": ["<i>"], "samples": []}
+    (tmp_path / "monitor.json").write_text(json.dumps(text))
+    page = Path(eb.training.write_report(tmp_path)).read_text()
+    assert "&lt;b&gt;" in page
+    assert "a &amp; b" in page
+    assert "<i></" not in page
+
+
+def test_a_notebook_has_one_line_that_changes():
+    shown = []
+
+    class Handle:
+        def update(self, what, raw):
+            shown.append((what, raw))
+
+    def show(what, raw, display_id=False):
+        shown.append((what, raw, display_id))
+        return Handle()
+
+    notebook = display.NotebookDisplay(show)
+    for step in (1, 2, 3):
+        notebook.report(eb.training.StepReport(step, 3, 0.5))
+    assert shown == [
+        ({"text/plain": "step 1/3  loss 0.5000"}, True, True),
+        ({"text/plain": "step 2/3  loss 0.5000"}, True),
+        ({"text/plain": "step 3/3  loss 0.5000"}, True),
+    ]
+
+
+def test_a_line_tells_waiting_and_flops():
+    from estimator_bridge.training.monitoring.line import sentence
+
+    use = eb.training.MachineUse(0.25, flops_per_sec=3e9, matrix_share=0.015)
+    report = eb.training.StepReport(5, None, 0.25, 2.0, 64.0, None, use)
+    assert sentence(report) == (
+        "step 5  loss 0.2500  2 steps/s  64 examples/s  25% waiting for input  "
+        "3 GFLOP/s (1.5% of peak)"
+    )
+
+
+def profiled(folder, first, last, **config):
+    hook = eb.training.ProfileSteps(first, last, str(folder))
+    regressor(folder, **config).train(train_input, max_steps=60, hooks=[hook])
+    return list(folder.glob("plugins/profile/*/*.xplane.pb"))
+
+
+def test_steps_are_profiled_once(tmp_path):
+    assert len(profiled(tmp_path, 20, 30)) == 1
+
+
+def test_a_training_that_ends_earlier_ends_the_profile(tmp_path):
+    assert len(profiled(tmp_path, 50, 500)) == 1
+    tf.profiler.experimental.start(str(tmp_path))  # nothing is in progress
+    tf.profiler.experimental.stop(save=False)
+
+
+@pytest.mark.parametrize("steps", [(0, 5), (9, 3)])
+def test_steps_to_profile_are_in_order(steps):
+    with pytest.raises(ValueError, match="steps from 1 on, in order; got"):
+        eb.training.ProfileSteps(*steps, "folder")
+
+
+def test_a_trail_has_few_points_of_a_long_run():
+    trail = Trail(0.0)
+    for second in range(1, 20_000):
+        trail.add(eb.training.StepReport(second, 20_000), float(second))
+    assert trail.add(eb.training.StepReport(20_000, 20_000), 20_000.0)
+    assert 100 < len(trail.points) < 700

@@ -1,0 +1,47 @@
+"""Which compiled loop serves a call, and when another one is compiled."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from estimator_bridge.training.loop_cache import LoopCache
+
+
+@pytest.fixture
+def made():
+    return []
+
+
+@pytest.fixture
+def cache(made):
+    def make(fetches, fed, sums):
+        loop = SimpleNamespace(
+            request=SimpleNamespace(fetches=fetches, fed=fed),
+            sums=frozenset(sums),
+            has_effects=False,
+            draws_more=False,
+        )
+        made.append(loop)
+        return loop
+
+    return LoopCache(make, may_do_more=True)
+
+
+def test_equal_requests_share_a_loop(cache, made):
+    both = cache.loop(["a:0", "b:0"], ())
+    assert cache.loop(["a:0", "b:0"], ()) is both
+    assert cache.loop(["b:0", "a:0"], ()) is both
+    assert cache.loop(["a:0", "b:0"], ("x:0",)) is not both
+    assert cache.loop(["a:0", "b:0"], ()) is both
+    assert cache.loop(["a:0", "b:0"], (), ["sum"]) is not both
+    assert len(made) == 3
+
+
+def test_single_steps_that_fetch_less_get_their_own_loop_after_a_hundred(cache, made):
+    both = cache.loop(["a:0", "b:0"], (), is_single=True)
+    served = [cache.loop(["a:0"], (), is_single=True) for _ in range(101)]
+    assert served[:100] == [both] * 100
+    assert served[100] is made[1]
+    assert made[1].request.fetches == ("a:0",)
+    assert cache.loop(["a:0"], (), is_single=True) is made[1]
+    assert cache.loop(["a:0", "b:0"], ()) is both

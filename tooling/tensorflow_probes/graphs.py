@@ -1,0 +1,81 @@
+"""Probes of the operations of graphs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge import tensorflow_private as private
+from tooling.tensorflow_probes.registry import check, graph_types, names_of, new_graph, probe
+
+v1 = tf.compat.v1
+_train = v1.train
+
+
+@probe("Maker", "operations_made_otherwise")
+def _made_otherwise() -> None:
+    def make(inputs: Any, name: Any, attrs: Any) -> tf.Operation:
+        del name, attrs
+        return tf.raw_ops.Neg(x=inputs[0]).op
+
+    with new_graph() as graph, private.operations_made_otherwise({"Square": make}):
+        tf.square(tf.constant(2.0))
+        check(graph_types(graph) == ["Const", "Neg"], f"{graph_types(graph)}")
+
+
+@probe("make_operations_otherwise")
+def _make_for_good() -> None:
+    private.make_operations_otherwise({})
+    check(hasattr(tf.Graph._create_op_internal, "__wrapped__"), "operations are not seen")
+
+
+@probe("import_below_control_edges")
+def _import_below() -> None:
+    definition = tf.Graph().as_graph_def()
+    with new_graph() as graph:
+        x = tf.constant(1.0)
+        with graph.control_dependencies([x.op]), private.import_below_control_edges():
+            tf.graph_util.import_graph_def(definition, {}, [])
+        check(graph_types(graph) == ["Const"], "more than the graph")
+
+
+@probe("branches_in_name_scopes")
+def _branches() -> None:
+    names: list[str] = []
+
+    def branch() -> tf.Tensor:
+        names.append(tf.constant(1.0, name="made").name)
+        return tf.constant(2.0)
+
+    with new_graph(), private.branches_in_name_scopes(), v1.name_scope("outer"):
+        v1.enable_control_flow_v2()
+        tf.cond(tf.constant(True), branch, branch)
+    check(names[0].startswith("outer/"), f"a branch's operation is called {names[0]}")
+
+
+@probe("clear_device", "replace_input", "control_flow_context")
+def _changes_of_operations() -> None:
+    with new_graph() as graph, v1.Session() as session:
+        with tf.device("/CPU:0"):
+            x = tf.identity(tf.constant(1.0))
+        private.clear_device(x.op)
+        check(x.device == "", "the device stays")
+        private.replace_input(x.op, 0, tf.constant(5.0))
+        check(session.run(x) == 5, "the input stays")
+        check(private.control_flow_context(graph) is None, "there is a context")
+
+
+@probe("loss_is_scaled", "last_loss_reduction")
+def _losses() -> None:
+    with new_graph() as graph:
+        v1.losses.mean_squared_error(tf.zeros([2]), tf.zeros([2]))
+        check(private.last_loss_reduction(graph) == "weighted_sum_by_nonzero_weights", "reduction")
+        check(not private.loss_is_scaled(graph), "scaled without a strategy")
+    names = names_of(_train.Optimizer)
+    check("_is_loss_scaled_by_optimizer" in names, "optimizers note scaled losses elsewhere")
+
+
+@probe("xla_op_types")
+def _xla_types() -> None:
+    check({"MatMul", "Conv2D"} <= set(private.xla_op_types()), "MatMul and Conv2D are not listed")

@@ -1,0 +1,63 @@
+"""Probes of session-run hooks."""
+
+from __future__ import annotations
+
+import tempfile
+
+import tensorflow as tf
+
+from estimator_bridge import tensorflow_private as private
+from tooling.tensorflow_probes.registry import check, new_graph, probe
+
+v1 = tf.compat.v1
+_train = v1.train
+
+
+@probe("watched_loss", "final_step", "has_waited", "timer_of", "timer_periods", "logged_calls",
+        "count_logged_calls", "move_next_step", "profile_path")  # fmt: skip
+def _hooks() -> None:
+    with new_graph(), tempfile.TemporaryDirectory() as folder:
+        loss = tf.constant(1.0)
+        _train.get_or_create_global_step()
+        check(private.watched_loss(_train.NanTensorHook(loss)) is loss, "NanTensorHook")
+        check(private.final_step(_train.StopAtStepHook(last_step=7)) == 7, "StopAtStepHook")
+        waiter = _train.GlobalStepWaiterHook(3)
+        check(private.has_waited(waiter) is False, "GlobalStepWaiterHook")
+        waiter.begin()
+        check("_worker_is_started" in vars(waiter), "GlobalStepWaiterHook, when it has begun")
+        log = _train.LoggingTensorHook([loss], every_n_iter=5)
+        check(private.timer_periods(private.timer_of(log)) == (5, None), "LoggingTensorHook")
+        check(private.logged_calls(log) == 0, "calls before begin()")
+        log.begin()
+        private.count_logged_calls(log, 4)
+        check(private.logged_calls(log) == 4, "calls that were not made")
+        profiler = _train.ProfilerHook(save_steps=2, output_dir=folder)
+        profiler.begin()
+        private.move_next_step(profiler, 9)
+        check(profiler._next_step is None, "ProfilerHook's next step")
+        check(private.profile_path(profiler).startswith(folder), "ProfilerHook's path")
+        summaries = _train.SummarySaverHook(2, output_dir=folder, summary_op=tf.constant(b""))
+        check(private.timer_periods(private.timer_of(summaries))[0] == 2, "SummarySaverHook")
+
+
+@probe("checkpoint_folder", "checkpoint_path", "saver_of", "listeners_of", "write_graph_def")
+def _saver_hook() -> None:
+    with new_graph(), tempfile.TemporaryDirectory() as folder:
+        v1.get_variable("w", [])
+        saver = _train.Saver()
+        hook = _train.CheckpointSaverHook(folder, save_steps=1, saver=saver)
+        check(private.checkpoint_folder(hook) == folder, "the folder")
+        check(private.checkpoint_path(hook) == f"{folder}/model.ckpt", "the path")
+        check(private.saver_of(hook) is saver, "the saver")
+        private.listeners_of(hook).append("listener")
+        check(private.listeners_of(hook) == ["listener"], "the listeners are a copy")
+        check("_save_graph_def" in vars(hook), "graph.pbtxt is chosen elsewhere")
+        private.write_graph_def(hook, wanted=False)
+
+
+@probe("open_event_writers")
+def _writers() -> None:
+    with new_graph(), tempfile.TemporaryDirectory() as folder:
+        writer = v1.summary.FileWriterCache.get(folder)
+        check(writer in private.open_event_writers(), "a writer of the cache is not listed")
+        v1.summary.FileWriterCache.clear()

@@ -1,0 +1,86 @@
+"""Probes of checkpoints, datasets, variables and optimizers."""
+
+from __future__ import annotations
+
+import tempfile
+
+import tensorflow as tf
+
+from estimator_bridge import tensorflow_private as private
+from tooling.tensorflow_probes.registry import check, new_graph, probe
+
+v1 = tf.compat.v1
+_train = v1.train
+
+
+@probe("next_to_delete")
+def _next_to_delete() -> None:
+    with new_graph(), v1.Session() as session, tempfile.TemporaryDirectory() as folder:
+        v1.get_variable("w", [], initializer=tf.zeros_initializer())
+        session.run(v1.global_variables_initializer())
+        saver = _train.Saver(max_to_keep=1)
+        saved = saver.save(session, f"{folder}/c", 1)
+        check(private.next_to_delete(saver, f"{folder}/c-2") == saved, "the first of two stays")
+
+
+@probe("last_meta_graph")
+def _meta_graph() -> None:
+    with new_graph(), v1.Session() as session, tempfile.TemporaryDirectory() as folder:
+        builder = v1.saved_model.Builder(f"{folder}/export")
+        builder.add_meta_graph_and_variables(session, ["serve"])
+        tags = list(private.last_meta_graph(builder).meta_info_def.tags)
+        check(tags == ["serve"], f"tags {tags}")
+
+
+@probe("read_profile")
+def _profile() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/x.pb"
+        with open(path, "wb") as file:
+            file.write(b"")
+        check(len(private.read_profile(path).planes) == 0, "an empty XSpace has planes")
+
+
+@probe("iterator_state", "iterator_resource")
+def _iterators() -> None:
+    with private.eager_mode():
+        iterator = iter(tf.data.Dataset.range(3))
+        check(private.iterator_resource(iterator).dtype == tf.resource, "it is no resource")
+        check(private.iterator_state(iterator).dtype == tf.variant, "its state is no variant")
+
+
+@probe("restore_variable_v1")
+def _variable_v1() -> None:
+    private.restore_variable_v1()
+
+
+@probe("saved_slice", "tensor_conversion", "replace_tensor_conversion")
+def _variables() -> None:
+    with new_graph():
+        parted = v1.get_variable("p", [4], partitioner=v1.fixed_size_partitioner(2))
+        part = private.saved_slice(next(iter(parted)))
+        check((part.full_name, part.var_offset) == ("p", [0]), "the part of a variable")
+        whole = v1.get_variable("w", [], use_resource=True)
+        check(private.saved_slice(whole) is None, "a whole variable is a part")
+        check(callable(private.tensor_conversion(whole)), "the conversion")
+        private.replace_tensor_conversion(
+            whole, lambda dtype=None, name=None, as_ref=False: tf.constant(7.0)
+        )
+        check(tf.get_static_value(tf.convert_to_tensor(whole)) == 7, "another conversion is used")
+
+
+@probe("AdamTensors", "adam_tensors")
+def _adam() -> None:
+    with new_graph(), v1.Session() as session:
+        optimizer = _train.AdamOptimizer(0.5, beta1=0.25)
+        w = v1.get_variable("w", [], use_resource=True, initializer=tf.zeros_initializer())
+        optimizer.minimize(w * 2.0)
+        session.run(v1.global_variables_initializer())
+        found = session.run(list(private.adam_tensors(optimizer)))
+        check(found[:2] == [0.5, 0.25] and found[4] == 0.25, f"other tensors: {found}")
+
+
+@probe("shard_reduction")
+def _shards() -> None:
+    made = v1.tpu.CrossShardOptimizer(_train.GradientDescentOptimizer(1.0))
+    check(private.shard_reduction(made) == v1.losses.Reduction.MEAN, "the reduction")

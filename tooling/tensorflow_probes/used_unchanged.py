@@ -1,0 +1,156 @@
+"""Probes of the private names that are used as TensorFlow has them."""
+
+from __future__ import annotations
+
+import pkgutil
+import tempfile
+
+import tensorflow as tf
+
+from estimator_bridge import tensorflow_private as private
+from tooling.tensorflow_probes.registry import check, graph_types, names_of, new_graph, probe
+
+v1 = tf.compat.v1
+_train = v1.train
+
+
+@probe("eager_context", "eager_mode", "reset_eager_context")
+def _eager() -> None:
+    with new_graph(), private.eager_mode():
+        check(tf.executing_eagerly(), "eager_mode is not eager inside a graph")
+    for name in ("call_function", "configure_coordination_service", "_collective_ops_server_def"):
+        check(hasattr(private.eager_context(), name), f"the eager context has no {name}")
+    check(callable(private.reset_eager_context), "it is no function")
+
+
+@probe("SessionInterface")
+def _session() -> None:
+    with new_graph(), v1.Session() as session:
+        check(isinstance(session, private.SessionInterface), "a Session is none")
+
+
+@probe("PerReplica")
+def _per_replica() -> None:
+    values = private.PerReplica([tf.constant(1), tf.constant(2)])
+    check(len(values.values) == 2, "its values are gone")
+
+
+@probe("IndexedSlicesValue")
+def _slices() -> None:
+    check(private.IndexedSlicesValue._fields == ("values", "indices", "dense_shape"), "fields")
+
+
+@probe("op_def")
+def _op_def() -> None:
+    check(private.op_def("RandomUniform").is_stateful, "RandomUniform is not stateful")
+    check(private.op_def("NoSuchOperation") is None, "an unknown operation is known")
+
+
+@probe("BaseResourceVariable", "UninitializedVariable")
+def _resource_variable() -> None:
+    with new_graph():
+        made = private.UninitializedVariable(shape=[2], dtype=tf.float32, name="w")
+        check(isinstance(made, private.BaseResourceVariable), "it is of another class")
+        check(made.shape == [2] and made.op.type == "VarHandleOp", "another operation")
+
+
+@probe("lookup_ops")
+def _lookup() -> None:
+    with new_graph(), v1.Session() as session:
+        table = private.lookup_ops.index_table_from_tensor(["a", "b"])
+        found = table.lookup(tf.constant(["b", "z"]))
+        session.run(v1.tables_initializer())
+        check(session.run(found).tolist() == [1, -1], "ids are others")
+
+
+@probe("contrib_summary", "contrib_should_record_summaries")
+def _summary() -> None:
+    with new_graph(), v1.Session() as session, tempfile.TemporaryDirectory() as folder:
+        with private.contrib_summary.create_file_writer(folder).as_default():
+            silent = tf.identity(private.contrib_should_record_summaries())
+            with private.contrib_summary.always_record_summaries():
+                always = tf.identity(private.contrib_should_record_summaries())
+        check(session.run([silent, always]) == [False, True], "when it records has changed")
+    for name in ("all_v2_summary_ops", "generic", "graph_v1", "legacy_raw_flush", "scalar"):
+        check(hasattr(private.contrib_summary, name), f"{name} is gone")
+
+
+@probe("KMeansGraph")
+def _kmeans() -> None:
+    with new_graph():
+        made = private.KMeansGraph(tf.zeros([4, 2]), 2, use_mini_batch=False)
+        check(len(made.training_graph()) >= 5, "training_graph() returns fewer values")
+
+
+@probe("saved_model_utils", "function_utils", "nest", "dataset_options")
+def _modules() -> None:
+    check(private.saved_model_utils.EXPORT_TAG_MAP, "EXPORT_TAG_MAP is gone")
+    check(private.function_utils.fn_args(lambda x, y: x) == ("x", "y"), "fn_args differ")
+    check(private.nest.flatten_up_to([1, 2], [[3], 4]) == [[3], 4], "flatten_up_to differs")
+    check(private.dataset_options.Options().DESCRIPTOR.fields_by_name["deterministic"], "gone")
+
+
+@probe("tpu_feature_columns", "EMBEDDING_COLUMN", "SHARED_EMBEDDING_COLUMN", "shared_table_name",
+        "CORE_EMBEDDING_COLUMNS", "columns_as_on_a_cpu", "is_v2_column")  # fmt: skip
+def _columns() -> None:
+    plain = [tf.feature_column.categorical_column_with_identity(key, 4) for key in "ab"]
+    check(private.is_v2_column(plain[0]), "a column of tf.feature_column is V1's")
+    one = v1.tpu.experimental.embedding_column(plain[0], 2)
+    shared = v1.tpu.experimental.shared_embedding_columns(plain, 2)
+    check(isinstance(one, private.EMBEDDING_COLUMN), "embedding_column is of another class")
+    check(isinstance(shared[0], private.SHARED_EMBEDDING_COLUMN), "shared ones are of another")
+    check(private.shared_table_name(shared[0]) == "a_b_shared_embedding", "the table's name")
+    check(len(private.CORE_EMBEDDING_COLUMNS) == 2, "those on a core")
+    with private.columns_as_on_a_cpu():
+        check(private.tpu_feature_columns._is_running_on_cpu(), "it does not count")
+
+
+@probe("tpu_training_loop", "tpu_ops", "TPUInfeedQueue", "get_tpu_context")
+def _tpu() -> None:
+    context = private.get_tpu_context()
+    before = context.number_of_shards
+    context.set_number_of_shards(3)
+    check(v1.tpu.CrossShardOptimizer and context.number_of_shards == 3, "the number of shards")
+    context.set_number_of_shards(before)
+    with new_graph(), v1.Session() as session:
+        turns = private.tpu_training_loop.repeat(3, lambda x: x + 1, [tf.constant(0)])
+        check(session.run(turns[0] if isinstance(turns, list) else turns) == 3, "repeat")
+    for name in ("infeed_dequeue_tuple", "infeed_enqueue_tuple", "outfeed_enqueue_tuple"):
+        check(hasattr(private.tpu_ops, name), f"{name} is gone")
+    check(private.TPUInfeedQueue(number_of_tuple_elements=2).number_of_tuple_elements == 2, "it")
+
+
+@probe("existing_global_step_read", "global_step_read")
+def _step_read() -> None:
+    with new_graph():
+        check(private.existing_global_step_read() is None, "there is one before it is made")
+        _train.get_or_create_global_step()
+        check(private.global_step_read() is private.existing_global_step_read(), "two reads")
+
+
+@probe("control_flow_util_v2", "gen_xla_ops", "XLAControlFlowContext", "xla_context",
+        "xla_context_of_cpus", "loops_keep_what_gradients_need", "xla_all_reduce",
+        "xla_replica_id")  # fmt: skip
+def _xla() -> None:
+    with new_graph() as graph:
+        with private.xla_context_of_cpus(), private.loops_keep_what_gradients_need():
+            check(private.control_flow_context(graph) is not None, "there is no XLA context")
+            x = tf.zeros([4])
+            tf.gradients(tf.slice(x, [1], [2]), x)
+        check("XlaDynamicUpdateSlice" not in graph_types(graph), "a gradient has XLA's operation")
+        with private.xla_context():
+            private.xla_all_reduce(tf.zeros([2]), [[0, 1]], "sum")
+            private.xla_replica_id()
+        check(
+            {"XlaAllReduce", "XlaReplicaId"} <= set(graph_types(graph)), "operations of other types"
+        )
+        check(private.control_flow_context(graph) is None, "the context was not left")
+
+
+@probe("INHERITED")
+def _inherited() -> None:
+    for place, words in private.INHERITED.items():
+        kind = pkgutil.resolve_name(place)
+        there = {name for parent in kind.__mro__ for name in (*vars(parent), *names_of(parent))}
+        gone = sorted(set(words.split()) - there)
+        check(not gone, f"{place} has no {', '.join(gone)}")
