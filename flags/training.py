@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from absl import flags as absl_flags
 
-__all__ = ["MODES", "define_training_flags", "phases"]
+__all__ = ["APIS", "MODES", "define_training_flags", "phases"]
 
 absl_flags.disclaim_key_flags()
 
@@ -19,6 +19,8 @@ MODES = {
     "predict": ("predict",),
     "export": ("export",),
 }
+# The values of --api.
+APIS = ("estimator", "keras", "loop")
 
 
 def phases(mode: str) -> tuple[str, ...]:
@@ -60,6 +62,13 @@ def define_training_flags(
         list(MODES),
         "What to do. 'all' trains, evaluates, predicts a few examples and exports; "
         "'train_and_evaluate' evaluates each checkpoint while it trains, and exports the best.",
+        flag_values=flag_values,
+    )
+    absl_flags.DEFINE_enum(
+        "api",
+        "estimator",
+        list(APIS),
+        "How to train the same model: with an estimator, with Keras's fit, or in a custom loop.",
         flag_values=flag_values,
     )
     integers = {

@@ -25,6 +25,16 @@ _POSITIVE = (
     "overfit_batches",
     "early_stopping_evals",
 )
+_ESTIMATOR_ONLY = (
+    "grace_secs",
+    "watchdog_secs",
+    "async_checkpoints",
+    "compile_for",
+    "xla",
+    "profile",
+    "mixed_precision",
+    "early_stopping_evals",
+)
 _SECONDS = ("grace_secs", "watchdog_secs")
 # Steps are counted in 64 bits, everything else in 32. A longer time would overflow a timer.
 _MOST_STEPS, _MOST, _MOST_SECONDS = 2**62, 2**31 - 1, 10**9
@@ -70,6 +80,7 @@ def check_flags(flag_values: absl_flags.FlagValues, num_replicas: int | None = N
     problems = [
         *_numbers(flag_values),
         *_compile_for(flag_values),
+        *_api(flag_values),
         *_accelerator(flag_values),
         *_batch_sizes(flag_values, num_replicas),
         *_folders(flag_values),
@@ -99,6 +110,19 @@ def _numbers(flag_values: absl_flags.FlagValues) -> Iterator[str]:
     seed = flag_values.tf_random_seed
     if seed is not None and not 0 <= seed < 2**31:
         yield f"--tf_random_seed={_shortened(seed)}: want a number from 0 to {2**31 - 1}"
+
+
+def _api(flag_values: absl_flags.FlagValues) -> Iterator[str]:
+    if flag_values.api == "estimator":
+        return
+    for name in _ESTIMATOR_ONLY:
+        if flag_values[name].value not in (None, False):
+            yield f"--{name} works with --api=estimator only, got --api={flag_values.api}"
+    if flag_values.mode in ("train_and_evaluate", "train_and_eval"):
+        yield (
+            f"--mode={flag_values.mode} works with --api=estimator only, got "
+            f"--api={flag_values.api}: use --mode=all, which evaluates at the end"
+        )
 
 
 def _compile_for(flag_values: absl_flags.FlagValues) -> Iterator[str]:

@@ -11,6 +11,7 @@ from absl import flags as absl_flags
 import estimator_bridge as eb
 from flags import Accelerator
 from models.errors import UserError
+from models.keras_trainer import KerasTrainer, Settings, make_strategy
 
 __all__ = ["build_estimator"]
 
@@ -24,8 +25,11 @@ def build_estimator(
     *,
     model_dir: str,
     params: dict[str, Any],
-) -> eb.Estimator:
+    report: Callable[[Any], None],
+) -> eb.Estimator | KerasTrainer:
     """Builds a `TPUEstimator` in TPU mode, or else a plain `Estimator`, of the same model.
+
+    With `--api=keras` or `--api=loop` it is a `KerasTrainer`, with an estimator's methods.
 
     Args:
         model: the model to train.
@@ -33,6 +37,7 @@ def build_estimator(
         accelerator: the accelerator that the flags select on this machine.
         model_dir: folder of checkpoints and summaries.
         params: parameters for the model's functions.
+        report: called with the progress, unless an estimator's hook reports it.
 
     Returns:
         The estimator.
@@ -43,6 +48,18 @@ def build_estimator(
     """
     every = flag_values.save_checkpoints_steps
     seed = flag_values.tf_random_seed
+    if flag_values.api != "estimator":
+        settings = Settings(
+            flag_values.api,
+            model_dir,
+            params,
+            every,
+            flag_values.iterations_per_loop,
+            flag_values.train_batch_size,
+            seed,
+        )
+        named = _resolver(flag_values, accelerator) if accelerator.use_tpu else None
+        return KerasTrainer(model, make_strategy(named), settings, report)
     session_config = _with_xla() if flag_values.xla else None
     if not accelerator.use_tpu:
         plain = _config(
@@ -53,9 +70,7 @@ def build_estimator(
             tf_random_seed=seed,
         )
         return eb.Estimator(model.model_fn, config=plain, params=params)
-    resolver = eb.tpu.TPUClusterResolver(
-        tpu=accelerator.tpu, zone=flag_values.tpu_zone, project=flag_values.gcp_project
-    )
+    resolver = _resolver(flag_values, accelerator)
     config = _config(
         eb.tpu.RunConfig,
         cluster=resolver,
@@ -76,6 +91,12 @@ def build_estimator(
         train_batch_size=flag_values.train_batch_size,
         eval_batch_size=flag_values.eval_batch_size,
         predict_batch_size=flag_values.predict_batch_size,
+    )
+
+
+def _resolver(flag_values: absl_flags.FlagValues, accelerator: Accelerator) -> Any:
+    return eb.tpu.TPUClusterResolver(
+        tpu=accelerator.tpu, zone=flag_values.tpu_zone, project=flag_values.gcp_project
     )
 
 

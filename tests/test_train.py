@@ -220,6 +220,33 @@ def test_evaluation_without_a_checkpoint_says_to_train_first(tmp_path):
     assert "--mode=train" in message
 
 
+@pytest.mark.parametrize("api", ["keras", "loop"])
+def test_the_other_ways_train_the_same_model(trained, tmp_path, api):
+    folder, _ = trained
+    flags = (*TINY, f"--api={api}", f"--data_dir={folder / 'runs/data'}", "--model_dir=run")
+    flags += ("--save_checkpoints_steps=50", "--eval_batch_size=120")
+    done = train(tmp_path, *flags, "--train_steps=60", "--mode=train")
+    assert done.returncode == 0, done.stderr
+    done = train(tmp_path, *flags, "--train_steps=120")
+    assert done.returncode == 0, done.stderr
+    assert "already at step 60 of 120: resuming" in done.stdout
+    assert re.search(r"^step 120/120  loss \d+\.\d{4}  .* examples/s", done.stdout, re.M)
+    accuracy = re.search(r"accuracy\W+(0\.\d{4})", done.stdout)
+    assert accuracy is not None and float(accuracy[1]) > 0.85
+    assert "top_2_accuracy" in done.stdout
+    assert (tmp_path / "run/ckpt-120.index").exists()
+    assert (tmp_path / "run/predictions.png").exists()
+    assert list((tmp_path / "run/export").glob("*/saved_model.pb"))
+
+
+def test_checkpoints_of_an_estimator_are_not_mixed_with_keras(trained):
+    folder, _ = trained
+    done = train(folder, *TINY, "--api=keras", "--train_steps=200", "--mode=train")
+    assert "is a checkpoint of --api=estimator" in failed(done, 1)
+    done = train(folder, "--api=loop", "--grace_secs=3")
+    assert "--grace_secs works with --api=estimator only" in failed(done, 2)
+
+
 def test_a_dry_run_shows_the_plan_and_leaves_the_folder_as_it_is(tmp_path):
     arguments = ("--dry_run", "--train_steps=600", "--learning_rate_scaling=linear")
     done = train(tmp_path, *TINY, *arguments, "--warmup_steps=20", "--model_dir=mine")

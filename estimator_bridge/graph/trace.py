@@ -21,6 +21,7 @@ from estimator_bridge.tensorflow_private import (
     get_tpu_context,
     keras_seed_source,
     loops_keep_what_gradients_need,
+    runs_on_cores,
     xla_context,
     xla_context_of_cpus,
 )
@@ -69,7 +70,7 @@ def for_tpu(strategy: tf.distribute.Strategy) -> contextlib.AbstractContextManag
 
 def is_on_tpu(strategy: tf.distribute.Strategy) -> bool:
     """Returns whether the replicas are a TPU's."""
-    return isinstance(strategy, _ON_TPU)
+    return isinstance(strategy, _ON_TPU) and not runs_on_cores(strategy)
 
 
 _ON_TPU = (

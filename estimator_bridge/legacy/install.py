@@ -5,10 +5,8 @@ from __future__ import annotations
 import importlib
 import importlib.abc
 import importlib.machinery
-import re
 import sys
 import warnings
-from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
@@ -17,11 +15,10 @@ from estimator_bridge.legacy.lazy_module import LazyModule
 from estimator_bridge.legacy.old_paths import OLD_MODULES, below
 from estimator_bridge.legacy.tf1.contrib_paths import find_contrib
 from estimator_bridge.legacy.tpu_functions import redirect_tpu_functions
+from estimator_bridge.tensorflow_namespaces import tensorflow_namespaces
 
 __all__ = ["install"]
 
-# TensorFlow's namespaces; each exists several times, because they contain each other.
-_NAMESPACE = re.compile(r"tensorflow(\._api\.v2)?(\.(v2|compat\.v[12]))*")
 _SUBMODULES = ("experimental", "export", "inputs", "tpu")
 
 
@@ -35,6 +32,8 @@ def install() -> None:
     - The package ``tensorflow_estimator`` with its modules, and ``tensorflow.python.estimator``.
       docs/library_names.md lists the names that libraries import there, private ones included.
     - ``tf.distribute.cluster_resolver.TPUClusterResolver`` as in `estimator_bridge.tpu`.
+    - ``tf.distribute.TPUStrategy``, and the functions that connect to a TPU and initialize it, for
+      emulated cores too.
     - The parameter classes of ``tf.compat.v1.tpu.experimental``, such as AdagradParameters.
     - The functions of ``tf.compat.v1.tpu`` that need a TPU, as in `estimator_bridge.tpu`.
     - The supported parts of ``tensorflow.contrib``, for imports such as ``from
@@ -59,9 +58,10 @@ def install() -> None:
     from estimator_bridge import tpu_embedding_parameters
     from estimator_bridge.duplicate_log_lines import drop_duplicate_lines
     from estimator_bridge.legacy.tpu_cluster_resolver import TPUClusterResolver
+    from estimator_bridge.runtime.tpu_api import make_tpu_api_know_cores
     from estimator_bridge.tensorflow_private import restore_variable_v1
 
-    for name, namespace in _namespaces():
+    for name, namespace in tensorflow_namespaces():
         namespace.estimator = v1 if name.endswith("v1") else v2  # type: ignore[attr-defined]
         resolvers: Any = namespace.distribute.cluster_resolver
         resolvers.TPUClusterResolver = TPUClusterResolver
@@ -70,6 +70,7 @@ def install() -> None:
                 kind = getattr(tpu_embedding_parameters, parameters)
                 setattr(namespace.tpu.experimental, parameters, kind)
             redirect_tpu_functions(namespace)
+    make_tpu_api_know_cores()
     drop_duplicate_lines()
     places = {"tensorflow": v2, "tensorflow.compat.v1": v1, "tensorflow.compat.v2": v2}
     for place, estimator in places.items():
@@ -79,12 +80,6 @@ def install() -> None:
     if not any(isinstance(finder, _OldPaths) for finder in sys.meta_path):
         _forget_the_original()
         sys.meta_path.insert(0, _OldPaths())
-
-
-def _namespaces() -> Iterator[tuple[str, ModuleType]]:
-    for name, module in list(sys.modules.items()):
-        if _NAMESPACE.fullmatch(name) and isinstance(module, ModuleType):
-            yield name, module
 
 
 def _forget_the_original() -> None:

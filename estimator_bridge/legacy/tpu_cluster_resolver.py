@@ -36,3 +36,20 @@ class TPUClusterResolver(_TensorFlows, metaclass=_Kind):
         from estimator_bridge import runtime
 
         return runtime.TPUClusterResolver(tpu, zone, project, **more)
+
+    @staticmethod
+    def connect(tpu: Any = None, zone: Any = None, project: Any = None) -> Any:
+        """Returns a resolver whose TPU, or whose cores, are connected and initialized.
+
+        Raises:
+          ValueError: there is no TPU.
+        """
+        resolver: Any = TPUClusterResolver(tpu, zone, project)
+        if resolver is None:
+            raise ValueError(
+                "TPUClusterResolver.connect() found no TPU: this machine has none, and its "
+                "environment names none. Name one, or pass 'emulated:8' for CPU cores."
+            )
+        tf.config.experimental_connect_to_cluster(resolver)
+        tf.tpu.experimental.initialize_tpu_system(resolver)
+        return resolver

@@ -160,6 +160,48 @@ class Model:
             eval_metrics=metrics,
         )
 
+    def keras_model(
+        self, spec: Any, params: Any = None, config: Any = None, **compile_arguments: Any
+    ) -> Any:
+        """Makes a compiled tf_keras model of the same functions, for ``fit`` or a custom loop.
+
+        Call it in a strategy's scope to train on several cores. ``fit``, ``evaluate`` and
+        ``predict`` use the model's own loss, metrics and predictions. The loss of a replica is
+        that of its part of the batch, and the mean of the losses is minimized, as under an
+        estimator. A loop of the program's own calls ``strategy.run(model.replica_step,
+        args=(features, labels))``.
+
+        `inference` is called with Keras's symbolic tensors. Its layers have to be tf_keras layers.
+
+        Args:
+          spec: a dataset of (features, labels) in batches, or its ``element_spec``.
+          params: the params that the functions get.
+          config: the config that they get.
+          **compile_arguments: for tf_keras's ``compile``, such as ``steps_per_execution``. An
+            ``optimizer`` replaces the model's own.
+
+        Returns:
+          A tf_keras model. Its ``inference_model`` is a plain functional model, to be saved.
+
+        Raises:
+          ValueError: the model lacks a loss or an optimizer, or the spec is not of batches of
+            dense tensors.
+          TypeError: a part returned something of the wrong type.
+        """
+        # Keras takes a second to load, which an estimator's program may not need.
+        from estimator_bridge.model.model_in_keras import Parts, keras_model
+
+        parts = Parts(
+            self._inference,
+            self._loss,
+            self._metrics,
+            self._predictions,
+            self._optimizer,
+            params,
+            config,
+        )
+        return keras_model(parts, spec, **compile_arguments)
+
     def _build(
         self, features: Any, labels: Any, mode: str, params: Any, config: Any, for_tpu: bool
     ) -> _Built:

@@ -141,7 +141,8 @@ class RunConfig(run_config.RunConfig):
                 "You cannot provide a ClusterResolver and session_config.cluster_def. "
                 "Leave one of them out."
             )
-        spec = cluster.cluster_spec()
+        # Emulated cores are in this process, where a session needs no cluster.
+        spec = None if getattr(cluster, "in_process", False) else cluster.cluster_spec()
         if spec:
             session_config.cluster_def.CopyFrom(spec.as_cluster_def())
         self._settings["session_config"] = session_config

@@ -51,10 +51,16 @@ class LocalClusterResolver:
       count: the number of devices; each is one replica.
     """
 
-    kind = ""
+    kind, noun, in_process = "", "", True
+    # As TensorFlow's resolvers say that no cluster manager started this process.
+    environment, task_type, task_id, rpc_layer = "", None, None, None
 
     def __init__(self, count: int):
         self.cores = count
+
+    def described(self) -> str:
+        """Returns the devices in words, such as '8 emulated CPU core(s)'."""
+        return f"{self.cores} {self.noun}"
 
     def master(
         self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
@@ -65,8 +71,23 @@ class LocalClusterResolver:
 
     get_master = master
 
-    def cluster_spec(self) -> None:
-        """Returns no cluster: the devices are in this process."""
+    def cluster_spec(self) -> tf.train.ClusterSpec:
+        """Returns the devices as the only worker, for programs that print its address."""
+        return tf.train.ClusterSpec({"worker": [self.master()]})
+
+    def get_job_name(self) -> str:
+        """Returns the name of the only worker's job."""
+        return "worker"
+
+    def get_tpu_system_metadata(self) -> tf.tpu.experimental.TPUSystemMetadata:
+        """Returns the number of cores: all on one host."""
+        return tf.tpu.experimental.TPUSystemMetadata(
+            num_cores=self.cores,
+            num_hosts=1,
+            num_of_cores_per_host=self.cores,
+            topology=None,
+            devices=(),
+        )
 
     def num_accelerators(
         self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
@@ -79,13 +100,13 @@ class LocalClusterResolver:
 class EmulatedClusterResolver(LocalClusterResolver):
     """CPU cores that emulate TPU cores, for tests and small runs."""
 
-    kind = "emulated"
+    kind, noun = "emulated", "emulated CPU core(s)"
 
 
 class GPUClusterResolver(LocalClusterResolver):
     """GPUs of this machine that run programs written for TPU cores."""
 
-    kind = "gpu"
+    kind, noun = "gpu", "GPU(s)"
 
 
 class NoTPUClusterResolver(tf.distribute.cluster_resolver.SimpleClusterResolver):
@@ -141,8 +162,8 @@ def TPUClusterResolver(
     Args:
       tpu: a TPU's name or address ('grpc://...'), 'local' for the TPU of this machine, or
         'emulated:N' (CPU cores) or 'gpu:N' (GPUs of this machine). None and '' use the TPU that
-        the environment names. Without one the result is None, which TF1 programs read as "no
-        TPU".
+        the environment names, or the cores of `estimator-bridge run --cores`. Without either the
+        result is None, which TF1 programs read as "no TPU".
       zone: the zone of the named TPU.
       project: the project of the named TPU.
       **kwargs: other arguments of TensorFlow's class.
@@ -154,14 +175,18 @@ def TPUClusterResolver(
       AcceleratorNotFoundError: a TPU was named that cannot be found.
       ValueError: 'emulated:N' or 'gpu:N' with an N that is not a positive number.
     """
-    if not tpu and not tpu_present():
+    if not tpu and not tpu_present() and not cores_for_any_tpu():
         return None
     named = tpu or default_tpu_name(os.environ)
     local = parse_local(named) if isinstance(named, str) else None
+    if not local and cores_for_any_tpu():
+        local = EmulatedClusterResolver(cores_for_any_tpu())
     if local:
+        # The module imports this one. The program may go on to tf.distribute.TPUStrategy.
+        from estimator_bridge.runtime.tpu_api import make_tpu_api_know_cores
+
+        make_tpu_api_know_cores()
         return local
-    if cores_for_any_tpu():
-        return EmulatedClusterResolver(cores_for_any_tpu())
     tpu = named
     resolver = tf.distribute.cluster_resolver.TPUClusterResolver
     # legacy.install() replaces it with one that calls this function.

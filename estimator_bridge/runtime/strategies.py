@@ -14,6 +14,7 @@ from estimator_bridge.runtime.accelerators import (
     ON_CORES,
     EmulatedClusterResolver,
     GPUClusterResolver,
+    LocalClusterResolver,
     NoTPUClusterResolver,
     TPUClusterResolver,
     bounded_waits,
@@ -27,7 +28,7 @@ from estimator_bridge.runtime.deadlines import connect_secs, interruptible_wait,
 from estimator_bridge.runtime.topology import assign_cores, check_cores_per_replica
 from estimator_bridge.tensorflow_private import eager_mode
 
-__all__ = ["default_strategy", "started_topology", "tpu_strategy"]
+__all__ = ["default_strategy", "local_devices", "started_topology", "tpu_strategy"]
 
 _made: dict[object, tf.distribute.Strategy] = {}
 # By address. A TPU system is initialized once: doing it again would clear its memory.
@@ -103,6 +104,17 @@ def _one_device(device: str) -> tf.distribute.Strategy:
     return tf.distribute.OneDeviceStrategy(device)
 
 
+def local_devices(cluster: LocalClusterResolver) -> list[str]:
+    """Returns the names of the devices that replace a TPU's cores, and makes emulated ones.
+
+    Raises:
+      TooLateError: TensorFlow has fixed its devices with fewer.
+      AcceleratorNotFoundError: there are fewer GPUs.
+    """
+    find = emulate_cores if isinstance(cluster, EmulatedClusterResolver) else _gpus
+    return find(cluster.cores)
+
+
 def _emulated(cores: int) -> tf.distribute.Strategy:
     devices = emulate_cores(cores)
     level = logging.WARN if cores_for_any_tpu() else logging.INFO
@@ -114,7 +126,7 @@ def _emulated(cores: int) -> tf.distribute.Strategy:
     return tf.distribute.MirroredStrategy(devices, tf.distribute.ReductionToOneDevice())
 
 
-def _on_gpus(count: int) -> tf.distribute.Strategy:
+def _gpus(count: int) -> list[str]:
     found = [device.name for device in tf.config.list_logical_devices("GPU")]
     if len(found) < count:
         raise AcceleratorNotFoundError(
@@ -123,7 +135,11 @@ def _on_gpus(count: int) -> tf.distribute.Strategy:
             "built for GPUs (pip install tensorflow[and-cuda]). To run on CPU cores instead, name "
             "them: 'emulated:8'."
         )
-    devices = found[:count]
+    return found[:count]
+
+
+def _on_gpus(count: int) -> tf.distribute.Strategy:
+    devices = _gpus(count)
     return tf.distribute.MirroredStrategy(devices) if count > 1 else _one_device(devices[0])
 
 

@@ -169,6 +169,7 @@ class Job:
                 "train_steps": flag_values.train_steps,
                 "warmup_steps": flag_values.warmup_steps,
             },
+            report=console.report,
         )
 
     def keep_flags(self, in_force: Mapping[str, Any]) -> None:

@@ -131,7 +131,7 @@ def test_a_program_of_compat_v1_on_emulated_cores(tmp_path):
     from common import input_fn, model_fn
     print(tf.executing_eagerly(), tf.__version__[:2], tf.estimator is tf_estimator)
     tf.constant(1) + 1  # fixes TensorFlow's devices
-    print(tf.distribute.cluster_resolver.TPUClusterResolver("", zone=None))
+    print(tf.distribute.cluster_resolver.TPUClusterResolver("", zone=None).master())
     config = tf_estimator.tpu.RunConfig(master="grpc://10.0.0.2:8470", model_dir="out")
     estimator = tf_estimator.tpu.TPUEstimator(model_fn, config=config, train_batch_size=8)
     estimator.train(input_fn, steps=2)
@@ -146,7 +146,7 @@ def test_a_program_of_compat_v1_on_emulated_cores(tmp_path):
         program=program,
         common="import tensorflow.compat.v1 as tf\n" + MODEL,
     )
-    assert out == ["True 2. True", "None", "2"], err
+    assert out == ["True 2. True", "emulated:2", "2"], err
     assert code == 1
     place = tmp_path / "program.py"
     start = err.index("Traceback (most recent call last):")

@@ -24,7 +24,7 @@ def test_emulated_cores_are_replicas():
     resolver = runtime.TPUClusterResolver("emulated:2")
     assert resolver.master() == resolver.get_master() == "emulated:2"
     assert resolver.num_accelerators() == {"TPU": 2}
-    assert resolver.cluster_spec() is None
+    assert resolver.cluster_spec().as_dict() == {"worker": ["emulated:2"]}
     assert runtime.tpu_strategy(resolver) is runtime.tpu_strategy(master="emulated:2")
 
 

@@ -53,6 +53,31 @@ def _strategies() -> None:
            "whether a server runs")  # fmt: skip
 
 
+@probe("ExtendedOnCores", "OnCores", "runs_on_cores", "validate_run_function", "without_jit")
+def _strategy_on_cores() -> None:
+    class Strategy(private.OnCores, tf.distribute.TPUStrategy):
+        def __init__(self) -> None:
+            extended = private.ExtendedOnCores(self, None, ["CPU:0"])
+            super(tf.distribute.TPUStrategy, self).__init__(extended)
+
+    with private.eager_mode():
+        strategy = Strategy.__new__(Strategy)
+        strategy.__init__()  # type: ignore[misc]
+        check(private.runs_on_cores(strategy), "the inner part is of another class")
+        check(strategy.num_replicas_in_sync == 1, "the number of replicas")
+        with strategy.scope():
+            made = tf.Variable(1.0)
+        doubled = tf.function(lambda: 2 * made, jit_compile=True)
+        check(private.without_jit(doubled) is not doubled, "a compiled function is not known")
+        run = super(tf.distribute.TPUStrategy, strategy).run
+        check(float(run(private.without_jit(doubled))) == 2.0, "a step's result")
+        try:
+            private.validate_run_function(lambda: None)
+        except NotImplementedError:
+            return
+    raise AssertionError("an eager function is allowed on a TPU")
+
+
 @probe("wrap_variable_creation")
 def _variable_creation() -> None:
     with private.eager_mode():
