@@ -44,9 +44,9 @@ class MutableHashTable(_lookup.MutableHashTable):
       key_dtype: the keys' type.
       value_dtype: the values' type.
       default_value: the value of missing keys.
-      shared_name: has no effect: tables are not shared.
       name: the operation's name, also in checkpoints.
       checkpoint: whether to save the table.
+      shared_name: has no effect, as tables are not shared; releases before 1.15 had it.
     """
 
     def __init__(
@@ -54,9 +54,9 @@ class MutableHashTable(_lookup.MutableHashTable):
         key_dtype: Any,
         value_dtype: Any,
         default_value: Any,
-        shared_name: str | None = None,
         name: str = "MutableHashTable",
         checkpoint: bool = True,
+        shared_name: str | None = None,
     ):
         del shared_name
         super().__init__(key_dtype, value_dtype, default_value, name, checkpoint)
@@ -72,9 +72,9 @@ class MutableDenseHashTable(_lookup.DenseHashTable):
       empty_key: a key that marks empty buckets, and never occurs in the table.
       deleted_key: another such key, which marks removed entries.
       initial_num_buckets: the initial number of buckets, a power of 2.
-      shared_name: has no effect: tables are not shared.
       name: the operation's name, also in checkpoints.
       checkpoint: whether to save the table.
+      shared_name: has no effect, as tables are not shared; releases before 1.15 had it.
     """
 
     def __init__(
@@ -85,9 +85,9 @@ class MutableDenseHashTable(_lookup.DenseHashTable):
         empty_key: Any,
         deleted_key: Any,
         initial_num_buckets: int | None = None,
-        shared_name: str | None = None,
         name: str = "MutableDenseHashTable",
         checkpoint: bool = True,
+        shared_name: str | None = None,
     ):
         del shared_name
         super().__init__(

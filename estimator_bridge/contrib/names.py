@@ -276,7 +276,7 @@ NAMES: dict[str, dict[str, str]] = {
         "seq2seq.helpers": "Helper",
         "seq2seq.loss": "sequence_loss",
         "seq2seq.attention_memory": "AttentionMechanism",
-        "seq2seq.monotonic_attention": """
+        "seq2seq.monotonic_mechanisms": """
             BahdanauMonotonicAttention LuongMonotonicAttention monotonic_attention safe_cumprod
         """,
         "seq2seq.scheduled_sampling": """

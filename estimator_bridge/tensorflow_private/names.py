@@ -51,6 +51,12 @@ from tensorflow.python.ops import summary_ops_v2 as contrib_summary
 from tensorflow.python.ops.clustering_ops import KMeans as KMeansGraph
 from tensorflow.python.ops.control_flow_ops import XLAControlFlowContext
 
+# Four counts in one scope, whose variables tf.contrib.metrics names so; public metrics each open
+# a scope of their own.
+from tensorflow.python.ops.metrics_impl import (
+    _confusion_matrix_at_thresholds as confusion_matrix_at_thresholds,
+)
+
 # TF1 programs test a variable's truth value to see whether it exists; TF2 variables raise there. A
 # TF1 graph runs its own initializers, so its variables must start uninitialized.
 from tensorflow.python.ops.resource_variable_ops import (
@@ -98,6 +104,7 @@ __all__ = [
     "TPUInfeedQueue",
     "UninitializedVariable",
     "XLAControlFlowContext",
+    "confusion_matrix_at_thresholds",
     "contrib_should_record_summaries",
     "contrib_summary",
     "control_flow_util_v2",

@@ -119,7 +119,7 @@ def test_names_that_are_refused():
         HParams(layers=[])
     with pytest.raises(KeyError):
         some().set_hparam("nothing", 1)
-    with pytest.raises(NotImplementedError, match="to_json"):
+    with pytest.raises(TypeError, match=r"as HParams\.to_proto returns it"):
         HParams(hparam_def=object())
 
 
@@ -208,3 +208,12 @@ def test_params_of_an_estimator(tmp_path):
 def test_reserved_params_are_refused():
     with pytest.raises(ValueError, match=r"batch_size are reserved keys.*got 4"):
         eb.tpu.TPUEstimator(linear, config=eb.tpu.RunConfig(), params=HParams(batch_size=4))
+
+
+def test_a_message_keeps_every_kind():
+    made = HParams(a=1, b=0.5, c="text", d=True, e=[1, 2], f=[0.5], g=["x"], h=[False])
+    message = made.to_proto()
+    assert HParams(hparam_def=message).values() == made.values()
+    assert HParams.from_proto(type(message).FromString(message.SerializeToString())).a == 1
+    with pytest.raises(ValueError, match="type NoneType"):
+        HParams(a=None).to_proto()

@@ -49,6 +49,17 @@ def run(folder, *arguments, **files):
     return done.returncode, done.stdout.splitlines(), done.stderr.splitlines()
 
 
+def test_a_forced_dialect_leaves_the_import_of_tensorflow_alone(tmp_path):
+    """TensorFlow executes the source of wrappers, which imports tensorflow, while it is loaded."""
+    program = """
+    import tensorflow as tf
+    print(tf.contrib.layers.l2_regularizer.__name__, tf.__version__.split(".")[0])
+    """
+    status, lines, errors = run(tmp_path, "--tf1", "program.py", program=program)
+    assert status == 0, errors
+    assert lines[-1] == "l2_regularizer 1"
+
+
 def test_a_program_of_tf1_on_emulated_cores(tmp_path):
     package = tmp_path / "site-packages" / "old_models"
     package.mkdir(parents=True)

@@ -63,6 +63,17 @@ def _lookup() -> None:
         check(session.run(found).tolist() == [1, -1], "ids are others")
 
 
+@probe("confusion_matrix_at_thresholds")
+def _confusion_matrix() -> None:
+    with new_graph(), v1.Session() as session:
+        _, updates = private.confusion_matrix_at_thresholds(
+            [True, False], [0.9, 0.8], [0.5], includes=("tp", "fp")
+        )
+        check(v1.local_variables()[0].op.name == "true_positives", "other name")
+        session.run(v1.local_variables_initializer())
+        check(session.run(updates) == {"tp": [1.0], "fp": [1.0]}, "counts are others")
+
+
 @probe("contrib_summary", "contrib_should_record_summaries")
 def _summary() -> None:
     with new_graph(), v1.Session() as session, tempfile.TemporaryDirectory() as folder:

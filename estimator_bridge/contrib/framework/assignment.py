@@ -77,7 +77,7 @@ def assign_from_checkpoint(
     else:
         for variable in var_list:
             by_name.setdefault(get_variable_full_name(variable), []).append(variable)
-    reader = tf.train.load_checkpoint(model_path)
+    reader = _reader(model_path)
     pairs = []
     for name, variables in by_name.items():
         if not reader.has_tensor(name):
@@ -118,7 +118,7 @@ def assign_from_checkpoint_fn(
         raise ValueError("var_list cannot be empty: name the variables to restore.")
     chosen: Any = var_list
     if ignore_missing_vars:
-        reader = tf.train.load_checkpoint(model_path)
+        reader = _reader(model_path)
         named = var_list
         if not isinstance(named, Mapping):
             named = {variable.op.name: variable for variable in named}
@@ -131,6 +131,13 @@ def assign_from_checkpoint_fn(
             return None
     saver = _v1.train.Saver(chosen, reshape=reshape_variables)
     return lambda session: saver.restore(session, model_path)
+
+
+def _reader(model_path: str) -> Any:
+    """Opens a checkpoint, even if there is a folder of its name beside it."""
+    if tf.io.gfile.exists(f"{model_path}.index"):
+        return _v1.train.NewCheckpointReader(model_path)
+    return tf.train.load_checkpoint(model_path)
 
 
 def _part_of(variable: Any, value: np.ndarray) -> np.ndarray:

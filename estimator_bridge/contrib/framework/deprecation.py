@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -24,7 +25,11 @@ def deprecated(date: str | None, instructions: str, warn_once: bool = True) -> C
 
     Returns:
       The decorator.
+
+    Raises:
+      ValueError: the date is not written as above, or there are no instructions.
     """
+    _check(date, instructions)
 
     def decorate(function: Callable) -> Callable:
         warn = _Warning(date, instructions, warn_once)
@@ -52,7 +57,11 @@ def deprecated_args(
 
     Returns:
       The decorator, which raises a ValueError for a function that has no such argument.
+
+    Raises:
+      ValueError: as for ``deprecated``.
     """
+    _check(date, instructions)
     silent = dict((name, _MISSING) if isinstance(name, str) else name for name in names)
 
     def is_told(name: str, value: Any) -> bool:
@@ -74,12 +83,25 @@ def deprecated_arg_values(
 
     Returns:
       The decorator, which raises a ValueError for a function that has no such argument.
+
+    Raises:
+      ValueError: as for ``deprecated``.
     """
+    _check(date, instructions)
 
     def is_told(name: str, value: Any) -> bool:
         return name in values and _is(value, values[name])
 
     return _of_arguments(date, instructions, values, is_told, warn_once, "{}={!r} is deprecated")
+
+
+def _check(date: str | None, instructions: str) -> None:
+    if date is not None and not re.fullmatch(r"20\d\d-[01]\d-[0123]\d", date):
+        raise ValueError(f"Date must be YYYY-MM-DD, got {date!r}.")
+    if not instructions:
+        raise ValueError(
+            "Don't deprecate things without conversion instructions! Say what to use instead."
+        )
 
 
 def _of_arguments(

@@ -47,8 +47,8 @@ def with_shape(expected_shape: Any, tensor: tf.Tensor) -> tf.Tensor:
     """Checks a tensor's shape, statically if it is known, otherwise at run time.
 
     Args:
-      expected_shape: sizes, or a tensor of them; unknown sizes (None) match any. An empty shape
-        also accepts a tensor of one element, which becomes a scalar.
+      expected_shape: sizes, or a tensor of them; None, or -1 in a tensor, matches any size. An
+        empty shape also accepts a tensor of one element, which becomes a scalar.
       tensor: the tensor to check.
 
     Returns:
@@ -65,7 +65,10 @@ def with_shape(expected_shape: Any, tensor: tf.Tensor) -> tf.Tensor:
                 f"Invalid dtype {expected_shape.dtype.name} for shape {expected_shape} expected of "
                 f"tensor {tensor.name}: int32 is needed."
             )
-        is_same = tf.reduce_all(tf.equal(tf.shape(tensor), expected_shape))
+        sizes, rank = tf.shape(tensor), tf.rank(tensor)
+        has_rank = tf.equal(rank, tf.size(expected_shape))  # comparing sizes would broadcast them
+        padded = tf.cond(has_rank, lambda: expected_shape, lambda: tf.fill([rank], -2))
+        is_same = tf.reduce_all(tf.equal(padded, sizes) | tf.equal(padded, -1))
         message = f"Wrong shape for {tensor.name} [expected] [actual]."
         check = _v1.Assert(is_same, [message, expected_shape, tf.shape(tensor)])
         with tf.control_dependencies([check]):
@@ -94,8 +97,9 @@ def reduce_sum_n(tensors: Sequence[tf.Tensor], name: str | None = None) -> tf.Te
     """
     if not tensors:
         raise ValueError("No tensors provided.")
-    with tf.name_scope(name or "reduce_sum_n"):
-        return tf.add_n([tf.reduce_sum(tensor) for tensor in tensors])
+    with _v1.name_scope(name, "reduce_sum_n") as scope:
+        sums = [tf.reduce_sum(tensor, name=f"{tensor.op.name}/sum") for tensor in tensors]
+        return sums[0] if len(sums) == 1 else tf.add_n(sums, name=scope)
 
 
 def remove_squeezable_dimensions(
@@ -109,18 +113,28 @@ def remove_squeezable_dimensions(
       name: a name scope.
 
     Returns:
-      Both tensors. Tensors of unknown rank are unchanged.
+      Both tensors. If a rank is unknown, the dimension is removed when they are computed.
     """
     with tf.name_scope(name or "remove_squeezable_dimensions"):
         predictions, labels = tf.convert_to_tensor(predictions), tf.convert_to_tensor(labels)
         if predictions.shape.rank is None or labels.shape.rank is None:
-            return predictions, labels
+            more = tf.rank(predictions) - tf.rank(labels)
+            return _squeezed_if(more, 1, predictions), _squeezed_if(more, -1, labels)
         more = predictions.shape.rank - labels.shape.rank
         if more == 1:
             predictions = tf.squeeze(predictions, [-1])
         elif more == -1:
             labels = tf.squeeze(labels, [-1])
         return predictions, labels
+
+
+def _squeezed_if(more: tf.Tensor, wanted: int, tensor: tf.Tensor) -> tf.Tensor:
+    """Removes a tensor's last dimension when it runs, unless its size is known and not 1."""
+    if tensor.shape.rank is not None and not tensor.shape[-1:].is_compatible_with([1]):
+        return tensor
+    return _v1.cond(
+        tf.equal(more, wanted), lambda: tf.squeeze(tensor, [-1]), lambda: tf.identity(tensor)
+    )
 
 
 def smart_constant_value(pred: Any) -> bool | None:
@@ -143,8 +157,8 @@ def smart_constant_value(pred: Any) -> bool | None:
 
 def smart_cond(
     pred: Any,
-    true_fn: Callable[[], Any],
-    false_fn: Callable[[], Any],
+    true_fn: Callable[[], Any] | None = None,
+    false_fn: Callable[[], Any] | None = None,
     name: str | None = None,
 ) -> Any:
     """Calls one function if the condition is static, otherwise builds a tf.cond of both.
@@ -157,7 +171,14 @@ def smart_cond(
 
     Returns:
       The function's result, or the tf.cond.
+
+    Raises:
+      TypeError: a function is not callable, or the condition is not one.
     """
+    if not callable(true_fn):
+        raise TypeError(f"`true_fn` must be callable. Got {true_fn!r}.")
+    if not callable(false_fn):
+        raise TypeError(f"`false_fn` must be callable. Got {false_fn!r}.")
     known = smart_constant_value(pred)
     if known is None:
         return _v1.cond(pred, true_fn, false_fn, name=name)

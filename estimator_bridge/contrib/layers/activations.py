@@ -68,13 +68,19 @@ def bias_add(
       ValueError: an unknown rank or number of channels, or NCHW with other than 4 dimensions.
     """
     first = channels_first(data_format, ("NCHW", "NHWC"))
-    with layer_scope(scope, "BiasAdd", inputs, reuse, {"bias": "biases"}) as sc:
+    with layer_scope(scope, "BiasAdd", inputs, reuse) as sc:
         inputs = tf.convert_to_tensor(inputs)
         channel_dimension(inputs.shape, "channels_first" if first else "channels_last")
         if first and inputs.shape.rank != 4:
             raise ValueError(f"Data format NCHW only supports 4D Tensor, got {inputs.shape}.")
         outputs = add_bias(
-            inputs, initializer, regularizer, trainable, variables_collections, first
+            inputs,
+            initializer,
+            regularizer,
+            trainable,
+            variables_collections,
+            first,
+            name="biases",
         )
         return apply_after(outputs, sc, None, None, activation_fn, outputs_collections)
 
@@ -172,17 +178,18 @@ def spatial_softmax(
             trainable=trainable,
             collections=(variables_collections if trainable else None, "temperature"),
         )
-        attention = tf.nn.softmax(tf.reshape(features, [-1, height * width]) / heat)
-        along = tf.meshgrid(
-            tf.linspace(-1.0, 1.0, height), tf.linspace(-1.0, 1.0, width), indexing="ij"
-        )
-        expected = [
-            tf.reduce_sum(tf.reshape(each, [height * width]) * attention, [1], keepdims=True)
-            for each in along
-        ]
-        outputs = tf.reshape(tf.concat(expected, 1), [-1, channels * 2])
-        outputs.set_shape([None, channels * 2])
-        return outputs
+        with v1.name_scope("spatial_softmax_op"):
+            attention = tf.nn.softmax(tf.reshape(features, [-1, height * width]) / heat)
+            along = tf.meshgrid(
+                tf.linspace(-1.0, 1.0, height), tf.linspace(-1.0, 1.0, width), indexing="ij"
+            )
+            expected = [
+                tf.reduce_sum(tf.reshape(each, [height * width]) * attention, [1], keepdims=True)
+                for each in along
+            ]
+            outputs = tf.reshape(tf.concat(expected, 1), [-1, channels * 2])
+            outputs.set_shape([None, channels * 2])
+            return outputs
 
 
 @add_arg_scope

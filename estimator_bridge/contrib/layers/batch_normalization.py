@@ -145,7 +145,7 @@ def batch_norm(
                 _reuse=reuse,
             )
             return apply_after(outputs, sc, None, None, activation_fn, outputs_collections)
-        can_fuse = batch_weights is None and inputs.shape.rank in (2, 4)
+        can_fuse = batch_weights is None and adjustment is None and inputs.shape.rank in (2, 4)
         kernel = _fused if fused is not False and can_fuse else _unfused
         half = inputs.dtype.base_dtype in (tf.float16, tf.bfloat16)
         dtype = tf.float32 if half and (kernel is _fused or plain) else inputs.dtype.base_dtype

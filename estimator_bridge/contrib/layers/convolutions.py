@@ -71,7 +71,7 @@ def _convolution(
       num_outputs: the number of filters.
       kernel_size: the filters' size; an int, or one per dimension.
       stride: the step between positions; an int, or one per dimension.
-      padding: 'SAME' or 'VALID'.
+      padding: 'SAME', 'VALID', or, in one dimension, 'CAUSAL': no output reads a later position.
       data_format: such as 'NHWC', the default for images, or 'NCHW'.
       rate: the step within the filter, for an atrous convolution; an int, or one per dimension.
       activation_fn: a function of the outputs; None for a linear layer.
@@ -116,6 +116,9 @@ def _convolution(
             (variables_collections, "weights"),
         )
         positions = "DHW"[-n:] if n > 1 else "W"
+        if padding.upper() == "CAUSAL":
+            inputs = _after_zeros(inputs, n_positive_integers(n, kernel_size), rate, first)
+            padding = "VALID"
         outputs = tf.nn.convolution(
             inputs,
             tf.convert_to_tensor(weights),
@@ -137,6 +140,19 @@ def _convolution(
         return apply_after(
             outputs, sc, normalizer_fn, normalizer_params, activation_fn, outputs_collections
         )
+
+
+def _after_zeros(
+    inputs: tf.Tensor, size: tuple[int, ...], rate: tuple[int, ...], first: bool
+) -> tf.Tensor:
+    """Pads sequences at their start, so that a filter ends at the position that it computes."""
+    if len(size) != 1:
+        raise ValueError(
+            f"Causal padding is only supported for conv1d, got kernel_size={list(size)}. Use "
+            "padding='SAME' or 'VALID'."
+        )
+    before = [rate[0] * (size[0] - 1), 0]
+    return tf.pad(inputs, [[0, 0], [0, 0], before] if first else [[0, 0], before, [0, 0]])
 
 
 def _positions(inputs: tf.Tensor, wanted: int | None) -> int:

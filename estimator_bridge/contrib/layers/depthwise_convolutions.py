@@ -188,11 +188,11 @@ def convolution2d_in_plane(
     Returns:
       Images with the same number of channels.
     """
-    with layer_scope(scope, "ConvInPlane", inputs, reuse, RENAMED) as sc:
+    with layer_scope(scope, "ConvInPlane", inputs, reuse) as sc:
         inputs = tf.convert_to_tensor(inputs)
         channels = channel_dimension(inputs.shape, "channels_last", min_rank=4)
         weights = weight(
-            "kernel",
+            "weights",
             [*two_element_tuple(kernel_size), 1, 1],
             inputs.dtype.base_dtype,
             weights_initializer,
@@ -209,7 +209,12 @@ def convolution2d_in_plane(
         )
         if normalizer_fn is None and biases_initializer is not None:
             outputs = add_bias(
-                outputs, biases_initializer, biases_regularizer, trainable, variables_collections
+                outputs,
+                biases_initializer,
+                biases_regularizer,
+                trainable,
+                variables_collections,
+                name="biases",
             )
         return apply_after(
             outputs, sc, normalizer_fn, normalizer_params, activation_fn, outputs_collections

@@ -63,12 +63,23 @@ def bucketized_column(source_column: Any, boundaries: Sequence[float]) -> Any:
     Args:
       source_column: the result of ``real_valued_column``.
       boundaries: the boundaries between the ranges, ascending.
+
+    Raises:
+      TypeError: the source is no column of numbers.
     """
+    if not _has_fields(source_column, "shape", "normalizer_fn"):
+        raise TypeError(
+            f"source_column must be the result of real_valued_column, got {source_column!r}."
+        )
     return tf.feature_column.bucketized_column(source_column, sorted(set(boundaries)))
 
 
 def sparse_column_with_hash_bucket(
-    column_name: str, hash_bucket_size: int, combiner: str = "sum", dtype: Any = tf.string
+    column_name: str,
+    hash_bucket_size: int,
+    combiner: str = "sum",
+    dtype: Any = tf.string,
+    hash_keys: Any = None,
 ) -> Any:
     """Makes a column of strings or integers, identified by a hash.
 
@@ -77,8 +88,18 @@ def sparse_column_with_hash_bucket(
       hash_bucket_size: the number of ids.
       combiner: see the module.
       dtype: tf.string or an integer type.
+      hash_keys: must be None: keys of several hashes, for ``hashed_embedding_column`` alone.
+
+    Raises:
+      ValueError: hash keys are given.
     """
     del combiner
+    if hash_keys is not None:
+        raise ValueError(
+            f"sparse_column_with_hash_bucket({column_name!r}, hash_keys={hash_keys!r}) identifies "
+            "a value by several hashes, which is not supported. Leave hash_keys out, and choose a "
+            "larger hash_bucket_size."
+        )
     return tf.feature_column.categorical_column_with_hash_bucket(
         column_name, hash_bucket_size, tf.as_dtype(dtype)
     )
@@ -178,7 +199,8 @@ def crossed_column(
     """Makes a column of combinations of other columns' values, identified by a hash.
 
     The hash is that of ``tf.feature_column``. Without a hash_key, contrib used another one, so its
-    checkpoints identify combinations differently.
+    checkpoints identify combinations differently. Of a column with hash buckets, the values are
+    combined themselves, not their ids, which tf.feature_column requires.
 
     Args:
       columns: sparse or bucketized columns.
@@ -189,6 +211,7 @@ def crossed_column(
       hash_key: the hash's key.
 
     Raises:
+      TypeError: a column is one of numbers without buckets.
       ValueError: a checkpoint is given.
     """
     del combiner
@@ -197,7 +220,23 @@ def crossed_column(
             "crossed_column cannot load weights from a checkpoint: got ckpt_to_load_from="
             f"{ckpt_to_load_from!r}. Use tf.train.init_from_checkpoint in model_fn."
         )
-    return tf.feature_column.crossed_column(list(columns), hash_bucket_size, hash_key)
+    crossed = [_to_cross(column) for column in columns]
+    return tf.feature_column.crossed_column(crossed, hash_bucket_size, hash_key)
+
+
+def _to_cross(column: Any) -> Any:
+    """Returns what tf.feature_column crosses for a column: the feature's key if it is hashed."""
+    if _has_fields(column, "shape", "normalizer_fn"):
+        raise TypeError(
+            f"crossed_column accepts no column of numbers, got {column.key!r}. Give its "
+            "bucketized_column."
+        )
+    return column.key if _has_fields(column, "key", "hash_bucket_size") else column
+
+
+def _has_fields(column: Any, *names: str) -> bool:
+    """Returns whether a column has fields; the classes of tf.feature_column have no public name."""
+    return set(names) <= set(getattr(column, "_fields", ()))
 
 
 def one_hot_column(sparse_id_column: Any) -> Any:

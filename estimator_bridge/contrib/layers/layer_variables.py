@@ -125,6 +125,7 @@ def add_bias(
     trainable: bool,
     variables_collections: Any,
     channels_first: bool = False,
+    name: str = "bias",
 ) -> Any:
     """Adds a bias to each channel.
 
@@ -135,10 +136,11 @@ def add_bias(
       trainable: as for ``weight``.
       variables_collections: the layer's.
       channels_first: whether the channels are the second dimension instead of the last.
+      name: the variable's name before renaming; it is part of the regularization loss's name.
     """
     size = outputs.shape.as_list()[1 if channels_first else -1]
     bias = weight(
-        "bias",
+        name,
         [size],
         outputs.dtype.base_dtype,
         initializer,

@@ -125,7 +125,7 @@ def optimize_loss(
             pairs, global_step=global_step if increment_global_step else None, name="train"
         )
         with tf.control_dependencies([update]):
-            return tf.identity(loss)
+            return tf.identity(loss, "control_dependency")
 
 
 def _after(collected: Sequence[Any], loss: Any, update_ops: Iterable[Any] | None) -> Any:
@@ -133,7 +133,7 @@ def _after(collected: Sequence[Any], loss: Any, update_ops: Iterable[Any] | None
     if not updates:
         return loss
     with tf.control_dependencies(updates):
-        return tf.identity(loss)
+        return tf.identity(loss, "control_dependency")
 
 
 def _wanted_summaries(summaries: Sequence[str] | None) -> Sequence[str]:

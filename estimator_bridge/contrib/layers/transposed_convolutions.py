@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -152,6 +153,12 @@ def _with_dims(name: str, dims: int) -> Callable[..., tf.Tensor]:
     def convolve(*args: Any, **kwargs: Any) -> tf.Tensor:
         return _transposed(*args, **kwargs, dims=dims)
 
+    parameters = dict(inspect.signature(_transposed).parameters)
+    del parameters["dims"]
+    parameters["data_format"] = parameters["data_format"].replace(default=_FORMATS[dims][0])
+    convolve.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        list(parameters.values())
+    )
     convolve.__name__ = convolve.__qualname__ = name
     return add_arg_scope(convolve)
 

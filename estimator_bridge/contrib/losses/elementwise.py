@@ -37,9 +37,9 @@ def absolute_difference(
     predictions: Any, labels: Any = None, weights: Any = 1.0, scope: str | None = None
 ) -> tf.Tensor:
     """Returns the mean of |predictions - labels|; see ``compute_weighted_loss`` for weights."""
-    with _v1.name_scope(scope, "absolute_difference"):
+    with _v1.name_scope(scope, "absolute_difference") as inner:
         predictions, labels = _pair(predictions, labels)
-        return compute_weighted_loss(tf.abs(predictions - labels), weights)
+        return compute_weighted_loss(tf.abs(predictions - labels), weights, inner)
 
 
 @add_arg_scope
@@ -47,9 +47,9 @@ def mean_squared_error(
     predictions: Any, labels: Any = None, weights: Any = 1.0, scope: str | None = None
 ) -> tf.Tensor:
     """Returns the mean squared difference; see ``compute_weighted_loss`` for weights."""
-    with _v1.name_scope(scope, "mean_squared_error"):
+    with _v1.name_scope(scope, "mean_squared_error") as inner:
         predictions, labels = _pair(predictions, labels)
-        return compute_weighted_loss(tf.square(predictions - labels), weights)
+        return compute_weighted_loss(tf.square(predictions - labels), weights, inner)
 
 
 @add_arg_scope
@@ -72,10 +72,10 @@ def log_loss(
     Returns:
       A scalar.
     """
-    with _v1.name_scope(scope, "log_loss"):
+    with _v1.name_scope(scope, "log_loss") as inner:
         p, labels = _pair(predictions, labels)
         yes, no = tf.math.log(p + epsilon), tf.math.log(1 - p + epsilon)
-        return compute_weighted_loss(-labels * yes - (1 - labels) * no, weights)
+        return compute_weighted_loss(-labels * yes - (1 - labels) * no, weights, inner)
 
 
 @add_arg_scope
@@ -98,14 +98,14 @@ def sigmoid_cross_entropy(
     Returns:
       A scalar.
     """
-    with _v1.name_scope(scope, "sigmoid_cross_entropy_loss"):
+    with _v1.name_scope(scope, "sigmoid_cross_entropy_loss") as inner:
         logits = tf.convert_to_tensor(logits)
         labels = tf.cast(multi_class_labels, logits.dtype)
         labels.shape.assert_is_compatible_with(logits.shape)
         if label_smoothing:
             labels = labels * (1 - label_smoothing) + 0.5 * label_smoothing
         losses = tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
-        return compute_weighted_loss(losses, weights)
+        return compute_weighted_loss(losses, weights, inner)
 
 
 @add_arg_scope
@@ -128,7 +128,7 @@ def softmax_cross_entropy(
     Returns:
       A scalar.
     """
-    with _v1.name_scope(scope, "softmax_cross_entropy_loss"):
+    with _v1.name_scope(scope, "softmax_cross_entropy_loss") as inner:
         logits = tf.convert_to_tensor(logits)
         labels = tf.cast(onehot_labels, logits.dtype)
         labels.shape.assert_is_compatible_with(logits.shape)
@@ -138,7 +138,7 @@ def softmax_cross_entropy(
         losses = _v1.nn.softmax_cross_entropy_with_logits_v2(
             labels=tf.stop_gradient(labels), logits=logits
         )
-        return compute_weighted_loss(losses, weights)
+        return compute_weighted_loss(losses, weights, inner)
 
 
 @add_arg_scope
@@ -156,11 +156,13 @@ def sparse_softmax_cross_entropy(
     Returns:
       A scalar.
     """
-    with _v1.name_scope(scope, "sparse_softmax_cross_entropy_loss"):
+    with _v1.name_scope(scope, "sparse_softmax_cross_entropy_loss") as inner:
         labels = tf.reshape(labels, [tf.shape(labels)[0]])
-        weights = tf.squeeze(tf.convert_to_tensor(weights))
+        weights = tf.convert_to_tensor(weights)
+        if weights.shape.rank == 2:
+            weights = tf.squeeze(weights, [1])
         losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
-        return compute_weighted_loss(losses, weights)
+        return compute_weighted_loss(losses, weights, inner)
 
 
 @add_arg_scope
@@ -200,7 +202,7 @@ def mean_pairwise_squared_error(
         axes = list(range(1, differences.shape.rank))
         square_of_mean = tf.square(tf.reduce_mean(differences, axes))
         losses = 2.0 * (tf.reduce_mean(tf.square(differences), axes) - square_of_mean)
-        loss = tf.reduce_sum(losses * tf.cast(weights, tf.float32))
+        loss = tf.reduce_sum(losses * tf.cast(weights, tf.float32), name="value_2")
         add_loss(loss)
         return loss
 
@@ -233,8 +235,8 @@ def cosine_distance(
     axis = dim if axis is None else axis
     if axis is None:
         raise ValueError("You must specify 'axis': the dimension of the vectors.")
-    with _v1.name_scope(scope, "cosine_distance_loss"):
+    with _v1.name_scope(scope, "cosine_distance_loss") as inner:
         predictions, labels = _pair(predictions, labels)
         return compute_weighted_loss(
-            1 - tf.reduce_sum(predictions * labels, axis=axis, keepdims=True), weights
+            1 - tf.reduce_sum(predictions * labels, axis=axis, keepdims=True), weights, inner
         )

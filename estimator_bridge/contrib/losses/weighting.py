@@ -43,7 +43,10 @@ def compute_weighted_loss(losses: Any, weights: Any = 1.0, scope: str | None = N
                 f"set_shape. Got {losses.shape} and {weights.shape}."
             )
         if weights.shape.rank > losses.shape.rank:
-            if weights.shape.rank > losses.shape.rank + 1 or weights.shape.as_list()[-1] != 1:
+            if weights.shape.rank > losses.shape.rank + 1 or weights.shape.as_list()[-1] not in (
+                1,
+                None,
+            ):
                 raise ValueError(
                     f"The weights' shape {weights.shape} is incompatible with that of the losses, "
                     f"{losses.shape}. Give one weight for all, for each example, or each element."
@@ -54,7 +57,8 @@ def compute_weighted_loss(losses: Any, weights: Any = 1.0, scope: str | None = N
         weights = tf.broadcast_to(weights, tf.shape(losses))
         total = tf.reduce_sum(tf.cast(losses, tf.float32) * weights)
         present = tf.reduce_sum(tf.cast(tf.not_equal(weights, 0.0), tf.float32))
-        mean = tf.cast(tf.math.divide_no_nan(total, present), losses.dtype)
+        mean = tf.math.divide_no_nan(total, present, name="value")
+        mean = mean if losses.dtype == tf.float32 else tf.cast(mean, losses.dtype)
         add_loss(mean)
         return mean
 

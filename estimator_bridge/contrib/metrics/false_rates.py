@@ -44,7 +44,10 @@ def streaming_false_positive_rate(
     with _v1.variable_scope(name, "false_positive_rate"):
         wrong = _v1.metrics.false_positives(labels, predictions, weights)
         right = _v1.metrics.true_negatives(labels, predictions, weights)
-        value, update = (tf.math.divide_no_nan(w, w + r) for w, r in zip(wrong, right))
+        value, update = (
+            tf.math.divide_no_nan(w, w + r, name)
+            for w, r, name in zip(wrong, right, ("value", "update_op"))
+        )
     return result(value, update, metrics_collections, updates_collections)
 
 
@@ -66,7 +69,10 @@ def streaming_false_negative_rate(
     with _v1.variable_scope(name, "false_negative_rate"):
         wrong = _v1.metrics.false_negatives(labels, predictions, weights)
         right = _v1.metrics.true_positives(labels, predictions, weights)
-        value, update = (tf.math.divide_no_nan(w, w + r) for w, r in zip(wrong, right))
+        value, update = (
+            tf.math.divide_no_nan(w, w + r, name)
+            for w, r, name in zip(wrong, right, ("value", "update_op"))
+        )
     return result(value, update, metrics_collections, updates_collections)
 
 
@@ -92,6 +98,7 @@ def streaming_false_positive_rate_at_thresholds(
             predictions,
             weights,
             thresholds,
+            named=("fpr_value", "fpr_update_op"),
         )
     return result(value, update, metrics_collections, updates_collections)
 
@@ -118,5 +125,6 @@ def streaming_false_negative_rate_at_thresholds(
             predictions,
             weights,
             thresholds,
+            named=("fnr_value", "fnr_update_op"),
         )
     return result(value, update, metrics_collections, updates_collections)

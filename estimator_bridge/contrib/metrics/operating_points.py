@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from estimator_bridge.contrib.metrics.state import Metric, result, thresholds_between
 from estimator_bridge.contrib.metrics.thresholds import EPSILON, at_thresholds
+from estimator_bridge.tensorflow_private import confusion_matrix_at_thresholds
 
 __all__ = ["f1_score", "precision_at_recall", "recall_at_precision", "streaming_curve_points"]
 
@@ -50,6 +51,7 @@ def f1_score(
             predictions,
             weights,
             thresholds_between(num_thresholds),
+            kept=("tp", "fn", "fp"),
         )
     return result(value, update, metrics_collections, updates_collections)
 
@@ -106,6 +108,8 @@ def recall_at_precision(
             predictions,
             weights,
             thresholds_between(num_thresholds),
+            kept=("tp", "fn", "tn", "fp"),
+            named=("value", "update_op"),
         )
     return result(value, update, metrics_collections, updates_collections)
 
@@ -120,7 +124,7 @@ def precision_at_recall(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Metric:
-    """Returns the precision at the threshold whose recall is nearest to a target.
+    """Returns the precision at the largest threshold whose recall reaches a target.
 
     The arguments are those of ``recall_at_precision``.
 
@@ -134,8 +138,9 @@ def precision_at_recall(
 
     def precision(tp: Any, fp: Any, fn: Any) -> tf.Tensor:
         tp, fp, fn = (tf.convert_to_tensor(count) for count in (tp, fp, fn))
-        recalls = tp / (tp + fn + EPSILON)
-        index = tf.argmin(tf.abs(recalls - target_recall), output_type=tf.int32)
+        # Recall falls as the threshold rises, so the thresholds that reach the target come first.
+        reached = tf.cast(tp / (tp + fn + EPSILON) >= target_recall, tf.int32)
+        index = tf.reduce_sum(reached) - 1
         return (tp[index] + EPSILON) / (tp[index] + fp[index] + EPSILON)
 
     with _v1.variable_scope(name, "precision_at_recall"):
@@ -146,6 +151,8 @@ def precision_at_recall(
             predictions,
             weights,
             thresholds_between(num_thresholds),
+            kept=("tp", "fn", "tn", "fp"),
+            named=("value", "update_op"),
         )
     return result(value, update, metrics_collections, updates_collections)
 
@@ -189,14 +196,11 @@ def streaming_curve_points(
         return tf.stack([recall, (tp + small) / (tp + fp + small)], axis=1)
 
     with _v1.variable_scope(name, "curve_points"):
-        value, update = at_thresholds(
-            ("tp", "fn", "tn", "fp"),
-            points,
-            labels,
-            predictions,
-            weights,
-            thresholds_between(num_thresholds),
+        counts, updates = confusion_matrix_at_thresholds(
+            labels, predictions, thresholds_between(num_thresholds), weights
         )
+        value = points(*(counts[name] for name in ("tp", "fn", "tn", "fp")))
+        update = tf.group(*updates.values())
     return result(value, update, metrics_collections, updates_collections)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.contrib.metrics.state import Metric
+from estimator_bridge.tensorflow_private import confusion_matrix_at_thresholds
 
 __all__ = [
     "streaming_accuracy",
@@ -60,6 +61,21 @@ def _predictions_first(name: str, metric: Callable[..., Metric]) -> Callable[...
     return exchanged
 
 
+def _counted(name: str) -> Callable[..., Metric]:
+    """Returns a count at thresholds, whose variable is in the caller's scope."""
+    key = "".join(word[0] for word in name.split("_"))
+
+    def counted(predictions: Any, labels: Any, thresholds: Any, weights: Any = None) -> Metric:
+        values, updates = confusion_matrix_at_thresholds(
+            labels, predictions, thresholds, weights, includes=(key,)
+        )
+        return values[key], updates[key]
+
+    counted.__name__ = counted.__qualname__ = f"streaming_{name}_at_thresholds"
+    counted.__doc__ = f"tf.metrics.{name}_at_thresholds, with predictions before labels."
+    return counted
+
+
 streaming_mean = _metrics.mean
 streaming_mean_tensor = _metrics.mean_tensor
 streaming_percentage_less = _metrics.percentage_below
@@ -69,15 +85,11 @@ streaming_auc = _predictions_first("streaming_auc", _metrics.auc)
 streaming_false_negatives = _predictions_first(
     "streaming_false_negatives", _metrics.false_negatives
 )
-streaming_false_negatives_at_thresholds = _predictions_first(
-    "streaming_false_negatives_at_thresholds", _metrics.false_negatives_at_thresholds
-)
+streaming_false_negatives_at_thresholds = _counted("false_negatives")
 streaming_false_positives = _predictions_first(
     "streaming_false_positives", _metrics.false_positives
 )
-streaming_false_positives_at_thresholds = _predictions_first(
-    "streaming_false_positives_at_thresholds", _metrics.false_positives_at_thresholds
-)
+streaming_false_positives_at_thresholds = _counted("false_positives")
 streaming_mean_absolute_error = _predictions_first(
     "streaming_mean_absolute_error", _metrics.mean_absolute_error
 )
@@ -118,10 +130,6 @@ streaming_specificity_at_sensitivity = _predictions_first(
     "streaming_specificity_at_sensitivity", _metrics.specificity_at_sensitivity
 )
 streaming_true_negatives = _predictions_first("streaming_true_negatives", _metrics.true_negatives)
-streaming_true_negatives_at_thresholds = _predictions_first(
-    "streaming_true_negatives_at_thresholds", _metrics.true_negatives_at_thresholds
-)
+streaming_true_negatives_at_thresholds = _counted("true_negatives")
 streaming_true_positives = _predictions_first("streaming_true_positives", _metrics.true_positives)
-streaming_true_positives_at_thresholds = _predictions_first(
-    "streaming_true_positives_at_thresholds", _metrics.true_positives_at_thresholds
-)
+streaming_true_positives_at_thresholds = _counted("true_positives")

@@ -8,17 +8,11 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.contrib.metrics.state import Metric
+from estimator_bridge.tensorflow_private import confusion_matrix_at_thresholds
 
-__all__ = ["EPSILON", "at_thresholds"]
+__all__ = ["EPSILON", "at_thresholds", "with_names"]
 
-_v1 = tf.compat.v1
 EPSILON = 1e-7  # added to denominators
-_COUNTS = {
-    "tp": _v1.metrics.true_positives_at_thresholds,
-    "fp": _v1.metrics.false_positives_at_thresholds,
-    "fn": _v1.metrics.false_negatives_at_thresholds,
-    "tn": _v1.metrics.true_negatives_at_thresholds,
-}
 
 
 def at_thresholds(
@@ -28,8 +22,31 @@ def at_thresholds(
     predictions: Any,
     weights: Any,
     thresholds: Sequence[float],
+    kept: Sequence[str] = (),
+    named: tuple[str, str] | None = None,
 ) -> Metric:
-    """Applies a function to counts [thresholds], such as true positives, for value and update."""
-    pairs = [_COUNTS[name](labels, predictions, thresholds, weights) for name in names]
-    values, updates = zip(*pairs)
-    return compute(*values), compute(*updates)
+    """Applies a function to counts [thresholds], such as true positives, for value and update.
+
+    Args:
+      names: the counts to give to the function, of "tp", "fp", "fn" and "tn".
+      compute: the function.
+      labels: the labels.
+      predictions: the predictions.
+      weights: the weights, or None.
+      thresholds: the thresholds.
+      kept: the counts that have variables, if they are more than the function needs.
+      named: the names of both results.
+
+    Returns:
+      The value, and the operation that adds a batch to it.
+    """
+    values, updates = confusion_matrix_at_thresholds(
+        labels, predictions, thresholds, weights, includes=tuple(kept or names)
+    )
+    value, update = (compute(*(counts[name] for name in names)) for counts in (values, updates))
+    return with_names(value, update, *named) if named else (value, update)
+
+
+def with_names(value: Any, update: Any, value_name: str, update_name: str) -> Metric:
+    """Returns both results under names, by which programs find them in a graph."""
+    return tf.identity(value, value_name), tf.identity(update, update_name)

@@ -62,7 +62,8 @@ def lstm_step(layer: Any, inputs: Any, state: Any, forget_bias: float, clip: flo
         i, f = i + layer.w_i_diag * old, f + layer.w_f_diag * old
     cell = tf.sigmoid(i) * tf.tanh(new) + tf.sigmoid(f + forget_bias) * old
     if clip is not None and clip > 0:
-        cell = tf.clip_by_value(cell, -clip, clip)
+        # The kernel's gradient passes through the clipping unchanged.
+        cell += tf.stop_gradient(tf.clip_by_value(cell, -clip, clip) - cell)
     if layer.w_o_diag is not None:
         o += layer.w_o_diag * cell
     output = tf.sigmoid(o) * tf.tanh(cell)

@@ -239,7 +239,9 @@ class AttentionWrapper(RNNCell):
             )
         if sizes is None:
             shapes = [tf.TensorShape([None, self._cell.output_size + size]) for size in values]
-            outputs = [layer.compute_output_shape(shape)[-1] for layer, shape in zip(given, shapes)]
+            outputs = [
+                int(layer.compute_output_shape(shape)[-1]) for layer, shape in zip(given, shapes)
+            ]
             return given, sum(outputs)
         made = tuple(
             v1.layers.Dense(size, name="attention_layer", use_bias=False, dtype=mechanism.dtype)
@@ -258,7 +260,9 @@ class AttentionWrapper(RNNCell):
             if hasattr(each, "batch_size")
         ]
         with tf.control_dependencies([check for check in checks if check is not None]):
-            return tf.nest.map_structure(tf.identity, values)
+            return tf.nest.map_structure(
+                lambda each: tf.identity(each, "checked_cell_output"), values
+            )
 
 
 def _listed(value: Any) -> tuple[Any, ...]:

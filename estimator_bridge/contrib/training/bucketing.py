@@ -189,6 +189,8 @@ def bucket_by_sequence_length(
             shared_name,
         )
     lengths, *batch = outputs
+    if keys and len(keys) == 1:  # the original's dict then has a list
+        return lengths, {keys[0]: batch}
     return lengths, dict(zip(keys, batch)) if keys else batch
 
 

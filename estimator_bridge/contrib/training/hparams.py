@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from estimator_bridge.contrib.training.hparam_proto import is_hparam_def, to_hparam_def, values_of
 from estimator_bridge.contrib.training.hparam_values import cast_hparam, parse_values
 
 __all__ = ["HParams"]
@@ -15,13 +16,13 @@ class HParams:
     """Hyperparameters by name, each with the type of its first value.
 
     Args:
-      hparam_def: not supported: a protocol buffer that TensorFlow 2 does not have.
+      hparam_def: the result of ``to_proto``, with which the hyperparameters start.
       model_structure: stored for ``get_model_structure``.
       **kwargs: the hyperparameters: numbers, bools, texts, or non-empty lists of one of these.
 
     Raises:
       ValueError: a name is a member of this class, or a list is empty.
-      NotImplementedError: ``hparam_def`` is given.
+      TypeError: ``hparam_def`` is not such a message.
     """
 
     def __init__(self, hparam_def: Any = None, model_structure: Any = None, **kwargs: Any):
@@ -29,10 +30,13 @@ class HParams:
         self._hparam_types: dict[str, tuple[type, bool]] = {}
         self._model_structure = model_structure
         if hparam_def is not None:
-            raise NotImplementedError(
-                "HParams(hparam_def=...) reads a HParamDef, which left TensorFlow with tf.contrib. "
-                "Keep hyperparameters as JSON: HParams(...).parse_json(text), and to_json()."
-            )
+            if not is_hparam_def(hparam_def):
+                raise TypeError(
+                    f"hparam_def must be a HParamDef, as HParams.to_proto returns it; got "
+                    f"{hparam_def!r}. Give hyperparameters by name: HParams(rate=0.1)."
+                )
+            for name, value in values_of(hparam_def).items():
+                self.add_hparam(name, value)
         for name, value in kwargs.items():
             self.add_hparam(name, value)
 
@@ -120,6 +124,29 @@ class HParams:
     ) -> str:
         """Returns the hyperparameters as a JSON object; arguments as for json.dumps."""
         return json.dumps(self.values(), indent=indent, separators=separators, sort_keys=sort_keys)
+
+    def to_proto(self, export_scope: str | None = None) -> Any:
+        """Returns the hyperparameters as a HParamDef; its floats have 32 bits.
+
+        Args:
+          export_scope: has no effect; TensorFlow's other to_proto methods take it.
+
+        Raises:
+          ValueError: a value is None, or has a type that the message cannot hold.
+        """
+        del export_scope
+        return to_hparam_def(self.values(), self._hparam_types)
+
+    @staticmethod
+    def from_proto(hparam_def: Any, import_scope: str | None = None) -> HParams:
+        """Returns the hyperparameters of a HParamDef.
+
+        Args:
+          hparam_def: the result of ``to_proto``.
+          import_scope: has no effect.
+        """
+        del import_scope
+        return HParams(hparam_def=hparam_def)
 
     def values(self) -> dict[str, Any]:
         """Returns the hyperparameters as a dict, in the order in which they were added."""

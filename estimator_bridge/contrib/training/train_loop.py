@@ -71,7 +71,7 @@ def create_train_op(
         if check_numerics:
             total_loss = tf.debugging.check_numerics(total_loss, "LossTensor is inf or nan")
         with tf.control_dependencies([update]):
-            train_op = tf.identity(total_loss)
+            train_op = tf.identity(total_loss, "control_dependency")
     _v1.add_to_collection(_v1.GraphKeys.TRAIN_OP, train_op)
     return train_op
 
@@ -91,7 +91,7 @@ def _after_updates(total_loss: tf.Tensor, update_ops: Iterable[Any] | None) -> t
     with tf.control_dependencies(updates):
         barrier = tf.no_op(name="update_barrier")
     with tf.control_dependencies([barrier]):
-        return tf.identity(total_loss)
+        return tf.identity(total_loss, "control_dependency")
 
 
 def _check_trainable(variables: Iterable[Any] | None) -> list[Any]:

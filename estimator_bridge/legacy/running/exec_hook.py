@@ -46,7 +46,7 @@ class _Watched:
 
     def __new__(cls, *args: Any, **kwargs: Any) -> _Watched:
         frame = sys._getframe(1)
-        if args and frame.f_globals.get("__name__") != "importlib._bootstrap":  # not by the finder
+        if args and not _executes_its_own(str(frame.f_globals.get("__name__"))):
             given = args[1] if len(args) > 1 else kwargs.get("globals")
             debugger = sys.gettrace()
             sys.settrace(None)  # hides this work from the user's tracing
@@ -82,6 +82,15 @@ class _Watched:
 _Watched.__name__ = _Watched.__qualname__ = "exec"
 _Watched.__module__ = "builtins"
 _Watched.__doc__ = python_exec.__doc__
+
+
+def _executes_its_own(module: str) -> bool:
+    """Returns whether a module executes only code that is not the program's.
+
+    Python's import does, whose modules the finder prepares; so does TensorFlow, which executes
+    wrappers of operations while it is being imported.
+    """
+    return module == "importlib._bootstrap" or module.partition(".")[0] == "tensorflow"
 
 
 def _other_owner(path: str, namespace: dict[str, Any]) -> str | None:

@@ -1,0 +1,85 @@
+"""Runs the cases of tf.contrib, and writes what each gave.
+
+    python -m goldens.contrib.run_cases FOLDER [NAMESPACE...]
+
+Runs under TensorFlow 1.15.5 with Python 3.7, where it records the goldens, and under
+`estimator-bridge run --tf1`, for the comparison. FOLDER gets a JSON file for each namespace.
+"""
+
+import importlib
+import json
+import os
+import sys
+import warnings
+
+import tensorflow as tf
+from goldens.contrib.observe import Case, observe, signature
+
+__all__ = ["TABLES", "cases_of", "run"]
+
+TABLES = (
+    "framework",
+    "layers",
+    "layers_columns",
+    "layers_numbers",
+    "losses",
+    "metrics",
+    "opt",
+    "rest",
+    "rnn",
+    "seq2seq",
+    "training",
+)
+
+
+def cases_of(table):
+    """Returns a table's cases by name."""
+    module = importlib.import_module("goldens.contrib.cases.%s" % table)
+    return {
+        name: case if isinstance(case, Case) else Case(case) for name, case in module.CASES.items()
+    }
+
+
+def signatures(names):
+    """Returns the signatures of callables, by name; those that TensorFlow does not have are out."""
+    found = {}
+    for name in names:
+        made = tf.contrib
+        try:
+            for part in name.split("."):
+                made = getattr(made, part)
+            found[name] = signature(made)
+        except (AttributeError, ValueError, TypeError):
+            continue
+    return found
+
+
+def run(folder, tables):
+    """Writes the observations of some tables."""
+    for table in tables:
+        seen = {}
+        cases = cases_of(table)
+        for name in sorted(cases):
+            seen[name] = observe(cases[name])
+        names = sorted({name.partition(":")[0] for name in cases})
+        with open(os.path.join(folder, table + ".json"), "w") as file:
+            content = {"signatures": signatures(names), "cases": seen}
+            file.write(_text(content))
+
+
+def _text(content):
+    """Returns JSON with a line for each case."""
+    parts = []
+    for section in sorted(content):
+        rows = [
+            "%s: %s" % (json.dumps(name), json.dumps(row, sort_keys=True))
+            for name, row in sorted(content[section].items())
+        ]
+        parts.append('"%s": {\n%s\n}' % (section, ",\n".join(rows)))
+    return "{\n%s\n}\n" % ",\n".join(parts)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    tf.logging.set_verbosity(tf.logging.ERROR)
+    run(sys.argv[1], sys.argv[2:] or TABLES)
