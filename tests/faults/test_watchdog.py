@@ -39,7 +39,7 @@ class Hangs(EachStep):
 @pytest.fixture
 def said(caplog):
     caplog.set_level(logging.WARNING)
-    return lambda: [text for text in caplog.messages if "nothing has moved" in text]
+    return lambda: [text for text in caplog.messages if "no progress for" in text]
 
 
 def test_what_is_waited_for_is_named(tmp_path, said):

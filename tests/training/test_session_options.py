@@ -67,7 +67,7 @@ def test_session_config_is_carried_over(late):
     assert got["step"] == 2
     assert got["jit"] == "autoclustering"
     assert got["options"]["constant_folding"] is False
-    warnings = [line for line in run.stderr.splitlines() if "session_config asks" in line]
+    warnings = [line for line in run.stderr.splitlines() if "session_config has settings" in line]
     assert len(warnings) == 1  # though two estimators were made
     assert "operation_timeout_in_ms (no counterpart in TF2)" in warnings[0]
     for name in ("gpu_options", "global_jit_level", "meta_optimizer", "soft_placement"):
