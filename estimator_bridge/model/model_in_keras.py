@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
@@ -98,9 +99,11 @@ class ModelInKeras(tf_keras.Model):
         super().__init__(name="model")
         self._networks = networks
         # Hidden from Keras, which would track and wrap what they hold.
-        self._held = lambda: (parts, spec)
+        self._held: Callable[[], tuple[Parts, Any]] = lambda: (parts, spec)
         self._host_metrics: Any = None
-        self._mean_loss = tf_keras.metrics.Mean("loss")
+        # Hidden as well: a checkpoint of the weights is not to hold an epoch's mean loss.
+        mean_loss = tf_keras.metrics.Mean("loss")
+        self._mean_loss = lambda: mean_loss
 
     @property
     def inference_model(self) -> tf_keras.Model:
@@ -110,7 +113,7 @@ class ModelInKeras(tf_keras.Model):
     @property
     def metrics(self) -> list[Any]:
         """The loss: other metrics are computed on the host, by `evaluate`."""
-        return [self._mean_loss]
+        return [self._mean_loss()]
 
     def call(self, inputs: Any, training: Any = None) -> Any:
         """Returns the outputs of the inference function, on one replica's features."""
@@ -138,8 +141,9 @@ class ModelInKeras(tf_keras.Model):
 
     def train_step(self, data: Any) -> dict[str, tf.Tensor]:
         """One step of fit, on one replica."""
-        self._mean_loss.update_state(self.replica_step(*_unpacked(data)))
-        return {"loss": self._mean_loss.result()}
+        mean_loss = self._mean_loss()
+        mean_loss.update_state(self.replica_step(*_unpacked(data)))
+        return {"loss": mean_loss.result()}
 
     def predict_step(self, data: Any) -> Any:
         """One step of predict, on one replica: what the estimator would predict."""
@@ -229,7 +233,7 @@ class ModelInKeras(tf_keras.Model):
     def _loss(self, features: Any, labels: Any, outputs: Any, mode: str) -> tf.Tensor:
         parts, _ = self._held()
         assert parts.loss is not None  # keras_model() checks it
-        loss = check_loss(parts.call(parts.loss, mode, features, labels, outputs), mode)
+        loss: Any = check_loss(parts.call(parts.loss, mode, features, labels, outputs), mode)
         # Those of this mode: another mode's layers have the same weights.
         added = self._networks[mode].losses
         return tf.add_n([loss, *(tf.cast(each, loss.dtype) for each in added)])

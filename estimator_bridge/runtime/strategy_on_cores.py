@@ -60,7 +60,8 @@ class _Cores(OnCores):
         reduction = tf.distribute.ReductionToOneDevice() if emulated else None
         with eager_mode():
             extended = ExtendedOnCores(self, cluster, devices, cores_per_replica, reduction)
-        super(self.of_tensorflow, self).__init__(extended)
+        base: Any = super(self.of_tensorflow, self)
+        base.__init__(extended)
 
     @property
     def cluster_resolver(self) -> Any:

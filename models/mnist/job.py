@@ -159,7 +159,8 @@ class Job:
             f"Data: {data.name} in {data.folder}, {data.sizes['train']:,} images to train on, "
             f"{data.sizes['test']:,} to test."
         )
-        self._estimator = build_estimator(
+        # A KerasTrainer has the methods of an estimator, but for those of train_and_evaluate.
+        self._estimator: Any = build_estimator(
             MODEL,
             flag_values,
             accelerator,

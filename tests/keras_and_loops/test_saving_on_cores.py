@@ -43,12 +43,15 @@ def test_each_format_loads_with_the_same_predictions_and_trains_on(strategy, dat
         model.save(str(tmp_path / f"model.{ending}"))
         with strategy.scope():
             loaded.append(tf.keras.models.load_model(str(tmp_path / f"model.{ending}")))
+    begun = []
     for each in loaded:
         got = each.predict(data[0], batch_size=20, verbose=0)
         np.testing.assert_allclose(got, wanted, atol=1e-5)
         before = int(each.optimizer.iterations.numpy())
         each.fit(*data, batch_size=20, verbose=0)
-        assert int(each.optimizer.iterations.numpy()) == before + 4 == 8
+        assert int(each.optimizer.iterations.numpy()) == before + 4
+        begun.append(before)
+    assert begun == [0, 4, 4]  # tf-keras keeps no optimizer's steps in a SavedModel
 
 
 def test_callbacks_and_weights(strategy, data, tmp_path):
