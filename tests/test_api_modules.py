@@ -33,11 +33,13 @@ OWN = {
     "errors",
     "heads",
     "install",
+    "records",
     "runtime",
     "testing",
     "tpu",
     "training",
     "v1",
+    "weights",
 }
 OWN |= {"keras"}  # tf.keras.estimator
 OWN |= {"inputs"}  # of tf.compat.v1.estimator alone
