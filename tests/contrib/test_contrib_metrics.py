@@ -279,3 +279,13 @@ def test_what_is_missing_says_what_to_use():
         AttributeError, match=r"streaming_dynamic_auc is not supported. Use tf.metrics"
     ):
         _ = metrics.streaming_dynamic_auc
+
+
+def test_precision_at_recall_takes_the_largest_threshold_that_reaches_it():
+    """It took the threshold with the nearest recall. Recorded on TensorFlow 1.15.5."""
+    labels, scores = [0] * 5 + [1] * 5, [0.1, 0.2, 0.5, 0.3, 0.0, 0.1, 0.45, 0.5, 0.8, 0.9]
+    with tf.Graph().as_default(), v1.Session() as session:
+        value, update = metrics.precision_at_recall(labels, scores, 0.8)
+        session.run(v1.local_variables_initializer())
+        assert session.run(update) == pytest.approx(0.8)
+        assert session.run(value) == pytest.approx(0.8)

@@ -72,7 +72,7 @@ def test_hard_attention_and_wrong_arguments():
     with pytest.raises(ValueError, match=r"set num_units to the query's dimension \(6\)"):
         attend(lambda m: seq2seq.LuongAttention(5, m))
     with pytest.raises(TypeError, match="probability_fn must be callable, saw: 3"):
-        seq2seq.memory.Memory(MEMORY, v1.layers.Dense(3), None, 3)
+        seq2seq.attention_memory.Memory(MEMORY, v1.layers.Dense(3), None, 3)
     with tf.Graph().as_default(), pytest.raises(ValueError, match="fully defined inner dims"):
         seq2seq.LuongAttention(5, v1.placeholder(tf.float32, [None, None, None]))
     with pytest.raises(tf.errors.InvalidArgumentError, match="must be greater than zero"):

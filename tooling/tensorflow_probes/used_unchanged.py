@@ -67,7 +67,7 @@ def _lookup() -> None:
 def _confusion_matrix() -> None:
     with new_graph(), v1.Session() as session:
         _, updates = private.confusion_matrix_at_thresholds(
-            [True, False], [0.9, 0.8], [0.5], includes=("tp", "fp")
+            tf.constant([True, False]), tf.constant([0.9, 0.8]), [0.5], includes=("tp", "fp")
         )
         check(v1.local_variables()[0].op.name == "true_positives", "other name")
         session.run(v1.local_variables_initializer())

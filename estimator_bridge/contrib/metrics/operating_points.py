@@ -7,8 +7,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.contrib.metrics.state import Metric, result, thresholds_between
-from estimator_bridge.contrib.metrics.thresholds import EPSILON, at_thresholds
-from estimator_bridge.tensorflow_private import confusion_matrix_at_thresholds
+from estimator_bridge.contrib.metrics.thresholds import EPSILON, at_thresholds, counts_at_thresholds
 
 __all__ = ["f1_score", "precision_at_recall", "recall_at_precision", "streaming_curve_points"]
 
@@ -196,10 +195,11 @@ def streaming_curve_points(
         return tf.stack([recall, (tp + small) / (tp + fp + small)], axis=1)
 
     with _v1.variable_scope(name, "curve_points"):
-        counts, updates = confusion_matrix_at_thresholds(
-            labels, predictions, thresholds_between(num_thresholds), weights
+        names = ("tp", "fn", "tn", "fp")
+        counts, updates = counts_at_thresholds(
+            names, labels, predictions, weights, thresholds_between(num_thresholds)
         )
-        value = points(*(counts[name] for name in ("tp", "fn", "tn", "fp")))
+        value = points(*(counts[name] for name in names))
         update = tf.group(*updates.values())
     return result(value, update, metrics_collections, updates_collections)
 

@@ -10,7 +10,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.contrib.metrics.state import Metric
-from estimator_bridge.tensorflow_private import confusion_matrix_at_thresholds
+from estimator_bridge.contrib.metrics.thresholds import counts_at_thresholds
 
 __all__ = [
     "streaming_accuracy",
@@ -66,9 +66,7 @@ def _counted(name: str) -> Callable[..., Metric]:
     key = "".join(word[0] for word in name.split("_"))
 
     def counted(predictions: Any, labels: Any, thresholds: Any, weights: Any = None) -> Metric:
-        values, updates = confusion_matrix_at_thresholds(
-            labels, predictions, thresholds, weights, includes=(key,)
-        )
+        values, updates = counts_at_thresholds([key], labels, predictions, weights, thresholds)
         return values[key], updates[key]
 
     counted.__name__ = counted.__qualname__ = f"streaming_{name}_at_thresholds"

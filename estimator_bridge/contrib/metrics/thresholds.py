@@ -10,7 +10,7 @@ import tensorflow as tf
 from estimator_bridge.contrib.metrics.state import Metric
 from estimator_bridge.tensorflow_private import confusion_matrix_at_thresholds
 
-__all__ = ["EPSILON", "at_thresholds", "with_names"]
+__all__ = ["EPSILON", "at_thresholds", "counts_at_thresholds", "with_names"]
 
 EPSILON = 1e-7  # added to denominators
 
@@ -40,11 +40,29 @@ def at_thresholds(
     Returns:
       The value, and the operation that adds a batch to it.
     """
-    values, updates = confusion_matrix_at_thresholds(
-        labels, predictions, thresholds, weights, includes=tuple(kept or names)
+    values, updates = counts_at_thresholds(
+        tuple(kept or names), labels, predictions, weights, thresholds
     )
     value, update = (compute(*(counts[name] for name in names)) for counts in (values, updates))
     return with_names(value, update, *named) if named else (value, update)
+
+
+def counts_at_thresholds(
+    names: Sequence[str], labels: Any, predictions: Any, weights: Any, thresholds: Sequence[float]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Returns counts [thresholds] by name, and their updates.
+
+    Args:
+      names: of "tp", "fp", "fn" and "tn"; each has a variable in the current scope.
+      labels: cast to bool.
+      predictions: floats from 0 to 1.
+      weights: the weights, or None.
+      thresholds: the thresholds.
+    """
+    labels, predictions = tf.convert_to_tensor(labels), tf.convert_to_tensor(predictions)
+    return confusion_matrix_at_thresholds(
+        labels, predictions, thresholds, weights, includes=tuple(names)
+    )
 
 
 def with_names(value: Any, update: Any, value_name: str, update_name: str) -> Metric:
