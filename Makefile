@@ -21,7 +21,7 @@ help:
 	@echo 'make matrix  test each TensorFlow with its lowest and its highest Python'
 	@echo 'make bench   measure everything beside TensorFlow 2.15, tf_keras and loops by hand'
 	@echo 'make parity  compare programs number by number with TensorFlow 2.15'
-	@echo 'make differential  compare hundreds of small behaviours with TensorFlow 2.15'
+	@echo 'make differential  compare hundreds of small behaviors with TensorFlow 2.15'
 	@echo 'make clean   remove the virtual environment, caches and build folders'
 	@echo 'PYTHON=python3.12 picks the Python of a new $(VENV)'
 
@@ -70,7 +70,7 @@ parity: $(VENV)/with-models $(ORIGINAL)/with-tensorflow
 	@$(RUN) -m parity.compare --original $(ORIGINAL)/bin/python --report
 
 differential: $(VENV)/with-models $(ORIGINAL)/with-tensorflow
-	@echo '== Small behaviours under TensorFlow 2.15 and here'
+	@echo '== Small behaviors under TensorFlow 2.15 and here'
 	@$(RUN) -m parity.differential --original $(ORIGINAL)/bin/python --report
 
 # A stamp for each set of extras: newer than setup.py means that they are installed.

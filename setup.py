@@ -67,10 +67,12 @@ setup(
             "pytest>=8.2",  # arguments from a file
             "pytest-xdist",
             "ruff>=0.17,<0.18",
+            "safetensors>=0.4",
             "scipy",
             "setuptools>=68",
             "wheel",
         ],
+        "safetensors": ["safetensors>=0.4"],  # weights convert --to safetensors
         "tpu-compile": TPU_COMPILER,  # run --compile-for: 0.6 GB
         "docs": ["mkdocs>=1.6,<2", "mkdocs-material>=9.5", "mkdocstrings[python]>=0.27"],
         "release": ["build>=1.2", "twine>=6"],

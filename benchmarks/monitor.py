@@ -108,7 +108,8 @@ def cost(steps: int, rounds: int) -> None:
     print(
         f"smallest step: {statistics.median(paces):,.0f} steps/s; with a monitor "
         f"{statistics.median(ratios):.4f} of that (median of {rounds}, "
-        f"{min(ratios):.3f} to {max(ratios):.3f})"
+        f"{min(ratios):.3f} to {max(ratios):.3f})",
+        flush=True,
     )
 
 
@@ -116,8 +117,8 @@ def shares() -> None:
     """Prints the measured share of waiting beside the one that follows from the paces."""
     params = {"size": 192, "products": 24}
     for sleep, buffer in ((0.0, 2), (0.002, 2), (0.005, 2), (0.01, 2), (0.02, 2)):
-        steps = 3000 if not sleep else int(8 / max(sleep, 0.004))
-        alone = train(batches(0, 2), 3000, params)
+        steps = 1500 if not sleep else int(8 / max(sleep, 0.004))
+        alone = train(batches(0, 2), 1500, params)
         reports: list[eb.training.StepReport] = []
         monitor = eb.training.Monitor(reports.append, lambda text: None, 1.0)
         pace = train(batches(sleep, buffer), steps, params, monitor)
@@ -126,7 +127,8 @@ def shares() -> None:
         wanted = max(1 - pace / alone, 0.0)
         print(
             f"sleep {1e3 * sleep:4.0f} ms, step {1e3 / alone:5.2f} ms: waiting {found:6.1%}, "
-            f"from the paces {wanted:6.1%}, difference {100 * (found - wanted):+.1f} points"
+            f"from the paces {wanted:6.1%}, difference {100 * (found - wanted):+.1f} points",
+            flush=True,
         )
 
 

@@ -33,11 +33,13 @@ if TYPE_CHECKING:
     from estimator_bridge import heads as heads
     from estimator_bridge import inputs as inputs
     from estimator_bridge import keras as keras
+    from estimator_bridge import records as records
     from estimator_bridge import runtime as runtime
     from estimator_bridge import testing as testing
     from estimator_bridge import tpu as tpu
     from estimator_bridge import training as training
     from estimator_bridge import v1 as v1
+    from estimator_bridge import weights as weights
     from estimator_bridge.canned import BaselineClassifier as BaselineClassifier
     from estimator_bridge.canned import BaselineEstimator as BaselineEstimator
     from estimator_bridge.canned import BaselineRegressor as BaselineRegressor

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from estimator_bridge import data_command, weights_command
 from estimator_bridge.compatibility import check_versions
 from estimator_bridge.legacy.running import command
 from estimator_bridge.migrate import command as migrate
@@ -45,8 +46,11 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
 
 
 def help_of(name: str) -> str:
-    """Returns the help of one command."""
-    return _parser()[1][name].format_help()
+    """Returns the help of one command, and of its actions."""
+    command = _parser()[1][name]
+    groups = (a for a in command._actions if isinstance(a, argparse._SubParsersAction))
+    actions = [action for group in groups for action in group.choices.values()]
+    return "\n".join(parser.format_help() for parser in [command, *actions])
 
 
 def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
@@ -93,7 +97,29 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     )
     migrate.add_rewrite_arguments(rewrite)
     rewrite.set_defaults(run=migrate.run_rewrite, command="rewrite")
-    return parser, {"check": check, "doctor": doctor, "rewrite": rewrite, "run": run}
+    data = commands.add_parser(
+        "data",
+        help="write, check and show data sets as TFRecord files",
+        description="Writes data sets as TFRecord files, and checks and shows such files.",
+    )
+    data_command.add_data_arguments(data)
+    data.set_defaults(run=data_command.run_data, command="data")
+    weights = commands.add_parser(
+        "weights",
+        help="list a checkpoint's weights, and convert them for other libraries",
+        description="Lists the weights of a checkpoint or a SavedModel, and writes them for "
+        "PyTorch, JAX, NumPy or Keras.",
+    )
+    weights_command.add_weights_arguments(weights)
+    weights.set_defaults(run=weights_command.run_weights, command="weights")
+    return parser, {
+        "check": check,
+        "data": data,
+        "doctor": doctor,
+        "rewrite": rewrite,
+        "run": run,
+        "weights": weights,
+    }
 
 
 def _run(arguments: argparse.Namespace) -> int:

@@ -5,6 +5,7 @@ import sys
 __all__ = [
     "AcceleratorNotFoundError",
     "CheckpointError",
+    "DataError",
     "DiskFullError",
     "Interrupted",
     "InterruptedScript",
@@ -32,6 +33,10 @@ class NotCompilableError(ValueError):
 
 class CheckpointError(ValueError):
     """A checkpoint is damaged, or belongs to another model."""
+
+
+class DataError(ValueError):
+    """Data on disk is damaged, missing or unexpected; the message names the file."""
 
 
 class DiskFullError(OSError):

@@ -93,7 +93,7 @@ def check_command(words):
         assert arguments[0] == "install", words
         names = {re.split(r"[<>=~]", a)[0] for a in arguments[1:]} - {"--upgrade", "-e"}
         known = {"tensorboard", "tensorflow", "tf-keras", "path/to/this/repository", ".[models]"}
-        known |= {"estimator-bridge[tpu-compile]"}
+        known |= {"estimator-bridge[tpu-compile]", "estimator-bridge[safetensors]"}
         assert names <= known, words
     elif program == "tensorboard":
         assert arguments[0].startswith("--logdir"), words
@@ -121,7 +121,7 @@ def test_flags_that_the_text_names_exist(page):
         if not code.startswith(("pip ", "tensorboard "))
     }
     known = set(flags_of_train()) | {"flagfile", "help"}
-    for command in ("check", "rewrite", "run"):
+    for command in ("check", "data", "rewrite", "run", "weights"):
         known |= set(re.findall(r"--(\w+)", cli.help_of(command)))
     known |= {f"no{name}" for name in known}
     assert named <= known

@@ -20,12 +20,14 @@ PACKAGES = (
     "heads",
     "inputs",
     "keras",
+    "records",
     "runtime",
     "testing",
     "tpu",
     "tpu.experimental",
     "training",
     "v1",
+    "weights",
 )
 SCREEN = 24 * 100
 ROOT = Path(__file__).resolve().parent.parent

@@ -26,6 +26,12 @@ MADE_BY_TOOLS = re.compile(
 ROW_OF_ROOMS = re.compile(r"^\| ((?:`[\w/]+(?:\.py)?`(?:, )?)+) \|", re.MULTILINE)
 LIBRARY_MAY_IMPORT = {"absl", "estimator_bridge", "google", "numpy", "tensorflow", "tf_keras"}
 COMPILER_MAY_IMPORT = LIBRARY_MAY_IMPORT | {"jax", "libtpu"}
+# Packages that are no requirement: each is loaded by one module, when it is used.
+ALONE = {
+    "kaggle.py": {"kaggle_datasets"},
+    "keras_file.py": {"h5py"},  # which TensorFlow requires
+    "safetensors_file.py": {"safetensors"},
+}
 MIGRATE_MAY_IMPORT = LIBRARY_MAY_IMPORT | {"tomli", "tomllib"}
 
 
@@ -193,6 +199,7 @@ def test_the_library_imports_only_what_it_requires(path):
         allowed = COMPILER_MAY_IMPORT
     if path.parts[-2:] == ("monitoring", "display.py"):  # if it is installed
         allowed = LIBRARY_MAY_IMPORT | {"rich"}
+    allowed = allowed | ALONE.get(path.name, set())
     for name in imports(path):
         top = name.partition(".")[0]
         assert top in allowed or in_python_itself(top), f"{path} imports {name}"

@@ -40,8 +40,10 @@ PACKAGES = {
     "`tf.estimator.experimental`.",
     "heads": "Heads of canned models.",
     "keras": "Keras models as estimators.",
+    "records": "Data sets as record files: written, checked, and read for training.",
     "runtime": "Strategies, emulated cores and workers.",
     "testing": "Checks that a model is ready for a TPU.",
+    "weights": "Weights of checkpoints, for other libraries.",
     "errors": "Exceptions that programs may catch.",
 }
 _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#|mailto:)([^)#\s]+)(#[^)\s]*)?\)")

@@ -1,4 +1,4 @@
-"""From an input_fn to the batches that a step is given."""
+"""Inputs: from an input_fn to the batches of steps."""
 
 from estimator_bridge.data.batch_input import BatchInput, placeholders
 from estimator_bridge.data.host_datasets import HostDatasets, HostIterators

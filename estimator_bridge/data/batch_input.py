@@ -1,4 +1,4 @@
-"""The protocol of an input: all that a program asks of what an input_fn returned."""
+"""The protocol of an input, as programs use the result of an input_fn."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["BatchInput", "placeholders"]
 
 
 class BatchInput(abc.ABC):
-    """An input whose batches one dataset gives.
+    """An input whose batches come from one dataset.
 
     Args:
       graph: the graph in which the input_fn was called.
@@ -39,7 +39,7 @@ class BatchInput(abc.ABC):
     @property
     @abc.abstractmethod
     def may_end(self) -> bool:
-        """Whether anything can end: a dataset, or a queue that threads fill."""
+        """Whether the input can end: a dataset, or a queue that threads fill."""
 
     @abc.abstractmethod
     def dataset(self, session: LiftedSession) -> tf.data.Dataset:
@@ -57,7 +57,7 @@ class BatchInput(abc.ABC):
 
     @property
     def has_plain_values(self) -> bool:
-        """Whether model_fn is given values besides tensors: they stay in its graph."""
+        """Whether model_fn receives values besides tensors; they stay in its graph."""
         return False
 
     def graph_batch(self) -> Any:
@@ -90,11 +90,11 @@ class BatchInput(abc.ABC):
 
     @property
     def is_whole(self) -> bool:
-        """Whether one dataset gives all tensors; else steps draw only the parts that they need."""
+        """Whether one dataset gives all tensors; otherwise steps read only the parts they need."""
         return True
 
     def drawn_parts(self) -> list[InputPart]:
-        """Returns the parts that are drawn separately, as far as known before any is drawn."""
+        """Returns the parts that are read separately, as far as known before a read."""
         return []
 
     def datasets(
@@ -102,7 +102,7 @@ class BatchInput(abc.ABC):
     ) -> tuple[Any, list[InputPart]]:
         """Returns the batches as ``dataset`` does, or parts of them, and what each stands for.
 
-        An element has, after the input's tensors, what they are made of.
+        An element has, after the input's tensors, the tensors that they are computed from.
 
         Args:
           session: see ``dataset``.

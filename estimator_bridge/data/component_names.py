@@ -11,11 +11,11 @@ __all__ = ["input_names"]
 
 
 def input_names(spec: Any) -> list[str]:
-    """A name for each flat component of an input's elements: "features['x']", 'labels'.
+    """Returns a name for each flat component of an element, such as 'labels'.
 
     Args:
-      spec: of (features, labels), or of features; composite specs have several components, which
-        share their name.
+      spec: the spec of (features, labels), or of features; composite specs have several
+        components, which share their name.
     """
     if isinstance(spec, (tuple, list)) and not hasattr(spec, "_fields"):
         parts = zip(("features", "labels"), spec)

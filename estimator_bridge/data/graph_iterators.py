@@ -17,10 +17,10 @@ __all__ = ["dataset_behind", "lifted_dataset"]
 def lifted_dataset(
     session: LiftedSession, variant: str, spec: Any, added: Sequence[Any] = ()
 ) -> tf.data.Dataset:
-    """A graph's dataset, made eagerly.
+    """Returns a graph's dataset as an eager dataset.
 
     Args:
-      session: of the graph.
+      session: the session of the graph.
       variant: the reference of the tensor that holds the dataset.
       spec: TypeSpecs of an element.
       added: NodeDefs to compute as if they were part of the graph.
@@ -32,20 +32,20 @@ def lifted_dataset(
 def dataset_behind(
     session: LiftedSession, snapshot: Snapshot, get_next: str, is_alone: bool
 ) -> tf.data.Dataset | None:
-    """The dataset that an IteratorGetNext node reads from its beginning, in flat components.
+    """Returns the dataset that an IteratorGetNext node reads from its start, in flat components.
 
     Args:
-      session: of the graph; what initialises iterators has run.
-      snapshot: of the graph.
+      session: the session of the graph; the iterators' initializers have run.
+      snapshot: the snapshot of the graph.
       get_next: the node.
-      is_alone: whether no other node draws from the same iterator.
+      is_alone: whether no other node reads from the same iterator.
 
     Returns:
-      None where the iterator itself has to be asked: it chooses among datasets, or several nodes
-      draw from it in turn. It is ready then.
+      None if only the iterator itself can be read: it chooses among datasets, or several nodes
+      read from it in turn. It is initialized then.
 
     Raises:
-      FailedPreconditionError: nothing initialised the iterator.
+      FailedPreconditionError: nothing initialized the iterator.
     """
     node = snapshot.nodes[get_next]
     spec = tuple(
@@ -85,7 +85,7 @@ def dataset_behind(
 def _check_can_be_made(
     session: LiftedSession, snapshot: Snapshot, iterator: str, initializers: Sequence[Any]
 ) -> None:
-    """Checks that an iterator that nobody initialised can be initialised all the same."""
+    """Checks that an uninitialized iterator can be initialized here."""
     if len(initializers) != 1:
         raise tf.errors.FailedPreconditionError(
             None,

@@ -1,4 +1,4 @@
-"""A dataset for each host of a pod, read where it is fed."""
+"""A dataset for each host of a pod, read on that host."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from estimator_bridge.tensorflow_private import eager_mode
 
 __all__ = ["HostDatasets", "HostIterators"]
 
-_IGNORE = 1  # tf.data's ExternalStatePolicy: seeds start anew there, as nothing was drawn here
+_IGNORE = 1  # tf.data's ExternalStatePolicy: seeds start anew on the host; nothing was read here
 _PYTHON = frozenset({"EagerPyFunc", "PyFunc", "PyFuncStateless"})
 
 
 class HostIterators:
-    """One iterator a host; what StepLoop takes in the place of one of this process.
+    """One iterator per host, which StepLoop accepts in place of an iterator of this process.
 
-    An element of each is (batch, the size of the next one): so whoever draws knows whether there is
-    another, and a batch needs not be looked at, nor leave its host, for that.
+    An element is (batch, size of the next batch). So a reader knows whether there is a next batch,
+    and no batch has to leave its host for that.
 
     Args:
       parts: the iterators, in the order of the hosts.
-      devices: where each is drawn from.
+      devices: the device of each.
       ahead: the sizes of the next elements, 0 for none.
 
     Attributes:
       parts: as given.
       devices: as given.
-      ahead: as given; whoever draws brings it up to date.
+      ahead: as given; each reader updates it.
     """
 
     def __init__(self, parts: Sequence[Any], devices: Sequence[str], ahead: Sequence[int]):
@@ -40,17 +40,17 @@ class HostIterators:
 
     @property
     def element_spec(self) -> tuple:
-        """Of each iterator."""
+        """The spec of each iterator's elements."""
         return tuple(part.element_spec for part in self.parts)
 
     def __iter__(self) -> HostIterators:
         return self
 
     def __next__(self) -> list:
-        """The next batch of each host that has one.
+        """Returns the next batch of each host that has one.
 
         Raises:
-          StopIteration: none has.
+          StopIteration: no host has one.
         """
         if not any(self.ahead):
             raise StopIteration
@@ -65,10 +65,10 @@ class HostIterators:
 
 
 class HostDatasets:
-    """One dataset a host, made in this process; ``iter`` sends them to their hosts.
+    """One dataset per host, created in this process; ``iter`` sends them to their hosts.
 
     Args:
-      datasets: eager, in the order of the hosts, all of one structure.
+      datasets: eager datasets of one structure, in the order of the hosts.
       devices: each host's CPU.
       are_sized: whether elements are (size, padded batch).
     """
@@ -81,7 +81,7 @@ class HostDatasets:
         self._devices = tuple(devices)
 
     def __iter__(self) -> HostIterators:
-        """Iterators on the hosts, but for datasets that only this process can read."""
+        """Returns iterators on the hosts; in this process if no other can read a dataset."""
         parts, devices = [], []
         with eager_mode():
             for dataset, device in zip(self._datasets, self._devices):
@@ -94,14 +94,14 @@ class HostDatasets:
         return HostIterators(parts, devices, firsts)
 
     def described(self) -> HostIterators:
-        """Iterators of this process, which a trace takes to be on hosts that need not exist."""
+        """Returns iterators of this process, which a trace uses for hosts that need not exist."""
         with eager_mode():
             parts = [iter(dataset) for dataset in self._datasets]
         return HostIterators(parts, self._devices, [0] * len(parts))
 
 
 def _looking_ahead(dataset: tf.data.Dataset, is_sized: bool) -> tf.data.Dataset:
-    """Elements of (batch, size of the next one), behind a first one of zeros."""
+    """Returns a dataset of (batch, size of the next one), after a first element of zeros."""
     spec = dataset.element_spec
 
     def nothing() -> Any:
@@ -124,7 +124,7 @@ def _looking_ahead(dataset: tf.data.Dataset, is_sized: bool) -> tf.data.Dataset:
 
 
 def _sent(dataset: tf.data.Dataset, device: str) -> tuple[tf.data.Dataset, str]:
-    """A dataset made again on a host, and where it is: here, if no other process can read it."""
+    """Recreates a dataset on a host; returns it and its device, which may be this process's."""
     graph, reason = _movable(dataset)
     if reason:
         logging.warning(
@@ -139,7 +139,7 @@ def _sent(dataset: tf.data.Dataset, device: str) -> tuple[tf.data.Dataset, str]:
 
 
 def _movable(dataset: tf.data.Dataset) -> tuple[Any, str]:
-    """A dataset as a serialized graph; or why another process could not read it."""
+    """Returns a dataset as a serialized graph, or why another process could not read it."""
     try:
         graph = tf.raw_ops.DatasetToGraphV2(
             input_dataset=tf.data.experimental.to_variant(dataset), external_state_policy=_IGNORE

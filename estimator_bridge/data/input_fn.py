@@ -1,4 +1,4 @@
-"""A dataset described once, and the input_fn of either estimator that is made of it."""
+"""Makes an input_fn for either estimator from one description of a dataset."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import tensorflow as tf
 from estimator_bridge.model import ModeKeys
 from estimator_bridge.model.named_arguments import NamedArguments
 
-__all__ = ["input_fn"]
+__all__ = ["batch_size_for", "check_batch_size", "input_fn"]
 
 
 def input_fn(
@@ -27,30 +27,30 @@ def input_fn(
 
     Args:
       make_dataset: returns the examples, one by one: a Dataset of (features, labels), or of
-        features for predict. Shuffling and repeating are its affair. It may take ``params``, the
-        estimator's, and ``mode``, one of `ModeKeys`.
-      training: whether a last batch that is not full is dropped, as training on a TPU wants it;
+        features for predict. It also shuffles and repeats, if wanted. It may take ``params``, the
+        estimator's params, and ``mode``, one of `ModeKeys`.
+      training: whether to drop a last batch that is not full, as training on a TPU requires;
         otherwise every example is kept.
-      batch_size: of the batches where the estimator gives none as ``params["batch_size"]``, which
-        `TPUEstimator` always does.
+      batch_size: the batch size if the estimator gives no ``params["batch_size"]``; `TPUEstimator`
+        always gives it.
 
     Returns:
       A function of ``params`` and ``mode``, both optional, that returns a Dataset of batches. A
-      batch is what the estimator asks for by ``params["batch_size"]``: a host's, or, with
-      per-core input, a replica's.
+      batch has ``params["batch_size"]`` examples: a host's batch or, with per-core input, a
+      replica's batch.
 
     Raises:
-      TypeError: `make_dataset` is no function; when called, it returned no Dataset.
-      ValueError: it has an argument of another name, or `batch_size` is no positive whole number;
+      TypeError: `make_dataset` is not a function, or did not return a Dataset.
+      ValueError: it has an argument of another name, or `batch_size` is not a positive integer;
         when called, neither gives a batch size.
     """
     make = NamedArguments("make_dataset", make_dataset, ("mode", "params"))
     if batch_size is not None:
-        _check_batch_size(batch_size, "input_fn(batch_size=...)")
+        check_batch_size(batch_size, "input_fn(batch_size=...)")
     usual_mode = ModeKeys.TRAIN if training else ModeKeys.EVAL
 
     def batched(params: Any = None, mode: str | None = None) -> tf.data.Dataset:
-        size = _batch_size(params, batch_size)
+        size = batch_size_for(params, batch_size)
         dataset = make({"params": params, "mode": mode or usual_mode})
         if not isinstance(dataset, tf.data.Dataset):
             raise TypeError(
@@ -63,9 +63,18 @@ def input_fn(
     return batched
 
 
-def _batch_size(params: Any, usual: int | None) -> int:
+def batch_size_for(params: Any, usual: int | None) -> int:
+    """Returns the batch size that an input_fn is to use.
+
+    Args:
+      params: the estimator's; its "batch_size" comes first.
+      usual: the one given when the input_fn was made, or None.
+
+    Raises:
+      ValueError: neither gives one, or it is no positive whole number.
+    """
     if params and "batch_size" in params:
-        return _check_batch_size(params["batch_size"], "params['batch_size']")
+        return check_batch_size(params["batch_size"], "params['batch_size']")
     if usual is None:
         raise ValueError(
             "No batch size: the estimator gave no params['batch_size'] (only TPUEstimator adds it "
@@ -76,7 +85,12 @@ def _batch_size(params: Any, usual: int | None) -> int:
     return usual
 
 
-def _check_batch_size(value: Any, where: str) -> int:
+def check_batch_size(value: Any, where: str) -> int:
+    """Returns a batch size as int.
+
+    Raises:
+      ValueError: it is no positive whole number; ``where`` says where it came from.
+    """
     if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:
         raise ValueError(f"{where} must be a positive whole number, got {value!r}.")
     return int(value)

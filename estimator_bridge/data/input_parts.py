@@ -1,8 +1,8 @@
-"""Which of an input's tensors are drawn together, and the datasets of those that are not.
+"""Divides an input into parts that are read separately, each with its own dataset.
 
-In TF1 a run drew from the iterators and queues that its fetches reached, and from no others. So
-tensors that share an iterator, a queue or a random operation are one part, with a dataset of its
-own. Most inputs are one part, and have one dataset.
+In TF1 a run read from the iterators and queues that its fetches reached, and from no others. So
+tensors that share an iterator, a queue or a random operation form one part with its own dataset.
+Most inputs have one part and one dataset.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class Division:
     """The parts of an input.
 
     Attributes:
-      leaves: by part, the numbers of its tensors among the input's flat components.
-      nodes: by part, the nodes that draw it.
-      is_whole: whether one dataset gives all components: there is one part at most, and none
-        depends on a placeholder that hooks feed. Those that do are computed in the step.
+      leaves: for each part, the indices of its tensors among the input's flat components.
+      nodes: for each part, the nodes that read it.
+      is_whole: whether one dataset gives all components: there is at most one part, and no
+        component depends on a placeholder that hooks feed; the step computes those that do.
     """
 
     leaves: list[list[int]]
@@ -45,16 +45,16 @@ class Division:
         """Finds the parts.
 
         Args:
-          components: tensors of a graph, and plain values.
+          components: tensors of a graph and plain values.
         """
-        parts: list[tuple[list[int], set[str], set[str]]] = []  # leaves, what they share, nodes
+        parts: list[tuple[list[int], set[str], set[str]]] = []  # leaves, shared sources, nodes
         is_fed = False
         for number, leaf in enumerate(components):
             if is_plain(leaf):
                 continue
             behind = ancestors([leaf])
             shared = {op.name for op in behind if _has_position(op)}
-            if not shared:  # the same in all runs, or what hooks feed
+            if not shared:  # the same in all runs, or fed by hooks
                 is_fed |= any(op.type in _PLACEHOLDERS for op in behind)
                 continue
             nodes = _drawing(behind)
@@ -75,7 +75,7 @@ class Division:
 
 
 def drawing_nodes(tensors: Sequence[tf.Tensor]) -> frozenset[str]:
-    """The nodes by which a run shows that it draws one of these, which are drawn together."""
+    """Returns the nodes of one part: a run that reaches one of them reads the part."""
     own = {tensor.op.name for tensor in tensors if _is_place(tensor.op)}
     return frozenset(_drawing(ancestors(tensors)) | own)
 
@@ -84,7 +84,7 @@ class DividedDatasets:
     """One dataset for each part of an input; ``iter`` gives ``DividedIterators``.
 
     Args:
-      datasets: of flat components.
+      datasets: the datasets, with flat components.
     """
 
     def __init__(self, datasets: Sequence[tf.data.Dataset]):
@@ -94,12 +94,12 @@ class DividedDatasets:
     def of(
         cls, session: LiftedSession, components: Sequence[tf.Tensor], division: Division
     ) -> tuple[DividedDatasets, list[InputPart]]:
-        """The datasets, eagerly, and the parts with all that their elements stand for.
+        """Returns eager datasets, and the parts with the references that their elements stand for.
 
         Args:
-          session: of the graph.
-          components: of the input.
-          division: of the input.
+          session: the session of the graph.
+          components: the input's flat components.
+          division: the parts of the input.
         """
         datasets, parts = [], []
         for numbers, nodes in zip(division.leaves, division.nodes):
@@ -111,7 +111,7 @@ class DividedDatasets:
         return cls(datasets), parts
 
     def with_options(self, options: tf.data.Options) -> DividedDatasets:
-        """The like, with these options."""
+        """Returns the same datasets with these options."""
         return DividedDatasets([dataset.with_options(options) for dataset in self._datasets])
 
     def __iter__(self) -> Iterator[Any]:
@@ -122,7 +122,7 @@ class DividedDatasets:
 
 
 def _drawing(operations: Any) -> set[str]:
-    """Those that draw: not the iterators and queues themselves, which an initializer reaches."""
+    """Returns the operations that read, without iterators and queues, which initializers reach."""
     return {
         op.name
         for op in operations
@@ -131,7 +131,7 @@ def _drawing(operations: Any) -> set[str]:
 
 
 def _has_position(operation: tf.Operation) -> bool:
-    """Whether runs find it in another state each time, or share it with others who draw."""
+    """Whether its state differs between runs, or is shared with other readers."""
     kind = operation.type
     is_known = kind in READS or kind == "VarHandleOp" or "Table" in kind or kind in _PLACEHOLDERS
     return not is_known and operation.op_def.is_stateful

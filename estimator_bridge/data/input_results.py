@@ -1,4 +1,4 @@
-"""What an input_fn returned, as tensors for a plain session: Estimator's module ``util``."""
+"""The result of an input_fn as tensors for a plain session: Estimator's module ``util``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAX_DIRECTORY_CREATION_ATTEMPTS = 10
 
 
 def parse_input_fn_result(result: Any) -> tuple[Any, Any, list[Any]]:
-    """The tensors of a batch, in the default graph.
+    """Returns the tensors of a batch, in the default graph.
 
     Args:
       result: a Dataset, features, or (features, labels).
@@ -44,7 +44,7 @@ def parse_input_fn_result(result: Any) -> tuple[Any, Any, list[Any]]:
 
 
 def parse_iterator_result(result: Any) -> tuple[Any, Any]:
-    """Features and labels of an element; None for no labels.
+    """Returns the features and labels of an element; None for no labels.
 
     Raises:
       ValueError: it is a list or tuple of another length than 2.
@@ -60,7 +60,7 @@ def parse_iterator_result(result: Any) -> tuple[Any, Any]:
 
 
 class DatasetInitializerHook(_SessionRunHook):
-    """Initializes an iterator when a session has been made."""
+    """Initializes an iterator after a session has been created."""
 
     def __init__(self, iterator: Any):
         self._iterator = iterator
@@ -77,7 +77,7 @@ class DatasetInitializerHook(_SessionRunHook):
 
 
 class DistributedIteratorInitializerHook(DatasetInitializerHook):
-    """The same for the iterator of a strategy."""
+    """Initializes the iterator of a strategy, in the same way."""
 
     def begin(self) -> None:
         """Called before the session is made."""
@@ -85,7 +85,7 @@ class DistributedIteratorInitializerHook(DatasetInitializerHook):
 
 
 class MultiHostDatasetInitializerHook(_SessionRunHook):
-    """Runs the initializers of several iterators when a session has been made."""
+    """Runs the initializers of several iterators after a session has been created."""
 
     def __init__(self, dataset_initializers: Sequence[Any]):
         self._initializers = dataset_initializers

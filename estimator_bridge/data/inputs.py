@@ -1,8 +1,8 @@
 """The result of an input_fn, as tensors for the trace and as a dataset for the run.
 
 An input_fn is TF1 code and is called inside a graph. A dataset that it makes there is lifted: the
-variant tensor that holds it is computed on the TF2 side and becomes an eager dataset. Tensors
-that it returns are followed back to where they come from: see ``lifted_inputs``.
+variant tensor that holds it is computed on the TF2 side and becomes an eager dataset. Returned
+tensors are traced back to their sources: see ``lifted_inputs``.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ __all__ = ["GraphInput", "call_input_fn"]
 
 
 def call_input_fn(input_fn: Callable, graph: tf.Graph, **offered: Any) -> GraphInput:
-    """Calls an input_fn inside the graph that is the default one now.
+    """Calls an input_fn inside the current default graph.
 
     Args:
       input_fn: returns a Dataset, features, or (features, labels).
       graph: the default graph.
       **offered: values of the arguments that it may take: mode, params, config, input_context
-        (None where nobody shares the input, as in the original).
+        (None if the input is not shared, as in the original).
 
     Raises:
-      TypeError: it is no function, or it returned neither a dataset nor tensors.
-      ValueError: it returned a tuple of another length than 2.
+      TypeError: it is not a function, or it returned neither a dataset nor tensors.
+      ValueError: it returned a tuple of a length other than 2.
     """
     if not callable(input_fn):
         advice = ""
@@ -56,7 +56,7 @@ def call_input_fn(input_fn: Callable, graph: tf.Graph, **offered: Any) -> GraphI
         result = input_fn(**accepted)
     if offered.get("mode") == ModeKeys.PREDICT and isinstance(result, (tuple, list)):
         check_length(result)
-        # What computes the labels does not run. Features that are a pair are no (features, labels).
+        # The labels are not computed. Features that are a pair are not (features, labels).
         result = (result[0], None) if isinstance(result[0], (tuple, list)) else result[0]
     return GraphInput(graph, result)
 
@@ -96,7 +96,7 @@ class GraphInput(BatchInput):
 
     @property
     def may_end(self) -> bool:
-        """Whether there is anything that could end: a dataset, or a queue that threads fill."""
+        """Whether the input can end: a dataset, or a queue that threads fill."""
         if self._returned is None:
             return True
         behind = ancestors(leaf for leaf in self._returned.leaves if not is_plain(leaf))
@@ -105,14 +105,14 @@ class GraphInput(BatchInput):
 
     @property
     def has_plain_values(self) -> bool:
-        """Whether model_fn is given values, and not only tensors: they stay in its graph."""
+        """Whether model_fn receives values besides tensors; they stay in its graph."""
         return self._returned is not None and any(map(is_plain, self._returned.leaves))
 
     def graph_batch(self) -> Any:
-        """The tensors of one batch, in the graph: (features, labels) or features.
+        """Returns the tensors of one batch, in the graph: (features, labels) or features.
 
-        They are what the original handed to model_fn: the iterator's own, so that names and
-        op-level seeds of what follows are the same. Call it inside the graph.
+        They are the iterator's own tensors, as in the original, so that later operations get the
+        same names and op-level seeds. Call it inside the graph.
         """
         if self._returned is not None:
             return self._returned.batch
@@ -121,21 +121,21 @@ class GraphInput(BatchInput):
         return tf.compat.v1.data.make_initializable_iterator(self._dataset).get_next()
 
     def names_of(self, batch: Any) -> list[str]:
-        """References of the tensors that the components of ``dataset``'s elements stand for.
+        """Returns references of the tensors that components of ``dataset``'s elements stand for.
 
         Args:
-          batch: what model_fn is given: ``graph_batch()``, or placeholders in its place.
+          batch: the argument of model_fn: ``graph_batch()``, or placeholders instead.
         """
         if self._returned is not None and batch is self._returned.batch:
             return self._returned.names
         return super().names_of(batch)
 
     def dataset(self, session: LiftedSession) -> tf.data.Dataset:
-        """The batches, as an eager dataset.
+        """Returns the batches, as an eager dataset.
 
         Args:
-          session: of the input's graph; the tables that the input uses are initialised, and the
-            hooks that initialise its iterators have run.
+          session: the session of the input's graph. The tables that the input uses are
+            initialized, and the hooks that initialize its iterators have run.
         """
         with eager_mode():
             if self._returned is not None:
@@ -148,11 +148,11 @@ class GraphInput(BatchInput):
 
     @property
     def is_whole(self) -> bool:
-        """Whether one dataset gives all tensors; else steps draw only the parts that they need."""
+        """Whether one dataset gives all tensors; otherwise steps read only the parts they need."""
         return self._division is None or self._division.is_whole
 
     def drawn_parts(self) -> list[InputPart]:
-        """What is drawn together, where that is not all; as far as it is known before it is."""
+        """Returns the parts that are read separately, as far as known before a read."""
         assert self._returned is not None and self._division is not None
         names, division = self._returned.names, self._division
         return [
@@ -163,9 +163,9 @@ class GraphInput(BatchInput):
     def datasets(
         self, session: LiftedSession, known: Sequence[InputPart]
     ) -> tuple[Any, list[InputPart]]:
-        """The batches as ``dataset`` gives them, or parts of them, and what each stands for.
+        """Returns the batches as ``dataset`` does, or parts of them, and what each stands for.
 
-        An element has, behind the input's tensors, what they are made of.
+        An element has, after the input's tensors, the tensors that they are computed from.
 
         Args:
           session: see ``dataset``.

@@ -1,10 +1,9 @@
-"""Graph tensors, and datasets of a graph, as eager datasets.
+"""Converts graph tensors, and datasets of a graph, to eager datasets.
 
 Most tensors come from an iterator whose dataset is known, or from a queue whose rows are in
-memory. Their batches are taken from there, and the graph's operations from there on are mapped
-over them. Whatever else has state, such as a queue, a reader, or an iterator that chooses among
-datasets, stays what it is: an element is what the graph computes when it runs once more, and the
-end is where a run would raise OutOfRangeError.
+memory. Batches are read there, and the graph's operations after it are mapped over them. Other
+sources with state, such as a queue, a reader, or an iterator that chooses among datasets, stay in
+the graph: each run of the graph computes one element, and OutOfRangeError ends the dataset.
 """
 
 from __future__ import annotations
@@ -30,22 +29,21 @@ def dataset_of_tensors(
     spec: Any,
     sources_too: list[str] | None = None,
 ) -> tf.data.Dataset:
-    """A dataset whose elements are what graph tensors would be, run after run.
+    """Returns a dataset whose elements are the values of graph tensors, run after run.
 
     Args:
-      session: of the graph.
-      leaves: tensors of the graph, and eager ones, which are the same in all elements.
-      spec: the elements' structure, of which the leaves are the flat components.
-      sources_too: takes the references of what the leaves are made of: components of known
-        datasets that are no leaves themselves. Elements are tuples then, and have these behind
-        the leaves.
+      session: the session of the graph.
+      leaves: tensors of the graph, and eager tensors, which are the same in all elements.
+      spec: the elements' structure, whose flat components are the leaves.
+      sources_too: receives the references of the leaves' sources: components of known datasets
+        that are not leaves themselves. Elements are then tuples that have these after the leaves.
 
     Raises:
       InvalidArgumentError: the tensors depend on a placeholder.
-      FailedPreconditionError: they come from an iterator that nothing initialised.
-      NotImplementedError: they come from something that cannot be run here.
+      FailedPreconditionError: they come from an iterator that nothing initialized.
+      NotImplementedError: they come from a source that cannot run here.
     """
-    if not leaves:  # a dataset's elements have one component at least
+    if not leaves:  # a dataset's elements have at least one component
         return tf.data.Dataset.from_tensors(0).repeat()
     refs = [leaf.name for leaf in leaves if not is_plain(leaf)]
     snapshot = Snapshot.of(session.graph)
@@ -76,7 +74,7 @@ def dataset_of_tensors(
 
 
 def _nothing_ahead() -> tf.data.Options:
-    # A hook may initialise the iterator anew, or fill the queue: the next batch is not drawn yet.
+    # A hook may initialize the iterator again, or fill the queue: the next batch is not read yet.
     options = tf.data.Options()
     options.autotune.enabled = False
     options.experimental_optimization.apply_default_optimizations = False
@@ -84,10 +82,10 @@ def _nothing_ahead() -> tf.data.Options:
 
 
 class _Elements:
-    """A run of the graph, as a function of what its sources give.
+    """A run of the graph, as a function of its sources' elements.
 
     Attributes:
-      has_state: whether it draws from queues or iterators of its own.
+      has_state: whether it reads from its own queues or iterators.
     """
 
     def __init__(
@@ -133,7 +131,7 @@ class _Elements:
 def _sources(
     session: LiftedSession, snapshot: Snapshot, refs: Sequence[str]
 ) -> dict[str, tf.data.Dataset]:
-    """The datasets that give what some nodes would, by node; the nodes that refs come from."""
+    """Returns the datasets that replace nodes, by node, and the nodes that refs come from."""
     queues = {
         runner.queue.queue_ref.op.name: runner
         for runner in session.graph.get_collection(tf.compat.v1.GraphKeys.QUEUE_RUNNERS)
@@ -155,7 +153,7 @@ def _sources(
 
 
 def _draws(snapshot: Snapshot, refs: Sequence[str]) -> list[str]:
-    """The nodes that draw from an iterator or a queue, and what they draw reaches the refs."""
+    """Returns the nodes that read from an iterator or a queue, and that the refs depend on."""
     found, seen, waiting = [], set(), [node_name(r) for r in refs]
     while waiting:
         name = waiting.pop()
@@ -189,7 +187,7 @@ def _check_not_fed(snapshot: Snapshot, lifted: Lifted) -> None:
 
 
 def _map_to_the_end(dataset: tf.data.Dataset, function: Any, spec: Any) -> tf.data.Dataset:
-    """``dataset.map``, but an OutOfRangeError inside the function ends it, as it ended a run."""
+    """Returns ``dataset.map``, which an OutOfRangeError inside the function ends, as in a run."""
     inputs, outputs = tf.nest.flatten(dataset.element_spec), tf.nest.flatten(spec)
     compiled = tf.function(function, autograph=False).get_concrete_function(*inputs)
     variant = tf.raw_ops.MapDataset(

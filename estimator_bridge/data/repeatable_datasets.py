@@ -1,4 +1,4 @@
-"""Whether a dataset gives the same elements each time that it is read from its beginning."""
+"""Finds datasets that give the same elements each time they are read from the start."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from estimator_bridge.tensorflow_private import dataset_options, eager_mode, ite
 __all__ = ["is_repeatable"]
 
 _DRAWS = re.compile(r"\w*(Shuffle|ShuffleAndRepeat|Random|Sampling)Dataset(V\d)?")
-# Whether these keep an order says an input of theirs, not an attribute.
+# For these, an input, not an attribute, says whether they keep an order.
 _MAY_BE_SLOPPY = frozenset({"ParallelInterleaveDataset", "ExperimentalParallelInterleaveDataset"})
-_FAIL = 2  # ExternalStatePolicy.FAIL, as the kernel knows it
+_FAIL = 2  # the value of ExternalStatePolicy.FAIL in the kernel
 
 
 def is_repeatable(dataset: tf.data.Dataset, iterator: Any, graph: tf.Graph | None) -> bool:
-    """Whether an input depends on nothing but itself, and draws nothing at random.
+    """Whether an input depends only on itself and is not random.
 
     Args:
       dataset: the input.
-      iterator: of it, new. One that reads a generator, a queue, a variable or a clock has state
-        outside of itself.
-      graph: in which the dataset was made; None if in none. Where it shuffles, it may have a seed
-        or not: that counts as drawing.
+      iterator: a new iterator of it. A generator, a queue, a variable or a clock is state outside
+        of it.
+      graph: the graph in which the dataset was created; None for none. A shuffle counts as random,
+        with or without a seed.
     """
     with eager_mode():
         try:

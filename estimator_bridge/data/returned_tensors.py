@@ -1,4 +1,4 @@
-"""What an input_fn returned that is no dataset: tensors of its graph, and plain values."""
+"""The result of an input_fn without a dataset: tensors of its graph, and plain values."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ __all__ = ["MixedKey", "ReturnedTensors", "check_length", "is_plain"]
 
 
 class MixedKey(str):
-    """Stands in a spec for a dict's key that cannot be ordered with the others, as 1 and "a".
+    """Replaces, in a spec, a dict's keys of types that have no common order, such as 1 and "a".
 
-    A dataset orders what it carries by its keys; model_fn is given the dict itself.
+    A dataset orders its components by key; model_fn receives the dict itself.
     """
 
     __slots__ = ()
 
 
 def check_length(batch: Any) -> None:
-    """Checks that a tuple, named ones included, is (features, labels).
+    """Checks that a tuple or named tuple is (features, labels).
 
     Raises:
-      ValueError: it has another length than 2.
+      ValueError: it has a length other than 2.
     """
     if isinstance(batch, (tuple, list)) and len(batch) != 2:
         advice = "Put several features into a dict: ({'a': a, 'b': b}, labels)."
@@ -46,15 +46,15 @@ class ReturnedTensors:
     """The features, or (features, labels), that an input_fn returned.
 
     Args:
-      result: of the input_fn.
+      result: the result of the input_fn.
 
     Attributes:
-      batch: what model_fn is given: arrays and lists stay what they are, as in the original.
-      spec: TypeSpecs of the same structure; arrays, and lists of numbers, are tensors here, and
+      batch: the argument of model_fn: arrays and lists stay unchanged, as in the original.
+      spec: TypeSpecs of the same structure; arrays and lists of numbers are tensors here, and
         keys of several types in one dict are each a `MixedKey`.
 
     Raises:
-      TypeError: there is something that is no tensor and cannot be one, or nothing.
+      TypeError: there is nothing, or a value that cannot be converted to a tensor.
       ValueError: a tuple is not (features, labels).
     """
 
@@ -78,12 +78,12 @@ class ReturnedTensors:
 
     @property
     def leaves(self) -> list[tf.Tensor]:
-        """The flat components: tensors of the graph, and eager ones for plain values."""
+        """The flat components: tensors of the graph, and eager tensors for plain values."""
         return self._leaves
 
     @property
     def names(self) -> list[str]:
-        """References by which a step is given the leaves; a plain value's names nothing."""
+        """The references of the leaves in a step; a plain value's reference names no tensor."""
         return [
             f"plain value {i}:0" if is_plain(leaf) else leaf.name
             for i, leaf in enumerate(self._leaves)
@@ -95,12 +95,12 @@ def _are_all_none(parts: Sequence[Any]) -> bool:
 
 
 def is_plain(leaf: tf.Tensor) -> bool:
-    """Whether a leaf is a value, and no tensor of a graph."""
+    """Whether a leaf is a value, not a tensor of a graph."""
     return hasattr(leaf, "numpy")
 
 
 def _tensors(part: Any) -> Any:
-    """A structure of features or labels with tensors as its leaves."""
+    """Converts features or labels to a structure with tensors as its leaves."""
     if tf.is_tensor(part) and not isinstance(part, tf.Variable):
         return part
     if isinstance(part, Mapping):
@@ -120,14 +120,14 @@ def _have_order(keys: Iterable[Any]) -> bool:
 
 
 def _flat(part: Any) -> list[Any]:
-    """The leaves of a structure, whatever the keys of its dicts."""
+    """Returns the leaves of a structure, with any keys in its dicts."""
     if isinstance(part, Mapping):
         part = list(part.values())
     return [leaf for p in part for leaf in _flat(p)] if isinstance(part, (tuple, list)) else [part]
 
 
 def _is_whole(leaf: Any) -> bool:
-    """Whether it is a tensor by itself; numbers may be the parts of one."""
+    """Whether it is a tensor or an array; plain numbers may form one together."""
     return tf.is_tensor(leaf) or bool(getattr(leaf, "shape", ()))
 
 
@@ -153,7 +153,7 @@ def _tensor(leaf: Any) -> tf.Tensor:
 
 
 def _advice(leaf: Any, error: Exception) -> str:
-    """The end of an error's text: what to do with a value that is no tensor."""
+    """Returns the end of an error's text: what to do with a value that is not a tensor."""
     if callable(leaf):
         return f", which has to be called: {getattr(leaf, '__name__', 'function')}()."
     if hasattr(leaf, "get_next"):

@@ -1,8 +1,8 @@
-"""Rows in memory as a graph's batches.
+"""Batches of rows in memory, through a queue in the graph.
 
-The graph gets the queue, the operations and the names that ``numpy_input_fn`` always gave it, so
+The graph gets the queue, the operations and the names of the original's ``numpy_input_fn``, so
 that a model's variables start from the same numbers, and a plain Session can run it. An estimator
-leaves the queue aside and reads the rows through a dataset: no threads, no copies.
+ignores the queue and reads the rows through a dataset, without threads and copies.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ _QueueRunner: Any = _v1.train.QueueRunner
 
 
 class RowQueueRunner(_QueueRunner):
-    """Feeds rows to a queue, in a session's threads, or gives them as a dataset.
+    """Feeds rows to a queue in a session's threads, or provides them as a dataset.
 
     Args:
-      queue: of row numbers and columns.
+      queue: the queue of row numbers and columns.
       places: for each thread, the placeholders that it feeds, in the order of the queue's
         components.
-      enqueue_ops: for each thread, what enqueues these placeholders.
+      enqueue_ops: for each thread, the operation that enqueues these placeholders.
       reading: the order of the rows.
 
     Attributes:
-      is_read_directly: whether the dataset was asked for, and no thread is needed.
+      is_read_directly: whether the dataset is used, so that no thread is needed.
     """
 
     def __init__(
@@ -44,27 +44,27 @@ class RowQueueRunner(_QueueRunner):
         reading: Reading,
     ):
         construct = _QueueRunner.__init__
-        # Inside of a wrapper that warns of its age, which is not the caller's affair.
+        # Below the wrapper with a deprecation warning, which does not concern the caller.
         getattr(construct, "__wrapped__", construct)(self, queue, enqueue_ops)
         self._places, self._reading = places, reading
         self._running: dict[int, list[threading.Thread]] = {}
         self.is_read_directly = False
 
     def read_directly(self) -> tf.data.Dataset:
-        """The batches that would be dequeued."""
+        """Returns the batches that the queue would give."""
         self.is_read_directly = True
         return self._reading.dataset()
 
     def create_threads(
         self, sess: Any, coord: Any = None, daemon: bool = False, start: bool = False
     ) -> list[threading.Thread]:
-        """Threads that fill the queue from the first row on; none where some still do.
+        """Returns threads that fill the queue from the first row on; none if some are running.
 
         Args:
           sess: a session of the graph.
-          coord: stops the threads and is told of their errors.
+          coord: stops the threads and receives their errors.
           daemon: whether the program may end while they run.
-          start: whether they are started here.
+          start: whether to start them.
         """
         if any(thread.is_alive() for thread in self._running.get(id(sess), ())):
             return []
@@ -92,7 +92,7 @@ class RowQueueRunner(_QueueRunner):
                 values = [numbers, *self._reading.rows.take(numbers)]
                 sess.run(enqueue, dict(zip(places, values)))
         except (tf.errors.OutOfRangeError, tf.errors.CancelledError):
-            pass  # somebody closed the queue
+            pass  # the queue was closed
         except Exception as error:
             if not coord:
                 logging.error("A thread that feeds %r failed: %s", self.queue.name, error)
@@ -134,16 +134,16 @@ def fed_batch(
     least_left: int | None,
     threads: int,
 ) -> list[tf.Tensor]:
-    """One batch of rows, in the default graph; a new one in each run.
+    """Returns the tensors of a batch of rows, in the default graph; each run reads a new batch.
 
     Args:
-      rows: what to read.
-      batch_size: of the global batch.
-      epochs: how often; None never ends.
-      shuffle: whether rows are drawn by chance from as many as the queue holds.
-      capacity: rows that the queue holds.
-      least_left: rows that stay in the queue when it is shuffled; None for a quarter of it.
-      threads: how many read all of the rows, in a plain session.
+      rows: the rows to read.
+      batch_size: the global batch size.
+      epochs: the number of epochs; None for no end.
+      shuffle: whether rows are chosen at random from those in the queue.
+      capacity: the number of rows that the queue holds.
+      least_left: the least number of rows in a shuffled queue; None for a quarter of it.
+      threads: the number of threads that each read all rows, in a plain session.
 
     Returns:
       The columns' tensors, of shape [batch_size or None, ...].
@@ -185,7 +185,7 @@ def _seeds(queue: Any) -> tuple[int, int]:
 
 
 def _summarise(queue: Any, least: int, capacity: int) -> None:
-    """Adds the summary of how full the queue is."""
+    """Adds the summary of the queue's fill level."""
     above = tf.cast(tf.maximum(0, queue.size() - least), tf.float32)
     full = above * (1.0 / (capacity - least))
     name = f"queue/{queue.name}fraction_over_{least}_of_{capacity - least}_full"

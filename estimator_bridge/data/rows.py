@@ -1,4 +1,4 @@
-"""Columns in memory, read row by row in an order that is settled beforehand."""
+"""Columns in memory, read row by row in a predetermined order."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _ENDLESS = 1 << 62
 
 @dataclasses.dataclass(frozen=True)
 class Rows:
-    """Columns of equal length, wherever they are.
+    """Columns of equal length, from any source.
 
     Attributes:
-      count: how many rows there are; at least 1.
-      types: of the columns.
-      shapes: of a row's part in each column.
-      take: gives the rows of these numbers (an int64 array), column by column.
+      count: the number of rows; at least 1.
+      types: the types of the columns.
+      shapes: the shape of a row's part in each column.
+      take: returns the rows with these numbers (an int64 array), column by column.
     """
 
     count: int
@@ -34,16 +34,16 @@ class Rows:
 
 @dataclasses.dataclass(frozen=True)
 class Reading:
-    """In which order rows are read, and in which batches.
+    """The order in which rows are read, and their batches.
 
     Attributes:
-      rows: what is read.
-      batch_size: rows in a batch; batches go over the borders of epochs.
-      epochs: how often each reader reads the rows; None never ends. The last batch may be short.
-      readers: how many read the same rows.
-      shuffled_among: of so many rows the next one is drawn by chance; 1 keeps the order.
+      rows: the rows.
+      batch_size: the rows per batch; batches cross the borders of epochs.
+      epochs: the number of epochs of each reader; None for no end. The last batch may be short.
+      readers: the number of readers of the same rows.
+      shuffled_among: the number of rows among which the next is chosen; 1 keeps the order.
       start: the first row.
-      seed: of the shuffle.
+      seed: the seed of the shuffle.
     """
 
     rows: Rows
@@ -64,7 +64,7 @@ class Reading:
         shuffled_among: int,
         seeds: tuple[int, int],
     ) -> Reading:
-        """A reading that starts anywhere if it is shuffled.
+        """Returns a reading, which starts at a random row if it is shuffled.
 
         Args:
           rows: see the class, as the next four.
@@ -72,7 +72,7 @@ class Reading:
           epochs: see the class.
           readers: see the class.
           shuffled_among: see the class.
-          seeds: of the graph and of the operation, as TensorFlow has them; both 0 are none.
+          seeds: the seeds of the graph and of the operation; two zeros stand for none.
         """
         chance = random.Random("{}/{}".format(*seeds)) if any(seeds) else random.Random()
         start = chance.randrange(rows.count) if shuffled_among > 1 else 0
@@ -80,15 +80,15 @@ class Reading:
         return cls(rows, batch_size, epochs, readers, shuffled_among, start, seed)
 
     def chunks(self) -> Iterator[np.ndarray]:
-        """The row numbers that one reader reads, a batch's worth at a time, not shuffled."""
+        """Returns the row numbers of one reader, one batch at a time, not shuffled."""
         end = self._end(1)
         for first in range(0, end, self.batch_size):
             yield self._numbers(np.arange(first, min(first + self.batch_size, end)))
 
     def dataset(self) -> tf.data.Dataset:
-        """The batches of all readers, eagerly: tuples of row numbers and columns.
+        """Returns the batches of all readers, eagerly: tuples of row numbers and columns.
 
-        An element depends on its position alone, so that a saved iterator goes on where it was.
+        An element depends only on its position, so that a restored iterator continues.
         """
         end = self._end(self.readers)
         if self.shuffled_among > 1:
@@ -100,11 +100,11 @@ class Reading:
         return positions.map(functools.partial(self._batch, end=end)).prefetch(2)
 
     def _batch(self, position: tf.Tensor, end: int) -> tuple[tf.Tensor, ...]:
-        if self.shuffled_among == 1:  # the position is the batch's first
+        if self.shuffled_among == 1:  # the position of the batch's first row
             position = tf.range(position, tf.minimum(position + self.batch_size, end))
         numbers = (position + self.start) % self.rows.count
         kinds = list(self.rows.types)
-        # Stateless, or an iterator over it could not be saved.
+        # Stateless; otherwise its iterator could not be saved.
         columns = tf.numpy_function(self.rows.take, [numbers], kinds, stateful=False)
         size = self.batch_size if self.epochs is None else None
         numbers.set_shape([size])

@@ -1,4 +1,4 @@
-"""Static shapes: what a compiled replica needs of its batch."""
+"""Static shapes of batches, which a compiled replica requires."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def check_static(
       axes: each flat component's batch dimension; None for one that has none. By default all 0.
 
     Raises:
-      ValueError: a shape is not static; names the tensor and the mend.
+      ValueError: a shape is not static; the text names the tensor and the fix.
     """
     leaves = _leaves(spec)
     for (role, path, leaf), axis in zip(leaves, axes if axes is not None else [0] * len(leaves)):
@@ -64,7 +64,7 @@ def check_static(
 
 
 def batch_size_of(spec: Any, axes: Sequence[int | None]) -> int | None:
-    """The batch size that the shapes tell; None where it is unknown.
+    """Returns the batch size according to the shapes; None if it is unknown.
 
     Raises:
       ValueError: the tensors disagree.
@@ -83,13 +83,13 @@ def batch_size_of(spec: Any, axes: Sequence[int | None]) -> int | None:
 
 
 def replica_spec(spec: Any, axes: Sequence[int | None], replicas: int, full_batch: int) -> Any:
-    """The specs of one replica's part of a host's batch.
+    """Returns the specs of one replica's part of a host's batch.
 
     Args:
-      spec: of the host's batch.
-      axes: each flat component's batch dimension; None for one that goes to all replicas whole.
-      replicas: how many share the batch.
-      full_batch: the host's batch size, for specs that do not tell it.
+      spec: the spec of the host's batch.
+      axes: each flat component's batch dimension; None if each replica gets all of it.
+      replicas: the number of replicas that share the batch.
+      full_batch: the host's batch size, for specs without it.
 
     Raises:
       ValueError: the batch size is not divisible by the number of replicas.
@@ -105,17 +105,17 @@ def replica_spec(spec: Any, axes: Sequence[int | None], replicas: int, full_batc
                     f"number of replicas {replicas}. Batch by params['batch_size'], which is."
                 )
             shape[axis] = size // replicas
-        elif shape[0] is None:  # of a batch that every replica gets whole
+        elif shape[0] is None:  # each replica gets the whole batch
             shape[0] = full_batch
         parts.append(tf.TensorSpec(shape, leaf.dtype))
     return tf.nest.pack_sequence_as(spec, parts)
 
 
 def pad_batches(dataset: tf.data.Dataset, full_batch: int) -> tf.data.Dataset:
-    """Gives every batch the full size, the last example repeated, beside its own size.
+    """Pads every batch to the full size by its last example, and adds its actual size.
 
     Args:
-      dataset: of batches with up to ``full_batch`` examples.
+      dataset: a dataset of batches with up to ``full_batch`` examples.
       full_batch: the size of a host's batch.
 
     Returns:
@@ -147,14 +147,14 @@ def pad_batches(dataset: tf.data.Dataset, full_batch: int) -> tf.data.Dataset:
 
 
 def _leaves(spec: Any) -> list[tuple[str, str, Any]]:
-    """Role, path for people and spec of each component."""
+    """Returns the role, the readable path and the spec of each component."""
     is_pair = isinstance(spec, (tuple, list)) and not hasattr(spec, "_fields")
     parts = [("features", spec[0]), ("labels", spec[1])] if is_pair else [("features", spec)]
     return [(role, path, leaf) for role, part in parts for path, leaf in _named(role, part)]
 
 
 def _named(path: str, part: Any) -> list[tuple[str, Any]]:
-    """Flat components in tf.nest's order, which sorts dicts by key."""
+    """Returns flat components in tf.nest's order, which sorts dicts by key."""
     if isinstance(part, dict):
         if any(isinstance(key, MixedKey) for key in part):
             raise ValueError(

@@ -46,7 +46,7 @@ class HostFunction:
         lifted = Lifted(snapshot, refs, given, owners)
         _check_fed(snapshot, lifted, refs)
         resources.check_not_read_elsewhere(lifted.names)
-        self._datasets = _initialised_iterators(snapshot, lifted)
+        self._datasets = _initialized_iterators(snapshot, lifted)
         wanted = [*refs, *self._datasets.values()]
         if self._datasets:
             lifted = Lifted(snapshot, wanted, given, owners)
@@ -121,7 +121,7 @@ class HostFunction:
         return [value for value, _ in values]
 
 
-def _initialised_iterators(snapshot: Snapshot, lifted: Lifted) -> dict[str, str]:
+def _initialized_iterators(snapshot: Snapshot, lifted: Lifted) -> dict[str, str]:
     """Maps each iterator that these nodes initialize to the reference of its dataset."""
     nodes = (snapshot.nodes[name] for name in lifted.names)
     return {

@@ -144,7 +144,7 @@ def _address(cluster: Any) -> str:
             return cluster.master()
     except Exception as error:  # the TPU API, its client and the network raise many kinds
         raise AcceleratorNotFoundError(
-            f"The TPU's address could not be found out: {redacted(str(error))}\n"
+            f"The TPU's address could not be determined: {redacted(str(error))}\n"
             f"Check its name, zone and project, and that it is running. {ON_CORES}"
         ) from error
 
@@ -170,7 +170,7 @@ def _initialize(cluster: Any, address: str) -> tf.tpu.experimental.Topology:
         ) from error
     except (tf.errors.OpError, RuntimeError, ValueError) as error:
         raise AcceleratorNotFoundError(
-            f"The TPU at {redacted(address) or 'local'!r} could not be initialised: "
+            f"The TPU at {redacted(address) or 'local'!r} could not be initialized: "
             f"{redacted(str(error))}\n"
             "Check that it is running and that its TensorFlow version is that of this machine "
             f"({tf.__version__}). {ON_CORES}"

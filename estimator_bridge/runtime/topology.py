@@ -50,7 +50,7 @@ def check_cores_per_replica(cores: int, cores_per_replica: int) -> int:
             "The num of cores required by the model parallelism, specified by "
             "TPUConfig.num_cores_per_replica, is larger than the total num of TPU cores in the "
             f"system. num_cores_per_replica: {cores_per_replica}, num cores in the system: "
-            f"{cores}. Lower num_cores_per_replica, or take a larger TPU."
+            f"{cores}. Lower num_cores_per_replica, or use a larger TPU."
         )
     if cores % cores_per_replica:
         raise ValueError(

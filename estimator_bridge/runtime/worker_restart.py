@@ -110,12 +110,12 @@ def rejoin(workers: Workers, error: BaseException) -> None:
     attempt, limit = next_attempt(os.environ, workers.last_step)
     if attempt > limit:
         raise WorkerError(
-            f"{lost} {workers.name} has started itself anew {limit} time(s) without getting any "
+            f"{lost} {workers.name} has restarted itself {limit} time(s) without getting any "
             f"further than step {workers.last_step}, the most that {_LIMIT} allows. Start it and "
             "the lost worker again; training goes on from the last checkpoint."
         ) from error
     logging.error(
-        "%s %s, at step %d, starts itself anew (attempt %d of %d), waits for the lost worker to "
+        "%s %s, at step %d, restarts itself (attempt %d of %d), waits for the lost worker to "
         "be started again, and goes on from the last checkpoint.",
         lost, workers.name, workers.last_step, attempt, limit,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""tf.estimator.tpu's names, and what TPU programs need beside them."""
+"""The names of tf.estimator.tpu, and others that TPU programs need."""
 
 import tensorflow as tf
 

@@ -1,4 +1,4 @@
-"""tpu.rewrite and its kin, for programs that put functions on a TPU by themselves.
+"""tpu.rewrite, replicate, shard and batch_parallel, for programs that use a TPU directly.
 
 With a TPU they are TensorFlow's own. Without, the function's operations stand in the program's
 graph once for each replica, and are run by any session.
@@ -38,7 +38,7 @@ def rewrite(
     name: str | None = None,
     xla_options: Any = None,
 ) -> Any:
-    """Puts a function on one core.
+    """Runs a function on one core.
 
     Args:
       computation: a function of tensors, that builds operations.
@@ -75,7 +75,7 @@ def replicate(
     padding_spec: Any = None,
     xla_options: Any = None,
 ) -> list[Any]:
-    """Puts a function on several cores, each with arguments of its own.
+    """Runs a function on several cores, each with its own arguments.
 
     Args:
       computation: a function of tensors, that builds operations.
@@ -141,7 +141,7 @@ def shard(
     name: str | None = None,
     xla_options: Any = None,
 ) -> Any:
-    """Puts a function on several cores, each with a part of the arguments.
+    """Runs a function on several cores, each with a part of the arguments.
 
     Args:
       computation: a function of tensors, that builds operations.
@@ -204,7 +204,7 @@ def batch_parallel(
     name: str | None = None,
     xla_options: Any = None,
 ) -> Any:
-    """``shard`` along the first dimension of all arguments and outputs."""
+    """Runs ``shard`` along the first dimension of all arguments and outputs."""
     return shard(
         computation,
         inputs,
@@ -240,7 +240,7 @@ def _check() -> None:
 
 
 def _as_returned(outputs: Any) -> Any:
-    """A function's outputs as TensorFlow's own returns them."""
+    """Returns a function's outputs in the form of TensorFlow's own function."""
     is_nested = isinstance(outputs, dict) or (
         isinstance(outputs, (list, tuple))
         and any(isinstance(x, (list, tuple, dict)) for x in outputs)
@@ -260,7 +260,7 @@ def _as_returned(outputs: Any) -> Any:
 
 
 def _together(results: list[Any]) -> list[Any]:
-    """The same, each of which runs all cores: one alone would wait for the others indefinitely."""
+    """Returns operations that each run all cores: one core would wait for the others forever."""
     with tf.control_dependencies(tf.nest.flatten(results)):
         return tf.nest.map_structure(
             lambda x: tf.no_op() if isinstance(x, tf.Operation) else tf.identity(x), results

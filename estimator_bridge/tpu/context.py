@@ -1,4 +1,4 @@
-"""What an input_fn and a model_fn are told of the machine: params['context']."""
+"""params['context'], the description of the machine for an input_fn and a model_fn."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["TPUContext"]
 
 @dataclasses.dataclass(frozen=True)
 class TPUContext:
-    """Where an input_fn or a model_fn is called.
+    """The machine, and the place of a call of an input_fn or a model_fn.
 
     Attributes:
       num_replicas: how many replicas the model runs on, over all hosts.
@@ -46,7 +46,7 @@ class TPUContext:
 
     @property
     def num_of_replicas_per_host(self) -> int:
-        """How many replicas a host feeds.
+        """The number of replicas that a host feeds.
 
         Raises:
           ValueError: ``num_cores_per_replica`` is given, as it was: hosts may feed unlike many.
@@ -60,7 +60,7 @@ class TPUContext:
         return self.num_replicas // self.num_hosts
 
     def current_input_fn_deployment(self) -> tuple[str, int, int, int]:
-        """This call of the input_fn.
+        """The number of this call of the input_fn.
 
         Returns:
           The device that the input runs on, the number of this call, the number of calls, and
@@ -76,7 +76,7 @@ class TPUContext:
 
     @property
     def tpu_host_placement_function(self) -> Callable[[int], str]:
-        """A function from a host's number to its CPU's device."""
+        """A function that maps a host's number to its CPU's device."""
 
         def device_of(host_id: int) -> str:
             return f"{self._replica}/task:{host_id}/device:CPU:0"
@@ -84,7 +84,7 @@ class TPUContext:
         return device_of
 
     def device_for_replica(self, replica_id: int) -> tuple[str, int]:
-        """Which core a replica runs on, the first of them if there are several.
+        """Returns the core of a replica, the first one if it has several.
 
         Returns:
           The device of its host, and the core's number on that host.
@@ -103,7 +103,7 @@ class TPUContext:
 
     @property
     def device_assignment(self) -> tf.tpu.experimental.DeviceAssignment | None:
-        """The cores of each replica; None where ``num_cores_per_replica`` is not given.
+        """The cores of each replica; None without ``num_cores_per_replica``.
 
         Raises:
           RuntimeError: an input_fn asks.

@@ -17,7 +17,7 @@ __all__ = ["CPUExecution", "DistributedCPUExecution"]
 
 
 class CPUExecution(Execution):
-    """As Execution, with what TPU programs expect in params.
+    """An Execution with the params that TPU programs expect.
 
     Args:
       strategy: with one replica.
@@ -61,7 +61,7 @@ class CPUExecution(Execution):
     def call_model_fn(
         self, model_fn: Callable, features: Any, labels: Any, mode: str, params: Mapping[str, Any]
     ) -> EstimatorSpec:
-        """Calls model_fn with params['batch_size'] and params['use_tpu'], for its spec alone."""
+        """Calls model_fn with 'batch_size' and 'use_tpu' in params; returns only its spec."""
         return super().call_model_fn(model_fn, features, labels, mode, self._for_model(params))
 
     def _for_model(self, params: Any) -> Any:
@@ -73,4 +73,4 @@ class CPUExecution(Execution):
 
 
 class DistributedCPUExecution(CPUExecution, DistributedExecution):
-    """The same under RunConfig's train_distribute or eval_distribute: each replica has a batch."""
+    """A CPUExecution under train_distribute or eval_distribute: each replica has a batch."""

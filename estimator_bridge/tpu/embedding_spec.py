@@ -1,4 +1,4 @@
-"""EmbeddingConfigSpec: which columns of a model are TPU embeddings, and how they are trained."""
+"""EmbeddingConfigSpec: the columns of a model that are TPU embeddings, and their training."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _Fields(NamedTuple):
 
 
 class EmbeddingConfigSpec(_Fields):
-    """What TPUEstimator(embedding_config_spec=) takes.
+    """The argument embedding_config_spec of TPUEstimator.
 
     Args:
       feature_columns: what ``tf.tpu.experimental.embedding_column`` and
@@ -67,7 +67,7 @@ class EmbeddingConfigSpec(_Fields):
         partition_strategy: str = "div",
         profile_data_directory: str | None = None,
     ) -> EmbeddingConfigSpec:
-        """Checks the arguments, and keeps them."""
+        """Checks and stores the arguments."""
         if feature_to_config_dict or table_to_config_dict:
             raise NotImplementedError(
                 "EmbeddingConfigSpec(feature_to_config_dict=, table_to_config_dict=) is not "

@@ -56,14 +56,14 @@ class EmbeddingTables:
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[None]:
-        """Is open while model_fn is called."""
+        """A context for the call of model_fn."""
         makers = {"ResourceGather": self._looked_up}
         creators = tf.variable_creator_scope(self._created)
         with columns_as_on_a_cpu(), operations_made_otherwise(makers), creators:
             yield
 
     def train(self) -> list[tf.Operation]:
-        """Changes the tables by the gradients that the program has taken.
+        """Updates the tables by the gradients that the program has computed.
 
         Returns:
           An operation for each table that has any.
@@ -151,7 +151,7 @@ def _update(
     rate: Any,
     parameters: EmbeddingParameters,
 ) -> tf.Operation:
-    """Changes the rows that were looked up; with Adam that is not lazy, all.
+    """Updates the rows that were looked up; all rows with an Adam that is not lazy.
 
     Args:
       variable: the table.

@@ -1,4 +1,4 @@
-"""Infeed and outfeed of emulated cores: a queue of the graph in the place of a TPU's own.
+"""Infeed and outfeed of emulated cores, as queues of the graph.
 
 A program that drives a TPU by itself enqueues batches on the host (``infeed_enqueue_tuple``), and
 its computation dequeues them on the core; what the core hands back goes the other way
@@ -32,13 +32,13 @@ _core = _Core()
 
 
 def current_core() -> int | None:
-    """The ordinal of the core for which operations are being made; None outside of a core."""
+    """Returns the ordinal of the core whose operations are being created; None for no core."""
     return _core.number
 
 
 @contextlib.contextmanager
 def core_is(number: int) -> Iterator[None]:
-    """Says for which core operations are being made."""
+    """A context that sets the core whose operations are being created."""
     before = _core.number, _core.computation
     _core.number, _core.computation = number, object()
     try:
@@ -48,7 +48,7 @@ def core_is(number: int) -> Iterator[None]:
 
 
 def program_graph() -> tf.Graph:
-    """The graph that a session runs, also inside of the body of a loop or a branch."""
+    """Returns the graph that a session runs, also inside the body of a loop or a branch."""
     graph = tf.compat.v1.get_default_graph()
     while hasattr(graph, "outer_graph"):
         graph = graph.outer_graph
@@ -56,7 +56,7 @@ def program_graph() -> tf.Graph:
 
 
 class _Kind(NamedTuple):
-    """The types and shapes of what passes a feed at once."""
+    """The types and shapes of the tensors that pass a feed at once."""
 
     types: tuple[tf.DType, ...]
     shapes: tuple[tuple[int, ...], ...]
@@ -67,7 +67,7 @@ class _Kind(NamedTuple):
 
 
 class _Feed:
-    """What passes between the host and one core in one direction, in its graph."""
+    """The transfers between the host and one core in one direction, in a graph."""
 
     def __init__(self, title: str):
         self._title = title
@@ -84,7 +84,7 @@ class _Feed:
         return self._in_order(lambda: tf.nest.flatten(queue.dequeue(name=name))[0].op)
 
     def _queue(self, kind: _Kind, side: str, name: str) -> tf.queue.FIFOQueue:
-        """The queue for such tuples: a program may feed training and evaluation in turns."""
+        """Returns the queue for such tuples: a program may alternate training and evaluation."""
         (other,) = {"enqueue", "dequeue"} - {side}
         mine, others = ({kind for kind, _ in self._made[one]} for one in (side, other))
         if kind not in others:
@@ -105,7 +105,7 @@ class _Feed:
         return self._queues[kind]
 
     def _in_order(self, make: Callable[[], tf.Operation]) -> tf.Operation:
-        """Makes an operation; those of one computation happen in their order."""
+        """Creates an operation; those of one computation run in the order of creation."""
         graph = tf.compat.v1.get_default_graph()
         with graph.device(None):
             if current_core() is None:
@@ -149,7 +149,7 @@ def _from_host(name: str, attrs: Mapping[str, Any]) -> int:
 
 
 def _kind(attrs: Mapping[str, Any], inputs: Sequence[tf.Tensor], name: str) -> _Kind:
-    """What is fed, by the operation's attributes or, where they do not tell, its inputs."""
+    """Returns the fed types and shapes, from the operation's attributes or else its inputs."""
     if "shapes" in attrs:
         shapes = [tf.TensorShape(shape) for shape in attrs["shapes"].list.shape]
     elif "shape" in attrs:
@@ -210,7 +210,7 @@ def _outfeed_dequeue(inputs: Sequence[tf.Tensor], name: str | None, attrs: Any) 
 
 
 def _is_an_estimators() -> bool:
-    """Whether a TPUEstimator traces its model, whose steps are fed by input_fn alone."""
+    """Whether a TPUEstimator traces its model, whose steps only input_fn feeds."""
     from estimator_bridge.model.cross_shard import number_of_shards
 
     return current_core() is None and number_of_shards() is not None

@@ -138,7 +138,7 @@ class TPUEstimator(EstimatorV1):
         batch_axis: Any = None,
         eval_on_tpu: bool = True,
     ) -> TPUEstimator:
-        """Puts an Estimator on the cores of a TPU, such as a canned one.
+        """Runs an Estimator, such as a canned one, on the cores of a TPU.
 
         ::
 
@@ -242,7 +242,7 @@ class TPUEstimator(EstimatorV1):
         return strategy
 
     def _check_steps(self, purpose: str, **counts: int | None) -> None:
-        """Checks as Estimator does, and that a loop can count to them.
+        """Checks steps as Estimator does, and that a loop can count to them.
 
         Each purpose has words of its own, which users search for.
         """

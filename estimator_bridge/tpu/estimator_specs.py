@@ -1,4 +1,4 @@
-"""What an EstimatorSpec, of a head or of a model_fn for Estimator, means on several cores."""
+"""EstimatorSpecs, of a head or of a model_fn for Estimator, on several cores."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SUMS = ("sum", tf.compat.v1.losses.Reduction.SUM)
 
 
 def as_tpu_spec(spec: EstimatorSpec | TPUEstimatorSpec) -> TPUEstimatorSpec:
-    """The spec, or a TPUEstimatorSpec of the same, but for the metrics.
+    """Returns the spec, or a TPUEstimatorSpec with the same fields except for the metrics.
 
     Raises:
       ValueError: it has training_chief_hooks.
@@ -53,7 +53,7 @@ def as_tpu_spec(spec: EstimatorSpec | TPUEstimatorSpec) -> TPUEstimatorSpec:
 
 
 def last_loss_is_sum() -> bool:
-    """Whether the graph's loss is a sum over the batch, as TensorFlow's losses note it there.
+    """Whether the graph's loss is a sum over the batch, as noted by TensorFlow's losses.
 
     TensorFlow's optimizers go by the same note under a strategy. A loss that the program reduced
     by itself is taken for a mean.
@@ -62,21 +62,21 @@ def last_loss_is_sum() -> bool:
 
 
 def whole_loss(loss: tf.Tensor, replicas: int) -> tf.Tensor:
-    """The loss of the global batch as training reports it, where each replica has a sum."""
+    """Returns the reported loss of the global batch, given a sum on each replica."""
     if replicas > 1 and last_loss_is_sum():
         return cross_replica_sum(loss, name="loss_of_all_replicas")
     return loss
 
 
 def cut_metrics(spec: EstimatorSpec) -> StateCut:
-    """The part of a spec's metrics that the host computes, from each replica's values in turn."""
+    """Returns the part of a spec's metrics that the host computes for each replica in turn."""
     updates = tf.nest.flatten([update for _, update in spec.eval_metric_ops.values()])
     operations = list(dict.fromkeys(reference(update) for update in updates))
     return cut_before_state(spec.loss.graph, operations, [spec.loss.name])
 
 
 def check_metrics_keep_count(spec: EstimatorSpec, replicas: int) -> None:
-    """Checks that the metrics' values are read from what they keep, not from one more batch.
+    """Checks that the metrics' values depend on their variables, not on one more batch.
 
     Raises:
       NotImplementedError: a value is computed from a batch. The host has the replicas' parts of it
@@ -100,7 +100,7 @@ def check_metrics_keep_count(spec: EstimatorSpec, replicas: int) -> None:
 
 
 def check_joined_by_strategy(operation: str, replicas: int, is_whole: bool) -> None:
-    """Checks a training step whose optimizer was left to add up the replicas' gradients.
+    """Checks a training step whose optimizer has to sum the replicas' gradients itself.
 
     Args:
       operation: the step, '^name'.

@@ -1,4 +1,4 @@
-"""Where a TPUEstimator evaluates: RunConfig's evaluation_master."""
+"""RunConfig's evaluation_master: the TPU on which a TPUEstimator evaluates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["EvaluationMaster"]
 
 
 class EvaluationMaster:
-    """The strategy that evaluations run under.
+    """The strategy of evaluations.
 
     Devices of this process are made at once, as TensorFlow cannot add any later. A TPU is looked
     for when the first evaluation needs it.
@@ -37,7 +37,7 @@ class EvaluationMaster:
             self._strategy = self._named()
 
     def strategy(self) -> tf.distribute.Strategy:
-        """The strategy to evaluate under.
+        """Returns the strategy for an evaluation.
 
         Raises:
           ValueError: it is another TPU than that of the other modes.

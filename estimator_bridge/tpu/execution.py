@@ -1,4 +1,4 @@
-"""A TPU model laid out over replicas: static shapes, per-replica batches, the host's part."""
+"""The layout of a TPU model over replicas: static shapes, per-replica batches, host's part."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ __all__ = ["TPUExecution"]
 
 
 class TPUExecution(Execution):
-    """Replicas that each see their part of the batch.
+    """Replicas that each process their part of the batch.
 
     Args:
       strategy: with any number of replicas.
@@ -76,7 +76,7 @@ class TPUExecution(Execution):
 
     @contextlib.contextmanager
     def scope(self, mode: str) -> Iterator[None]:
-        """That of a strategy, where it is to join what the replicas train."""
+        """The scope of a strategy, if the strategy combines the replicas' gradients."""
         joins = self._tracing and mode == ModeKeys.TRAIN
         with self._tracing.training_scope() if joins else super().scope(mode):  # type: ignore[union-attr]
             yield
@@ -105,7 +105,7 @@ class TPUExecution(Execution):
         return plan_of_replicas(self._batch, self._layout, mode, call, self._partitions)
 
     def loop_limits(self, mode: str, steps: int | None = None) -> LoopLimits:
-        """In training iterations_per_loop, as steps or as seconds; an evaluation is one loop."""
+        """Returns the limits of a call: iterations_per_loop in training, none in an evaluation."""
         if mode != ModeKeys.TRAIN:
             return LoopLimits(steps=steps)
         loop = parse_iterations_per_loop(self.config.tpu_config.iterations_per_loop)
@@ -140,7 +140,7 @@ class TPUExecution(Execution):
         return trace_prediction(spec, replicas, None if batch.valid_size is None else size)
 
     def for_batch_of(self, size: int) -> TPUExecution:
-        """The layout of an evaluation's last batch, where it is smaller than the others.
+        """Returns the layout of an evaluation's last batch, if it is smaller than the others.
 
         The batch is put together already. It is divided over the replicas where it can be; else
         each replica sees all of it.
@@ -157,7 +157,7 @@ class TPUExecution(Execution):
         )
 
     def _partitions(self, spec: Any) -> list | None:
-        """How a replica's batch is cut over its cores; None where it has one."""
+        """Returns the division of a replica's batch over its cores; None for one core."""
         tpu_config = self.config.tpu_config
         if tpu_config.input_partition_dims is None:
             return None

@@ -1,4 +1,4 @@
-"""The operations of a TPU's infeed and outfeed, as tf.contrib.tpu named them.
+"""The operations of a TPU's infeed and outfeed, under their names in tf.contrib.tpu.
 
 With a TPU they are TensorFlow's own; without, see ``feeds``.
 """
@@ -33,7 +33,7 @@ __all__ = [
 
 
 def infeed_dequeue(dtype: Any, shape: Any, name: str | None = None) -> tf.Tensor:
-    """What the host has enqueued for this core, one tensor; see ``infeed_dequeue_tuple``."""
+    """Returns one tensor that the host has enqueued for this core; see the tuple version."""
     with _feeds():
         return tpu_ops.infeed_dequeue(dtype, tf.TensorShape(shape), name=name)
 
@@ -41,7 +41,7 @@ def infeed_dequeue(dtype: Any, shape: Any, name: str | None = None) -> tf.Tensor
 def infeed_dequeue_tuple(
     dtypes: Sequence[Any], shapes: Sequence[Any], name: str | None = None
 ) -> list[tf.Tensor]:
-    """What the host has enqueued for this core, waited for where there is nothing yet.
+    """Returns the tensors that the host enqueues for this core, and waits for them.
 
     Args:
       dtypes: of the tensors, as the host enqueues them.
@@ -106,7 +106,7 @@ def infeed_enqueue_tuple(
 def outfeed_dequeue(
     dtype: Any, shape: Any, device_ordinal: int = -1, name: str | None = None
 ) -> tf.Tensor:
-    """What a core has handed to the host, one tensor; see ``outfeed_dequeue_tuple``."""
+    """Returns one tensor that a core has sent to the host; see ``outfeed_dequeue_tuple``."""
     with _feeds():
         return tpu_ops.outfeed_dequeue(
             dtype, tf.TensorShape(shape), device_ordinal=device_ordinal, name=name
@@ -119,7 +119,7 @@ def outfeed_dequeue_tuple(
     device_ordinal: int = -1,
     name: str | None = None,
 ) -> list[tf.Tensor]:
-    """What a core has handed to the host, waited for where there is nothing yet.
+    """Returns the tensors that a core sends to the host, and waits for them.
 
     Args:
       dtypes: of the tensors, as the core enqueues them.
@@ -141,13 +141,13 @@ def outfeed_dequeue_tuple(
 
 
 def outfeed_enqueue(input: Any, name: str | None = None) -> tf.Operation:
-    """Hands one tensor from this core to the host; see ``outfeed_enqueue_tuple``."""
+    """Sends one tensor from this core to the host; see ``outfeed_enqueue_tuple``."""
     with _feeds():
         return tpu_ops.outfeed_enqueue(input, name=name)
 
 
 def outfeed_enqueue_tuple(inputs: Sequence[Any], name: str | None = None) -> tf.Operation:
-    """Hands tensors from this core to the host.
+    """Sends tensors from this core to the host.
 
     Args:
       inputs: the tensors, of static shapes.
@@ -166,7 +166,7 @@ def outfeed_enqueue_tuple(inputs: Sequence[Any], name: str | None = None) -> tf.
 
 
 class InfeedQueue(TPUInfeedQueue):
-    """The types and shapes of a batch, how it is split over the cores, and its operations.
+    """The infeed of a batch: its types and shapes, its split over the cores, its operations.
 
     TensorFlow's own, whose operations are emulated where there is no TPU. Each core's function
     may then dequeue, as it is called once for each core. A core that is not named is the one of
@@ -201,7 +201,7 @@ class InfeedQueue(TPUInfeedQueue):
         self._dequeued_on: set[int | None] = set()
 
     def generate_dequeue_op(self, tpu_device: int | None = 0) -> list[tf.Tensor]:
-        """What the host has enqueued for this core; once for each core.
+        """Returns the tensors that the host enqueues for this core; call it once for each core.
 
         Raises:
           ValueError: types or shapes are not set, or this core's is made already.
@@ -221,7 +221,7 @@ class InfeedQueue(TPUInfeedQueue):
         tpu_ordinal_function: Callable[[int], int] | None = None,
         placement_function: Callable[[int], Any] | None = None,
     ) -> list[tf.Operation]:
-        """Enqueues a batch that is split already: a list of tensors for each core.
+        """Enqueues a batch that is already split: a list of tensors for each core.
 
         Args:
           sharded_inputs: for each shard, its tensors.

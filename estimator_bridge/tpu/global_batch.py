@@ -40,7 +40,7 @@ class GlobalBatch:
 
     @classmethod
     def of(cls, config: TPUConfig, size: int, axis: Any = None, is_sliced: bool = False):
-        """As a TPUConfig has it; what is sliced is PER_HOST_V1's of one host."""
+        """Returns the global batch of a TPUConfig; a sliced one counts as PER_HOST_V1."""
         usual = config.per_host_input_for_training
         return cls(size, axis, InputPipelineConfig.PER_HOST_V1 if is_sliced else usual, is_sliced)
 
@@ -80,7 +80,7 @@ def plan_of_replicas(
     call: Callable[[InputCall], BatchInput],
     partition: Callable[[Any], list | None],
 ) -> InputPlan:
-    """Calls an input_fn for each host, and says how the replicas' steps take the batches.
+    """Calls an input_fn for each host, and plans how the replicas' steps read the batches.
 
     Args:
       batch: the global batch.

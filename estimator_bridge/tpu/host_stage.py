@@ -1,4 +1,4 @@
-"""The host's part of a replicated step: placeholders for what the replicas gather."""
+"""The host's part of a replicated step: placeholders for values gathered from replicas."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class Gathered:
         self.inputs: dict[str, str] = {}
 
     def structure(self, field: str, tensors: Any) -> Any:
-        """The gathered counterparts of a list or dict of tensors."""
+        """Returns the gathered counterparts of a list or dict of tensors."""
         if isinstance(tensors, Mapping):
             return {k: self.tensor(f"{field}[{k!r}]", t) for k, t in tensors.items()}
         return [self.tensor(f"{field}[{i}]", t) for i, t in enumerate(tensors)]
 
     def tensor(self, name: str, tensor: Any) -> tf.Tensor:
-        """The gathered counterpart of one tensor: a placeholder [global batch, ...].
+        """Returns the gathered counterpart of one tensor: a placeholder [global batch, ...].
 
         Raises:
           ValueError: it is a scalar, or its shape is not static; names it and the mend.
@@ -58,7 +58,7 @@ class Gathered:
 
 
 def check_padded(predictions: Mapping[str, Any], batch_size: int) -> None:
-    """Checks that what belongs to padded examples can be told from the rest.
+    """Checks that values of padded examples can be told from the others.
 
     Args:
       predictions: a replica's, of static shapes.
@@ -80,7 +80,7 @@ def check_padded(predictions: Mapping[str, Any], batch_size: int) -> None:
 
 
 def check_loss(loss: tf.Tensor) -> None:
-    """Checks that a replica's loss is a scalar by its static shape.
+    """Checks that the static shape of a replica's loss is that of a scalar.
 
     Raises:
       ValueError: its shape is not known.

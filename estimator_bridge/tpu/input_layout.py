@@ -1,4 +1,4 @@
-"""Which host calls an input_fn how often, for what part of the global batch, and for whom."""
+"""The calls of an input_fn: on which hosts, how often, and for which replicas."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class InputCall:
 
 @dataclasses.dataclass(frozen=True)
 class Feeding:
-    """What one host feeds.
+    """The feeding of one host's replicas.
 
     Attributes:
       host: with the replicas that it feeds.
@@ -67,11 +67,11 @@ class Layout:
 
     @property
     def for_model(self) -> TPUContext:
-        """What a model_fn is told."""
+        """The context that a model_fn receives."""
         return self._context(0, 0, 1, in_model_fn=True)
 
     def check(self, mode: str, pipeline: int, is_sliced: bool) -> None:
-        """Checks that the hosts can feed a mode, as the original allowed it.
+        """Checks that the hosts can feed a mode, by the original's rules.
 
         Raises:
           ValueError: a replica is larger than a host; or each of several hosts would evaluate or
@@ -115,7 +115,7 @@ class Layout:
     def feedings(
         self, mode: str, pipeline: int, is_sliced: bool, batch_size: int
     ) -> tuple[Feeding, ...]:
-        """Who calls the input_fn for what.
+        """Returns the calls of the input_fn, by host.
 
         Args:
           mode: one of ModeKeys.
@@ -167,6 +167,6 @@ def _task(host: Host) -> int:
 
 
 def _job(hosts: Sequence[Host]) -> str | None:
-    """The job of a TPU's hosts; None for this machine's own devices."""
+    """Returns the job of a TPU's hosts; None for this machine's own devices."""
     job = tf.DeviceSpec.from_string(hosts[0].device).job
     return None if job == "localhost" else job

@@ -1,4 +1,4 @@
-"""TPUConfig's input_partition_dims: how a replica's batch is cut over the replica's cores."""
+"""TPUConfig's input_partition_dims: the division of a replica's batch over its cores."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _KINDS = ("feature", "label")
 
 
 def flat_partitions(dims: Sequence[Any], spec: Any, cores: int) -> list[list[int] | None]:
-    """The parts of each dimension of each flat component of a batch.
+    """Returns the number of parts of each dimension of each flat component of a batch.
 
     Args:
       dims: ``input_partition_dims``: for features, or for features and labels, in their structure.

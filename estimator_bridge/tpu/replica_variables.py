@@ -1,4 +1,4 @@
-"""The variables of replicas that stand side by side in one graph.
+"""The variables of replicas that share one graph.
 
 As on a TPU, each core works on a copy of its own: at the start of a run it has the program's
 values, and what the first core makes of them is what the program sees. The first core's copy is
@@ -24,7 +24,7 @@ _OWN = ("Assign", "Read/ReadVariableOp", "IsInitialized/VarIsInitializedOp")
 
 
 class ReplicaVariables:
-    """Gives each replica what it changes.
+    """Gives each replica its own copy of the variables that it changes.
 
     Args:
       graph: of the program.
@@ -38,7 +38,7 @@ class ReplicaVariables:
 
     @contextlib.contextmanager
     def replica(self, number: int) -> Iterator[None]:
-        """Is open while a replica is built. All of them make the first one's variables."""
+        """A context to build a replica in. All replicas create the first one's variables."""
         taken: dict[str, int] = collections.Counter()
 
         def creator(next_creator: Any, **kwargs: Any) -> Any:
@@ -57,7 +57,7 @@ class ReplicaVariables:
             yield
 
     def note(self, made: Sequence[tf.Operation]) -> None:
-        """Sees what the replica that was just built does with variables.
+        """Records the accesses of the last replica to variables.
 
         Args:
           made: its operations.
@@ -73,7 +73,7 @@ class ReplicaVariables:
         self._uses.append(uses)
 
     def separate(self, before: Sequence[tf.Operation]) -> None:
-        """Lets all replicas but the first change copies, which are made anew in each run.
+        """Lets all replicas but the first change copies, which each run creates again.
 
         Args:
           before: what else is to happen before a replica that changes a variable begins.

@@ -1,4 +1,4 @@
-"""Replicas that stand side by side in one graph: sums and variables, without a TPU."""
+"""Replicas that share one graph: their sums and variables, without a TPU."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["JoinedReplicas"]
 
 
 class _Sum(NamedTuple):
-    """What stands in a replica for a CrossReplicaSum."""
+    """The replacement of a CrossReplicaSum in a replica."""
 
     own: tf.Tensor  # the replica's value
     stand_in: tf.Operation  # an Identity, of the own value until the replicas are joined
@@ -31,7 +31,7 @@ class _Sum(NamedTuple):
 
 
 class JoinedReplicas:
-    """Builds replicas one after the other, then gives each the others' part in their sums.
+    """Builds replicas one after the other, then connects their sums.
 
     Args:
       graph: of the program.
@@ -46,7 +46,7 @@ class JoinedReplicas:
 
     @contextlib.contextmanager
     def replica(self) -> Iterator[None]:
-        """Is open while the next replica is built.
+        """A context to build the next replica in.
 
         Raises:
           NotImplementedError: it exchanges values otherwise than by sums.
@@ -88,7 +88,7 @@ class JoinedReplicas:
         self._sums.append(sums)
 
     def join(self) -> None:
-        """Adds up, and gives each replica variables of its own, where all replicas are built.
+        """Connects the sums, and gives each replica its own variables, after all are built.
 
         Raises:
           NotImplementedError: they have different numbers of sums.

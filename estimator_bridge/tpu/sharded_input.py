@@ -1,4 +1,4 @@
-"""Inputs whose batches are each meant for one replica, or for one host."""
+"""Inputs with separate batches for each replica or for each host."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["HostInputs", "PerCoreInput", "ShardedInput"]
 
 
 class ShardedInput(BatchInput):
-    """Several calls' batches, put together to a host's batch in the order of the replicas.
+    """The batches of several calls, joined to a host's batch in the order of the replicas.
 
     They are stacked along the first dimension, whatever it is: cut there again, each replica gets
     back the batch that is its own, with the examples in any dimension (transposed images).
@@ -37,22 +37,22 @@ class ShardedInput(BatchInput):
 
     @property
     def is_eager(self) -> bool:
-        """Whether the datasets were made outside of any graph."""
+        """Whether the datasets were created outside of any graph."""
         return all(part.is_eager for part in self._parts)
 
     @property
     def may_end(self) -> bool:
-        """Whether there is anything that could end."""
+        """Whether the input can end."""
         return any(part.may_end for part in self._parts)
 
     def dataset(self, session: LiftedSession) -> tf.data.Dataset:
-        """The batches of the host."""
+        """Returns the batches of the host."""
         datasets = tuple(part.dataset(session) for part in self._parts)
         return tf.data.Dataset.zip(datasets).map(_concatenate)
 
 
 class HostInputs(BatchInput):
-    """Several hosts' inputs, each for the replicas of its own; or the one of another machine.
+    """The inputs of several hosts, each for its own replicas; or that of one remote host.
 
     Args:
       parts: what the calls for each host returned.
@@ -73,7 +73,7 @@ class HostInputs(BatchInput):
         self.parts, self.hosts = tuple(parts), tuple(hosts)
 
     def dataset(self, session: LiftedSession) -> tf.data.Dataset:
-        """The batches of the only host; see ``batches`` for several.
+        """Returns the batches of the only host; see ``batches`` for several.
 
         Raises:
           ValueError: there are several hosts, which no single dataset feeds.
@@ -83,17 +83,17 @@ class HostInputs(BatchInput):
 
     @property
     def is_eager(self) -> bool:
-        """Whether the datasets were made outside of any graph."""
+        """Whether the datasets were created outside of any graph."""
         return all(part.is_eager for part in self.parts)
 
     @property
     def may_end(self) -> bool:
-        """Whether there is anything that could end."""
+        """Whether the input can end."""
         return any(part.may_end for part in self.parts)
 
     @property
     def is_stacked(self) -> bool:  # type: ignore[override]
-        """Whether each is made of replicas' batches, one behind the other."""
+        """Whether each batch consists of replicas' batches, one after the other."""
         return self.parts[0].is_stacked
 
     def batches(
@@ -102,13 +102,13 @@ class HostInputs(BatchInput):
         prepare: Callable[[tf.data.Dataset, bool], tf.data.Dataset],
         are_sized: bool,
     ) -> HostDatasets:
-        """One dataset a host: see ``BatchInput.batches``."""
+        """Returns one dataset per host: see ``BatchInput.batches``."""
         datasets = [part.batches(session, prepare, are_sized) for part in self.parts]
         return HostDatasets(datasets, [host.device for host in self.hosts], are_sized)
 
     @property
     def has_plain_values(self) -> bool:
-        """Whether model_fn is given values, and not only tensors."""
+        """Whether model_fn receives values besides tensors."""
         return any(part.has_plain_values for part in self.parts)
 
 
@@ -125,7 +125,7 @@ def _same_spec(parts: Sequence[BatchInput], whose: str, names: Sequence[Any]) ->
 
 
 class PerCoreInput(BatchInput):
-    """One call's batches, dealt to the replicas in turn.
+    """The batches of one call, assigned to the replicas in turn.
 
     In training they are stacked, as ShardedInput's are. Otherwise examples are counted into host's
     batches, and a last one may be short; but batches whose tensors differ in their first dimension
@@ -153,11 +153,11 @@ class PerCoreInput(BatchInput):
 
     @property
     def may_end(self) -> bool:
-        """Whether there is anything that could end."""
+        """Whether the input can end."""
         return self._part.may_end
 
     def dataset(self, session: LiftedSession) -> tf.data.Dataset:
-        """The batches of the host."""
+        """Returns the batches of the host."""
         dataset = self._part.dataset(session)
         if self.is_stacked:
             return dataset.batch(self._replicas, drop_remainder=True).map(_stack)
@@ -172,7 +172,7 @@ class PerCoreInput(BatchInput):
 
 
 def _has_dimensions(spec: Any) -> bool:
-    """False for a scalar, an unknown shape or a sparse tensor, which are refused in due course."""
+    """Returns False for a scalar, an unknown shape or a sparse tensor, which are refused later."""
     return isinstance(spec, tf.TensorSpec) and bool(spec.shape.rank)
 
 

@@ -1,4 +1,4 @@
-"""Sums over replicas whose loops run side by side in one session.
+"""Sums over replicas whose loops run concurrently in one session.
 
 What replicas add up in a loop is another value in each round, so no edge of the graph can lead from
 one replica's loop into another's. Queues do: each replica sends its value to the first one of its
@@ -16,7 +16,7 @@ __all__ = ["SumsInLoops"]
 
 
 class SumsInLoops:
-    """Makes the sums of all replicas; the n-th of one is added to the n-th of the others.
+    """Creates the sums of all replicas; the n-th sums of all replicas belong together.
 
     Args:
       graph: of the program, in which the queues are.
@@ -29,7 +29,7 @@ class SumsInLoops:
         self._queues: dict[tuple[str, int, int], tf.queue.FIFOQueue] = {}
 
     def sum(self, x: tf.Tensor, replica: int, groups: Sequence[Sequence[int]]) -> tf.Tensor:
-        """The total over the replica's group.
+        """Returns the total over the replica's group.
 
         Args:
           x: the replica's value, of static shape.
@@ -57,7 +57,7 @@ class SumsInLoops:
             return tf.identity(total)
 
     def emptied(self) -> list[tf.Operation]:
-        """Operations that throw away what a run that failed has left in the queues."""
+        """Returns operations that clear the queues after a failed run."""
         return [queue.dequeue_many(queue.size()).op for queue in self._queues.values()]
 
     def _queue(self, way: str, number: int, replica: int, x: tf.Tensor) -> tf.queue.FIFOQueue:

@@ -1,4 +1,4 @@
-"""initialize_system and shutdown_system, as programs run them in sessions of their own."""
+"""initialize_system and shutdown_system, as programs run them in their own sessions."""
 
 from __future__ import annotations
 
@@ -73,11 +73,11 @@ def shutdown_system(job: str | None = None) -> tf.Operation:
 
 
 def _is_programs_own() -> bool:
-    """Whether there is a TPU that the program drives by sessions of its own."""
+    """Whether the program uses an attached TPU in its own sessions."""
     return tpu_present() and started_topology() is None
 
 
 def _cores() -> int:
-    """The cores that the CPU is made to have; to ask how many there are would settle them."""
+    """Returns the configured number of CPU cores; listing the devices would fix it."""
     (physical, *_) = tf.config.list_physical_devices("CPU")
     return len(tf.config.get_logical_device_configuration(physical) or [None])

@@ -1,4 +1,4 @@
-"""What a model_fn returned for a TPU, as a replica's step and the host's part after it."""
+"""Converts a model_fn's result to a replica's step and the host's part after it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["Replicas", "trace_evaluation", "trace_prediction", "trace_training"]
 
 @dataclasses.dataclass(frozen=True)
 class Replicas:
-    """Who runs a step.
+    """The replicas of a step.
 
     Attributes:
       count: how many replicas.
@@ -39,7 +39,7 @@ class Replicas:
 
     @property
     def told_apart(self) -> int:
-        """How many see examples of their own; each example's results count once."""
+        """The number of replicas with their own examples; each example's results count once."""
         return 1 if self.are_whole else self.count
 
 
@@ -49,7 +49,7 @@ def trace_training(
     joins_by_strategy: bool,
     every_n_steps: int,
 ) -> TracedModel:
-    """A training step.
+    """Returns the model of a training step.
 
     Args:
       given: what model_fn returned.
@@ -81,7 +81,7 @@ def trace_training(
 
 
 def trace_evaluation(given: EstimatorSpec | TPUEstimatorSpec, replicas: Replicas) -> TracedModel:
-    """An evaluation's step: the host updates the metrics."""
+    """Returns the model of an evaluation's step; the host updates the metrics."""
     spec = as_tpu_spec(given)
     check_loss(spec.loss)
     gathered = Gathered(replicas.told_apart)
@@ -115,7 +115,7 @@ def trace_evaluation(given: EstimatorSpec | TPUEstimatorSpec, replicas: Replicas
 def trace_prediction(
     given: EstimatorSpec | TPUEstimatorSpec, replicas: Replicas, padded_batch: int | None
 ) -> TracedModel:
-    """A prediction's step.
+    """Returns the model of a prediction's step.
 
     Args:
       given: what model_fn returned.
@@ -149,7 +149,7 @@ def trace_prediction(
 
 
 def _host_call(spec: TPUEstimatorSpec, gathered: Gathered) -> tuple[list[str], list]:
-    """What the host runs for the host_call, and the hook that keeps its summary writers."""
+    """Returns the host's operations for the host_call, and the hook of its summary writers."""
     if not spec.host_call:
         return [], []
     function, tensors = spec.host_call

@@ -1,4 +1,4 @@
-"""Operations of a TPU's own feeding and embeddings, which no step here can hold."""
+"""Operations of a TPU's feeding and embeddings, which steps here do not support."""
 
 from __future__ import annotations
 

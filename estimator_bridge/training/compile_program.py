@@ -87,7 +87,7 @@ def _find_batch(
         try:
             if _shapes(other) == _shapes(program):
                 raise SearchEndError(
-                    f"the program has no batches of {size:,}: its input_fn does not heed "
+                    f"the program has no batches of {size:,}: its input_fn ignores "
                     "params['batch_size']"
                 )
             step = other.traced_step

@@ -26,17 +26,17 @@ def describe_latest_checkpoint(model_dir: str) -> str:
     """
     found: list[str] = []
     _in_thread(lambda: found.append(_newest(model_dir)), _LOOK_SECS)
-    return found[0] if found else f"The newest checkpoint in {model_dir} stands."
+    return found[0] if found else f"Training resumes from the newest checkpoint in {model_dir}."
 
 
 def _newest(model_dir: str) -> str:
     try:
         path = latest_checkpoint(model_dir)
     except (CheckpointError, OSError) as error:
-        return f"No checkpoint stands: {error}"
+        return f"No checkpoint is usable: {error}"
     if path is None:
         return f"No checkpoint was written to {model_dir} yet."
-    return f"The checkpoint {path} stands; started again, training goes on from there."
+    return f"The checkpoint {path} is complete; training resumes from it when started again."
 
 
 def exit_at_once(said: str, code: int) -> None:

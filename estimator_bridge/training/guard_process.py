@@ -80,7 +80,7 @@ class Guard:
         return None if self._deadline is None else max(0.0, self._deadline - now)
 
     def told(self, line: str, now: float) -> None:
-        """Takes a line from the training."""
+        """Processes a line from the training."""
         word, _, rest = line.partition(" ")
         if word == "until":
             call, secs = rest.split(" ")
@@ -96,7 +96,7 @@ class Guard:
             self._watched = Watched(call, numbers, float(secs), what, folder)
 
     def look(self, now: float) -> str | None:
-        """Looks at the socket; returns why the training is to be ended, if it is."""
+        """Checks the socket; returns the reason to end the training, if there is one."""
         numbers = [number for number in self._peek() if number in self._watched.signums]
         if not numbers:
             self._unread = self._second = None
@@ -124,7 +124,7 @@ class Guard:
             return b""
 
     def last_words(self, why: str) -> str:
-        """The line for stderr."""
+        """Returns the line for stderr."""
         what, folder = self._watched.what, self._watched.folder
         standing = _standing(folder) if folder else "It has no results."
         return (
@@ -140,13 +140,13 @@ def _standing(folder: str) -> str:
     thread = threading.Thread(target=lambda: found.append(_newest(folder)), daemon=True)
     thread.start()
     thread.join(_DISK_SECS)  # the disk may be what hangs
-    return found[0] if found else f"The newest checkpoint in {folder} stands."
+    return found[0] if found else f"Training resumes from the newest checkpoint in {folder}."
 
 
 def _newest(folder: str) -> str:
-    """Says which checkpoint the file `checkpoint` names, which is written after all its files."""
+    """Returns a sentence on the checkpoint in the file `checkpoint`, which is written last."""
     if "://" in folder:
-        return f"The newest checkpoint in {folder} stands."
+        return f"Training resumes from the newest checkpoint in {folder}."
     try:
         with open(os.path.join(folder, "checkpoint"), encoding="utf-8") as file:
             name = file.readline().partition('"')[2].rpartition('"')[0]
@@ -156,8 +156,8 @@ def _newest(folder: str) -> str:
         return f"No checkpoint was written to {folder} yet."
     path = os.path.join(folder, name)
     if not os.path.exists(path + ".index"):
-        return f"The newest checkpoint in {folder} stands."
-    return f"The checkpoint {path} stands; started again, training goes on from there."
+        return f"Training resumes from the newest checkpoint in {folder}."
+    return f"The checkpoint {path} is complete; training resumes from it when started again."
 
 
 def _is_alive(process: int) -> bool:
@@ -179,12 +179,12 @@ def _is_stopped(process: int) -> bool:
 
 
 def watch(parent: int, wake: socket.socket, control: socket.socket) -> None:
-    """Watches until the parent has ended, or is to be ended."""
+    """Watches until the parent has ended, or ends it."""
     guard, told = Guard(wake), b""
     ends: int | None = None
     try:
         ends = os.pidfd_open(parent)
-    except (AttributeError, OSError):  # no Linux, or an old one
+    except (AttributeError, OSError):  # not Linux, or an old one
         if not _is_alive(parent):
             return
     while True:
@@ -217,10 +217,10 @@ def watch(parent: int, wake: socket.socket, control: socket.socket) -> None:
 
 
 def main() -> None:
-    """Becomes nobody's child, so that the training's waits for its own children do not see it."""
+    """Detaches from the parent, whose waits for its own children then do not see this process."""
     if os.fork():
         os._exit(0)
-    # What is sent to all processes of a terminal or a service is for the training to take.
+    # Signals to all processes of a terminal or a service are for the training to handle.
     for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(signum, signal.SIG_IGN)
     parent, wake, control = map(int, sys.argv[1:])

@@ -174,7 +174,7 @@ def _not_ready_error(
     if checkpoint_path:
         advice = (
             f"The checkpoint {checkpoint_path} was restored, and no init_op is run then. Let the "
-            "Scaffold's saver save all variables (leave var_list out); or initialise the others in "
+            "Scaffold's saver save all variables (leave var_list out); or initialize the others in "
             "its local_init_op, and give it a ready_for_local_init_op that does not ask for them."
         )
     else:

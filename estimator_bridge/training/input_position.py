@@ -1,4 +1,4 @@
-"""The input goes on where it stood: its position is saved with each checkpoint of the model."""
+"""Saves the input's position with each checkpoint, so that a resumed training continues there."""
 
 from __future__ import annotations
 
@@ -241,7 +241,7 @@ def with_whole_position(
         hook.damage(step_of(older)) or hook.without_position(step_of(older)) for hook in positions
     ):
         logging.warning(
-            "%s was killed before it had saved where its input stood at step %d; taking %s",
+            "%s was killed before it saved its input's position at step %d; taking %s",
             lost[0].partition("_")[2].replace("_", " "),
             step_of(path),
             older,

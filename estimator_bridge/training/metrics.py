@@ -116,7 +116,7 @@ def _write(directory: str, summaries: Sequence[Any], step: int) -> None:
             reason = str(getattr(error, "message", None) or error).splitlines()[0]
             logging.warning(
                 "The results of global step %d could not be written as summaries to %s: %s. They "
-                "are returned, and stand in the log.",
+                "are returned, and are in the log.",
                 step,
                 directory,
                 reason,

@@ -65,7 +65,7 @@ def diagnose_stall(thread: int, is_first: bool) -> str:
         return "the program's own code" + in_program
     if is_first:
         return "the first step, which TensorFlow compiles, or for the first batch of its input"
-    return "a step, or for the next batch of its input, inside of TensorFlow"
+    return "a step, or for the next batch of its input, inside TensorFlow"
 
 
 def _frames(frame: FrameType | None) -> Iterator[FrameType]:

@@ -135,7 +135,7 @@ class Termination:
             return
         self._watch.gave_up = True
         logging.warning(
-            "%s cannot be stopped here: Python's main thread is inside of TensorFlow and does not "
+            "%s cannot be stopped here: Python's main thread is inside TensorFlow and does not "
             "come back. Restart the kernel. %s",
             self._what,
             self.standing(),

@@ -159,7 +159,7 @@ def _watch(
 def _tell(what: str, settings: _Settings, beat: Beat) -> None:
     since = "since it began" if not beat.chunks else f"after {beat.chunks} calls of the loop"
     logging.warning(
-        "%s: nothing has moved for %.0f s, %s. It waits for %s. %s",
+        "%s: no progress for %.0f s, %s. It waits for %s. %s",
         what,
         time.monotonic() - beat.at,
         since,

@@ -68,7 +68,7 @@ def test_ctrl_c_in_a_script_saves_and_exits_with_130(estimator):
     assert ended.value.code == 130
     assert isinstance(ended.value, InterruptedScript)
     assert "Training was stopped by Ctrl-C. The checkpoint" in str(ended.value)
-    assert "model.ckpt-7 stands" in str(ended.value)
+    assert "model.ckpt-7 is complete" in str(ended.value)
     assert estimator.get_variable_value("global_step") == 7
     assert handlers() == before
 
@@ -91,7 +91,7 @@ def test_a_second_ctrl_c_in_a_notebook_ends_a_hook_that_hangs(estimator, noteboo
         time.sleep(60)
 
     started = time.monotonic()
-    with pytest.raises(Interrupted, match=r"model\.ckpt-0 stands"):
+    with pytest.raises(Interrupted, match=r"model\.ckpt-0 is complete"):
         estimator.train(ones, hooks=[After(3, hang)])
     assert time.monotonic() - started < 30
     estimator.train(ones, max_steps=2)

@@ -81,8 +81,8 @@ def test_a_cell_ends_in_one_line_its_checkpoint_is_there_and_the_kernel_is_usabl
     assert error["ename"] == "Interrupted"
     (line,) = error["traceback"]
     match = re.fullmatch(
-        r"Interrupted: Training was stopped by Ctrl-C\. The checkpoint .*model\.ckpt-(\d+) stands; "
-        "started again, training goes on from there.",
+        r"Interrupted: Training was stopped by Ctrl-C\. The checkpoint .*model\.ckpt-(\d+) is "
+        "complete; training resumes from it when started again.",
         line,
     )
     assert match, line

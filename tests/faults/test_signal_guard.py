@@ -159,8 +159,8 @@ def test_code_that_keeps_the_lock_is_killed(tmp_path, monkeypatch, when):
     assert os.WTERMSIG(status) == signal.SIGKILL
     assert said.startswith("estimator_bridge: Training is killed, ")
     assert "keeps Python's lock (the GIL)" in said
-    stands = "stands; started again, training goes on from there."
-    assert said.endswith(f"The checkpoint {tmp_path}/model.ckpt-4 {stands}")
+    resumes = "is complete; training resumes from it when started again."
+    assert said.endswith(f"The checkpoint {tmp_path}/model.ckpt-4 {resumes}")
     wait_until(lambda: not guards(process))
 
 
@@ -239,5 +239,5 @@ def test_the_line_says_what_can_be_known(tmp_path):
     (tmp_path / "checkpoint").write_bytes(b"\xff\x00")
     assert standing(str(tmp_path)) == f"No checkpoint was written to {tmp_path} yet."
     (tmp_path / "checkpoint").write_text('model_checkpoint_path: "model.ckpt-4"\n')
-    assert standing(str(tmp_path)) == f"The newest checkpoint in {tmp_path} stands."
-    assert standing("gs://bucket/model") == "The newest checkpoint in gs://bucket/model stands."
+    assert standing(str(tmp_path)) == f"Training resumes from the newest checkpoint in {tmp_path}."
+    assert standing("gs://bucket/model").endswith("the newest checkpoint in gs://bucket/model.")

@@ -57,9 +57,11 @@ def test_the_last_line_says_what_stands(results):
     for case in ("generator:SIGTERM", "write:SIGTERM-twice", "step:SIGINT"):
         last = results[case]["output"].splitlines()[-1]
         assert last.startswith("estimator_bridge: Training ends at once, "), last
-        assert last.endswith("model.ckpt-4 stands; started again, training goes on from there.")
+        assert last.endswith(
+            "model.ckpt-4 is complete; training resumes from it when started again."
+        ), last
     last = results["gil:SIGTERM-twice"]["output"].splitlines()[-1]
     assert last.startswith("estimator_bridge: Training is killed, at a second signal: "), last
-    assert last.endswith("model.ckpt-4 stands; started again, training goes on from there.")
+    assert last.endswith("model.ckpt-4 is complete; training resumes from it when started again.")
     assert "ends at once, at a second SIGTERM." in results["write:SIGTERM-twice"]["output"]
     assert "Training was ended by Ctrl-C (SIGINT)." in results["steps:SIGINT"]["output"]

@@ -89,7 +89,7 @@ def test_a_prediction_is_watched_but_not_while_the_caller_has_control(tmp_path, 
     assert said() == []
     assert len(list(estimator.predict(slow_input, hooks=[watchdog]))) == 2
     text = said()[0]
-    assert text.startswith("Prediction: nothing has moved for ")
+    assert text.startswith("Prediction: no progress for ")
     assert "It waits for the input: a generator, in examples (" in text
 
 

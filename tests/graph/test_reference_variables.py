@@ -47,7 +47,7 @@ _OFF = "tf.compat.v1.disable_v2_behavior()"
     ],
     ids=str,
 )
-def test_with_v2_behaviour_off(places):
+def test_with_v2_behavior_off(places):
     source = _PROGRAM.format(**{"between": "", "after": "", **places})
     assert run_program(source)[-3:] == ["4.0 2.0 0", "1 True", "[]"]
 

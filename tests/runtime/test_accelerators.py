@@ -70,7 +70,7 @@ def test_cores_that_are_asked_for_too_late():
     assert "runtime.emulate_cores(4)" in lines[-1]
 
 
-def test_cores_in_a_process_of_their_own_with_v2_behaviour_off():
+def test_cores_in_a_process_of_their_own_with_v2_behavior_off():
     lines = run_program(
         """
         from estimator_bridge import runtime
@@ -116,7 +116,7 @@ def test_an_address_where_nothing_answers():
 
 
 def test_a_tpu_of_this_machine_that_is_not_there():
-    with pytest.raises(AcceleratorNotFoundError, match="'local' could not be initialised"):
+    with pytest.raises(AcceleratorNotFoundError, match="'local' could not be initialized"):
         strategies.tpu_strategy(master="local")
 
 

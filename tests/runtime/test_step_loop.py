@@ -336,7 +336,7 @@ def test_a_variable_without_a_value_is_named():
     assert fetched(loop(batches(1), 1)) == [1.0]
 
 
-def test_the_loop_under_v2_behaviour_off():
+def test_the_loop_under_v2_behavior_off():
     lines = run_program(
         """
         import tensorflow as tf

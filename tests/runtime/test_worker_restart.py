@@ -40,9 +40,9 @@ def run(tmp_path_factory):
 def test_who_survives_starts_itself_anew_and_says_why(run):
     first_chief, chief, worker = run.logs  # of the worker's, the one that came back
     for log in (first_chief, worker):
-        assert log.count("starts itself anew (attempt 1 of 5)") == 1
+        assert log.count("restarts itself (attempt 1 of 5)") == 1
     assert f"Lost {run.worker_address}. worker 0 (" in first_chief
-    assert "starts itself anew" not in chief
+    assert "restarts itself" not in chief
 
 
 def test_sigterm_at_a_worker_ends_all_of_them_after_a_last_checkpoint(run):

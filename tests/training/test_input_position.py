@@ -346,7 +346,7 @@ def test_the_chief_goes_on_from_a_step_of_which_each_worker_has_its_position(
         return step_of(with_whole_position(f"{tmp_path}/model.ckpt-6", [hooks["chief"]], older))
 
     assert newest() == 4
-    assert "worker 0 was killed before it had saved where its input stood at step 6" in caplog.text
+    assert "worker 0 was killed before it saved its input's position at step 6" in caplog.text
     hooks["worker"].save(6)
     assert newest() == 6
     # One that saves at other steps: no older checkpoint is better.

@@ -74,7 +74,7 @@ def test_a_placeholder_that_no_hook_fed_is_named(tmp_path):
         trained(fed_through_a_hook(InitializerHook(), None), tmp_path)
 
 
-def test_an_iterator_cannot_be_initialised_again_while_it_is_read(tmp_path):
+def test_an_iterator_cannot_be_initialized_again_while_it_is_read(tmp_path):
     class Again(InitializerHook):
         def after_run(self, run_context, run_values):
             self.initialize(run_context.session)
@@ -88,13 +88,13 @@ def initializable(dataset=None):
     return v1.data.make_initializable_iterator(dataset or tf.data.Dataset.range(1, 6))
 
 
-def initialised_with_the_tables():
+def initialized_with_the_tables():
     iterator = initializable()
     v1.add_to_collection(v1.GraphKeys.TABLE_INITIALIZERS, iterator.initializer)
     return iterator.get_next(), None
 
 
-def never_initialised():
+def never_initialized():
     return initializable().get_next()
 
 
@@ -164,8 +164,8 @@ def every_argument(mode, params, config, input_context):
 @pytest.mark.parametrize(
     ("input_fn", "total", "steps"),
     [
-        (initialised_with_the_tables, 15, 5),
-        (never_initialised, 15, 5),
+        (initialized_with_the_tables, 15, 5),
+        (never_initialized, 15, 5),
         (two_draws_of_one, 21, 3),
         (two_draws_of_an_initializable_one, 21, 3),
         (two_iterators, 36, 3),
@@ -182,7 +182,7 @@ def test_training_sees_the_whole_dataset(input_fn, total, steps, tmp_path):
     assert trained(input_fn, tmp_path) == (total, steps)
 
 
-def test_the_scaffold_may_initialise_the_iterator(tmp_path):
+def test_the_scaffold_may_initialize_the_iterator(tmp_path):
     made = {}
 
     def input_fn():
@@ -221,7 +221,7 @@ def test_a_hook_changes_the_dataset_between_two_steps(tmp_path):
     assert trained(input_fn, tmp_path, hooks=[hook]) == (0 + 1 + 100 + 101 + 102, 5)
 
 
-def test_an_iterator_of_several_datasets_that_none_initialised(tmp_path):
+def test_an_iterator_of_several_datasets_that_none_initialized(tmp_path):
     def input_fn():
         iterator = v1.data.Iterator.from_structure(tf.int64, [])
         for end in (3, 4):
@@ -248,7 +248,7 @@ def test_labels_are_not_computed_for_a_prediction(tmp_path):
 
 @pytest.mark.parametrize(
     ("input_fn", "is_said"),
-    [(lambda: tf.constant([1.0]), True), (never_initialised, False), (in_a_branch, False)],
+    [(lambda: tf.constant([1.0]), True), (never_initialized, False), (in_a_branch, False)],
 )
 def test_predicting_without_an_end_is_said(input_fn, is_said, tmp_path, monkeypatch):
     said = []

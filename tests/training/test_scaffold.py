@@ -96,7 +96,7 @@ def test_parts_are_run_in_order(tmp_path, mode, result):
     assert told.calls == [*INIT, *INIT_FN]
 
 
-def test_a_restored_model_is_not_initialised(tmp_path):
+def test_a_restored_model_is_not_initialized(tmp_path):
     told = Told()
     estimator = make(told, tmp_path)
     estimator.train(ones, steps=1)
@@ -161,7 +161,7 @@ def test_a_ready_op_without_names_says_yes(tmp_path, ready):
     assert run(make(scaffold, tmp_path), "train") == [1.0] * 3
 
 
-def test_metrics_are_initialised_beside_a_local_init_op(tmp_path):
+def test_metrics_are_initialized_beside_a_local_init_op(tmp_path):
     def scaffold():
         mine = v1.get_local_variable("mine", [], initializer=v1.zeros_initializer())
         return v1.train.Scaffold(local_init_op=mine.assign(4.0).op)

@@ -79,7 +79,7 @@ def test_what_a_saver_leaves_out_has_no_value_after_a_restore(tmp_path, mode):
         run(estimator, mode)
 
 
-def test_what_a_saver_leaves_out_may_be_initialised_each_time(tmp_path):
+def test_what_a_saver_leaves_out_may_be_initialized_each_time(tmp_path):
     def scaffold():
         rest = tf.group(variables()["v"].initializer, v1.local_variables_initializer())
         return v1.train.Scaffold(

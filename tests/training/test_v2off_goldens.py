@@ -1,6 +1,6 @@
 """Values of variables with v2 behavior off, compared with two originals.
 
-The golden files hold what TensorFlow 2.15.1 with v2 behaviour off and TensorFlow 1.15.5 showed in
+The golden files hold what TensorFlow 2.15.1 with v2 behavior off and TensorFlow 1.15.5 showed in
 each of several runs; see ``goldens/v2off/make_v2off.py``.
 """
 

@@ -1,4 +1,4 @@
-"""Training and evaluation in turns: what is to be run, by whom, and when."""
+"""Alternating training and evaluation: the specs, the processes' roles and the schedule."""
 
 from estimator_bridge.training.continuous.evaluation_results import EvalResult, EvalStatus
 from estimator_bridge.training.continuous.executor import TrainingExecutor

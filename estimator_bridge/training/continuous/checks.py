@@ -1,4 +1,4 @@
-"""Checks of what a TrainSpec and an EvalSpec are made of."""
+"""Checks of the arguments of TrainSpec and EvalSpec."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def check_input_fn(input_fn: Callable[..., Any]) -> None:
     """Checks that an input_fn can be called.
 
     Raises:
-      TypeError: it cannot.
+      TypeError: it is not callable.
     """
     if not callable(input_fn):
         raise TypeError(
@@ -61,7 +61,7 @@ def check_at_least_zero(name: str, value: float) -> None:
 
 
 def check_hooks(hooks: Iterable[Any] | None) -> tuple[Any, ...]:
-    """The hooks as a tuple.
+    """Returns the hooks as a tuple.
 
     Raises:
       TypeError: it is no list, or one is no SessionRunHook.
@@ -71,7 +71,7 @@ def check_hooks(hooks: Iterable[Any] | None) -> tuple[Any, ...]:
 
 
 def check_listeners(listeners: Iterable[Any] | None) -> tuple[Any, ...]:
-    """The listeners as a tuple.
+    """Returns the listeners as a tuple.
 
     Raises:
       TypeError: it is no list, or one is no CheckpointSaverListener.
@@ -81,7 +81,7 @@ def check_listeners(listeners: Iterable[Any] | None) -> tuple[Any, ...]:
 
 
 def check_exporters(exporters: Any) -> tuple[Exporter, ...]:
-    """One exporter or several as a tuple.
+    """Returns one exporter or several as a tuple.
 
     Raises:
       TypeError: one is no Exporter.

@@ -1,4 +1,4 @@
-"""What came of looking for a checkpoint to evaluate."""
+"""The outcome of an evaluation pass, which may have found no new checkpoint."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _GLOBAL_STEP = tf.compat.v1.GraphKeys.GLOBAL_STEP
 
 
 class EvalStatus:
-    """What happened.
+    """The kind of outcome.
 
     In one process it is always EVALUATED, as training ends with a checkpoint. An evaluator
     process looks for checkpoints that another writes, and may find none yet, or none that is new.
@@ -37,13 +37,13 @@ class EvalResult(_Fields):
 
     Args:
       status: one of `EvalStatus`.
-      metrics: what Estimator.evaluate returned; only if EVALUATED.
-      checkpoint_path: what was evaluated; only if EVALUATED.
+      metrics: the result of Estimator.evaluate; only if EVALUATED.
+      checkpoint_path: the evaluated checkpoint; only if EVALUATED.
 
     Raises:
-      ValueError: metrics or the path are missing, or there although nothing was evaluated, or the
-        metrics lack 'global_step'.
-      TypeError: metrics is no dict.
+      ValueError: metrics or the path are missing after an evaluation, or given without one, or
+        the metrics lack 'global_step'.
+      TypeError: metrics is not a dict.
     """
 
     __slots__ = ()

@@ -30,9 +30,9 @@ class Evaluator:
     Args:
       estimator: the Estimator.
       eval_spec: how to evaluate, and what to export.
-      max_steps: the global step whose evaluation is the last one; None: no evaluation is.
+      max_steps: the global step whose evaluation is the last; None if no evaluation is.
       clock: the time in seconds.
-      progress: where it is noted, in the process that trains too.
+      progress: notes the progress; given in a process that also trains.
     """
 
     def __init__(
@@ -55,11 +55,11 @@ class Evaluator:
         """Evaluates the latest checkpoint and calls the exporters, unless it is not new.
 
         Returns:
-          What came of it, and what each exporter returned.
+          The outcome, and the result of each exporter.
 
         Raises:
-          TypeError: Estimator.evaluate returned no dict.
-          ValueError: it returned an empty one, or one without 'global_step'.
+          TypeError: Estimator.evaluate did not return a dict.
+          ValueError: it returned an empty dict, or one without 'global_step'.
         """
         path = self._estimator.latest_checkpoint()
         if not path:
@@ -90,14 +90,14 @@ class Evaluator:
         return result, exports
 
     def is_final(self, result: EvalResult) -> bool:
-        """Whether there is nothing to evaluate after this."""
+        """Whether this evaluation is the last."""
         return result.metrics is not None and self._is_last_step(result.metrics)
 
     def _is_last_step(self, metrics: dict[str, Any]) -> bool:
         return bool(self._max_steps and metrics[_GLOBAL_STEP] >= self._max_steps)
 
     def _evaluate(self, path: str) -> dict[str, Any] | None:
-        """The metrics; None where the trainer deleted the checkpoint while it was being read."""
+        """Returns the metrics; None if the trainer deleted the checkpoint during the read."""
         try:
             return self._estimator.evaluate(
                 input_fn=self._spec.input_fn,

@@ -1,4 +1,4 @@
-"""What an evaluator process does: it looks for checkpoints that others write."""
+"""The loop of an evaluator process, which waits for checkpoints of other processes."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ def evaluate_until_final(
     sleep: Callable[[float], None],
     clock: Callable[[], float],
 ) -> Outcome:
-    """Evaluates each new checkpoint, until one is the last or the listener wants no more.
+    """Evaluates each new checkpoint, until one is the last or the listener stops.
 
     Args:
       evaluator: evaluates and exports.
-      eval_spec: an EvalSpec; says how long to wait, at first and between evaluations.
-      listener: told of evaluations.
-      sleep: waits so many seconds.
+      eval_spec: an EvalSpec with the waits before the first evaluation and between evaluations.
+      listener: called before and after evaluations.
+      sleep: waits for a number of seconds.
       clock: the time in seconds.
 
     Returns:
-      The last evaluation's metrics, and what the exporters returned then.
+      The metrics of the last evaluation, and the results of its exporters.
     """
     if eval_spec.start_delay_secs:
         _logging.info("Waiting %f secs before starting eval.", eval_spec.start_delay_secs)

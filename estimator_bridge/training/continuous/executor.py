@@ -1,4 +1,4 @@
-"""What each process of a cluster, or the only one, does."""
+"""The roles of processes in train_and_evaluate: chief, worker, evaluator, or all in one."""
 
 from __future__ import annotations
 
@@ -37,8 +37,9 @@ class TrainingExecutor:
       train_spec: what to train on.
       eval_spec: what to evaluate on; None for a role that only trains.
       train_hooks: added to those of train_spec.
-      continuous_eval_listener: told of evaluations; may stop them, and training in one process.
-      sleep: waits so many seconds; by default time.sleep.
+      continuous_eval_listener: called around evaluations; it may stop them, and in one process
+        also the training.
+      sleep: waits for a number of seconds; by default time.sleep.
       clock: the time in seconds.
 
     Raises:
@@ -87,13 +88,13 @@ class TrainingExecutor:
         return self._estimator
 
     def run(self) -> Outcome | None:
-        """Does what the estimator's config says that this process is there for.
+        """Runs the role that the estimator's config gives to this process.
 
         Returns:
           See `train_and_evaluate`.
 
         Raises:
-          ValueError: the config names no task, or one that there is not.
+          ValueError: the config names no task, or an unknown one.
         """
         config = self._estimator.config
         if not config.cluster_spec and config.task_type != TaskType.EVALUATOR:
@@ -128,7 +129,7 @@ class TrainingExecutor:
         """Trains, with an evaluation after each checkpoint.
 
         Returns:
-          The last evaluation's metrics, and what the exporters returned then.
+          The metrics of the last evaluation, and the results of its exporters.
         """
         config = self._estimator.config
         _logging.info(
@@ -152,12 +153,12 @@ class TrainingExecutor:
         """Trains with the chief.
 
         The original's workers trained each at its own pace, and began one after the other. Here
-        they go step by step together, and a late start would hold up all of them.
+        they step in lockstep, so a late start would delay all of them.
         """
         self._train(())
 
     def run_ps(self) -> None:
-        """A parameter server, which there is not.
+        """Refuses the role of a parameter server, which is not supported.
 
         Raises:
           ValueError: always.
@@ -174,7 +175,7 @@ class TrainingExecutor:
         """Evaluates the checkpoints that the chief writes, until training is over.
 
         Returns:
-          The last evaluation's metrics, and what the exporters returned then.
+          The metrics of the last evaluation, and the results of its exporters.
         """
         spec = check_eval_spec(self._eval_spec)
         evaluator = self._evaluator(spec)

@@ -1,4 +1,4 @@
-"""What happens around an evaluation, and an evaluation after each checkpoint."""
+"""Listeners: around evaluations, and one that evaluates after each checkpoint."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CheckpointSaverListener: Any = tf.compat.v1.train.CheckpointSaverListener
 
 
 class ContinuousEvalListener:
-    """Told of evaluations, each of which it may make the last one."""
+    """Is called around evaluations, and may end them."""
 
     def before_eval(self) -> bool:
         """Called before an evaluation.
@@ -43,19 +43,19 @@ class ContinuousEvalListener:
 class EvaluateAfterSaving(_CheckpointSaverListener):
     """Evaluates each checkpoint that training writes.
 
-    The one that it starts from is evaluated only if a killed process was to do that.
+    It evaluates the checkpoint that training starts from only if a killed process left that undone.
 
     Args:
       evaluator: evaluates and exports.
       throttle_secs: the least time from the start of one evaluation to that of the next; the last
         checkpoint is evaluated in any case.
-      listener: told of evaluations.
+      listener: called around evaluations.
       clock: the time in seconds.
-      progress: where it is noted.
+      progress: notes the progress.
 
     Attributes:
-      eval_result: the last evaluation's; None if there was none.
-      export_results: what the exporters returned then.
+      eval_result: the outcome of the last evaluation; None if there was none.
+      export_results: the results of its exporters.
       has_begun: whether there was anything to train.
     """
 
@@ -86,7 +86,7 @@ class EvaluateAfterSaving(_CheckpointSaverListener):
             self._progress.begin()
 
     def before_save(self, session: Any, global_step_value: int) -> None:
-        """Called before a checkpoint: from now on its evaluation is due."""
+        """Called before a checkpoint, whose evaluation is due from now on."""
         del session
         if self._progress and not self._is_first and not asked_to_end():
             self._progress.evaluate(int(global_step_value))

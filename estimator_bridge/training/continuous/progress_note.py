@@ -1,8 +1,8 @@
-"""A note in model_dir of how far train_and_evaluate is, for the process that follows a kill.
+"""A file in model_dir with the progress of train_and_evaluate, for a restart after a kill.
 
-The checkpoints alone do not tell whether the evaluation and the exports after them were done. So
-the note is there from the start of training to the end of the last export. It names the step that
-is to be evaluated before the checkpoint of that step is written, and each export before it begins.
+Checkpoints alone do not show whether the evaluation and the exports after them were done. So the
+note exists from the start of training to the end of the last export. It names the step to
+evaluate before the checkpoint of that step is written, and each export before it begins.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _DUE, _DONE, _EXPORTS = "due", "done", "exports"
 
 
 class Progress:
-    """The note, as an earlier process left it and as this one writes it.
+    """The note that an earlier process left, and that this process writes.
 
     Args:
       model_dir: the folder.
 
     Attributes:
       was_unfinished: whether an earlier process left it.
-      done: the step whose evaluation and exports were the last that it finished.
+      done: the last step whose evaluation and exports it finished.
     """
 
     def __init__(self, model_dir: str):
@@ -45,31 +45,31 @@ class Progress:
         self.done: int | None = self._left.get(_DONE)
 
     def begin(self) -> None:
-        """Leaves the note: training begins."""
+        """Writes the note at the start of training."""
         if not self.was_unfinished:
             self._write()
 
     def is_left(self, step: int) -> bool:
-        """Whether an earlier process was to evaluate a step, and did not finish."""
+        """Whether an earlier process began to evaluate a step and did not finish."""
         return self._left.get(_DUE) == step
 
     def exports_left(self, step: int) -> dict[str, list[str] | None]:
-        """The exporters that an earlier process called for a step.
+        """Returns the exporters that an earlier process called for a step.
 
         Returns:
-          For each, the names of the exports that were there before; None for one that chose not to
+          For each, the names of the exports that existed before; None for one that chose not to
           export anything.
         """
         return dict(self._left.get(_EXPORTS, {})) if self.is_left(step) else {}
 
     def evaluate(self, step: int) -> None:
-        """Notes that a step is to be evaluated; to be called before its checkpoint is written."""
+        """Notes that a step will be evaluated; call it before its checkpoint is written."""
         if self._now.get(_DUE) != step:
             self._now = {_DUE: step, _EXPORTS: self.exports_left(step)}
             self._write()
 
     def skip(self) -> None:
-        """Notes that the step is not to be evaluated after all."""
+        """Notes that the step will not be evaluated."""
         self._now = {} if self.done is None else {_DONE: self.done}
         self._write()
 
@@ -77,14 +77,14 @@ class Progress:
         """Notes that an exporter is called.
 
         Args:
-          name: the exporter's.
-          before: the names of the exports that are there.
+          name: the exporter's name.
+          before: the names of the existing exports.
         """
         self._now[_EXPORTS][name] = list(before)
         self._write()
 
     def exported_nothing(self, name: str) -> None:
-        """Notes, with what is noted next, that an exporter chose not to export anything."""
+        """Notes that an exporter chose not to export anything; written with the next note."""
         self._now[_EXPORTS][name] = None
 
     def evaluated(self, step: int) -> None:
@@ -99,13 +99,13 @@ class Progress:
 
     def _write(self) -> None:
         if not tf.io.gfile.isdir(self._folder):
-            return  # nothing was trained there
+            return  # nothing was trained in this folder
         with tf.io.gfile.GFile(self._path + _NEW, "w") as file:
             file.write(json.dumps(self._now) + "\n")
         tf.io.gfile.rename(self._path + _NEW, self._path, overwrite=True)
 
     def _read(self) -> dict[str, Any]:
-        with contextlib.suppress(ValueError):  # that of an older version is no JSON
+        with contextlib.suppress(ValueError):  # an older version did not write JSON
             with tf.io.gfile.GFile(self._path) as file:
                 content = json.loads(file.read())
             if isinstance(content, dict):

@@ -1,4 +1,4 @@
-"""What train_and_evaluate is to train on, and what it is to evaluate and export."""
+"""TrainSpec and EvalSpec: the training, the evaluations and the exports of train_and_evaluate."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class _TrainFields(NamedTuple):
 
 
 class TrainSpec(_TrainFields):
-    """The training that train_and_evaluate is to do.
+    """The training of train_and_evaluate.
 
     Args:
       input_fn: returns a Dataset, or (features, labels).
-      max_steps: the global step to train to; None: until the input ends or a hook stops it.
+      max_steps: the global step to train to; None to train until the input ends or a hook stops.
       hooks: SessionRunHooks, at every worker.
       saving_listeners: CheckpointSaverListeners, at the chief.
 
@@ -64,12 +64,12 @@ class _EvalFields(NamedTuple):
 
 
 class EvalSpec(_EvalFields):
-    """The evaluations and exports that train_and_evaluate is to do.
+    """The evaluations and exports of train_and_evaluate.
 
     Args:
       input_fn: returns a Dataset, or (features, labels).
-      steps: how many batches an evaluation takes; None: all of the input.
-      name: of the evaluation; its event files go to 'eval_NAME'.
+      steps: the number of batches of an evaluation; None for all of the input.
+      name: the name of the evaluation; its event files go to 'eval_NAME'.
       hooks: SessionRunHooks, during evaluations.
       exporters: an Exporter or several, called after each evaluation.
       start_delay_secs: how long an evaluator process waits before it looks for checkpoints.
@@ -77,7 +77,7 @@ class EvalSpec(_EvalFields):
 
     Raises:
       TypeError: input_fn is not callable, or name, a hook or an exporter is of another type.
-      ValueError: a number is out of its range, or an exporter's name is missing or not its own.
+      ValueError: a number is out of its range, or an exporter's name is missing or not unique.
     """
 
     __slots__ = ()

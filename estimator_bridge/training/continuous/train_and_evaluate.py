@@ -15,13 +15,12 @@ __all__ = ["train_and_evaluate"]
 def train_and_evaluate(
     estimator: Estimator, train_spec: TrainSpec, eval_spec: EvalSpec
 ) -> Outcome | None:
-    """Trains, and evaluates and exports checkpoints meanwhile.
+    """Trains, and evaluates and exports checkpoints during training.
 
-    In a program that runs alone, training is one call of ``train``; after each checkpoint (and no
-    sooner than ``eval_spec.throttle_secs`` after the last time) it pauses for an evaluation and
-    the exporters. In a cluster (the TF_CONFIG environment variable) the chief and the workers
-    train together, and the evaluator looks for their checkpoints, until it has evaluated one of
-    ``train_spec.max_steps``.
+    In a single process, training is one call of ``train``. After a checkpoint (but at most once per
+    ``eval_spec.throttle_secs``) it pauses for an evaluation and the exporters. In a
+    cluster (the TF_CONFIG environment variable) the chief and the workers train together, and the
+    evaluator waits for their checkpoints, until it has evaluated one of ``train_spec.max_steps``.
 
     Args:
       estimator: the Estimator.
@@ -29,12 +28,12 @@ def train_and_evaluate(
       eval_spec: what to evaluate on, and what to export.
 
     Returns:
-      The last evaluation's metrics and what the exporters returned then, (None, None) where
+      The metrics of the last evaluation and the results of its exporters, (None, None) if
       nothing was left to train; None for a chief or worker, which evaluates nothing.
 
     Raises:
-      TypeError: an argument is of another type, or evaluate returned no dict.
-      ValueError: the config writes no checkpoints, TF_CONFIG names a task that there is not, or
+      TypeError: an argument is of another type, or evaluate did not return a dict.
+      ValueError: the config writes no checkpoints, TF_CONFIG names an unknown task, or
         evaluate returned no metrics.
     """
     check_eval_spec(eval_spec)
@@ -47,7 +46,7 @@ def train_and_evaluate(
             '{"type": "evaluator", "index": 0} in TF_CONFIG.'
         )
     job = current_job()
-    if job and job.request.only:  # whatever the cluster: each mode once
+    if job and job.request.only:  # in any cluster, each mode once
         estimator.train(train_spec.input_fn)
         return estimator.evaluate(eval_spec.input_fn, eval_spec.steps), []
     return executor.run()

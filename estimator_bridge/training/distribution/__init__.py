@@ -1,7 +1,7 @@
 """RunConfig's train_distribute and eval_distribute: a model_fn under a tf.distribute strategy.
 
-The model is traced once, for one replica, under a strategy that writes down what the replicas do
-together (``tracing``); the step then runs under the strategy that the program gave.
+The model is traced once, for one replica, under a strategy that records the replicas' exchanges
+(``tracing_strategy``). The step then runs under the program's strategy.
 """
 
 from estimator_bridge.training.distribution.execution import DistributedExecution

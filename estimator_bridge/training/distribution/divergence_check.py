@@ -1,4 +1,4 @@
-"""The check that replicas will not drift apart."""
+"""Checks that the weights of all replicas stay equal."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def check_no_divergence(
 
     Args:
       graph: the traced graph.
-      operations: what a step runs, '^name' each.
-      replicas: how many there are.
-      of: who asked for them, for the message.
+      operations: the operations of a step, each as '^name'.
+      replicas: the number of replicas.
+      of: the source of that number, for the message.
 
     Raises:
-      ValueError: a trainable variable is given a value that follows from one replica's own batch.
+      ValueError: a trainable variable is assigned a value that depends on one replica's batch.
     """
     if replicas == 1:
         return

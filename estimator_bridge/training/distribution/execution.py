@@ -1,4 +1,4 @@
-"""A model under a tf.distribute strategy: replicas that each take elements of the input."""
+"""A model under a tf.distribute strategy: each replica reads its own elements of the input."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _v1 = tf.compat.v1
 
 
 class DistributedExecution(Execution):
-    """As many replicas as a strategy has; each step, each takes one element of the input.
+    """The replicas of a strategy; in each step, each replica reads one element of the input.
 
-    So the dataset's batch is a replica's, and the global batch is as many of them as there are
-    replicas.
+    So the dataset's batch is one replica's batch, and the global batch consists of one batch for
+    each replica.
 
     Args:
-      strategy: what runs the replicas: see ``strategy_for``.
-      config: the estimator's.
+      strategy: the strategy that runs the replicas: see ``strategy_for``.
+      config: the estimator's config.
     """
 
     def __init__(self, strategy: tf.distribute.Strategy, config: RunConfig):
@@ -53,10 +53,10 @@ class DistributedExecution(Execution):
     def plan_input(
         self, input_fn: Callable[..., Any], graph: tf.Graph, mode: str, params: Mapping[str, Any]
     ) -> InputPlan:
-        """A replica's element; its shapes are known where the replicas are a TPU's cores.
+        """Returns a replica's element; on a TPU's cores its shapes have to be static.
 
         Raises:
-          ValueError: they are not.
+          ValueError: they are not static.
         """
         plan = super().plan_input(input_fn, graph, mode, params)
         if self.strategy.extended.experimental_require_static_shapes:
@@ -66,7 +66,7 @@ class DistributedExecution(Execution):
     def _call_input_fn(
         self, input_fn: Callable[..., Any], graph: tf.Graph, mode: str, params: Mapping[str, Any]
     ) -> BatchInput:
-        """Calls an input_fn, with an input_context too if it takes one."""
+        """Calls an input_fn, with an input_context if it takes one."""
         return call_input_fn(
             input_fn,
             graph,
@@ -77,7 +77,7 @@ class DistributedExecution(Execution):
         )
 
     def loop_limits(self, mode: str, steps: int | None = None) -> LoopLimits:
-        """A TPU strategy's own number of steps, where it has one; else no bound."""
+        """Returns the limits of a call: a TPU strategy's own number of steps, if it has one."""
         if mode == ModeKeys.TRAIN and (self._steps_per_call or 1) > 1:
             return LoopLimits(steps=self._steps_per_call)
         return super().loop_limits(mode, steps)
@@ -102,10 +102,10 @@ class DistributedExecution(Execution):
 
 
 def _loss_reduction() -> tf.distribute.ReduceOp:
-    """How the replicas' losses make the one that is reported.
+    """Returns the reduction of the replicas' losses to the reported loss, as in the original.
 
-    As the original did: the mean where a v1 optimizer divided them, as it does for losses that
-    are means over a batch; else the sum.
+    It is the mean if a v1 optimizer scaled the loss, as it does for losses that are means over a
+    batch. Otherwise it is the sum.
     """
     if loss_is_scaled(_v1.get_default_graph()):
         return _v1.distribute.get_loss_reduction()

@@ -1,8 +1,8 @@
-"""What replicas do together, as operations of one replica's graph.
+"""Exchanges between replicas, as operations of one replica's graph.
 
-Everything is a sum over the replicas (CrossReplicaSum, which the engine turns into the strategy's
-all_reduce): a mean divides it, a broadcast sums one replica's value and zeros, and to gather each
-replica puts its value into a row of its own.
+Each exchange is a sum over the replicas (CrossReplicaSum, which the engine turns into the
+strategy's all_reduce). A mean divides it, a broadcast sums one replica's value and zeros, and a
+gather sums values that each replica has put into its own row.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ __all__ = ["first_of_replicas", "gather_replicas", "join", "replica_id", "sum_ov
 
 _v1 = tf.compat.v1
 _ReduceOp = tf.distribute.ReduceOp
-# The types that a CrossReplicaSum takes; others go as one that holds their values.
+# The types that CrossReplicaSum supports; other types are cast to one that holds their values.
 _SUMMED = (tf.float16, tf.bfloat16, tf.float32, tf.float64, tf.int32, tf.uint32)
 _SMALL = (tf.bool, tf.int8, tf.int16, tf.uint8, tf.uint16)
 
 
 def replica_id() -> tf.Tensor:
-    """This replica's number, which only the run knows: an int32 scalar."""
+    """Returns this replica's number, known only at run time: an int32 scalar."""
     with tf.init_scope():
         graph = _v1.get_default_graph()
         try:
@@ -39,12 +39,12 @@ def replica_id() -> tf.Tensor:
 def sum_over_replicas(
     x: Any, replicas: int, note: Callable[[tf.Operation], None] | None = None
 ) -> tf.Tensor:
-    """The sum of the replicas' values, on each of them.
+    """Returns the sum of the replicas' values, on each replica.
 
     Args:
-      x: a replica's own value, of one shape on all.
-      replicas: how many there are.
-      note: is told of the operation that sums.
+      x: a replica's value; its shape is the same on all replicas.
+      replicas: the number of replicas.
+      note: called with the operation that sums.
     """
     x = tf.convert_to_tensor(x)
     if replicas == 1:
@@ -62,7 +62,7 @@ def sum_over_replicas(
 
 
 def join(reduce_op: tf.distribute.ReduceOp, x: Any, replicas: int) -> Any:
-    """The sum or the mean of the replicas' values; of IndexedSlices, the slices of all."""
+    """Returns the sum or the mean of the replicas' values; for IndexedSlices, all slices."""
     if isinstance(x, tf.IndexedSlices):
         total = _join_slices(x, replicas)
         if reduce_op == _ReduceOp.SUM:
@@ -77,18 +77,18 @@ def join(reduce_op: tf.distribute.ReduceOp, x: Any, replicas: int) -> Any:
 
 
 def first_of_replicas(x: Any, replicas: int) -> tf.Tensor:
-    """The first replica's value, on each replica."""
+    """Returns the first replica's value, on each replica."""
     x = tf.convert_to_tensor(x)
-    is_first = tf.equal(replica_id(), 0)  # chosen, not multiplied: a NaN elsewhere stays there
+    is_first = tf.equal(replica_id(), 0)  # not multiplied: NaN would spread
     return sum_over_replicas(tf.where(is_first, x, tf.zeros_like(x)), replicas)
 
 
 def gather_replicas(x: Any, replicas: int) -> tf.Tensor:
-    """The replicas' values, stacked: [replicas, ...].
+    """Returns the replicas' values, stacked: [replicas, ...].
 
     Args:
-      x: a replica's own value, of one shape on all.
-      replicas: how many there are.
+      x: a replica's value; its shape is the same on all replicas.
+      replicas: the number of replicas.
     """
     x = tf.convert_to_tensor(x)
     nothing = tf.zeros_like(x)
@@ -98,10 +98,10 @@ def gather_replicas(x: Any, replicas: int) -> tf.Tensor:
 
 
 def _join_slices(slices: tf.IndexedSlices, replicas: int) -> tf.IndexedSlices:
-    """The slices of all replicas.
+    """Returns the slices of all replicas.
 
-    They stay slices: optimizers with a state for each row, as Momentum or RMSProp, do something
-    else to the rows that no example touched than to rows with a gradient of zero.
+    They stay slices: optimizers with a state per row, such as Momentum or RMSProp, treat rows
+    without a gradient differently from rows with a gradient of zero.
     """
     if replicas == 1:
         return slices

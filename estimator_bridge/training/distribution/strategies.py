@@ -1,4 +1,4 @@
-"""Which strategy runs a model for the one that a RunConfig names."""
+"""Chooses the strategy that runs a model, from the one that a RunConfig names."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _ARGUMENTS = {ModeKeys.TRAIN: "train_distribute", ModeKeys.EVAL: "eval_distribut
 
 
 def strategy_for(config: RunConfig, mode: str) -> tf.distribute.Strategy | None:
-    """The strategy that runs the replicas of a mode; None where a RunConfig names none.
+    """Returns the strategy for the replicas of a mode; None if the RunConfig names none.
 
     Raises:
       NotImplementedError: see ``strategy_to_run``.
     """
-    name = _ARGUMENTS.get(mode)  # a prediction is one replica's
+    name = _ARGUMENTS.get(mode)  # a prediction runs on one replica
     strategy = getattr(config, name) if name else None
     return strategy_to_run(name, strategy) if name and strategy is not None else None
 
 
 def strategy_to_run(name: str, strategy: tf.distribute.Strategy) -> tf.distribute.Strategy:
-    """The strategy that runs the replicas.
+    """Returns the strategy that runs the replicas.
 
     Args:
       name: the RunConfig's argument.
@@ -53,8 +53,8 @@ def strategy_to_run(name: str, strategy: tf.distribute.Strategy) -> tf.distribut
     """
     if isinstance(strategy, _v1.ParameterServerStrategy):
         raise NotImplementedError(
-            f"RunConfig's {name} is a ParameterServerStrategy, whose workers step each by itself "
-            "on variables of shared servers: there is no such training here. On several machines, "
+            f"RunConfig's {name} is a ParameterServerStrategy, whose workers step independently "
+            "on variables of shared servers; this is not supported. On several machines, "
             "use tf.distribute.MultiWorkerMirroredStrategy() and leave the 'ps' tasks out of "
             "TF_CONFIG; on one, tf.distribute.MirroredStrategy(). Replicas then step together: "
             "their gradients are added up, so the learning rate may need a change."
@@ -69,7 +69,7 @@ def strategy_to_run(name: str, strategy: tf.distribute.Strategy) -> tf.distribut
 
 
 def input_context(strategy: tf.distribute.Strategy) -> tf.distribute.InputContext:
-    """Returns which of the workers' inputs an input_fn makes."""
+    """Returns the input_context of an input_fn: this worker's part of the input."""
     return workers_of(strategy).input_context()
 
 

@@ -1,9 +1,9 @@
-"""The strategy under which a model is traced: one replica's graph, with what replicas do together.
+"""The strategy under which a model is traced: one replica's graph, with the exchanges in it.
 
 TensorFlow's optimizers, metrics and layers, and model functions themselves, ask the current
-strategy how many replicas there are, and hand it what has to be joined. This one says what the
-program's own strategy would, and answers with sums over the replicas that stand in the graph. A
-merge_call, for which real replicas would wait for each other, runs at once.
+strategy for the number of replicas, and pass it values to combine. This strategy gives the answers
+of the program's own strategy, and combines values by sums over replicas in the graph. A merge_call,
+for which real replicas would wait for each other, runs immediately.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class TracingStrategy(_Strategy):
 
     Args:
       real: the strategy that runs the graph.
-      partitions: whether variables may be partitioned, as without a strategy; then those of a
-        checkpoint have the same names.
+      partitions: whether variables may be partitioned, as without a strategy; then their names in
+        checkpoints are the same.
     """
 
     def __init__(self, real: tf.distribute.Strategy, partitions: bool = False):
@@ -43,12 +43,12 @@ class TracingStrategy(_Strategy):
 
     @contextlib.contextmanager
     def training_scope(self) -> Iterator[None]:
-        """The scope, in which v1 optimizers divide a loss that is a mean by the replicas."""
+        """The scope, in which v1 optimizers divide a mean loss by the number of replicas."""
         with self.scope(), self._scale_loss_for_estimator_enabled():
             yield
 
     def replica_context(self) -> tf.distribute.ReplicaContext:
-        """A context in which what is traced is one replica's affair."""
+        """A context that traces the code of one replica."""
         return _TracingReplicaContext(self)
 
 
@@ -58,13 +58,13 @@ class _TracingReplicaContext(_ReplicaContext):
 
     @property
     def replica_id_in_sync_group(self) -> tf.Tensor:
-        """A tensor: the graph is one for all replicas."""
+        """Returns the tensor itself: all replicas share the graph."""
         if self.num_replicas_in_sync == 1:
             return tf.constant(0)
         return replica_id()
 
     def all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
-        """The sum or the mean over the replicas of each tensor of a structure."""
+        """Returns the sum or the mean over the replicas of each tensor of a structure."""
         del options
         if isinstance(reduce_op, str):
             reduce_op = tf.distribute.ReduceOp(reduce_op.upper())
@@ -83,7 +83,7 @@ class _TracingExtended(_Extended):
         self._retrace_functions_for_each_device = False
         self._updates = 0
 
-    # What the model is told of the strategy.
+    # Properties of the strategy that models read.
 
     @property
     def _num_replicas_in_sync(self) -> int:
@@ -115,7 +115,7 @@ class _TracingExtended(_Extended):
 
     @property
     def _global_batch_size(self) -> bool:
-        return False  # a dataset's batches are a replica's
+        return False  # a dataset's batch is one replica's batch
 
     def _in_multi_worker_mode(self) -> bool:
         return in_multi_worker_mode(self._real)
@@ -138,7 +138,7 @@ class _TracingExtended(_Extended):
         return variable
 
     def variable_created_in_scope(self, v: tf.Variable) -> bool:
-        return True  # there is no other scope in a trace
+        return True  # a trace has no other scope
 
     def non_slot_devices(self, var_list: Any) -> Any:
         return min(var_list, key=lambda variable: variable.name)
@@ -149,7 +149,7 @@ class _TracingExtended(_Extended):
     def value_container(self, value: Any) -> Any:
         return value
 
-    # What replicas do together.
+    # Exchanges between replicas.
 
     def _call_for_each_replica(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         with self._container_strategy().replica_context():
@@ -189,7 +189,7 @@ class _TracingExtended(_Extended):
             result = fn(*args, **kwargs)
         if not group:
             return tf.nest.map_structure(self._local_results, result)
-        # Of an assignment to a variable, the operation: there is no value to hand on.
+        # For an assignment, the operation: it has no value to return.
         return result.op if isinstance(result, tf.Variable) else result
 
     def _local_results(self, val: Any) -> tuple[Any, ...]:
@@ -204,7 +204,7 @@ class _TracingExtended(_Extended):
             self._updates -= 1
 
     def _in_replica(self) -> bool:
-        """Whether a variable is now one replica's: in the model, or in the update of a variable."""
+        """Whether code of one replica is traced: the model, or the update of a variable."""
         if not tf.distribute.has_strategy():
             return False
         return self._updates > 0 or not tf.distribute.in_cross_replica_context()

@@ -1,8 +1,8 @@
-"""What reads and assignments of a variable mean while one replica's graph is traced.
+"""Reads and assignments of distributed variables while one replica's graph is traced.
 
-TensorFlow's distributed variables join the replicas' values where a program reads a variable that
-each replica updates by itself, and where a replica assigns to a variable that all share. In the
-trace there is one variable, and these do the same to it.
+TensorFlow's distributed variables combine the replicas' values when a program reads a variable that
+each replica updates separately, and when a replica assigns to a shared variable. A trace has one
+variable, and these functions give it the same behavior.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _OPS = {
 
 
 def make_replica_local(variable: Any, replicas: int, in_replica: Callable[[], bool]) -> None:
-    """Makes a variable each replica's own: read outside of them, it is their sum or mean.
+    """Makes a variable local to each replica; a read outside of them gives the sum or mean.
 
     Args:
       variable: declared with ``synchronization=ON_READ``.
-      replicas: how many there are.
-      in_replica: whether what is traced now is one replica's affair.
+      replicas: the number of replicas.
+      in_replica: whether code of one replica is traced now.
     """
     notes = replica_locals(variable.graph)
     aggregation = variable.aggregation
@@ -66,13 +66,14 @@ def make_replica_local(variable: Any, replicas: int, in_replica: Callable[[], bo
 
 
 def make_shared(variable: Any, replicas: int, in_replica: Callable[[], bool]) -> None:
-    """Makes a replica's assignment to a variable that all share one by all of them.
+    """Makes a replica's assignment to a shared variable an assignment by all replicas.
 
     Args:
-      variable: with an aggregation: the sum or the mean of the replicas' values is assigned, or
-        the first one's. Without any, each replica assigns its own value, as in the original.
-      replicas: how many there are.
-      in_replica: whether what is traced now is one replica's affair.
+      variable: the variable. Its aggregation chooses the assigned value: the sum or the mean of
+        the replicas' values, or the first one. Without an aggregation each replica assigns its
+        own value, as in the original.
+      replicas: the number of replicas.
+      in_replica: whether code of one replica is traced now.
     """
     aggregation = variable.aggregation
     if aggregation == _Aggregation.NONE:

@@ -49,6 +49,7 @@ class InputWait:
         self.elements, self.clock = elements, clock
         self._steps, self._secs = 0, 0.0
         self._ready: deque[float] = deque(maxlen=_SAMPLES)  # seconds a step, of each sample
+        self._ready_guess: float | None = None
         self._next_sample = -math.inf
 
     def observe(self, steps: int, secs: float) -> None:
@@ -56,23 +57,28 @@ class InputWait:
         self._steps += steps
         self._secs += secs
 
-    def observe_ready(self, steps: int, secs: float, cost: float) -> None:
+    def observe_ready(self, steps: int, secs: float, cost: float, of_steps: int) -> None:
         """Notes a sample.
 
         Args:
           steps: the number of its steps.
           secs: their time, on batches in memory.
           cost: the time of the whole sample beyond that.
+          of_steps: the number of steps of the call that it ended.
         """
-        if steps:
-            self._ready.append(secs / steps)
+        if not steps:
+            return
+        self._ready_guess = secs / steps
+        if secs < _SAMPLE_SECS / 2 and steps < min(self._most, of_steps):
+            return  # too short beside the start of a call: a longer one comes next
+        self._ready.append(self._ready_guess)
         self._next_sample = self.clock() + cost / _COST
 
     def steps_to_sample(self, steps: int) -> int:
         """Returns how many of a call's last steps to run on batches in memory; often 0."""
         if not self._steps or self.clock() < self._next_sample:
             return 0
-        each = self._secs / self._steps if not self._ready else self._ready[-1]
+        each = self._ready_guess or self._secs / self._steps
         return min(max(math.ceil(_SAMPLE_SECS / max(each, 1e-9)), 1), self._most, steps)
 
     def share(self) -> float | None:
@@ -132,7 +138,7 @@ class MeasuredLoop:
         else:
             done = 0
         begin = rng_step if start is None else start
-        last = self._run_sample(iterator, sampled, rng_step + done, limit, fed, begin)
+        last = self._run_sample(iterator, sampled, steps, rng_step + done, limit, fed, begin)
         return last._replace(
             steps=done + last.steps,
             loss=last.loss if last.steps or not done else result.loss,
@@ -151,6 +157,7 @@ class MeasuredLoop:
         self,
         iterator: Any,
         steps: int,
+        of_steps: int,
         rng_step: int,
         limit: int | None,
         fed: Sequence[np.ndarray],
@@ -163,7 +170,7 @@ class MeasuredLoop:
         made = self._wait.clock()
         result = self._loop(drawn, steps, rng_step, limit, fed, start, False)
         ended = self._wait.clock()
-        self._wait.observe_ready(result.steps, ended - made, made - begun)
+        self._wait.observe_ready(result.steps, ended - made, made - begun, of_steps)
         return result
 
 

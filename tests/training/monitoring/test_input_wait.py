@@ -148,3 +148,27 @@ def test_training_gives_the_same_numbers_with_a_monitor(tmp_path, steps):
         np.testing.assert_array_equal(got, wanted)
     assert with_it[-1] == steps.get("max_steps", 600)
     assert any(report.use.input_wait is not None for report in shown.reports)
+
+
+def test_replicas_that_draw_their_own_batches_give_the_same_numbers(tmp_path):
+    shown = Shown()
+
+    def trained(name, *hooks):
+        strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+        config = eb.RunConfig(
+            str(tmp_path / name),
+            tf_random_seed=1,
+            train_distribute=strategy,
+            log_step_count_steps=20,
+        )
+        estimator = eb.Estimator(model_fn, config=config)
+        estimator.train(input_fn, hooks=hooks)  # until the input ends
+        return [estimator.get_variable_value(n) for n in ("layer/kernel", "global_step")]
+
+    with_it = trained("with", eb.training.Monitor(shown, every_secs=0.0))
+    without = trained("without")
+    for got, wanted in zip(with_it, without):
+        np.testing.assert_array_equal(got, wanted)
+    assert with_it[-1] == 300  # two batches a step
+    assert any(report.use.input_wait is not None for report in shown.reports)
+    assert shown.reports[-1].examples_per_sec == pytest.approx(8 * shown.reports[-1].steps_per_sec)

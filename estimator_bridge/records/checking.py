@@ -1,0 +1,173 @@
+"""Checks a folder of records: damage, shapes, labels, and the number and size of its files."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterator
+from typing import Callable
+
+import tensorflow as tf
+
+from estimator_bridge.errors import DataError
+from estimator_bridge.records.features import Feature
+from estimator_bridge.records.files import Paths, RecordFiles, find_records
+from estimator_bridge.records.inspection import (
+    Finding,
+    Labels,
+    damage_in,
+    features_of,
+    misfits,
+)
+from estimator_bridge.records.manifest import Manifest, read_manifest, size_and_checksum
+from estimator_bridge.records.sharding import LARGEST, SMALLEST, shards_for
+from estimator_bridge.tensorflow_private import eager_mode
+
+__all__ = ["RecordReport", "check"]
+
+# Files of equal counts of records differ in size.
+_TOLERANCE = 1.5
+
+
+@dataclasses.dataclass(frozen=True)
+class RecordReport:
+    """The result of a check.
+
+    Attributes:
+      records: the number of whole records.
+      bytes: the size of the files.
+      files: their number.
+      features: the features of each record, by name.
+      findings: the problems, in the order of the files.
+    """
+
+    records: int
+    bytes: int
+    files: int
+    features: dict[str, Feature]
+    findings: tuple[Finding, ...]
+
+    @property
+    def is_good(self) -> bool:
+        """Whether a training can read the records; advice may remain."""
+        return not any(finding.is_error for finding in self.findings)
+
+
+def check(
+    paths: Paths,
+    labels: Labels | None = None,
+    each: Callable[[str], object] = lambda _: None,
+) -> RecordReport:
+    """Reads all records, and reports what is wrong with them.
+
+    Args:
+      paths: a folder, a file or a pattern, local or on an object store; or a list of them.
+      labels: the labels' feature and the number of classes, to check that labels are in range.
+      each: called with each file before it is read.
+
+    Raises:
+      DataError: there are no records, or a folder is mixed. Damaged files are findings.
+    """
+    with eager_mode():
+        found, missing = _found(paths)
+        features = found.features or features_of(found.paths)
+        findings = [*missing, *_label_findings(found, features, labels)]
+        records = size = 0
+        for path in found.paths:
+            each(path)
+            whole, file_findings = _checked(path, found, features, labels)
+            records, size = records + whole, size + int(tf.io.gfile.stat(path).length)
+            findings += file_findings
+        findings += _advice(found.paths, size, records)
+    return RecordReport(records, size, len(found.paths), dict(features), tuple(findings))
+
+
+def _found(paths: Paths) -> tuple[RecordFiles, list[Finding]]:
+    """Returns the files; what `find_records` refuses because of a manifest becomes findings."""
+    folder = os.fspath(paths).rstrip("/") if isinstance(paths, (str, os.PathLike)) else None
+    manifest = read_manifest(folder) if folder and tf.io.gfile.isdir(folder) else None
+    if folder is None or manifest is None:
+        return find_records(paths), []
+    there = set(tf.io.gfile.listdir(folder))
+    listed = [os.path.join(folder, s.file) for s in manifest.shards if s.file in there]
+    missing = [
+        Finding(os.path.join(folder, s.file), f"missing: {s.records} records. Copy it again.")
+        for s in manifest.shards
+        if s.file not in there
+    ]
+    if not listed:
+        raise DataError(
+            f"{folder}: none of the {len(manifest.shards)} files that its manifest lists is there. "
+            "Copy them again, or write the records again."
+        )
+    return RecordFiles(tuple(listed), {folder: manifest}), missing
+
+
+def _checked(
+    path: str, found: RecordFiles, features: dict[str, Feature], labels: Labels | None
+) -> tuple[int, list[Finding]]:
+    whole, damage = damage_in(path)
+    findings = []
+    shard = _shard_of(path, found.manifests.get(os.path.dirname(path)))
+    if damage is not None:
+        lost = "" if shard is None else f" {shard.records - whole} records are lost."
+        findings.append(
+            Finding(
+                path,
+                f"damaged from record {damage.record} on: {damage.reason}.{lost} Copy the file "
+                "again, or write the records again.",
+                damage.offset,
+            )
+        )
+    elif shard is not None and size_and_checksum(path) != (shard.bytes, shard.crc32):
+        size = int(tf.io.gfile.stat(path).length)
+        findings.append(
+            Finding(
+                path,
+                f"not the file that was written: {whole} records and {size} bytes, want "
+                f"{shard.records} and {shard.bytes}, with another checksum. Copy it again.",
+            )
+        )
+    elif not whole:
+        findings.append(Finding(path, "empty: no record. Remove it."))
+    findings += misfits(path, features, whole, labels)
+    return whole, findings
+
+
+def _shard_of(path: str, manifest: Manifest | None):
+    name = os.path.basename(path)
+    shards = manifest.shards if manifest else ()
+    return next((shard for shard in shards if shard.file == name), None)
+
+
+def _label_findings(
+    found: RecordFiles, features: dict[str, Feature], labels: Labels | None
+) -> Iterator[Finding]:
+    if labels is not None and labels.feature not in features:
+        yield Finding(
+            os.path.dirname(found.paths[0]) or ".",
+            f"no feature {labels.feature!r} to check labels of; records have "
+            f"{', '.join(features)}.",
+        )
+
+
+def _advice(paths: tuple[str, ...], size: int, records: int) -> Iterator[Finding]:
+    """Yields advice where the number of files breaks the rule of `shards_for`."""
+    folder, count = os.path.dirname(paths[0]) or ".", len(paths)
+    want = shards_for(size, records)
+    mean = size / count
+    rewrite = f"`estimator-bridge data write` would make {want}."
+    if mean > LARGEST * _TOLERANCE or (count < want / _TOLERANCE and mean > SMALLEST * _TOLERANCE):
+        yield Finding(
+            folder,
+            f"too few files: {count} of {mean / 1e6:.1f} MB are read less in parallel than "
+            f"possible. {rewrite}",
+            is_error=False,
+        )
+    elif count > 1 and mean < SMALLEST / _TOLERANCE and count > want:
+        yield Finding(
+            folder,
+            f"files are too small: {count} of {mean / 1e6:.3f} MB; an object store takes longer to "
+            f"open one than to read it. {rewrite}",
+            is_error=False,
+        )

@@ -1,0 +1,229 @@
+"""An input_fn over record files: parallel, shuffled, and divided among hosts."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.data.input_fn import batch_size_for, check_batch_size
+from estimator_bridge.errors import DataError
+from estimator_bridge.model import ModeKeys
+from estimator_bridge.records.features import Feature, parse
+from estimator_bridge.records.files import Paths, RecordFiles, find_records
+
+__all__ = ["input_fn"]
+
+# Files that one host reads at the same time.
+_PARALLEL_FILES = 16
+_SHUFFLED = 10_000
+# Bytes that are read at once. TensorFlow logs a line if nothing is said.
+_BUFFER = 1 << 20
+_ALL = tf.data.AUTOTUNE
+# Examples decoded at the same time. AUTOTUNE begins with fewer and was slower on two busy cores.
+_CORES = os.cpu_count() or 1
+
+
+@dataclasses.dataclass(frozen=True)
+class _Reading:
+    """How records are read: see `input_fn`."""
+
+    training: bool
+    label: str | None
+    decode: Callable | None
+    transform: Callable | None
+    shuffle: int
+    seed: int | None
+    cache: bool
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the order of records is the same in each run."""
+        return not self.training or self.seed is not None
+
+
+def input_fn(
+    paths: Paths,
+    training: bool,
+    batch_size: int | None = None,
+    features: Mapping[str, Any] | None = None,
+    label: str | None = None,
+    decode: Callable[..., Any] | None = None,
+    transform: Callable[..., Any] | None = None,
+    shuffle: int = _SHUFFLED,
+    seed: int | None = None,
+    cache: bool = False,
+) -> Callable[..., tf.data.Dataset]:
+    """Makes an input_fn for `Estimator` and `TPUEstimator` that reads records.
+
+    ::
+
+        train = eb.records.input_fn("gs://bucket/train", training=True, label="label")
+        test = eb.records.input_fn("gs://bucket/test", training=False, label="label")
+
+    In training, 16 files are read at once, records come in whichever order they are ready, and the
+    input repeats. Each host reads files of its own. With a seed, the order is the same in each run.
+    In evaluation and prediction each record comes once, in the order of the files.
+
+    Args:
+      paths: a folder, a file or a pattern, local or on an object store; or a list of them.
+      training: whether to shuffle, repeat, and drop a last batch that is not full.
+      batch_size: of the batches if the estimator gives none as ``params["batch_size"]``, which
+        `TPUEstimator` always does.
+      features: as for ``tf.io.parse_example``; needed where a folder has no manifest.
+      label: the feature that becomes the labels; None: there are only features.
+      decode: called with one example, before batches are made: ``decode(features)``, or
+        ``decode(features, label)`` if there are labels, which prediction leaves out. For images and
+        augmentation. Without it, whole batches are parsed at once, which is faster.
+      transform: called with a batch, in the same way.
+      shuffle: the number of records of the buffer from which training draws.
+      seed: of the order of files and records in training; None: another in each run.
+      cache: whether records are kept in memory after the first pass over them.
+
+    Returns:
+      A function of ``params``, ``mode`` and ``input_context``, all optional, that returns a Dataset
+      of batches: (features, labels), or features. A batch is what the estimator asks for by
+      ``params["batch_size"]``: a host's, or, with per-core input, a replica's.
+
+    Raises:
+      DataError: the files are missing, damaged or mixed; no feature has the label's name; or
+        nothing says what the features are. When called: there are fewer files than hosts.
+      ValueError: `batch_size` or `shuffle` is no positive whole number; when called, nothing gives
+        a batch size.
+    """
+    if batch_size is not None:
+        check_batch_size(batch_size, "input_fn(batch_size=...)")
+    if isinstance(shuffle, bool) or not isinstance(shuffle, int) or shuffle < 1:
+        raise ValueError(f"shuffle must be a positive whole number of records, got {shuffle!r}.")
+    files = find_records(paths)
+    parsing = _parser(files, features, label)
+    reading = _Reading(training, label, decode, transform, shuffle, seed, cache)
+    usual_mode = ModeKeys.TRAIN if training else ModeKeys.EVAL
+
+    def batches(
+        params: Any = None,
+        mode: str | None = None,
+        input_context: tf.distribute.InputContext | None = None,
+    ) -> tf.data.Dataset:
+        size = batch_size_for(params, batch_size)
+        part, parts = _part(params, input_context)
+        own = _files_of(files, part, parts)
+        return _batches(own, parsing, reading, size, mode or usual_mode)
+
+    return batches
+
+
+def _batches(
+    paths: list[str],
+    parsing: Callable[[tf.Tensor], dict[str, tf.Tensor]],
+    reading: _Reading,
+    batch_size: int,
+    mode: str,
+) -> tf.data.Dataset:
+    is_predicting = mode == ModeKeys.PREDICT
+
+    def split(values: dict[str, Any]) -> Any:
+        if reading.label is None:
+            return values
+        labels = values.pop(reading.label)
+        return values if is_predicting else (values, labels)
+
+    dataset = _records(paths, reading)
+    if reading.decode is not None:
+        decode = reading.decode
+
+        def example(record: tf.Tensor) -> Any:  # one call: each map costs as much as a small parse
+            values = split(parsing(record))
+            return decode(*values) if isinstance(values, tuple) else decode(values)
+
+        dataset = dataset.map(example, _CORES, deterministic=reading.is_ordered)
+        dataset = dataset.batch(batch_size, drop_remainder=reading.training)
+    else:
+        dataset = dataset.batch(batch_size, drop_remainder=reading.training)
+        dataset = dataset.map(lambda records: split(parsing(records)), _ALL)
+    if reading.transform is not None:
+        dataset = dataset.map(reading.transform, _ALL)
+    return dataset.prefetch(_ALL)
+
+
+def _records(paths: list[str], reading: _Reading) -> tf.data.Dataset:
+    """Returns the serialized records of files."""
+    files = tf.data.Dataset.from_tensor_slices(paths)
+    if not reading.training:
+        dataset = files.interleave(_file, 1, 1, num_parallel_calls=1, deterministic=True)
+        return dataset.cache() if reading.cache else dataset
+    if len(paths) > 1:
+        files = files.shuffle(len(paths), seed=reading.seed)
+    dataset = files.interleave(
+        _file,
+        min(_PARALLEL_FILES, len(paths)),
+        1,
+        num_parallel_calls=_ALL,
+        deterministic=reading.is_ordered,
+    )
+    if reading.cache:
+        dataset = dataset.cache()
+    return dataset.shuffle(reading.shuffle, seed=reading.seed).repeat()
+
+
+def _file(path: tf.Tensor) -> tf.data.Dataset:
+    return tf.data.TFRecordDataset(path, buffer_size=_BUFFER)
+
+
+def _parser(
+    files: RecordFiles, given: Mapping[str, Any] | None, label: str | None
+) -> Callable[[tf.Tensor], dict[str, tf.Tensor]]:
+    """Returns the function that parses one record or a batch of them."""
+    described: Mapping[str, Feature] | None = None if given else files.features
+    if not given and described is None:
+        raise DataError(
+            f"{files.paths[0]}: nothing says which features its records have: their folder was "
+            "read without a manifest. Pass features={'name': tf.io.FixedLenFeature(...)}. "
+            "`estimator-bridge data show` lists the features that records have."
+        )
+    names = sorted(given or described or ())
+    if label is not None and label not in names:
+        raise DataError(
+            f"{files.paths[0]}: records have no feature {label!r} for label=, but "
+            f"{', '.join(names)}."
+        )
+    if given:
+        spec = dict(given)
+
+        def parse_given(records: tf.Tensor) -> dict[str, tf.Tensor]:
+            if records.shape.rank == 1:
+                return tf.io.parse_example(records, spec)
+            return tf.io.parse_single_example(records, spec)
+
+        return parse_given
+    known = dict(described or {})
+    return lambda records: parse(known, records)
+
+
+def _part(params: Any, context: tf.distribute.InputContext | None) -> tuple[int, int]:
+    """Returns which part of the files this call reads, and of how many.
+
+    A TPU's hosts, or its replicas with PER_SHARD_V1, are told by ``params["context"]``; workers
+    that train together by ``input_context``.
+    """
+    tpu = params["context"] if params and "context" in params else None
+    if tpu is not None:
+        _, index, total, _ = tpu.current_input_fn_deployment()
+        return index, total
+    if context is not None:
+        return context.input_pipeline_id, context.num_input_pipelines
+    return 0, 1
+
+
+def _files_of(files: RecordFiles, part: int, parts: int) -> list[str]:
+    own = list(files.paths[part::parts])
+    if len(files.paths) < parts:
+        raise DataError(
+            f"{len(files.paths)} files of records cannot be divided among {parts} readers (hosts, "
+            f"workers or cores): each needs files of its own. Write at least {parts} files: "
+            f"estimator-bridge data write ... --shards {max(parts, 8)}."
+        )
+    return own
