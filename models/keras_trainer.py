@@ -197,7 +197,9 @@ class KerasTrainer:
             )
             if latest:
                 options = tf.train.CheckpointOptions(experimental_io_device="/job:localhost")
-                self._checkpoint.restore(latest, options)
+                # In the scope: a restore may create an optimizer's slots, one for each core.
+                with self._strategy.scope():
+                    self._checkpoint.restore(latest, options)
         manager = tf.train.CheckpointManager(
             self._checkpoint, self._settings.model_dir, _KEPT, checkpoint_name="ckpt"
         )

@@ -103,7 +103,7 @@ class ModelInKeras(tf_keras.Model):
         self._host_metrics: Any = None
         # Hidden as well: a checkpoint of the weights is not to hold an epoch's mean loss.
         mean_loss = tf_keras.metrics.Mean("loss")
-        self._mean_loss = lambda: mean_loss
+        self._mean_loss: Callable[[], Any] = lambda: mean_loss
 
     @property
     def inference_model(self) -> tf_keras.Model:
