@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 import tf_keras
 
@@ -145,6 +146,41 @@ class ModelInKeras(tf_keras.Model):
         mean_loss.update_state(self.replica_step(*_unpacked(data)))
         return {"loss": mean_loss.result()}
 
+    def predict(
+        self,
+        x: Any,
+        batch_size: int | None = None,
+        verbose: Any = "auto",
+        steps: int | None = None,
+        **kwargs: Any,
+    ) -> Any:
+        """Computes the predictions.
+
+        Args:
+          x: a dataset of global batches of features, or of (features, labels), or the features as
+            arrays.
+          batch_size: for arrays; 32 by default.
+          verbose: has no effect.
+          steps: the number of batches; all by default.
+          **kwargs: other arguments of tf_keras, which have no effect.
+
+        Returns:
+          The predictions of all examples in their order, as NumPy.
+
+        Raises:
+          ValueError: there are no examples.
+        """
+        del verbose, kwargs
+        data = x
+        if not isinstance(x, tf.data.Dataset):
+            data = tf.data.Dataset.from_tensor_slices(x).batch(batch_size or 32)
+        found: list[Any] = []
+        for batch in data.take(-1 if steps is None else steps):
+            found += self._on_replicas(self._predict_parts, batch)
+        if not found:
+            raise ValueError("predict() got no examples: the dataset is empty.")
+        return tf.nest.map_structure(lambda *parts: np.concatenate(parts), *found)
+
     def predict_step(self, data: Any) -> Any:
         """One step of predict, on one replica: what the estimator would predict."""
         features = tf_keras.utils.unpack_x_y_sample_weight(data)[0]
@@ -192,15 +228,16 @@ class ModelInKeras(tf_keras.Model):
         if not isinstance(x, tf.data.Dataset):
             data = tf.data.Dataset.from_tensor_slices((x, y)).batch(batch_size or 32)
         data = data.take(-1 if steps is None else steps)
-        strategy = self.distribute_strategy
         metrics, total, count = self._metrics_on_host(), 0.0, 0
         if metrics:
             metrics.reset()
-        for batch in strategy.experimental_distribute_dataset(data):
-            loss, examples, gathered = self._evaluate_batch(batch)
-            total, count = total + float(loss), count + int(examples)
+        for batch in data:
+            parts = self._on_replicas(self._evaluate_parts, batch)
+            total += sum(float(loss) * int(size) for loss, size, _ in parts)
+            count += sum(int(size) for _, size, _ in parts)
             if metrics:
-                metrics.update(gathered)
+                values = [part for _, _, part in parts]
+                metrics.update(tf.nest.map_structure(lambda *each: tf.concat(each, 0), *values))
         if not count:
             raise ValueError("evaluate() got no examples: the dataset is empty.")
         results = {"loss": total / count, **(metrics.results() if metrics else {})}
@@ -212,23 +249,49 @@ class ModelInKeras(tf_keras.Model):
         metrics = self._metrics_on_host()
         return ["loss", *(metrics.names if metrics else [])]
 
-    @tf.function(reduce_retracing=True)
-    def _evaluate_batch(self, batch: Any) -> Any:
-        strategy = self.distribute_strategy
+    def _on_replicas(self, step: Callable[[Any], Any], batch: Any) -> list[Any]:
+        """Calls a step with a global batch, divided over the replicas.
 
-        def on_replica(*data: Any) -> Any:
+        A short last batch that cannot be divided goes whole to each replica, and only the first
+        one's results count. A replica without examples would have a loss of 0/0, and some kernels
+        fail for it.
+
+        Returns:
+          The results that count, in the order of the examples.
+        """
+        strategy = self.distribute_strategy
+        replicas = strategy.num_replicas_in_sync
+        if replicas == 1:
+            return [step(batch)]
+        size = int(tf.shape(tf.nest.flatten(batch)[0])[0])
+        each, rest = divmod(size, replicas)
+
+        def part(context: Any) -> Any:
+            first = context.replica_id_in_sync_group * each
+            return (
+                batch if rest else tf.nest.map_structure(lambda x: x[first : first + each], batch)
+            )
+
+        results = step(strategy.experimental_distribute_values_from_function(part))
+        local = strategy.experimental_local_results
+        return [
+            tf.nest.map_structure(lambda value, i=i: local(value)[i], results)
+            for i in range(1 if rest else replicas)
+        ]
+
+    @tf.function(reduce_retracing=True)
+    def _predict_parts(self, batch: Any) -> Any:
+        return self.distribute_strategy.run(self.predict_step, args=(batch,))
+
+    @tf.function(reduce_retracing=True)
+    def _evaluate_parts(self, batch: Any) -> Any:
+        def on_replica(data: Any) -> Any:
             features, labels = _unpacked(data)
             outputs = self(features, training=False)
             loss = self._loss(features, labels, outputs, ModeKeys.EVAL)
-            size = tf.shape(tf.nest.flatten(features)[0])[0]
-            # A replica without examples, in a short last batch, has a loss of 0/0.
-            loss = tf.where(size > 0, loss * tf.cast(size, loss.dtype), tf.zeros_like(loss))
-            return loss, size, (features, labels, outputs)
+            return loss, tf.shape(tf.nest.flatten(features)[0])[0], (features, labels, outputs)
 
-        losses, sizes, values = strategy.run(on_replica, args=batch)
-        local = strategy.experimental_local_results
-        gathered = tf.nest.map_structure(lambda x: tf.concat(local(x), axis=0), values)
-        return tf.add_n(local(losses)), tf.add_n(local(sizes)), gathered
+        return self.distribute_strategy.run(on_replica, args=(batch,))
 
     def _loss(self, features: Any, labels: Any, outputs: Any, mode: str) -> tf.Tensor:
         parts, _ = self._held()

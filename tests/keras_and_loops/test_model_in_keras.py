@@ -150,6 +150,33 @@ def test_modes_share_their_variables():
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("last", [24, 21, 3])
+def test_a_short_last_batch_counts_each_example_once(last):
+    """TensorFlow would leave cores without examples, where a convolution fails."""
+    model = eb.Model(
+        convolutions, loss, metrics, lambda outputs: {"class": tf.argmax(outputs, -1)}, v1_adam
+    )
+    images, labels = np.repeat(X, 4, axis=1)[:, :16].reshape(-1, 4, 4, 1), Y
+    count = 64 + last
+    data = tf.data.Dataset.from_tensor_slices((images[:count], labels[:count])).batch(64)
+    with four_lines.start().scope():
+        keras = model.keras_model(data, {"rate": 0.1})
+    got = keras.evaluate(data, return_dict=True)
+    said = keras.predict(data)["class"]
+    assert said.shape == (count,)
+    np.testing.assert_allclose(got["accuracy"], np.mean(said == labels[:count]), rtol=1e-6)
+    outputs = keras.inference_model(images[:count])
+    np.testing.assert_array_equal(said, np.argmax(outputs, -1))
+    wanted = tf.nn.sparse_softmax_cross_entropy_with_logits(labels[:count], outputs)
+    np.testing.assert_allclose(got["loss"], np.mean(wanted), rtol=1e-5)
+
+
+def convolutions(features):
+    net = tf_keras.layers.Conv2D(16, 3, padding="same", activation="relu")(features)
+    net = tf_keras.layers.Conv2D(32, 3, padding="same", activation="relu")(net)
+    return tf_keras.layers.Dense(3)(tf_keras.layers.Flatten()(net))
+
+
 def test_weights_and_the_inference_model_are_saved(tmp_path):
     data, params = dataset(), {"rate": 0.1}
     model = model_of(v1_adam)
