@@ -8,7 +8,7 @@ from tensorflow.compat.v1 import logging
 from estimator_bridge.runtime.accelerators import LocalClusterResolver
 from estimator_bridge.runtime.strategies import local_devices
 from estimator_bridge.runtime.topology import topology_of
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private import eager_mode, stop_tuning_device_datasets
 
 __all__ = ["shut_down_cores", "start_cores", "started_devices"]
 
@@ -32,6 +32,7 @@ def start_cores(cluster: LocalClusterResolver) -> tf.tpu.experimental.Topology:
     name = cluster.master()
     with eager_mode():
         devices = local_devices(cluster)
+    stop_tuning_device_datasets()
     if name not in _started:
         logging.warning("No TPU in use: %s on this machine replace its cores.", cluster.described())
         _started[name] = devices

@@ -19,6 +19,7 @@ from estimator_bridge.tensorflow_private.cores import (
     ExtendedOnCores,
     OnCores,
     runs_on_cores,
+    stop_tuning_device_datasets,
     validate_run_function,
     without_jit,
 )
@@ -235,6 +236,7 @@ __all__ = [
     "set_model_inputs",
     "shard_reduction",
     "shared_table_name",
+    "stop_tuning_device_datasets",
     "tensor_conversion",
     "timer_of",
     "timer_periods",

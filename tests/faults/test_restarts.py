@@ -110,7 +110,7 @@ def test_a_checkpoint_deleted_while_it_is_read_is_replaced_by_the_newest(
             (model_dir / "checkpoint").write_text(f'model_checkpoint_path: "model.ckpt-8"\n{names}')
         return checked(path, *args)
 
-    module = eb.export.values if call == "export" else initialize
+    module = eb.export.variable_values if call == "export" else initialize
     checked = module.check_checkpoint
     monkeypatch.setattr(module, "check_checkpoint", deleted)
     estimator = make(model_dir)

@@ -179,8 +179,8 @@ def test_a_second_save_waits_for_the_first_and_says_so(tmp_path, slow, monkeypat
         said.append(text % arguments)
         slow.set()
 
-    monkeypatch.setattr(checkpoint.background, "_FIRST_LINE_SECS", 0.2)
-    monkeypatch.setattr(checkpoint.background.logging, "warning", warning)
+    monkeypatch.setattr(checkpoint.background_writer, "_FIRST_LINE_SECS", 0.2)
+    monkeypatch.setattr(checkpoint.background_writer.logging, "warning", warning)
     train(make(tmp_path), 6)
     assert f"Training waits for the checkpoint {tmp_path}/model.ckpt-0, which is still" in said[0]
     assert {path.name for path in tmp_path.glob("model.*.index")} == {
@@ -266,7 +266,7 @@ def test_the_environment_asks_for_it(tmp_path, monkeypatch):
 
     monkeypatch.setattr(v1.train.Saver, "save", noted)
     # Savers with a save() of their own are called as they were.
-    monkeypatch.setattr(checkpoint.snapshot._Saver, "save", noted)
+    monkeypatch.setattr(checkpoint.saver_snapshot._Saver, "save", noted)
     monkeypatch.setenv("ESTIMATOR_BRIDGE_ASYNC_CHECKPOINTS", "1")
     make(tmp_path / "a").train(batches, max_steps=2)
     assert threads == {False}

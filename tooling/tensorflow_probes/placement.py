@@ -53,6 +53,14 @@ def _strategies() -> None:
            "whether a server runs")  # fmt: skip
 
 
+@probe("stop_tuning_device_datasets")
+def _device_datasets() -> None:
+    private.stop_tuning_device_datasets()
+    data = tf.data.Dataset.range(8).batch(2)
+    spread = tf.distribute.MirroredStrategy(["CPU:0"]).experimental_distribute_dataset(data)
+    check([int(batch[0]) for batch in spread] == [0, 2, 4, 6], "a strategy's batches")
+
+
 @probe("ExtendedOnCores", "OnCores", "runs_on_cores", "validate_run_function", "without_jit")
 def _strategy_on_cores() -> None:
     class Strategy(private.OnCores, tf.distribute.TPUStrategy):
