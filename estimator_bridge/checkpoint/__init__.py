@@ -25,6 +25,7 @@ from estimator_bridge.checkpoint.overwriting import CheckpointingSession, remove
 from estimator_bridge.checkpoint.restore_checks import check_checkpoint, describe_variables
 from estimator_bridge.checkpoint.saver_snapshot import SaverSnapshot, why_not_beside_steps
 from estimator_bridge.checkpoint.saver_variables import restored_variables
+from estimator_bridge.checkpoint.text_files import replace_text
 
 __all__ = [
     "CheckpointMismatchError",
@@ -55,6 +56,7 @@ __all__ = [
     "only_training",
     "remove_deletion_note",
     "remove_leftovers",
+    "replace_text",
     "restored_variables",
     "step_of",
     "wait_for_abandoned",

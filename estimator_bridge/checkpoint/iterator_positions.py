@@ -12,6 +12,7 @@ from tensorflow.compat.v1 import logging
 
 from estimator_bridge.checkpoint.error_types import DamagedCheckpointError, MissingCheckpointError
 from estimator_bridge.checkpoint.integrity import check_intact, data_files, explained_read_errors
+from estimator_bridge.checkpoint.text_files import replace_text
 from estimator_bridge.errors import CheckpointError
 from estimator_bridge.graph import DividedIterators
 from estimator_bridge.tensorflow_private import eager_mode, iterator_state
@@ -222,9 +223,7 @@ class Positions:
         names = [f"{self._name}.ckpt-{step}" for step in steps]
         lines = [f'model_checkpoint_path: "{names[-1]}"'] if names else []
         lines += [f'all_model_checkpoint_paths: "{name}"' for name in names]
-        with tf.io.gfile.GFile(self._list_file + ".new", "w") as written:
-            written.write("".join(line + "\n" for line in lines))
-        tf.io.gfile.rename(self._list_file + ".new", self._list_file, overwrite=True)
+        replace_text(self._list_file, "".join(line + "\n" for line in lines))
 
 
 class _TakenIterator(tf.__internal__.tracking.AutoTrackable):

@@ -8,6 +8,7 @@ import tempfile
 
 from estimator_bridge.compile_for.html_page import page_of
 from estimator_bridge.compile_for.report import Report
+from estimator_bridge.local_files import whole_file
 
 __all__ = ["check_report_file", "write_report"]
 
@@ -59,18 +60,5 @@ def write_report(report: Report, path: str) -> None:
     """
     is_page = path.lower().endswith(_PAGES)
     text = page_of(report) if is_page else json.dumps(report.as_json(), indent=1) + "\n"
-    handle, part = tempfile.mkstemp(dir=os.path.dirname(os.path.abspath(path)), prefix=".report-")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(part, 0o666 & ~_umask())
-        os.replace(part, path)
-    except BaseException:
-        os.unlink(part)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    with whole_file(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
+        file.write(text)

@@ -16,6 +16,8 @@ from typing import Any
 import tensorflow as tf
 from google.protobuf import text_format  # type: ignore[import-untyped]
 
+from estimator_bridge.checkpoint import replace_text
+
 __all__ = ["GraphSaverHook", "graph_defs_kept", "graph_text"]
 
 _CheckpointSaverHook: Any = tf.compat.v1.train.CheckpointSaverHook
@@ -39,7 +41,7 @@ class GraphSaverHook(_CheckpointSaverHook):
         with graph_defs_kept(graph):
             if self._save_graph_def:
                 path = os.path.join(self._checkpoint_dir, "graph.pbtxt")
-                _write_whole(path, graph_text(graph.as_graph_def(add_shapes=True)))
+                replace_text(path, graph_text(graph.as_graph_def(add_shapes=True)))
                 # The base class must not write it too; `_save` resets this.
                 self._save_graph_def = False
                 self._wrote_graph = True
@@ -108,9 +110,3 @@ def _node_text(node: tf.compat.v1.NodeDef, values: dict[bytes, str]) -> str:
             text = values[serialized] = text_format.MessageToString(value, indent=6)
         lines.append(f'  attr {{\n    key: "{key}"\n    value {{\n{text}    }}\n  }}\n')
     return f"node {{\n{''.join(lines)}}}\n"
-
-
-def _write_whole(path: str, text: str) -> None:
-    with tf.io.gfile.GFile(path + ".new", "w") as file:
-        file.write(text)
-    tf.io.gfile.rename(path + ".new", path, overwrite=True)

@@ -32,6 +32,7 @@ __all__ = [
 # `timeout` and other wrappers signal a process and then its group, so one request comes twice.
 _SAME_SECS = 0.5
 _UNWIND_SECS = 5.0  # for the main thread to leave if there is nothing to save
+_REPEAT_SECS = 0.3  # between signals to a main thread that does not leave
 _state = SimpleNamespace(current=None)  # the Termination of the main thread's training
 
 
@@ -51,12 +52,14 @@ class _Watch:
       since: when the grace period began; None before.
       asked_at: when the first signal came.
       is_urgent: whether the call has to end before anything is saved.
+      repeat_at: when an urgent signal is sent again.
       gave_up: whether the call did not end even so.
     """
 
     since: float | None = None
     asked_at: float = 0.0
     is_urgent: bool = False
+    repeat_at: float = 0.0
     gave_up: bool = False
 
 
@@ -121,13 +124,17 @@ class Termination:
             self._end_now(f"at a second {signal.Signals(signum).name}")
 
     def secs_left(self) -> float | None:
-        """Returns the seconds left of the grace period; None before it begins."""
-        if self._watch.since is None or self._watch.gave_up:
-            return None
-        return self._watch.since + self._allowed() - time.monotonic()
+        """Returns the seconds until `expired` has to act; None before the first signal."""
+        left = self._secs_of_grace()
+        if left is None or not self._watch.is_urgent or self.raised:
+            return left
+        return min(left, self._watch.repeat_at - time.monotonic())
 
     def expired(self) -> None:
-        """Ends the process, which has made no progress within the grace period."""
+        """Ends the call or the process, which made no progress within the grace period."""
+        if self._watch.is_urgent and (self._secs_of_grace() or 0.0) > 0:
+            self._interrupt_main_thread()
+            return
         if not self._watch.is_urgent:
             secs = time.monotonic() - self._watch.asked_at
             where = f", {self._stage.value}" if self._model_dir else ""
@@ -189,6 +196,11 @@ class Termination:
             self._signum = signum
         self.requested = True
 
+    def _secs_of_grace(self) -> float | None:
+        if self._watch.since is None or self._watch.gave_up:
+            return None
+        return self._watch.since + self._allowed() - time.monotonic()
+
     def _allowed(self) -> float:
         if self._watch.is_urgent:
             return _UNWIND_SECS
@@ -208,10 +220,15 @@ class Termination:
             # A notebook's kernel must survive. The handler raises once the main thread runs Python.
             self._watch.is_urgent, self._watch.since = True, time.monotonic()
             signal.siginterrupt(signal.SIGINT, True)
-            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+            self._interrupt_main_thread()
             return
         said = f"estimator_bridge: {self._what} ends at once, {why}. {self.standing()}"
         exit_at_once(said, self._code)
+
+    def _interrupt_main_thread(self) -> None:
+        # A signal that arrives just before a system call begins does not interrupt that call.
+        self._watch.repeat_at = time.monotonic() + _REPEAT_SECS
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
 
 def _shows(error: BaseException | None) -> bool:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import os
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Callable
 
 import numpy as np
@@ -14,6 +12,7 @@ import tensorflow as tf
 
 from estimator_bridge.checkpoint import explained_full_disk_of, load_variable
 from estimator_bridge.errors import DataError
+from estimator_bridge.local_files import whole_file
 from estimator_bridge.weights import keras_file, npz_file, safetensors_file
 from estimator_bridge.weights.contents import Kind, Variable, find_checkpoint, list_weights
 from estimator_bridge.weights.renaming import Renaming, renamed
@@ -104,7 +103,7 @@ def convert(
     form.check_names(list(values))
     widened = () if form.has_bfloat16 else tuple(n for n, v in values.items() if _is_bfloat16(v))
     values.update({name: values[name].astype(np.float32) for name in widened})
-    with explained_full_disk_of(f"The file {path}"), _whole(path) as temporary:
+    with explained_full_disk_of(f"The file {path}"), whole_file(path) as temporary:
         form.write(temporary, values)
         _check_same(form.read(temporary), values, path)
     written = {line.old for line in table if line.new is None}
@@ -154,28 +153,3 @@ def _is_same(one: Any, other: np.ndarray) -> bool:
         and one.shape == other.shape
         and one.tobytes() == other.tobytes()
     )
-
-
-@contextlib.contextmanager
-def _whole(path: str) -> Iterator[str]:
-    """Gives a temporary name within the context; the file gets its own name if nothing fails."""
-    folder, name = os.path.split(path)
-    stem, ending = os.path.splitext(name)
-    descriptor, temporary = tempfile.mkstemp(ending, f".{stem}.", folder or ".")
-    os.close(descriptor)
-    try:
-        yield temporary
-        with open(temporary, "rb") as file:
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current

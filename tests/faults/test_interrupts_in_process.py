@@ -98,6 +98,30 @@ def test_a_second_ctrl_c_in_a_notebook_ends_a_hook_that_hangs(estimator, noteboo
     assert estimator.get_variable_value("global_step") == 2
 
 
+def test_a_signal_that_comes_before_a_wait_begins_is_sent_again(estimator, notebook, monkeypatch):
+    sent, kill = [], signal.pthread_kill
+
+    def lose_the_first(thread, signum):
+        sent.append(signum)
+        if len(sent) > 1:
+            kill(thread, signum)
+
+    monkeypatch.setattr(signal, "pthread_kill", lose_the_first)
+
+    def hang():
+        send()
+        time.sleep(0.7)
+        send()
+        time.sleep(0.05)  # the handler of the second Ctrl-C itself
+        time.sleep(60)
+
+    started = time.monotonic()
+    with pytest.raises(Interrupted, match=r"model\.ckpt-0 is complete"):
+        estimator.train(ones, hooks=[After(3, hang)])
+    assert time.monotonic() - started < 30
+    assert len(sent) == 2
+
+
 def test_a_signal_that_comes_twice_at_once_is_one_request(estimator):
     """`timeout`, for one, signals a process, and then its process group."""
 

@@ -15,10 +15,11 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.checkpoint import replace_text
+
 __all__ = ["Progress"]
 
 _NOTE = ".estimator_bridge.unfinished"
-_NEW = ".new"
 # Of the note's JSON: the step that is to be evaluated; the one that was, with all exports; and by
 # the name of each exporter that was called, the exports that were there before, or null where it
 # did not export anything.
@@ -100,9 +101,7 @@ class Progress:
     def _write(self) -> None:
         if not tf.io.gfile.isdir(self._folder):
             return  # nothing was trained in this folder
-        with tf.io.gfile.GFile(self._path + _NEW, "w") as file:
-            file.write(json.dumps(self._now) + "\n")
-        tf.io.gfile.rename(self._path + _NEW, self._path, overwrite=True)
+        replace_text(self._path, json.dumps(self._now) + "\n")
 
     def _read(self) -> dict[str, Any]:
         with contextlib.suppress(ValueError):  # an older version did not write JSON

@@ -9,6 +9,7 @@ from html import escape
 
 import tensorflow as tf
 
+from estimator_bridge.checkpoint import replace_text
 from estimator_bridge.compile_for.html_parts import document, figures_row, table
 from estimator_bridge.compile_for.units import as_si
 from estimator_bridge.training.event_files import scalars_by_step
@@ -68,9 +69,7 @@ def write_report(model_dir: str | os.PathLike[str]) -> str:
         f"To look closer: <code>tensorboard --logdir {escape(folder)}</code></p></footer>",
     ]
     path = os.path.join(folder, FILE)
-    with tf.io.gfile.GFile(path + ".new", "w") as file:
-        file.write(document(f"Run in {folder}", sections, _PAGE_STYLE))
-    tf.io.gfile.rename(path + ".new", path, overwrite=True)
+    replace_text(path, document(f"Run in {folder}", sections, _PAGE_STYLE))
     return path
 
 

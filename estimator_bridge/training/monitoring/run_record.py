@@ -12,6 +12,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.checkpoint import replace_text
 from estimator_bridge.training.progress_reports import StepReport
 
 __all__ = ["FILE", "Point", "RunRecord", "Trail", "read_record", "write_record"]
@@ -131,9 +132,7 @@ def write_record(model_dir: str, record: RunRecord) -> None:
     """Writes the record; a reader sees the old or the new one."""
     path = os.path.join(model_dir, FILE)
     tf.io.gfile.makedirs(model_dir)
-    with tf.io.gfile.GFile(path + ".new", "w") as file:
-        file.write(json.dumps(_plain(dataclasses.asdict(record)), indent=1))
-    tf.io.gfile.rename(path + ".new", path, overwrite=True)
+    replace_text(path, json.dumps(_plain(dataclasses.asdict(record)), indent=1))
 
 
 def _plain(value: Any) -> Any:
