@@ -24,11 +24,9 @@ WEIGHTS = {
 
 
 def keras_layers(features, training):
-    # Without seeds of their own, initializers of tf-keras 2.16 and 2.17 fail on Python 3.12.
-    first, last = (tf_keras.initializers.GlorotUniform(seed) for seed in (1, 2))
-    net = tf_keras.layers.Dense(3, name="hidden", kernel_initializer=first)(features)
+    net = tf_keras.layers.Dense(3, name="hidden")(features)
     net = tf_keras.layers.BatchNormalization(name="norm")(net, training=training)
-    return tf_keras.layers.Dense(2, name="out", kernel_initializer=last)(net)
+    return tf_keras.layers.Dense(2, name="out")(net)
 
 
 def tf_layers(features, training):
