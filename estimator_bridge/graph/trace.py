@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -93,6 +94,9 @@ class _Seeds:
 @contextlib.contextmanager
 def _keras_seeds(seed: int | None) -> Iterator[None]:
     # Layers and initializers of Keras 2 take their seeds from Python and ignore the graph's seed.
+    if seed is None and "tf_keras" not in sys.modules:  # loading Keras takes a second
+        yield
+        return
     source = keras_seed_source()
     before = getattr(source, "generator", None)  # that of tf.keras.utils.set_random_seed
     generator = before if seed is None else random.Random(seed)
