@@ -80,7 +80,8 @@ def separable_convolution2d(
       biases_initializer: initializer of the biases; None for no biases.
       biases_regularizer: a function of the biases.
       reuse: whether to reuse the variables of the given scope.
-      variables_collections: as for ``convolution``.
+      variables_collections: collections for all variables, or a dict by variable: 'weights' and
+        'biases'.
       outputs_collections: collections to add the outputs to.
       trainable: whether to add the variables to TRAINABLE_VARIABLES.
       scope: the variable scope; ``SeparableConv2d`` with a number by default.
@@ -133,8 +134,7 @@ def convolution2d_in_plane(
 ) -> tf.Tensor:
     """Convolves each channel with the same filter, for example to blur or to take differences.
 
-    The variables are ``weights``, [height, width, 1, 1], and ``biases``, [channels]. The arguments
-    are those of ``separable_conv2d``.
+    The variables are ``weights``, [height, width, 1, 1], and ``biases``, [channels].
 
     Args:
       inputs: images [batch, height, width, channels].
@@ -142,14 +142,15 @@ def convolution2d_in_plane(
       stride: the step between positions; an int or two.
       padding: 'SAME' or 'VALID'.
       activation_fn: a function of the outputs; None for a linear layer.
-      normalizer_fn: a function of the outputs, used instead of biases.
+      normalizer_fn: a function of the outputs, used instead of biases, such as ``batch_norm``.
       normalizer_params: arguments of normalizer_fn.
       weights_initializer: initializer of the weights.
-      weights_regularizer: a function of the weights.
+      weights_regularizer: a function of the weights; its result is added to REGULARIZATION_LOSSES.
       biases_initializer: initializer of the biases; None for no biases.
       biases_regularizer: a function of the biases.
       reuse: whether to reuse the variables of the given scope.
-      variables_collections: as for ``convolution``.
+      variables_collections: collections for all variables, or a dict by variable: 'weights' and
+        'biases'.
       outputs_collections: collections to add the outputs to.
       trainable: whether to add the variables to TRAINABLE_VARIABLES.
       scope: the variable scope; ``ConvInPlane`` with a number by default.

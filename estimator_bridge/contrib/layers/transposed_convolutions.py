@@ -56,8 +56,7 @@ def _transposed(
 
     The variables are ``weights``, [*kernel_size, num_outputs, channels], and ``biases``,
     [num_outputs]. With padding 'SAME' a size becomes ``size * stride``; with 'VALID'
-    ``size * stride + max(kernel_size - stride, 0)``. The other arguments are those of
-    ``convolution``.
+    ``size * stride + max(kernel_size - stride, 0)``.
 
     Args:
       inputs: a tensor [batch, *positions, channels], or with channels second.
@@ -74,7 +73,8 @@ def _transposed(
       biases_initializer: initializer of the biases; None for no biases.
       biases_regularizer: a function of the biases.
       reuse: whether to reuse the variables of the given scope.
-      variables_collections: as for ``convolution``.
+      variables_collections: collections for all variables, or a dict by variable: 'weights' and
+        'biases'.
       outputs_collections: collections to add the outputs to.
       trainable: whether to add the variables to TRAINABLE_VARIABLES.
       scope: the variable scope; ``Conv2d_transpose`` with a number by default.
