@@ -74,12 +74,12 @@ class SessionRunCounter:
     """
 
     def __init__(self, session: LiftedSession, random_names: Sequence[str]):
-        self._session, self._names = session, random_names
+        self._random, self._names = session.random, random_names
         self._drawn_beside, self._runs_seen = 0, -1
 
     def count(self) -> int:
         """Returns the number of such runs."""
-        if self._runs_seen != self._session.random_runs:
-            self._drawn_beside = self._session.drawn_beside(self._names)
-            self._runs_seen = self._session.random_runs
+        if self._runs_seen != self._random.runs:
+            self._drawn_beside = self._random.drawn_beside(self._names)
+            self._runs_seen = self._random.runs
         return self._drawn_beside
