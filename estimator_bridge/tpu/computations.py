@@ -1,7 +1,7 @@
 """tpu.rewrite, replicate, shard and batch_parallel, for programs that use a TPU directly.
 
-With a TPU they are TensorFlow's own. Without, the function's operations stand in the program's
-graph once for each replica, and are run by any session.
+With a TPU, they are TensorFlow's own functions. Without one, the program's graph contains the
+function's operations once for each replica, and any session runs them.
 """
 
 from __future__ import annotations
@@ -41,16 +41,17 @@ def rewrite(
     """Runs a function on one core.
 
     Args:
-      computation: a function of tensors, that builds operations.
-      inputs: its arguments.
-      infeed_queue: a ``tf.contrib.tpu.InfeedQueue``, whose tensors follow the inputs.
-      device_assignment: which core each is, as infeed and outfeed count them.
-      name: for TensorFlow's own, without effect.
-      xla_options: without effect where there is no TPU.
+      computation: a function that takes tensors and builds operations.
+      inputs: the arguments of ``computation``.
+      infeed_queue: a ``tf.contrib.tpu.InfeedQueue``; its tensors are passed after ``inputs``.
+      device_assignment: the core of each replica, by which infeed and outfeed address it.
+      name: passed to TensorFlow's function, which ignores it.
+      xla_options: ignored without a TPU.
 
     Returns:
-      What the function returns: a list of tensors for a flat list, tuple or single tensor; the
-      same structure for a nested one; an operation that runs it where it returns no tensor.
+      The outputs of ``computation``: a list of tensors for a flat list, a tuple or a single
+      tensor; the same structure for a nested one; an operation that runs ``computation`` if it
+      returns no tensor.
 
     Raises:
       NotImplementedError: see ``replicate``.
@@ -78,23 +79,23 @@ def replicate(
     """Runs a function on several cores, each with its own arguments.
 
     Args:
-      computation: a function of tensors, that builds operations.
-      inputs: for each core, a list of its arguments; one core without arguments by default.
-      infeed_queue: a ``tf.contrib.tpu.InfeedQueue``, whose tensors follow the inputs.
-      device_assignment: which core each is, as infeed and outfeed count them.
-      name: for TensorFlow's own, without effect.
-      maximum_shapes: without effect where there is no TPU.
-      padding_spec: without effect where there is no TPU.
-      xla_options: without effect where there is no TPU.
+      computation: a function that takes tensors and builds operations.
+      inputs: a list of arguments for each core; by default, one core without arguments.
+      infeed_queue: a ``tf.contrib.tpu.InfeedQueue``; its tensors are passed after ``inputs``.
+      device_assignment: the core of each replica, by which infeed and outfeed address it.
+      name: passed to TensorFlow's function, which ignores it.
+      maximum_shapes: ignored without a TPU.
+      padding_spec: ignored without a TPU.
+      xla_options: ignored without a TPU.
 
     Returns:
-      What ``rewrite`` returns, for each core.
+      A list with the outputs of each core, each in the form that ``rewrite`` returns.
 
-      Several cores run together: to fetch from one of them runs all.
+      All cores run together: fetching an output of one core runs all of them.
 
     Raises:
-      NotImplementedError: it is called inside of a TPUEstimator's model_fn, or the cores exchange
-        values otherwise than by sums.
+      NotImplementedError: the function is called inside a TPUEstimator's model_fn, or the cores
+        exchange values other than by sums.
     """
     if tpu_present():
         return _replicate(
@@ -144,14 +145,14 @@ def shard(
     """Runs a function on several cores, each with a part of the arguments.
 
     Args:
-      computation: a function of tensors, that builds operations.
-      inputs: its arguments, which are split evenly.
-      num_shards: over how many cores.
-      input_shard_axes: along which dimension of each argument; 0 by default.
-      outputs_from_all_shards: whether outputs are joined, or taken from the first core; one value,
-        or one for each output.
-      output_shard_axes: along which dimension each output is joined; 0 by default. Scalars are
-        stacked.
+      computation: a function that takes tensors and builds operations.
+      inputs: the arguments of ``computation``, for all cores together; each is split evenly.
+      num_shards: the number of cores.
+      input_shard_axes: the dimension along which each argument is split; 0 by default.
+      outputs_from_all_shards: True to concatenate the outputs of all cores, False to return those
+        of the first core; one value, or one for each output.
+      output_shard_axes: the dimension along which each output is concatenated; 0 by default.
+        Scalars are stacked.
       infeed_queue: see ``replicate``.
       device_assignment: see ``replicate``.
       name: see ``replicate``.
@@ -161,8 +162,9 @@ def shard(
       The outputs.
 
     Raises:
-      ValueError: num_shards is not positive, or there are not as many axes as tensors.
-      TypeError: inputs is no list.
+      ValueError: num_shards is not positive, or the number of axes differs from the number of
+        tensors.
+      TypeError: inputs is not a list.
       NotImplementedError: see ``replicate``.
     """
     if num_shards <= 0:
@@ -229,13 +231,14 @@ def _one_each(name: str, given: Iterable | None, usual: Any, count: int, of: str
 def _check() -> None:
     if number_of_shards() is not None:
         raise NotImplementedError(
-            "tpu.rewrite, replicate, shard and batch_parallel cannot stand inside of TPUEstimator's"
-            " model_fn, all of which is on the TPU's cores already. Call the function itself."
+            "tpu.rewrite, replicate, shard and batch_parallel cannot be called inside a "
+            "TPUEstimator's model_fn, which already runs on the TPU's cores. Call the function "
+            "directly."
         )
     if tf.executing_eagerly():
         raise RuntimeError(
-            "tpu.rewrite, replicate, shard and batch_parallel build a graph for a session: call "
-            "them inside of tf.Graph().as_default(), or call the function itself."
+            "tpu.rewrite, replicate, shard and batch_parallel build a graph for a session. Call "
+            "them inside tf.Graph().as_default(), or call the function directly."
         )
 
 
@@ -250,7 +253,7 @@ def _as_returned(outputs: Any) -> Any:
     if is_nested and operations:
         raise ValueError(
             "tpu.rewrite does not support Operation as return value in non-flat output structure: "
-            f"{operations[0].name!r}. Return it in a flat list, behind the tensors."
+            f"{operations[0].name!r}. Return it in a flat list, after the tensors."
         )
     with tf.control_dependencies(operations) if operations else contextlib.nullcontext():
         tensors = [tf.identity(x) for x in flat if not isinstance(x, tf.Operation)]
@@ -260,7 +263,7 @@ def _as_returned(outputs: Any) -> Any:
 
 
 def _together(results: list[Any]) -> list[Any]:
-    """Returns operations that each run all cores: one core would wait for the others forever."""
+    """Returns outputs that each run all cores; one core alone would wait for the others forever."""
     with tf.control_dependencies(tf.nest.flatten(results)):
         return tf.nest.map_structure(
             lambda x: tf.no_op() if isinstance(x, tf.Operation) else tf.identity(x), results

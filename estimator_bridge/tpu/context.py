@@ -12,17 +12,17 @@ __all__ = ["TPUContext"]
 
 @dataclasses.dataclass(frozen=True)
 class TPUContext:
-    """The machine, and the place of a call of an input_fn or a model_fn.
+    """A description of the machine and of one call of an input_fn or a model_fn.
 
     Attributes:
-      num_replicas: how many replicas the model runs on, over all hosts.
-      num_hosts: how many hosts the TPU has.
-      host: which of them calls this input_fn; ``current_host`` tells.
+      num_replicas: the number of the model's replicas, over all hosts.
+      num_hosts: the number of the TPU's hosts.
+      host: the number of the host that calls this input_fn; ``current_host`` returns it.
       invocation_index: the number of this call among all calls of the input_fn.
-      total_invocations: how many calls there are.
-      in_model_fn: whether a model_fn was given it, which is traced for all replicas at once.
-      job: of the TPU's hosts; None where this process is the only one.
-      assignment: the cores of each replica, where ``num_cores_per_replica`` is given.
+      total_invocations: the number of calls of the input_fn.
+      in_model_fn: whether a model_fn received this context; it is traced once for all replicas.
+      job: the job name of the TPU's hosts; None if this process is the only one.
+      assignment: the cores of each replica; None without ``num_cores_per_replica``.
     """
 
     num_replicas: int
@@ -39,7 +39,7 @@ class TPUContext:
         """The number of the host that calls this input_fn.
 
         Raises:
-          RuntimeError: a model_fn asks.
+          RuntimeError: a model_fn reads this property.
         """
         self._check_in_input_fn("current_host")
         return self.host
@@ -49,25 +49,26 @@ class TPUContext:
         """The number of replicas that a host feeds.
 
         Raises:
-          ValueError: ``num_cores_per_replica`` is given, as it was: hosts may feed unlike many.
+          ValueError: ``num_cores_per_replica`` is set, as in the original: hosts may then feed
+            different numbers of replicas.
         """
         if self.assignment is not None:
             raise ValueError(
                 "num_of_replicas_per_host is not supported for model_parallelism "
-                "(TPUConfig.num_cores_per_replica). current_input_fn_deployment()[3] tells an "
-                "input_fn how many replicas it feeds."
+                "(TPUConfig.num_cores_per_replica). In an input_fn, "
+                "current_input_fn_deployment()[3] is the number of replicas that the call feeds."
             )
         return self.num_replicas // self.num_hosts
 
     def current_input_fn_deployment(self) -> tuple[str, int, int, int]:
-        """The number of this call of the input_fn.
+        """Returns the device of this call of the input_fn, its number and its share.
 
         Returns:
           The device that the input runs on, the number of this call, the number of calls, and
           the number of replicas that this call feeds.
 
         Raises:
-          RuntimeError: a model_fn asks, which is no call of an input_fn.
+          RuntimeError: a model_fn calls this method.
         """
         self._check_in_input_fn("current_input_fn_deployment")
         fed = self.num_replicas // self.total_invocations
@@ -84,10 +85,16 @@ class TPUContext:
         return device_of
 
     def device_for_replica(self, replica_id: int) -> tuple[str, int]:
-        """Returns the core of a replica, the first one if it has several.
+        """Returns the core of a replica, or its first core if it has several.
+
+        Args:
+          replica_id: the number of the replica.
 
         Returns:
-          The device of its host, and the core's number on that host.
+          The device of the replica's host, and the core's number on that host.
+
+        Raises:
+          ValueError: there is no such replica.
         """
         if not 0 <= replica_id < self.num_replicas:
             raise ValueError(
@@ -106,18 +113,18 @@ class TPUContext:
         """The cores of each replica; None without ``num_cores_per_replica``.
 
         Raises:
-          RuntimeError: an input_fn asks.
+          RuntimeError: an input_fn reads this property.
         """
         if not self.in_model_fn:
             raise RuntimeError(
-                "This TPUContext instance must not be called from input_fn. Its device_assignment "
-                "is model_fn's to ask for; device_for_replica(i) is there for both."
+                "This TPUContext instance must not be called from input_fn. Only a model_fn may "
+                "read device_assignment; device_for_replica(i) works in both."
             )
         return self.assignment
 
     @property
     def _replica(self) -> str:
-        # The original's spelling: a job has no replica, and the lack of a job has.
+        # The original names a replica only if there is no job.
         return f"/job:{self.job}" if self.job else "/replica:0"
 
     def _check_in_input_fn(self, name: str) -> None:
@@ -125,5 +132,5 @@ class TPUContext:
             raise RuntimeError(
                 "This TPUContext instance must not be called from model_fn. Its "
                 f"{name} tells an input_fn which part of the data to read; "
-                "num_replicas and num_hosts are there for both."
+                "num_replicas and num_hosts work in both."
             )

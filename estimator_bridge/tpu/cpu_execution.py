@@ -17,10 +17,10 @@ __all__ = ["CPUExecution", "DistributedCPUExecution"]
 
 
 class CPUExecution(Execution):
-    """An Execution with the params that TPU programs expect.
+    """An Execution on one replica, with the params that TPU programs expect.
 
     Args:
-      strategy: with one replica.
+      strategy: a strategy with one replica.
       config: the estimator's.
       batch_size: the global batch of the mode, or None.
     """
@@ -41,7 +41,8 @@ class CPUExecution(Execution):
         """Calls input_fn with params['batch_size'].
 
         Raises:
-          ValueError: the input is SLICED outside of training, which needs several replicas.
+          ValueError: the mode is not training and its input is SLICED, which needs several
+            replicas.
         """
         evaluation = self.config.tpu_config.eval_training_input_configuration
         if mode != ModeKeys.TRAIN and evaluation == InputPipelineConfig.SLICED:
@@ -61,7 +62,7 @@ class CPUExecution(Execution):
     def call_model_fn(
         self, model_fn: Callable, features: Any, labels: Any, mode: str, params: Mapping[str, Any]
     ) -> EstimatorSpec:
-        """Calls model_fn with 'batch_size' and 'use_tpu' in params; returns only its spec."""
+        """Calls model_fn with params['batch_size'] and params['use_tpu']; returns only its spec."""
         return super().call_model_fn(model_fn, features, labels, mode, self._for_model(params))
 
     def _for_model(self, params: Any) -> Any:

@@ -1,4 +1,4 @@
-"""EmbeddingConfigSpec: the columns of a model that are TPU embeddings, and their training."""
+"""EmbeddingConfigSpec: the TPU embedding columns of a model, and the training of their tables."""
 
 from __future__ import annotations
 
@@ -34,23 +34,24 @@ class EmbeddingConfigSpec(_Fields):
     """The argument embedding_config_spec of TPUEstimator.
 
     Args:
-      feature_columns: what ``tf.tpu.experimental.embedding_column`` and
-        ``shared_embedding_columns`` return; all that model_fn uses.
-      optimization_parameters: what trains their tables on a TPU: AdagradParameters,
+      feature_columns: all TPU embedding columns that model_fn uses, as
+        ``tf.tpu.experimental.embedding_column`` and ``shared_embedding_columns`` return them.
+      optimization_parameters: the optimizer of the tables on a TPU: AdagradParameters,
         AdamParameters or StochasticGradientDescentParameters of ``tf.tpu.experimental``.
-      clipping_limit: accepted, without effect, as in the original; the parameters have
-        clip_gradient_min and clip_gradient_max.
-      pipeline_execution_with_tensor_core: accepted; a step sees what the one before has learned.
-      experimental_gradient_multiplier_fn: from the global step to what the tables' gradients are
-        multiplied by.
+      clipping_limit: ignored, as in the original; use clip_gradient_min and clip_gradient_max of
+        the parameters.
+      pipeline_execution_with_tensor_core: ignored; each step sees the updates of the step before.
+      experimental_gradient_multiplier_fn: a function of the global step that returns a factor for
+        the gradients of the tables.
       feature_to_config_dict: not supported.
       table_to_config_dict: not supported.
-      partition_strategy: 'div' or 'mod', accepted: a table is on each core as a whole.
-      profile_data_directory: accepted, without effect.
+      partition_strategy: 'div' or 'mod'; without effect, as each core holds whole tables.
+      profile_data_directory: ignored.
 
     Raises:
-      ValueError: there are no columns, or there are no such parameters or strategy.
-      TypeError: a column is of another kind.
+      ValueError: feature_columns is empty, optimization_parameters is of another type, or
+        partition_strategy is neither 'div' nor 'mod'.
+      TypeError: a column is not a TPU embedding column.
       NotImplementedError: tables are described without columns, or a column has an
         embedding_lookup_device.
     """
@@ -71,15 +72,15 @@ class EmbeddingConfigSpec(_Fields):
         if feature_to_config_dict or table_to_config_dict:
             raise NotImplementedError(
                 "EmbeddingConfigSpec(feature_to_config_dict=, table_to_config_dict=) is not "
-                "supported. Describe the tables by columns: EmbeddingConfigSpec(feature_columns="
-                "[tf.tpu.experimental.embedding_column(...)]), read in model_fn by "
+                "supported. Describe the tables with columns: EmbeddingConfigSpec(feature_columns="
+                "[tf.tpu.experimental.embedding_column(...)]), and read them in model_fn with "
                 "tf.compat.v1.feature_column.input_layer."
             )
         if not feature_columns:
             raise ValueError(
                 "Exactly one of `feature_columns` and the pair `feature_to_config_dict` and "
-                "`table_to_config_dict` must be specified. Give feature_columns=[...], of "
-                "tf.tpu.experimental.embedding_column."
+                "`table_to_config_dict` must be specified. Pass feature_columns=[...] with columns "
+                "of tf.tpu.experimental.embedding_column."
             )
         if partition_strategy not in ("div", "mod"):
             raise ValueError(
@@ -89,13 +90,13 @@ class EmbeddingConfigSpec(_Fields):
             if isinstance(column, CORE_EMBEDDING_COLUMNS):
                 raise NotImplementedError(
                     f"The column {column.name!r} has an embedding_lookup_device, which is not "
-                    "supported. Leave it and tensor_core_shape out."
+                    "supported. Leave out embedding_lookup_device and tensor_core_shape."
                 )
             if not isinstance(column, _TPU_COLUMNS):
                 raise TypeError(
                     "All feature columns must be supported types: what tf.tpu.experimental."
                     "embedding_column and shared_embedding_columns return. Got "
-                    f"{type(column).__name__}; give other columns to input_layer alone."
+                    f"{type(column).__name__}. Pass other columns only to input_layer."
                 )
         if not isinstance(optimization_parameters, EmbeddingParameters):
             raise ValueError(

@@ -1,8 +1,8 @@
 """TPU embeddings without a TPU's embedding engine: tables that are variables on each core.
 
-The columns make and read their tables as they do on a CPU, so names and checkpoints are the same.
-Only the training differs: what comes back to a lookup when the program takes gradients is kept for
-the table's own optimizer, and the program's optimizer finds no gradient for the table.
+The columns create and read their tables as they do on a CPU, so names and checkpoints are the same.
+Only the training differs: the gradient of a lookup is kept for the table's own optimizer, and the
+program's optimizer gets no gradient for the table.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _v1 = tf.compat.v1
 class _Table(NamedTuple):
     variable: tf.Variable
     column: Any
-    # By lookup: the rows, and the gradient that came back last.
+    # By lookup: the rows and their latest gradient.
     lookups: dict[int, tuple[tf.Tensor, tf.Tensor]]
 
 
@@ -44,8 +44,8 @@ class EmbeddingTables:
     """The tables of one traced model.
 
     Args:
-      spec: the estimator's.
-      graph: the model's.
+      spec: the estimator's EmbeddingConfigSpec.
+      graph: the model's graph.
     """
 
     def __init__(self, spec: EmbeddingConfigSpec, graph: tf.Graph):
@@ -63,19 +63,19 @@ class EmbeddingTables:
             yield
 
     def train(self) -> list[tf.Operation]:
-        """Updates the tables by the gradients that the program has computed.
+        """Updates the tables with the gradients that the program has computed.
 
         Returns:
-          An operation for each table that has any.
+          An operation for each table with a gradient.
 
         Raises:
-          RuntimeError: model_fn has used none of the columns.
+          RuntimeError: model_fn used none of the columns.
         """
         if not self._tables:
             names = [column.name for column in self._spec.feature_columns or ()]
             raise RuntimeError(
                 "Embedding feature column did not capture any thing. Make sure the feature columns "
-                f"passed to TPUEstimator constructor ({names}) are used in model_fn, by "
+                f"passed to TPUEstimator constructor ({names}) are used in model_fn, with "
                 "tf.compat.v1.feature_column.input_layer or DenseFeatures."
             )
         return [self._train(table) for table in self._tables.values() if table.lookups]
@@ -110,8 +110,8 @@ class EmbeddingTables:
             def gradient(dy: tf.Tensor) -> None:
                 if _v1.get_default_graph() is not self._graph:
                     raise NotImplementedError(
-                        f"The gradient of the TPU embedding {table.variable.op.name!r} is taken "
-                        "inside of a loop or a branch. Take it outside."
+                        f"The gradient of the TPU embedding {table.variable.op.name!r} is computed "
+                        "inside a loop or a branch. Compute it outside."
                     )
                 table.lookups[number] = (rows, dy)
 
@@ -128,7 +128,7 @@ class EmbeddingTables:
         multiplier = self._spec.experimental_gradient_multiplier_fn
         if multiplier is not None:
             gradients *= tf.cast(multiplier(step), gradients.dtype)
-        # Both are of the table's size, whatever rows a replica has looked up.
+        # Both have the table's size, so their shapes do not depend on the rows looked up.
         total = cross_replica_sum(tf.math.unsorted_segment_sum(gradients, rows, count))
         ones = tf.ones_like(rows, tf.float32)
         used = cross_replica_sum(tf.math.unsorted_segment_sum(ones, rows, count))
@@ -151,14 +151,14 @@ def _update(
     rate: Any,
     parameters: EmbeddingParameters,
 ) -> tf.Operation:
-    """Updates the rows that were looked up; all rows with an Adam that is not lazy.
+    """Updates the rows that were looked up, or all rows with an Adam that is not lazy.
 
     Args:
       variable: the table.
-      gradient: of the whole table, over all replicas.
-      used: of shape [rows, 1], whether a replica has looked a row up.
+      gradient: the gradient of the whole table, summed over all replicas.
+      used: booleans of shape [rows, 1]: whether any replica looked up the row.
       rate: the learning rate.
-      parameters: of the update.
+      parameters: the optimizer and its hyperparameters.
     """
     least, most = parameters.clip_gradient_min, parameters.clip_gradient_max
     if least is not None or most is not None:
@@ -173,7 +173,7 @@ def _update(
             decay = decay * rate
         new -= decay * weights
     updates = []
-    # Slots are named as a v1 optimizer names them, and as the original's checkpoints have them.
+    # The names of slots are those of a v1 optimizer and of the original's checkpoints.
     if isinstance(parameters, AdagradParameters):
         slot = _slot(variable, "Adagrad", parameters.initial_accumulator)
         accumulator = slot + tf.square(gradient)

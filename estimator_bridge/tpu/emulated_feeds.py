@@ -1,9 +1,9 @@
 """Infeed and outfeed of emulated cores, as queues of the graph.
 
 A program that drives a TPU by itself enqueues batches on the host (``infeed_enqueue_tuple``), and
-its computation dequeues them on the core; what the core hands back goes the other way
-(``outfeed_enqueue_tuple``, ``outfeed_dequeue_tuple``). Without a TPU, TensorFlow has no kernels for
-these operations. So where one would be made, an operation on a ``tf.queue.FIFOQueue`` is.
+its computation dequeues them on the core. Results go the other way (``outfeed_enqueue_tuple``,
+``outfeed_dequeue_tuple``). Without a TPU, TensorFlow has no kernels for these operations, so each
+is replaced by an operation on a ``tf.queue.FIFOQueue``.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from estimator_bridge.tensorflow_private import Maker, control_flow_context
 
 __all__ = ["CAPACITY", "FEEDS", "core_is", "current_core", "program_graph"]
 
-# How many batches wait before an enqueue does, for each core. A TPU's bound is its memory.
+# The number of batches that each core's queue holds before an enqueue waits. A TPU's limit is its
+# memory.
 CAPACITY = 16
 
 
 class _Core(threading.local):
     number: int | None = None
-    computation: object = None  # what is being put on the core
+    computation: object = None  # a token for the computation that is being built for the core
 
 
 _core = _Core()
@@ -56,7 +57,7 @@ def program_graph() -> tf.Graph:
 
 
 class _Kind(NamedTuple):
-    """The types and shapes of the tensors that pass a feed at once."""
+    """The dtypes and shapes of the tensors of one transfer."""
 
     types: tuple[tf.DType, ...]
     shapes: tuple[tuple[int, ...], ...]
@@ -67,7 +68,7 @@ class _Kind(NamedTuple):
 
 
 class _Feed:
-    """The transfers between the host and one core in one direction, in a graph."""
+    """The transfers in one graph between the host and one core, in one direction."""
 
     def __init__(self, title: str):
         self._title = title
@@ -84,14 +85,14 @@ class _Feed:
         return self._in_order(lambda: tf.nest.flatten(queue.dequeue(name=name))[0].op)
 
     def _queue(self, kind: _Kind, side: str, name: str) -> tf.queue.FIFOQueue:
-        """Returns the queue for such tuples: a program may alternate training and evaluation."""
+        """Returns the queue for tuples of a kind; training and evaluation may each have one."""
         (other,) = {"enqueue", "dequeue"} - {side}
         mine, others = ({kind for kind, _ in self._made[one]} for one in (side, other))
         if kind not in others:
             for unmatched, its_name in self._made[other]:
                 if unmatched not in mine:
                     raise ValueError(
-                        f"{name!r} is to {side} {kind}, and {its_name!r} {other}s {unmatched} of "
+                        f"{name!r} must {side} {kind}, but {its_name!r} {other}s {unmatched} in "
                         f"the same {self._title}. Give both the same dtypes and shapes."
                     )
         self._made[side].append((kind, name))
@@ -105,7 +106,7 @@ class _Feed:
         return self._queues[kind]
 
     def _in_order(self, make: Callable[[], tf.Operation]) -> tf.Operation:
-        """Creates an operation; those of one computation run in the order of creation."""
+        """Creates an operation; operations of one computation run in the order of creation."""
         graph = tf.compat.v1.get_default_graph()
         with graph.device(None):
             if current_core() is None:
@@ -119,7 +120,7 @@ class _Feed:
 
 def _feed(direction: str, core: int) -> _Feed:
     graph = program_graph()
-    if not hasattr(graph, "_estimator_bridge_feeds"):  # they live as long as their graph
+    if not hasattr(graph, "_estimator_bridge_feeds"):  # feeds live as long as their graph
         graph._estimator_bridge_feeds = {}
     feeds = graph._estimator_bridge_feeds
     return feeds.setdefault((direction, core), _Feed(f"{direction} of core {core}"))
@@ -129,8 +130,8 @@ def _on_core(name: str) -> int:
     core = current_core()
     if core is None:
         raise ValueError(
-            f"{name!r} is an operation of a core. Make it in a function that tpu.rewrite, "
-            "replicate, shard or batch_parallel puts there."
+            f"{name!r} is an operation of a core. Create it in a function that tpu.rewrite, "
+            "replicate, shard or batch_parallel runs on a core."
         )
     return core
 
@@ -143,13 +144,14 @@ def _from_host(name: str, attrs: Mapping[str, Any]) -> int:
     if core is None:
         raise ValueError(
             f"{name!r} needs device_ordinal=, the core that it feeds or reads from (0 for the "
-            f"first); got {ordinal}, which is the core that it stands on, and it stands on none."
+            f"first). Got {ordinal}, which means the operation's own core, but the operation is "
+            "not on a core."
         )
     return core
 
 
 def _kind(attrs: Mapping[str, Any], inputs: Sequence[tf.Tensor], name: str) -> _Kind:
-    """Returns the fed types and shapes, from the operation's attributes or else its inputs."""
+    """Returns the fed dtypes and shapes, from the operation's attributes or else its inputs."""
     if "shapes" in attrs:
         shapes = [tf.TensorShape(shape) for shape in attrs["shapes"].list.shape]
     elif "shape" in attrs:
@@ -173,8 +175,8 @@ def _kind(attrs: Mapping[str, Any], inputs: Sequence[tf.Tensor], name: str) -> _
     for number, (x, shape) in enumerate(zip(inputs, shapes)):
         if not x.shape.is_compatible_with(shape):
             raise ValueError(
-                f"{name!r} is told shape {shape} for tensor {number}, {x.name!r}, which has "
-                f"shape {x.shape}."
+                f"{name!r} got shape {shape} for tensor {number}, {x.name!r}, which has shape "
+                f"{x.shape}. Pass the tensor's own shape."
             )
     return _Kind(tuple(types), tuple(tuple(shape.as_list()) for shape in shapes))
 
@@ -210,13 +212,13 @@ def _outfeed_dequeue(inputs: Sequence[tf.Tensor], name: str | None, attrs: Any) 
 
 
 def _is_an_estimators() -> bool:
-    """Whether a TPUEstimator traces its model, whose steps only input_fn feeds."""
+    """Returns whether a TPUEstimator is tracing its model; only input_fn feeds its steps."""
     from estimator_bridge.model.cross_shard import number_of_shards
 
     return current_core() is None and number_of_shards() is not None
 
 
-# By op type: what is made in its place.
+# By op type: the function that makes its replacement.
 FEEDS: dict[str, Maker] = {
     "InfeedDequeue": _infeed_dequeue,
     "InfeedDequeueTuple": _infeed_dequeue,

@@ -40,35 +40,37 @@ class TPUEstimator(EstimatorV1):
     Args:
       model_fn: returns a TPUEstimatorSpec for one replica's batch.
       model_dir: see Estimator.
-      config: a tpu.RunConfig; its cluster or master says which TPU, 'emulated:N' for CPU cores.
-      params: handed to model_fn and input_fn, with 'batch_size' (input_fn: of the host's batch,
-        or a replica's where input_fn is called per replica; model_fn: of a replica's) and for
-        input_fn 'context' added.
-      use_tpu: False runs the same model_fn with one replica, on the whole batch.
-      train_batch_size: the global batch in training, divisible by the number of replicas.
-      eval_batch_size: the global batch in evaluation. The last batch may be smaller.
-      predict_batch_size: the global batch in prediction. The last batch may be smaller.
-      batch_axis: the batch dimension of each tensor that input_fn returns; None: all 0. Ignored
-        where input_fn makes each replica's batch (PER_SHARD_V1, PER_HOST_V2).
+      config: a tpu.RunConfig; its cluster or master names the TPU, or 'emulated:N' for N cores
+        emulated on the CPU.
+      params: passed to model_fn and input_fn, with 'batch_size' and 'context' added. For
+        input_fn, 'batch_size' is the size of the batch that the call returns: a host's or, if
+        input_fn is called per replica, a replica's. For model_fn, it is a replica's batch size.
+      use_tpu: False runs the same model_fn with one replica, on the global batch.
+      train_batch_size: the global batch size in training, divisible by the number of replicas.
+      eval_batch_size: the global batch size in evaluation. The last batch may be smaller.
+      predict_batch_size: the global batch size in prediction. The last batch may be smaller.
+      batch_axis: the batch dimension of each tensor that input_fn returns; None means 0 for all.
+        Ignored if input_fn returns a replica's batch (PER_SHARD_V1, PER_HOST_V2).
       eval_on_tpu: False evaluates with one replica.
-      export_to_tpu: accepted: an export is one graph, tagged 'serve', which runs anywhere.
-      export_to_cpu: accepted without effect; export_to_tpu or this must be true to export.
+      export_to_tpu: without effect: an export is one graph, tagged 'serve', which runs anywhere.
+        An export needs export_to_tpu or export_to_cpu.
+      export_to_cpu: see export_to_tpu.
       warm_start_from: see Estimator.
-      embedding_config_spec: the columns that are TPU embeddings, and what trains their tables on
-        cores; without effect where use_tpu is False, as in the original.
-      export_saved_model_api_version: 1 or 2, accepted; one format is written.
+      embedding_config_spec: the TPU embedding columns and the optimizer of their tables; ignored
+        if use_tpu is False, as in the original.
+      export_saved_model_api_version: 1 or 2, without effect: both write one format.
 
     Raises:
-      ValueError: config is no tpu.RunConfig, params has a reserved key, num_shards is not the
-        number of replicas, or there is no such export_saved_model_api_version.
-      TypeError: a batch size is no integer.
-      AcceleratorNotFoundError: use_tpu, and the TPU is not there.
-      NotImplementedError: there is an embedding_config_spec for a TPU that is no emulated one.
+      ValueError: config is not a tpu.RunConfig, params has a reserved key, num_shards is not the
+        number of replicas, or export_saved_model_api_version is neither 1 nor 2.
+      TypeError: a batch size is not an integer.
+      AcceleratorNotFoundError: use_tpu is True and the TPU cannot be found.
+      NotImplementedError: embedding_config_spec is used with a TPU that is not emulated.
     """
 
     _config: TPURunConfig
     _rate_tags = ("global_step/sec", "examples/sec")
-    # Whether model_fn leaves it to its optimizers to add up the replicas' gradients.
+    # Whether model_fn's optimizers sum the replicas' gradients, without a CrossShardOptimizer.
     _joins_by_strategy = False
 
     def __init__(
@@ -108,7 +110,7 @@ class TPUEstimator(EstimatorV1):
             ModeKeys.PREDICT: predict_batch_size,
         }
         for mode, size in self._batch_sizes.items():
-            if use_tpu and size is not None:  # without a TPU the original looked at none
+            if use_tpu and size is not None:  # the original checks no batch size without a TPU
                 check_positive_integer(size, _BATCH_SIZE_ARGUMENT[mode])
         self._use_tpu, self._eval_on_tpu = use_tpu, eval_on_tpu
         self._batch_axis = batch_axis
@@ -147,18 +149,17 @@ class TPUEstimator(EstimatorV1):
             on_cores = eb.tpu.TPUEstimator.from_estimator(regressor, config, train_batch_size=512)
             on_cores.train(input_fn, max_steps=1000)
 
-        The model stays as it is, without a CrossShardOptimizer: TensorFlow's and Keras' optimizers
-        add up the gradients of the cores, as under a ``tf.distribute`` strategy. An input_fn may
-        take params, with 'batch_size', or no arguments; then its batches have to be of these sizes.
+        The model needs no CrossShardOptimizer: TensorFlow's and Keras' optimizers sum the
+        gradients of the cores, as under a ``tf.distribute`` strategy. An input_fn takes params,
+        with 'batch_size', or no params; without them, it must return batches of the host's size.
 
         Args:
-          estimator: its model_fn, params and warm start are used.
-          config: a tpu.RunConfig; by default the estimator's, if that is one. Where it has no
-            model_dir, that of the estimator is used.
-          train_batch_size: the global batch in training; by default params['batch_size'] cannot
-            be told, and training is refused.
-          eval_batch_size: the global batch in evaluation; by default that of training.
-          predict_batch_size: the global batch in prediction; by default that of training.
+          estimator: the source of model_fn, params and warm start.
+          config: a tpu.RunConfig; by default the estimator's, if it is a tpu.RunConfig. If it has
+            no model_dir, the estimator's is used.
+          train_batch_size: the global batch size in training, which training requires.
+          eval_batch_size: the global batch size in evaluation; by default that of training.
+          predict_batch_size: the global batch size in prediction; by default that of training.
           use_tpu: see the class.
           batch_axis: see the class.
           eval_on_tpu: see the class.
@@ -167,17 +168,19 @@ class TPUEstimator(EstimatorV1):
           The estimator on cores, which reads and writes the same checkpoints.
 
         Raises:
-          TypeError: it is no Estimator.
-          ValueError: it is a TPUEstimator already, or there is no tpu.RunConfig.
+          TypeError: estimator is not an Estimator.
+          ValueError: estimator is a TPUEstimator, or neither config nor the estimator's is a
+            tpu.RunConfig.
         """
         if not isinstance(estimator, Estimator):
             raise TypeError(
-                "from_estimator takes an Estimator, canned or with a model_fn of its own, got "
-                f"{type(estimator).__name__}."
+                "from_estimator takes an Estimator, canned or with its own model_fn, got "
+                f"{type(estimator).__name__}. Pass an estimator_bridge.Estimator."
             )
         if isinstance(estimator, TPUEstimator):
             raise ValueError(
-                "from_estimator takes an Estimator, got a TPUEstimator: it runs on cores already."
+                "from_estimator takes an Estimator, got a TPUEstimator, which already runs on "
+                "cores. Use it directly."
             )
         made: Any = estimator.config if config is None else config
         model_dir = getattr(config, "model_dir", None) or estimator.model_dir
@@ -214,37 +217,38 @@ class TPUEstimator(EstimatorV1):
     def _check_embeddings(self, spec: Any) -> None:
         if not isinstance(spec, EmbeddingConfigSpec):
             raise TypeError(
-                f"embedding_config_spec is of {type(spec).__name__}; give a "
+                f"embedding_config_spec is a {type(spec).__name__}. Pass a "
                 "tf.compat.v1.estimator.tpu.experimental.EmbeddingConfigSpec."
             )
         if isinstance(self._strategy, tf.distribute.TPUStrategy):
             raise NotImplementedError(
                 "embedding_config_spec: a TPU's embedding engine is not supported, and the "
                 "columns' lookups do not run on its cores. Train on emulated cores or with "
-                "use_tpu=False; or make the tables by tf.compat.v1.get_variable and look dense "
-                "ids up by tf.gather, which does run there."
+                "use_tpu=False. Or create the tables with tf.compat.v1.get_variable and look up "
+                "dense ids with tf.gather, which runs on a TPU's cores."
             )
 
     def _make_strategy(self, config: TPURunConfig) -> tf.distribute.Strategy:
         tpu_config = config.tpu_config
-        # A resolver's address is only for messages; 'emulated:N' is a name like a TPU's.
+        # config.master names a TPU or 'emulated:N'; with a cluster, only messages use it.
         strategy = tpu_strategy(config.cluster, config.master, tpu_config.num_cores_per_replica)
         replicas = strategy.num_replicas_in_sync
-        # Programs name the number of their TPU's cores; here the user has named another one.
+        # num_shards counts the cores of the program's TPU. If the user has chosen another number
+        # of cores for any TPU, it does not apply.
         shards = None if replicas == cores_for_any_tpu() else tpu_config.num_shards
         if shards not in (None, replicas):
             raise ValueError(
                 "TPUConfig.num_shards is not set correctly. According to the TPU "
                 f"({config.master or 'local'!r}), num_replicas should be ({replicas}), got "
-                f"({tpu_config.num_shards}). Leave num_shards out, or give {replicas}: it counts "
-                f"replicas, each of {tpu_config.num_cores_per_replica or 1} core(s)."
+                f"({tpu_config.num_shards}). Leave out num_shards, or set it to {replicas}: it "
+                f"counts replicas, each of {tpu_config.num_cores_per_replica or 1} core(s)."
             )
         return strategy
 
     def _check_steps(self, purpose: str, **counts: int | None) -> None:
-        """Checks steps as Estimator does, and that a loop can count to them.
+        """Checks steps as Estimator does, and that each count fits a loop's counter.
 
-        Each purpose has words of its own, which users search for.
+        The words of each purpose are the original's, which users search for.
         """
         if purpose == "Train":
             super()._check_steps(purpose, **counts)
@@ -256,8 +260,8 @@ class TPUEstimator(EstimatorV1):
     def _export(self, *args: Any, **kwargs: Any) -> bytes:
         if not self._may_export:
             raise ValueError(
-                "One of export_to_cpu and export_to_tpu must be true. TPUEstimator was made with "
-                "both False; leave them out."
+                "One of export_to_cpu and export_to_tpu must be true. This TPUEstimator was "
+                "created with both False. Leave them out."
             )
         return super()._export(*args, **kwargs)
 
@@ -276,16 +280,16 @@ class TPUEstimator(EstimatorV1):
         if strategy is not None:
             if on_tpu:
                 raise ValueError(
-                    f"RunConfig has a strategy for mode {mode!r} ({type(strategy).__name__}), and "
-                    "use_tpu=True lays the replicas out by its own. Leave train_distribute and "
-                    "eval_distribute out, or pass use_tpu=False to run under the strategy."
+                    f"RunConfig has a strategy for mode {mode!r} ({type(strategy).__name__}), but "
+                    "use_tpu=True uses its own strategy. Leave out train_distribute and "
+                    "eval_distribute, or pass use_tpu=False to run under the strategy."
                 )
             return DistributedCPUExecution(strategy, self._config, size)
         if not on_tpu:
             return CPUExecution(default_strategy(), self._config, size)
         argument = _BATCH_SIZE_ARGUMENT[mode]
         if size is None:
-            # Two phrases, as the original had them.
+            # The original has one phrase for training and another for the other modes.
             named = f"{argument} in TPUEstimator constructor"
             if mode == ModeKeys.TRAIN:
                 named = f"`{argument}`"
@@ -307,7 +311,7 @@ class TPUEstimator(EstimatorV1):
             fitting = [str(n) for n in (below, below + replicas) if n]
             raise ValueError(
                 f"{argument.replace('_', ' ')} {size} must be divisible by number of replicas "
-                f"{replicas}. Give it {' or '.join(fitting)}."
+                f"{replicas}. Set it to {' or '.join(fitting)}."
             )
         execution = TPUExecution(
             strategy,
@@ -323,6 +327,6 @@ class TPUEstimator(EstimatorV1):
 def _check_api_version(version: Any) -> None:
     if version is not None and getattr(version, "value", version) not in (1, 2):
         raise ValueError(
-            f"export_saved_model_api_version should be 1 or 2; got {version!r}. Leave it out: one "
-            "format is written."
+            f"export_saved_model_api_version should be 1 or 2; got {version!r}. Leave it out: both "
+            "write one format."
         )

@@ -1,4 +1,4 @@
-"""EstimatorSpecs, of a head or of a model_fn for Estimator, on several cores."""
+"""EstimatorSpecs on several cores, from a head or from a model_fn written for Estimator."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def as_tpu_spec(spec: EstimatorSpec | TPUEstimatorSpec) -> TPUEstimatorSpec:
     """Returns the spec, or a TPUEstimatorSpec with the same fields except for the metrics.
 
     Raises:
-      ValueError: it has training_chief_hooks.
+      ValueError: the spec has training_chief_hooks.
     """
     if isinstance(spec, TPUEstimatorSpec):
         return spec
@@ -53,10 +53,10 @@ def as_tpu_spec(spec: EstimatorSpec | TPUEstimatorSpec) -> TPUEstimatorSpec:
 
 
 def last_loss_is_sum() -> bool:
-    """Whether the graph's loss is a sum over the batch, as noted by TensorFlow's losses.
+    """Returns whether the graph's loss is a sum over the batch, as TensorFlow's losses record it.
 
-    TensorFlow's optimizers go by the same note under a strategy. A loss that the program reduced
-    by itself is taken for a mean.
+    TensorFlow's optimizers use the same record under a strategy. A loss that the program reduced
+    itself counts as a mean.
     """
     return last_loss_reduction(tf.compat.v1.get_default_graph()) in _SUMS
 
@@ -79,8 +79,8 @@ def check_metrics_keep_count(spec: EstimatorSpec, replicas: int) -> None:
     """Checks that the metrics' values depend on their variables, not on one more batch.
 
     Raises:
-      NotImplementedError: a value is computed from a batch. The host has the replicas' parts of it
-        one after the other, never the whole.
+      NotImplementedError: a value is computed from a batch. The host reads the replicas' parts of
+        a batch in turn, never the global batch.
     """
     if replicas == 1:
         return
@@ -90,26 +90,26 @@ def check_metrics_keep_count(spec: EstimatorSpec, replicas: int) -> None:
         values = tf.nest.flatten(value)
         if needs_batch(graph, [reference(tensor) for tensor in values], owners):
             raise NotImplementedError(
-                f"eval_metric_ops[{name!r}] is a number of one batch ({values[0].name}), not of "
-                f"what a metric has counted, and each of the {replicas} replicas has a part of the "
-                "batch alone. Give (value, update_op) of a streaming metric, as "
-                "tf.compat.v1.metrics.mean(values_of_examples) returns it; or return a "
-                "TPUEstimatorSpec with eval_metrics=(metric_fn, tensors): metric_fn is given the "
-                "whole batch."
+                f"eval_metric_ops[{name!r}] is computed from one batch ({values[0].name}), not "
+                f"from a metric's variables, and each of the {replicas} replicas has only a part "
+                "of the batch. Return (value, update_op) of a streaming metric, such as "
+                "tf.compat.v1.metrics.mean(values_of_examples). Or return a TPUEstimatorSpec with "
+                "eval_metrics=(metric_fn, tensors): metric_fn receives the whole batch."
             )
 
 
 def check_joined_by_strategy(operation: str, replicas: int, is_whole: bool) -> None:
-    """Checks a training step whose optimizer has to sum the replicas' gradients itself.
+    """Checks a training step whose optimizer must sum the replicas' gradients itself.
 
     Args:
-      operation: the step, '^name'.
-      replicas: how many there are.
-      is_whole: whether each is given the whole batch.
+      operation: the step's operation, '^name'.
+      replicas: the number of replicas.
+      is_whole: whether each replica receives the global batch.
 
     Raises:
-      ValueError: it would train the replicas apart, or each example several times.
-      NotImplementedError: it adds up nothing.
+      ValueError: the step would let the weights of the replicas diverge, or count each example
+        several times.
+      NotImplementedError: the step sums nothing over the replicas.
     """
     graph = tf.compat.v1.get_default_graph()
     if replicas == 1:
@@ -118,14 +118,15 @@ def check_joined_by_strategy(operation: str, replicas: int, is_whole: bool) -> N
         raise ValueError(
             "The loss is a sum over the batch, and BROADCAST gives each of the "
             f"{replicas} replicas the whole batch, so gradients would be {replicas} times too "
-            "large. Give the loss a mean reduction, or leave per_host_input_for_training out."
+            "large. Give the loss a mean reduction, or leave out per_host_input_for_training."
         )
     check_no_divergence(graph, [operation], replicas, "this TPUEstimator")
     if not any(node.op == "CrossReplicaSum" for node in Snapshot.of(graph).nodes.values()):
         raise NotImplementedError(
-            "This estimator cannot train on several cores: its training step adds up nothing over "
-            f"the {replicas} replicas. It is no model of TensorFlow's or Keras' optimizers, as "
-            "KMeansClustering and LinearSDCA are none. Train it on one core (the estimator itself)."
+            "This estimator cannot train on several cores: its training step sums nothing over "
+            f"the {replicas} replicas. It does not use TensorFlow's or Keras' optimizers; "
+            "KMeansClustering and LinearSDCA do not either. Train the original estimator, which "
+            "uses one device."
         )
 
 

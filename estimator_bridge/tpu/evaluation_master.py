@@ -14,16 +14,16 @@ __all__ = ["EvaluationMaster"]
 class EvaluationMaster:
     """The strategy of evaluations.
 
-    Devices of this process are made at once, as TensorFlow cannot add any later. A TPU is looked
-    for when the first evaluation needs it.
+    Devices of this process are created at once, as TensorFlow cannot add any later. The first
+    evaluation connects to a TPU.
 
     Args:
-      config: of the estimator.
+      config: the estimator's.
       training: the strategy that the other modes run under.
 
     Raises:
-      AcceleratorNotFoundError: devices of this machine were named that are not there.
-      TooLateError: emulated cores were named after TensorFlow had started.
+      AcceleratorNotFoundError: evaluation_master names devices that this machine does not have.
+      TooLateError: evaluation_master names emulated cores, and TensorFlow has already started.
     """
 
     def __init__(self, config: TPURunConfig, training: tf.distribute.Strategy):
@@ -40,16 +40,16 @@ class EvaluationMaster:
         """Returns the strategy for an evaluation.
 
         Raises:
-          ValueError: it is another TPU than that of the other modes.
-          AcceleratorNotFoundError: it is a TPU that cannot be found.
+          ValueError: evaluation_master is another TPU than that of the other modes.
+          AcceleratorNotFoundError: the TPU cannot be found.
         """
         if self._strategy is None:
             if self._is_trained_on_tpu:
                 raise ValueError(
                     f"evaluation_master={self._name!r} is another TPU than "
                     f"master={self._master!r}, and a process can drive one TPU: connecting to the "
-                    "second would drop the first. Leave evaluation_master out to evaluate where "
-                    "training runs, or call evaluate in a process of its own, with "
+                    "second would drop the first. Leave out evaluation_master to evaluate on the "
+                    "TPU that trains, or call evaluate in a separate process, with "
                     f"master={self._name!r}."
                 )
             self._strategy = self._named()

@@ -1,4 +1,4 @@
-"""The layout of a TPU model over replicas: static shapes, per-replica batches, host's part."""
+"""The execution of a TPU model on replicas: static shapes, per-replica batches, the host's part."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ __all__ = ["TPUExecution"]
 
 
 class TPUExecution(Execution):
-    """Replicas that each process their part of the batch.
+    """An Execution on replicas that each process their part of the batch.
 
     Args:
-      strategy: with any number of replicas.
+      strategy: a strategy with any number of replicas.
       config: the estimator's.
       batch: the global batch of the mode.
       embeddings: the TPU embeddings' EmbeddingConfigSpec, or None.
-      joins_by_strategy: whether model_fn is one for an Estimator, which leaves it to TensorFlow's
-        optimizers to add up gradients, as under a strategy; its input_fn may do without params.
-      step_label: what tells its step from others of its mode.
+      joins_by_strategy: whether model_fn was written for an Estimator: TensorFlow's optimizers sum
+        gradients, as under a strategy, and input_fn need not take params.
+      step_label: a label that distinguishes the step from others of its mode.
     """
 
     config: TPURunConfig
@@ -88,7 +88,7 @@ class TPUExecution(Execution):
     def plan_input(
         self, input_fn: Callable, graph: tf.Graph, mode: str, params: Mapping[str, Any]
     ) -> InputPlan:
-        """Calls input_fn with params['batch_size'], 'use_tpu' and 'context'."""
+        """Calls input_fn with 'batch_size', 'use_tpu' and 'context' in params."""
         if "params" not in fn_args(input_fn) and not self._tracing:
             raise ValueError(
                 f"input_fn ({describe_fn(input_fn)}) does not include params argument, required by "
@@ -105,7 +105,7 @@ class TPUExecution(Execution):
         return plan_of_replicas(self._batch, self._layout, mode, call, self._partitions)
 
     def loop_limits(self, mode: str, steps: int | None = None) -> LoopLimits:
-        """Returns the limits of a call: iterations_per_loop in training, none in an evaluation."""
+        """Returns the limits of a loop: iterations_per_loop in training, else the given steps."""
         if mode != ModeKeys.TRAIN:
             return LoopLimits(steps=steps)
         loop = parse_iterations_per_loop(self.config.tpu_config.iterations_per_loop)
@@ -140,10 +140,13 @@ class TPUExecution(Execution):
         return trace_prediction(spec, replicas, None if batch.valid_size is None else size)
 
     def for_batch_of(self, size: int) -> TPUExecution:
-        """Returns the layout of an evaluation's last batch, if it is smaller than the others.
+        """Returns the execution of an evaluation's last batch, if it is smaller than the others.
 
-        The batch is put together already. It is divided over the replicas where it can be; else
-        each replica sees all of it.
+        The batch is complete. It is split over the replicas if their number divides its size;
+        otherwise each replica sees all of it.
+
+        Args:
+          size: the size of the last global batch.
         """
         is_whole = self._batch.is_whole or size % self.strategy.num_replicas_in_sync
         kind = InputPipelineConfig.BROADCAST if is_whole else InputPipelineConfig.PER_HOST_V1

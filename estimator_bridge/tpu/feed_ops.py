@@ -1,6 +1,6 @@
 """The operations of a TPU's infeed and outfeed, under their names in tf.contrib.tpu.
 
-With a TPU they are TensorFlow's own; without, see ``feeds``.
+With a TPU, they are TensorFlow's own. Without one, ``emulated_feeds`` replaces them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = [
 
 
 def infeed_dequeue(dtype: Any, shape: Any, name: str | None = None) -> tf.Tensor:
-    """Returns one tensor that the host has enqueued for this core; see the tuple version."""
+    """Returns one tensor that the host enqueues for this core; see ``infeed_dequeue_tuple``."""
     with _feeds():
         return tpu_ops.infeed_dequeue(dtype, tf.TensorShape(shape), name=name)
 
@@ -41,20 +41,21 @@ def infeed_dequeue(dtype: Any, shape: Any, name: str | None = None) -> tf.Tensor
 def infeed_dequeue_tuple(
     dtypes: Sequence[Any], shapes: Sequence[Any], name: str | None = None
 ) -> list[tf.Tensor]:
-    """Returns the tensors that the host enqueues for this core, and waits for them.
+    """Waits for the tensors that the host enqueues for this core, and returns them.
 
     Args:
-      dtypes: of the tensors, as the host enqueues them.
-      shapes: of the tensors, static.
-      name: of the operation.
+      dtypes: the dtypes of the tensors that the host enqueues.
+      shapes: the static shapes of the tensors.
+      name: a name for the operation.
 
     Returns:
       The tensors.
 
     Raises:
-      TypeError: a TPU takes no such type.
-      ValueError: it is not made for a core (by ``tpu.rewrite`` and its like), a shape is not
-        static, or the host enqueues tensors of other types or shapes.
+      TypeError: a TPU does not support a dtype.
+      ValueError: the operation is not created for a core (by ``tpu.rewrite``, ``replicate``,
+        ``shard`` or ``batch_parallel``), a shape is not static, or the host enqueues tensors of
+        other dtypes or shapes.
     """
     with _feeds():
         return tpu_ops.infeed_dequeue_tuple(dtypes, _shapes(shapes), name=name)
@@ -85,17 +86,17 @@ def infeed_enqueue_tuple(
 
     Args:
       inputs: the tensors.
-      shapes: their shapes, static.
-      layouts: in which order a TPU lays their dimensions out; without effect where there is none.
-      device_ordinal: which core, counted over this process.
-      name: of the operation.
+      shapes: the static shapes of the tensors.
+      layouts: the order of the tensors' dimensions in a TPU's memory; ignored without a TPU.
+      device_ordinal: the number of the core, among those of this process.
+      name: a name for the operation.
 
     Returns:
-      The operation. Without a TPU it waits where 16 tuples wait for the core already.
+      The operation. Without a TPU, it waits while the core's queue holds 16 tuples.
 
     Raises:
-      ValueError: there is no device_ordinal, a shape is not static or not the tensor's, or the
-        core dequeues tensors of other types or shapes.
+      ValueError: device_ordinal is missing, a shape is not static or not the tensor's, or the
+        core dequeues tensors of other dtypes or shapes.
     """
     with _feeds():
         return tpu_ops.infeed_enqueue_tuple(
@@ -106,7 +107,7 @@ def infeed_enqueue_tuple(
 def outfeed_dequeue(
     dtype: Any, shape: Any, device_ordinal: int = -1, name: str | None = None
 ) -> tf.Tensor:
-    """Returns one tensor that a core has sent to the host; see ``outfeed_dequeue_tuple``."""
+    """Returns one tensor that a core sends to the host; see ``outfeed_dequeue_tuple``."""
     with _feeds():
         return tpu_ops.outfeed_dequeue(
             dtype, tf.TensorShape(shape), device_ordinal=device_ordinal, name=name
@@ -119,20 +120,20 @@ def outfeed_dequeue_tuple(
     device_ordinal: int = -1,
     name: str | None = None,
 ) -> list[tf.Tensor]:
-    """Returns the tensors that a core sends to the host, and waits for them.
+    """Waits for the tensors that a core sends to the host, and returns them.
 
     Args:
-      dtypes: of the tensors, as the core enqueues them.
-      shapes: of the tensors, static.
-      device_ordinal: which core, counted over this process.
-      name: of the operation.
+      dtypes: the dtypes of the tensors that the core enqueues.
+      shapes: the static shapes of the tensors.
+      device_ordinal: the number of the core, among those of this process.
+      name: a name for the operation.
 
     Returns:
       The tensors.
 
     Raises:
-      ValueError: there is no device_ordinal, a shape is not static, or the core enqueues tensors
-        of other types or shapes.
+      ValueError: device_ordinal is missing, a shape is not static, or the core enqueues tensors
+        of other dtypes or shapes.
     """
     with _feeds():
         return tpu_ops.outfeed_dequeue_tuple(
@@ -150,35 +151,36 @@ def outfeed_enqueue_tuple(inputs: Sequence[Any], name: str | None = None) -> tf.
     """Sends tensors from this core to the host.
 
     Args:
-      inputs: the tensors, of static shapes.
-      name: of the operation.
+      inputs: the tensors, with static shapes.
+      name: a name for the operation.
 
     Returns:
-      The operation, for the computation to return. Without a TPU it waits where 16 tuples wait
-      for the host already.
+      The operation, which the computation returns. Without a TPU, it waits while the queue to the
+      host holds 16 tuples.
 
     Raises:
-      ValueError: it is not made for a core (by ``tpu.rewrite`` and its like), a shape is not
-        static, or the host dequeues tensors of other types or shapes.
+      ValueError: the operation is not created for a core (by ``tpu.rewrite``, ``replicate``,
+        ``shard`` or ``batch_parallel``), a shape is not static, or the host dequeues tensors of
+        other dtypes or shapes.
     """
     with _feeds():
         return tpu_ops.outfeed_enqueue_tuple(inputs, name=name)
 
 
 class InfeedQueue(TPUInfeedQueue):
-    """The infeed of a batch: its types and shapes, its split over the cores, its operations.
+    """The infeed of a batch: its dtypes and shapes, its split over the cores, its operations.
 
-    TensorFlow's own, whose operations are emulated where there is no TPU. Each core's function
-    may then dequeue, as it is called once for each core. A core that is not named is the one of
-    the shard's number, where TensorFlow took the device that the tensors are on.
+    This is TensorFlow's own class; without a TPU, its operations are emulated. The function of
+    each core may then dequeue, as it is called once for each core. By default, shard N is for core
+    N; TensorFlow chooses the core from the device of the tensors.
 
     Args:
-      number_of_tuple_elements: how many tensors a batch has.
-      tuple_types: their types.
-      tuple_shapes: their shapes, of the whole batch.
-      shard_dimensions: along which dimension each is split; 0 by default.
-      number_of_partitions: over how many cores one replica is spread.
-      name: of the operations.
+      number_of_tuple_elements: the number of tensors in a batch.
+      tuple_types: the dtypes of the tensors.
+      tuple_shapes: the shapes of the tensors, of the batch for all cores.
+      shard_dimensions: the dimension along which each tensor is split; 0 by default.
+      number_of_partitions: the number of cores per replica.
+      name: a name for the operations.
     """
 
     def __init__(
@@ -204,7 +206,7 @@ class InfeedQueue(TPUInfeedQueue):
         """Returns the tensors that the host enqueues for this core; call it once for each core.
 
         Raises:
-          ValueError: types or shapes are not set, or this core's is made already.
+          ValueError: dtypes or shapes are not set, or this core already has the operation.
         """
         if tpu_present():
             return super().generate_dequeue_op(tpu_device)
@@ -224,17 +226,18 @@ class InfeedQueue(TPUInfeedQueue):
         """Enqueues a batch that is already split: a list of tensors for each core.
 
         Args:
-          sharded_inputs: for each shard, its tensors.
-          tpu_ordinal_function: from a shard's number to its core's.
-          placement_function: from a shard's number to its host's device; without effect where
-            there is no TPU.
+          sharded_inputs: a list of tensors for each shard.
+          tpu_ordinal_function: maps a shard's number to that of its core.
+          placement_function: maps a shard's number to the device of its host; ignored without a
+            TPU.
 
         Returns:
           An operation for each shard.
 
         Raises:
-          ValueError: shapes do not fit each other or what was set, or they are made already.
-          TypeError: types do not.
+          ValueError: shapes differ from each other or from the configured ones, or the operations
+            already exist.
+          TypeError: dtypes differ from each other or from the configured ones.
         """
         if tpu_present():
             return super().generate_enqueue_ops(
@@ -255,8 +258,8 @@ class InfeedQueue(TPUInfeedQueue):
         """Splits a batch along ``shard_dimensions`` and enqueues each core's part.
 
         Args:
-          inputs: the batch's tensors.
-          device_assignment: which core each shard is for.
+          inputs: the tensors of the batch for all cores.
+          device_assignment: the core of each shard.
           placement_function: see ``generate_enqueue_ops``.
           tpu_ordinal_function: see ``generate_enqueue_ops``.
 
@@ -264,8 +267,8 @@ class InfeedQueue(TPUInfeedQueue):
           An operation for each shard.
 
         Raises:
-          ValueError: shapes do not fit what was set, or they are made already.
-          TypeError: types do not.
+          ValueError: shapes differ from the configured ones, or the operations already exist.
+          TypeError: dtypes differ from the configured ones.
         """
         if not tpu_present():
             placement_function = _no_device

@@ -1,4 +1,4 @@
-"""A mode's global batch on a TPU, and the plan of the input that makes it."""
+"""The global batch of a mode on a TPU, and the plan of its input."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ __all__ = ["GlobalBatch", "plan_of_replicas"]
 
 @dataclasses.dataclass(frozen=True)
 class GlobalBatch:
-    """A mode's global batch, and how calls of an input_fn make it.
+    """The global batch of a mode, and its division into calls of an input_fn.
 
     Attributes:
-      size: of the global batch.
-      axis: the batch dimension of each of input_fn's tensors; None: all 0. It says how a host's
-        batch is split, so it has no say where each batch is a replica's.
-      pipeline: one of InputPipelineConfig: which host calls the input_fn for what.
-      is_sliced: whether one call makes the global batch, to be split over all replicas.
+      size: the global batch size.
+      axis: the batch dimension of each tensor of input_fn; None means 0 for all. A host's batch is
+        split along it. It is ignored if input_fn returns a replica's batch.
+      pipeline: a value of InputPipelineConfig: the hosts that call input_fn, and the batch that a
+        call returns.
+      is_sliced: whether one call returns the global batch, which is split over all replicas.
     """
 
     size: int
@@ -40,24 +41,24 @@ class GlobalBatch:
 
     @classmethod
     def of(cls, config: TPUConfig, size: int, axis: Any = None, is_sliced: bool = False):
-        """Returns the global batch of a TPUConfig; a sliced one counts as PER_HOST_V1."""
+        """Returns the global batch of a TPUConfig; a sliced batch counts as PER_HOST_V1."""
         usual = config.per_host_input_for_training
         return cls(size, axis, InputPipelineConfig.PER_HOST_V1 if is_sliced else usual, is_sliced)
 
     @property
     def is_whole(self) -> bool:
-        """Whether each replica sees the whole batch."""
+        """Whether each replica sees the global batch."""
         return self.pipeline == InputPipelineConfig.BROADCAST
 
     def axes(self, spec: Any, is_dealt: bool) -> list[int | None]:
-        """The batch dimension of each flat component; None for one that is not split.
+        """Returns the batch dimension of each flat component; None for one that is not split.
 
         Args:
-          spec: of a host's batch.
-          is_dealt: whether each batch that the input_fn makes is one replica's.
+          spec: TensorSpecs of a host's batch.
+          is_dealt: whether each batch that input_fn returns is one replica's.
 
         Raises:
-          ValueError: there are more tensors, or fewer, than entries in ``axis``.
+          ValueError: the number of tensors differs from the number of entries in ``axis``.
         """
         count = len(tf.nest.flatten(spec))
         if self.is_whole:
@@ -68,7 +69,7 @@ class GlobalBatch:
         if len(axes) != count:
             raise ValueError(
                 f"batch_axis {self.axis} has {len(axes)} entries, but input_fn returned "
-                f"{count} tensors: {spec}. Give one for each."
+                f"{count} tensors: {spec}. Give one entry for each tensor."
             )
         return axes
 
@@ -84,10 +85,10 @@ def plan_of_replicas(
 
     Args:
       batch: the global batch.
-      replicas: who shares it, and the hosts that feed them.
+      replicas: the replicas that share it, and the hosts that feed them.
       mode: one of ModeKeys.
       call: calls the input_fn.
-      partition: how a replica's batch of such a spec is cut over its cores.
+      partition: returns the division of a replica's batch over its cores, given its TensorSpecs.
 
     Raises:
       ValueError: shapes are not static, or the batch cannot be divided.
@@ -109,7 +110,7 @@ def plan_of_replicas(
     are_here = is_here(hosts)
     given = inputs[0] if are_here else HostInputs(inputs, hosts)
     axes = batch.axes(given.spec, is_per_call or is_per_core)
-    # Where the examples of each component are counted, whether it is split there or not.
+    # The dimension of each component's examples, whether it is split there or not.
     counted: list[int | None] = [0] * len(axes) if batch.is_whole else axes
     may_be_partial = not is_training and not any(counted) and None not in counted
     check_static(given.spec, may_be_partial, counted)
@@ -118,7 +119,7 @@ def plan_of_replicas(
     may_be_short = not (is_training or given.is_stacked)
     is_padded = may_be_short and batch_size_of(given.spec, counted) is None
     if is_padded and mode == ModeKeys.PREDICT:
-        axes = [*axes, None]  # of the batch's size, which every replica is told
+        axes = [*axes, None]  # the batch's size, which every replica receives
     return InputPlan(
         given,
         BatchLayout(

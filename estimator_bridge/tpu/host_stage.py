@@ -13,10 +13,10 @@ __all__ = ["Gathered", "check_loss", "check_padded"]
 class Gathered:
     """Collects the tensors of a replica that the host reads, and their gathered counterparts.
 
-    Their shapes are static, as a TPU's: a batch of another size has a trace of its own.
+    Their shapes are static, as on a TPU: a batch of another size gets another trace.
 
     Args:
-      replicas: how many are concatenated.
+      replicas: the number of replicas whose tensors are concatenated.
     """
 
     def __init__(self, replicas: int):
@@ -33,20 +33,21 @@ class Gathered:
         """Returns the gathered counterpart of one tensor: a placeholder [global batch, ...].
 
         Raises:
-          ValueError: it is a scalar, or its shape is not static; names it and the mend.
+          ValueError: the tensor is a scalar, or its shape is not static. The message names the
+            tensor and the fix.
         """
         tensor = tf.convert_to_tensor(tensor)
         if tensor.shape.rank == 0:
             raise ValueError(
                 "All tensors outfed from TPU should preserve batch size dimension, but got scalar "
-                f"{name} ({tensor.name}). It is concatenated over the replicas: give it a first "
+                f"{name} ({tensor.name}). It is concatenated over the replicas. Give it a first "
                 "dimension, as in tf.reshape(x, [1])."
             )
         if not tensor.shape.is_fully_defined():
             raise ValueError(
                 f"{name} has dynamic shape (should be static): {tensor.name}, shape "
-                f"{tensor.shape}. Use operations with static results on a TPU (tf.where, masks "
-                "instead of tf.boolean_mask), or x.set_shape([...])."
+                f"{tensor.shape}. On a TPU, use operations with static shapes (tf.where and masks "
+                "instead of tf.boolean_mask), or call x.set_shape([...])."
             )
         shape = tensor.shape.as_list()
         shape[0] *= self._replicas
@@ -58,14 +59,14 @@ class Gathered:
 
 
 def check_padded(predictions: Mapping[str, Any], batch_size: int) -> None:
-    """Checks that values of padded examples can be told from the others.
+    """Checks that the predictions of padding can be distinguished from the others.
 
     Args:
-      predictions: a replica's, of static shapes.
-      batch_size: of a replica.
+      predictions: a replica's predictions, with static shapes.
+      batch_size: a replica's batch size.
 
     Raises:
-      ValueError: the first dimension of one is not the batch's.
+      ValueError: the first dimension of a prediction is not the batch size.
     """
     for key, tensor in predictions.items():
         first = tensor.shape.as_list()[0]
@@ -73,20 +74,20 @@ def check_padded(predictions: Mapping[str, Any], batch_size: int) -> None:
             raise ValueError(
                 f"predictions[{key!r}] ({tensor.name}, shape {tensor.shape}) should preserve batch "
                 f"size dimension: its first dimension is {first}, and a replica has {batch_size} "
-                "examples. The last batch may be short, is padded then, and what was predicted for "
-                "the padding could not be told apart. Give each example its predictions, or batch "
-                "the dataset with drop_remainder=True."
+                "examples. A short last batch is padded, and the predictions for the padding could "
+                "not be removed. Return one prediction per example, or batch the dataset with "
+                "drop_remainder=True."
             )
 
 
 def check_loss(loss: tf.Tensor) -> None:
-    """Checks that the static shape of a replica's loss is that of a scalar.
+    """Checks that the rank of a replica's loss is known.
 
     Raises:
-      ValueError: its shape is not known.
+      ValueError: the rank is not known.
     """
     if loss.shape.rank is None:
         raise ValueError(
-            f"loss has dynamic shape (should be static): {loss.name}, shape {loss.shape}. Where it "
-            "is a scalar all the same, say so: tf.reshape(loss, [])."
+            f"loss has dynamic shape (should be static): {loss.name}, shape {loss.shape}. If it is "
+            "a scalar, return tf.reshape(loss, [])."
         )

@@ -1,4 +1,4 @@
-"""The calls of an input_fn: on which hosts, how often, and for which replicas."""
+"""The calls of an input_fn: their hosts, their number, and the replicas that they feed."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ class InputCall:
     """One call of an input_fn.
 
     Attributes:
-      batch_size: what ``params['batch_size']`` is.
-      context: what ``params['context']`` is.
+      batch_size: the value of ``params['batch_size']``: the size of the batch that this call
+        returns.
+      context: the value of ``params['context']``.
     """
 
     batch_size: int
@@ -35,9 +36,9 @@ class Feeding:
     """The feeding of one host's replicas.
 
     Attributes:
-      host: with the replicas that it feeds.
-      calls: of the input_fn, for them together, or for one after the other.
-      batch_size: of the batch that is split over them, or that all of them get.
+      host: the host and the replicas that it feeds.
+      calls: the calls of the input_fn: one for all these replicas, or one for each.
+      batch_size: the size of the batch that is split over these replicas, or that each receives.
     """
 
     host: Host
@@ -49,8 +50,8 @@ class Layout:
     """The replicas of a TPU, and the hosts that feed them.
 
     Args:
-      strategy: whose replicas.
-      config: how the input is divided.
+      strategy: the strategy that owns the replicas.
+      config: the estimator's TPUConfig.
     """
 
     def __init__(self, strategy: tf.distribute.Strategy, config: TPUConfig):
@@ -62,7 +63,7 @@ class Layout:
         self._job = _job(self.hosts)
         self._assignment = device_assignment(strategy)
         cores = self._cores = config.num_cores_per_replica
-        if cores and self._assignment is None:  # of cores that play a TPU's
+        if cores and self._assignment is None:  # for emulated cores
             self._assignment = assign_cores(topology_of(self.replicas * cores), cores)
 
     @property
@@ -74,8 +75,8 @@ class Layout:
         """Checks that the hosts can feed a mode, by the original's rules.
 
         Raises:
-          ValueError: a replica is larger than a host; or each of several hosts would evaluate or
-            predict on all of the examples, or on a part of them in an order that nobody asked for.
+          ValueError: a replica has more cores than a host; or several hosts would each evaluate or
+            predict all examples, or a part of them in an undefined order.
         """
         if (
             self._cores
@@ -119,9 +120,9 @@ class Layout:
 
         Args:
           mode: one of ModeKeys.
-          pipeline: of InputPipelineConfig.
-          is_sliced: whether one call makes the global batch, to be split over all replicas.
-          batch_size: the global one.
+          pipeline: a value of InputPipelineConfig.
+          is_sliced: whether one call returns the global batch, which is split over all replicas.
+          batch_size: the global batch size.
         """
         each = batch_size // self.replicas
         if is_sliced or pipeline == InputPipelineConfig.BROADCAST:

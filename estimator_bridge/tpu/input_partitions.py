@@ -18,22 +18,23 @@ def flat_partitions(dims: Sequence[Any], spec: Any, cores: int) -> list[list[int
     """Returns the number of parts of each dimension of each flat component of a batch.
 
     Args:
-      dims: ``input_partition_dims``: for features, or for features and labels, in their structure.
-      spec: TensorSpecs of (features, labels), or of features; batches of a replica, or of a host.
-      cores: of a replica.
+      dims: ``input_partition_dims``, for features or for features and labels, in their structure.
+      spec: TensorSpecs of (features, labels), or of features, for a replica's or a host's batch.
+      cores: the number of cores per replica.
 
     Returns:
-      For each component a list of numbers, or None where all cores get all of it.
+      For each component a list of numbers, or None if each core gets the whole component.
 
     Raises:
-      ValueError: the structures differ, or the parts do not fit the cores or the tensor.
+      ValueError: the structures differ, or a division does not fit the number of cores or the
+        rank of the tensor.
     """
     is_pair = isinstance(spec, (tuple, list)) and not hasattr(spec, "_fields")
     parts = list(spec) if is_pair else [spec]
     if dims[0] is None:
         raise ValueError(
-            "input_partition_dims[0] must not be None: it tells how features are cut. Leave "
-            "input_partition_dims out if nothing is."
+            "input_partition_dims[0] must not be None: it defines the partitions of features. "
+            "Leave out input_partition_dims if nothing is partitioned."
         )
     found: list[list[int] | None] = []
     for i, part in enumerate(parts):
@@ -51,8 +52,8 @@ def _check_keys(dims: Any, spec: Any, number: int) -> None:
     if given != expected:
         raise ValueError(
             f"TPUConfig.input_partition_dims[{number}] mismatched {_KINDS[number]} keys. Expected "
-            f"{expected}, got {given}. Give one entry for each key, None for a tensor that all "
-            "cores get whole."
+            f"{expected}, got {given}. Give one entry for each key, and None for a tensor that is "
+            "not partitioned."
         )
 
 
@@ -82,8 +83,8 @@ def _structure_error(number: int, dims: Any, spec: Any) -> ValueError:
     role = _ROLES[number]
     return ValueError(
         f"TPUConfig.input_partition_dims[{number}] mismatched the structure of {role}. "
-        f"input_partition_dims[{number}]: {dims}, {role} {spec}. Give a list of numbers, one for "
-        "each dimension, in the place of each tensor, or None."
+        f"input_partition_dims[{number}]: {dims}, {role} {spec}. In place of each tensor, give a "
+        "list with one number for each dimension, or None."
     )
 
 

@@ -1,8 +1,8 @@
 """The variables of replicas that share one graph.
 
-As on a TPU, each core works on a copy of its own: at the start of a run it has the program's
-values, and what the first core makes of them is what the program sees. The first core's copy is
-the program's variable itself, so it is seen while the run lasts, too.
+As on a TPU, each core works on its own copy. At the start of a run, each copy has the program's
+values. The program sees the values of the first core, whose copy is the program's variable itself;
+so it also sees them during the run.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from estimator_bridge.tensorflow_private import replace_input
 
 __all__ = ["ReplicaVariables"]
 
-# Made by a variable itself, below its own name; they are the program's, not the replica's.
+# Operations that a variable creates itself, below its own name. They belong to the program, not to
+# a replica.
 _OWN = ("Assign", "Read/ReadVariableOp", "IsInitialized/VarIsInitializedOp")
 
 
@@ -27,7 +28,7 @@ class ReplicaVariables:
     """Gives each replica its own copy of the variables that it changes.
 
     Args:
-      graph: of the program.
+      graph: the program's graph.
     """
 
     def __init__(self, graph: tf.Graph):
@@ -38,7 +39,7 @@ class ReplicaVariables:
 
     @contextlib.contextmanager
     def replica(self, number: int) -> Iterator[None]:
-        """A context to build a replica in. All replicas create the first one's variables."""
+        """A context to build a replica in. All replicas use the variables of the first one."""
         taken: dict[str, int] = collections.Counter()
 
         def creator(next_creator: Any, **kwargs: Any) -> Any:
@@ -60,7 +61,7 @@ class ReplicaVariables:
         """Records the accesses of the last replica to variables.
 
         Args:
-          made: its operations.
+          made: the operations of the last replica.
         """
         uses: dict[Any, list[tuple[tf.Operation, int]]] = collections.defaultdict(list)
         for op in made:
@@ -73,10 +74,10 @@ class ReplicaVariables:
         self._uses.append(uses)
 
     def separate(self, before: Sequence[tf.Operation]) -> None:
-        """Lets all replicas but the first change copies, which each run creates again.
+        """Gives all replicas but the first their own copies, which each run initializes again.
 
         Args:
-          before: what else is to happen before a replica that changes a variable begins.
+          before: operations that must also run before a replica uses a changed variable.
         """
         copies: dict[tuple[int, Any], tf.Tensor] = {}
         made = list(before)

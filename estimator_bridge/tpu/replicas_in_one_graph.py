@@ -26,7 +26,7 @@ class _Sum(NamedTuple):
     """The replacement of a CrossReplicaSum in a replica."""
 
     own: tf.Tensor  # the replica's value
-    stand_in: tf.Operation  # an Identity, of the own value until the replicas are joined
+    stand_in: tf.Operation  # an Identity of the replica's value, until the replicas are joined
     groups: list[list[int]]
 
 
@@ -34,8 +34,8 @@ class JoinedReplicas:
     """Builds replicas one after the other, then connects their sums.
 
     Args:
-      graph: of the program.
-      count: how many replicas there will be.
+      graph: the program's graph.
+      count: the number of replicas.
     """
 
     def __init__(self, graph: tf.Graph, count: int):
@@ -49,7 +49,7 @@ class JoinedReplicas:
         """A context to build the next replica in.
 
         Raises:
-          NotImplementedError: it exchanges values otherwise than by sums.
+          NotImplementedError: the replica exchanges values other than by sums.
         """
         graph, sums, number = self._graph, [], len(self._sums)
 
@@ -83,21 +83,23 @@ class JoinedReplicas:
         for op in made:
             _check(op)
             if "TPU_REPLICATED_CORE" in op.device:
-                clear_device(op)  # of tpu.core(i): no device of this machine
+                clear_device(op)  # tpu.core(i) set it; this machine has no such device
         self._variables.note(made)
         self._sums.append(sums)
 
     def join(self) -> None:
-        """Connects the sums, and gives each replica its own variables, after all are built.
+        """Connects the sums of all replicas, and gives each replica its own variables.
+
+        Call it after all replicas are built.
 
         Raises:
-          NotImplementedError: they have different numbers of sums.
+          NotImplementedError: the replicas have different numbers of sums.
         """
         counts = [len(s) + n for s, n in zip(self._sums, self._in_loops.counts)]
         if len(set(counts)) > 1:
             raise NotImplementedError(
                 "The replicas of tpu.replicate have different numbers of cross-replica sums: "
-                f"{counts}. Build the same operations on each."
+                f"{counts}. Build the same operations on each replica."
             )
         if self._count == 1:
             return  # the sum over one replica is its own value
@@ -112,6 +114,6 @@ class JoinedReplicas:
 def _check(op: tf.Operation) -> None:
     if op.type in MEETINGS:
         raise NotImplementedError(
-            f"{op.name!r} ({op.type}) needs a TPU inside of tpu.replicate, and there is none. "
-            "Train the model with estimator_bridge.tpu.TPUEstimator, which emulates it."
+            f"{op.name!r} ({op.type}) inside tpu.replicate needs a TPU, and none was found. "
+            "Train the model with estimator_bridge.tpu.TPUEstimator, which emulates the operation."
         )

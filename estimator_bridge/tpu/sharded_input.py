@@ -15,16 +15,16 @@ __all__ = ["HostInputs", "PerCoreInput", "ShardedInput"]
 
 
 class ShardedInput(BatchInput):
-    """The batches of several calls, joined to a host's batch in the order of the replicas.
+    """A host's batch, joined from the batches of several calls in the order of the replicas.
 
-    They are stacked along the first dimension, whatever it is: cut there again, each replica gets
-    back the batch that is its own, with the examples in any dimension (transposed images).
+    The batches are concatenated along the first dimension, even if examples are along another, as
+    in transposed images. Splitting along the same dimension returns each replica's own batch.
 
     Args:
-      parts: what the calls returned.
+      parts: the inputs that the calls returned, each with a replica's batches.
 
     Raises:
-      ValueError: their shapes or types differ.
+      ValueError: the shapes or dtypes of the inputs differ.
     """
 
     is_stacked = True
@@ -46,25 +46,25 @@ class ShardedInput(BatchInput):
         return any(part.may_end for part in self._parts)
 
     def dataset(self, session: LiftedSession) -> tf.data.Dataset:
-        """Returns the batches of the host."""
+        """Returns a dataset of the host's batches."""
         datasets = tuple(part.dataset(session) for part in self._parts)
         return tf.data.Dataset.zip(datasets).map(_concatenate)
 
 
 class HostInputs(BatchInput):
-    """The inputs of several hosts, each for its own replicas; or that of one remote host.
+    """The inputs of several hosts, each for its own replicas; or the input of one remote host.
 
     Args:
-      parts: what the calls for each host returned.
-      hosts: in the same order.
+      parts: the input of each host, with per-host batches.
+      hosts: the hosts, in the same order.
 
     Raises:
-      ValueError: their shapes or types differ.
+      ValueError: the shapes or dtypes of the inputs differ.
 
     Attributes:
-      spec: of one host's batch.
-      parts: as given.
-      hosts: as given.
+      spec: TensorSpecs of one host's batch.
+      parts: the input of each host.
+      hosts: the hosts.
     """
 
     def __init__(self, parts: Sequence[BatchInput], hosts: Sequence[Host]):
@@ -73,10 +73,10 @@ class HostInputs(BatchInput):
         self.parts, self.hosts = tuple(parts), tuple(hosts)
 
     def dataset(self, session: LiftedSession) -> tf.data.Dataset:
-        """Returns the batches of the only host; see ``batches`` for several.
+        """Returns the dataset of the only host; see ``batches`` for several hosts.
 
         Raises:
-          ValueError: there are several hosts, which no single dataset feeds.
+          ValueError: there are several hosts, which one dataset cannot feed.
         """
         (part,) = self.parts
         return part.dataset(session)
@@ -102,7 +102,7 @@ class HostInputs(BatchInput):
         prepare: Callable[[tf.data.Dataset, bool], tf.data.Dataset],
         are_sized: bool,
     ) -> HostDatasets:
-        """Returns one dataset per host: see ``BatchInput.batches``."""
+        """Returns one dataset per host; see ``BatchInput.batches``."""
         datasets = [part.batches(session, prepare, are_sized) for part in self.parts]
         return HostDatasets(datasets, [host.device for host in self.hosts], are_sized)
 
@@ -117,9 +117,9 @@ def _same_spec(parts: Sequence[BatchInput], whose: str, names: Sequence[Any]) ->
     for name, part in zip(names, parts):
         if part.spec != first:
             raise ValueError(
-                f"input_fn returned {part.spec} when it was called for {whose} {name}, and "
-                f"{first} for {whose} {names[0]}. All replicas need batches of the same structure "
-                "and shape."
+                f"input_fn returned {part.spec} when it was called for {whose} {name}, but "
+                f"{first} for {whose} {names[0]}. Return batches of the same structure and shape "
+                "for all replicas."
             )
     return first
 
@@ -127,16 +127,16 @@ def _same_spec(parts: Sequence[BatchInput], whose: str, names: Sequence[Any]) ->
 class PerCoreInput(BatchInput):
     """The batches of one call, assigned to the replicas in turn.
 
-    In training they are stacked, as ShardedInput's are. Otherwise examples are counted into host's
-    batches, and a last one may be short; but batches whose tensors differ in their first dimension
-    have their examples elsewhere, and are stacked too.
+    In training, a host's batch is joined from replicas' batches, as in ShardedInput. In other
+    modes, the examples are batched again to the host's batch size, and the last batch may be short.
+    If the first dimensions of the tensors differ, examples are along another dimension; such
+    batches are joined in all modes.
 
     Args:
-      part: what the call returned: batches of a replica's size.
-      batch_size: of the host.
-      replicas: how many the host feeds.
-      keep_rest: whether a last batch that is not full is kept; otherwise it is dropped. What is
-        stacked has to be full.
+      part: the input that the call returned, with batches of a replica's size.
+      batch_size: the host's batch size.
+      replicas: the number of replicas that the host feeds.
+      keep_rest: whether to keep a short last batch; joined batches are always full.
     """
 
     def __init__(self, part: BatchInput, batch_size: int, replicas: int, keep_rest: bool):
@@ -148,7 +148,7 @@ class PerCoreInput(BatchInput):
 
     @property
     def is_eager(self) -> bool:
-        """Whether the dataset was made outside of any graph."""
+        """Whether the dataset was created outside of any graph."""
         return self._part.is_eager
 
     @property
@@ -157,7 +157,7 @@ class PerCoreInput(BatchInput):
         return self._part.may_end
 
     def dataset(self, session: LiftedSession) -> tf.data.Dataset:
-        """Returns the batches of the host."""
+        """Returns a dataset of the host's batches."""
         dataset = self._part.dataset(session)
         if self.is_stacked:
             return dataset.batch(self._replicas, drop_remainder=True).map(_stack)
@@ -172,7 +172,7 @@ class PerCoreInput(BatchInput):
 
 
 def _has_dimensions(spec: Any) -> bool:
-    """Returns False for a scalar, an unknown shape or a sparse tensor, which are refused later."""
+    """Returns False for a scalar, an unknown shape or a sparse tensor, which later raise errors."""
     return isinstance(spec, tf.TensorSpec) and bool(spec.shape.rank)
 
 

@@ -1,9 +1,9 @@
 """Sums over replicas whose loops run concurrently in one session.
 
-What replicas add up in a loop is another value in each round, so no edge of the graph can lead from
-one replica's loop into another's. Queues do: each replica sends its value to the first one of its
-group, which adds up, in the order of their numbers, and sends the total back. No replica can be a
-round ahead, as each waits for the total.
+The summed value changes in each iteration, so no edge of the graph can connect the loops of two
+replicas. Queues connect them: each replica sends its value to the first replica of its group, which
+adds the values in the order of the replicas and sends the total back. No replica can be an
+iteration ahead, as each waits for the total.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ class SumsInLoops:
     """Creates the sums of all replicas; the n-th sums of all replicas belong together.
 
     Args:
-      graph: of the program, in which the queues are.
-      count: how many replicas there are.
+      graph: the program's graph, which holds the queues.
+      count: the number of replicas.
     """
 
     def __init__(self, graph: tf.Graph, count: int):
         self._graph, self._count = graph, count
-        self.counts = [0] * count  # by replica: how many sums it has in loops
+        self.counts = [0] * count  # by replica: the number of its sums in loops
         self._queues: dict[tuple[str, int, int], tf.queue.FIFOQueue] = {}
 
     def sum(self, x: tf.Tensor, replica: int, groups: Sequence[Sequence[int]]) -> tf.Tensor:
         """Returns the total over the replica's group.
 
         Args:
-          x: the replica's value, of static shape.
-          replica: its number.
-          groups: the replicas' numbers.
+          x: the replica's value, with a static shape.
+          replica: the number of the replica.
+          groups: the numbers of the replicas in each group.
 
         Raises:
-          ValueError: the shape is not static, or another than in a replica before.
+          ValueError: the shape is not static, or differs from that in another replica.
         """
         number = self.counts[replica]
         self.counts[replica] += 1
@@ -64,7 +64,8 @@ class SumsInLoops:
         key = (way, number, replica)
         if not x.shape.is_fully_defined():
             raise ValueError(
-                f"A sum over replicas in a loop needs a static shape; {x.name!r} has {x.shape}."
+                f"A sum over replicas in a loop needs a static shape; {x.name!r} has {x.shape}. "
+                "Call set_shape."
             )
         if key not in self._queues:
             with self._graph.as_default(), tf.control_dependencies(None), self._graph.device(None):
@@ -73,8 +74,8 @@ class SumsInLoops:
         queue = self._queues[key]
         if (queue.dtypes, queue.shapes) != ([x.dtype], [x.shape]):
             raise ValueError(
-                f"Sum {number} over the replicas is of {queue.dtypes[0].name} {queue.shapes[0]} in "
-                f"one of them and of {x.dtype.name} {x.shape} in replica {replica}. Build the "
-                "same operations on each."
+                f"Sum {number} over the replicas has {queue.dtypes[0].name} {queue.shapes[0]} in "
+                f"one replica and {x.dtype.name} {x.shape} in replica {replica}. Build the same "
+                "operations on each replica."
             )
         return queue

@@ -1,4 +1,4 @@
-"""initialize_system and shutdown_system, as programs run them in their own sessions."""
+"""initialize_system and shutdown_system, which programs run in their own sessions."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ def initialize_system(
     compilation_failure_closes_chips: bool = True,
     tpu_cancellation_closes_chips: bool | None = None,
 ) -> tf.Tensor:
-    """The topology of the TPU, once it is started.
+    """Starts the TPU and returns its topology.
 
-    TensorFlow's own operation starts a TPU that this process has not started yet. Where a
-    TPUEstimator has, it is not started again, which would drop the variables on it. Where there is
-    no TPU, the topology is that of the CPU's cores, and it runs in any session.
+    TensorFlow's own operation starts a TPU that this process has not started yet. A TPU that a
+    TPUEstimator has started is not started again: that would drop its variables. Without a TPU, the
+    topology is that of the CPU's cores, and any session computes it.
 
     Args:
       embedding_config: not supported.
-      job: of the TPU's hosts.
-      compilation_failure_closes_chips: for TensorFlow's own operation.
-      tpu_cancellation_closes_chips: for TensorFlow's own operation.
+      job: the job name of the TPU's hosts.
+      compilation_failure_closes_chips: passed to TensorFlow's own operation.
+      tpu_cancellation_closes_chips: passed to TensorFlow's own operation.
 
     Returns:
       A string scalar: a serialized TopologyProto, for ``tf.tpu.experimental.Topology``.
 
     Raises:
-      NotImplementedError: there is an embedding_config.
+      NotImplementedError: embedding_config is not None.
     """
     if embedding_config is not None:
         raise NotImplementedError(
@@ -57,15 +57,15 @@ def initialize_system(
 
 
 def shutdown_system(job: str | None = None) -> tf.Operation:
-    """Shuts down a TPU that ``initialize_system`` has started; else does nothing.
+    """Shuts down a TPU that ``initialize_system`` has started; otherwise does nothing.
 
-    What a TPUEstimator has started lasts as long as the process.
+    A TPU that a TPUEstimator has started runs until the process ends.
 
     Args:
-      job: of the TPU's hosts.
+      job: the job name of the TPU's hosts.
 
     Returns:
-      The operation.
+      An operation that shuts down the TPU.
     """
     if _is_programs_own():
         return _shutdown_system(job=job)
@@ -73,11 +73,11 @@ def shutdown_system(job: str | None = None) -> tf.Operation:
 
 
 def _is_programs_own() -> bool:
-    """Whether the program uses an attached TPU in its own sessions."""
+    """Returns whether the program uses an attached TPU in its own sessions."""
     return tpu_present() and started_topology() is None
 
 
 def _cores() -> int:
-    """Returns the configured number of CPU cores; listing the devices would fix it."""
+    """Returns the configured number of CPU cores, without listing devices, which would fix it."""
     (physical, *_) = tf.config.list_physical_devices("CPU")
     return len(tf.config.get_logical_device_configuration(physical) or [None])

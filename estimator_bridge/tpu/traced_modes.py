@@ -30,8 +30,8 @@ class Replicas:
     """The replicas of a step.
 
     Attributes:
-      count: how many replicas.
-      are_whole: whether each sees the whole batch.
+      count: the number of replicas.
+      are_whole: whether each replica sees the global batch.
     """
 
     count: int
@@ -39,7 +39,7 @@ class Replicas:
 
     @property
     def told_apart(self) -> int:
-        """The number of replicas with their own examples; each example's results count once."""
+        """The number of replicas with different examples; each example's results count once."""
         return 1 if self.are_whole else self.count
 
 
@@ -52,10 +52,10 @@ def trace_training(
     """Returns the model of a training step.
 
     Args:
-      given: what model_fn returned.
-      replicas: who runs it.
-      joins_by_strategy: whether TensorFlow's optimizers add up gradients, as under a strategy.
-      every_n_steps: how often the host runs its host_call.
+      given: the spec that model_fn returned.
+      replicas: the replicas that run the step.
+      joins_by_strategy: whether TensorFlow's optimizers sum gradients, as under a strategy.
+      every_n_steps: the host runs the host_call once every N steps.
     """
     spec = as_tpu_spec(given)
     check_loss(spec.loss)
@@ -81,7 +81,7 @@ def trace_training(
 
 
 def trace_evaluation(given: EstimatorSpec | TPUEstimatorSpec, replicas: Replicas) -> TracedModel:
-    """Returns the model of an evaluation's step; the host updates the metrics."""
+    """Returns the model of an evaluation step; the host updates the metrics."""
     spec = as_tpu_spec(given)
     check_loss(spec.loss)
     gathered = Gathered(replicas.told_apart)
@@ -115,12 +115,12 @@ def trace_evaluation(given: EstimatorSpec | TPUEstimatorSpec, replicas: Replicas
 def trace_prediction(
     given: EstimatorSpec | TPUEstimatorSpec, replicas: Replicas, padded_batch: int | None
 ) -> TracedModel:
-    """Returns the model of a prediction's step.
+    """Returns the model of a prediction step.
 
     Args:
-      given: what model_fn returned.
-      replicas: who runs it.
-      padded_batch: the size of a replica's batch, where some of its examples may be padding.
+      given: the spec that model_fn returned.
+      replicas: the replicas that run the step.
+      padded_batch: a replica's batch size, if some of its examples may be padding; else None.
     """
     spec = as_tpu_spec(given)
     predictions = spec.predictions
@@ -157,7 +157,7 @@ def _host_call(spec: TPUEstimatorSpec, gathered: Gathered) -> tuple[list[str], l
     if result is None:
         raise TypeError(
             f"host_call's function ({describe_fn(function)}) returned None, so there is "
-            "nothing to run. Return its operations, for summaries "
+            "nothing to run. Return its operations; for summaries, return "
             "tf.compat.v1.summary.all_v2_summary_ops()."
         )
     elements = tf.nest.flatten(result)

@@ -1,4 +1,4 @@
-"""Operations of a TPU's feeding and embeddings, which steps here do not support."""
+"""Operations of a TPU's infeed, outfeed and embeddings, which a model_fn cannot use."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ from estimator_bridge.graph.user_line import line_of_node
 
 __all__ = ["check_ops"]
 
-# By part of an op type's name: what to do instead.
+# By part of an op type's name: the alternative.
 _INSTEAD = {
-    "Infeed": "A step is fed by input_fn alone: return what it needs as features.",
-    "Outfeed": "What the host is to see goes through host_call=(function, tensors).",
+    "Infeed": "Only input_fn feeds a step. Return the tensors from input_fn as features.",
+    "Outfeed": "Pass tensors to the host with host_call=(function, tensors).",
     "TPUEmbedding": (
-        "TPU embeddings are not there: make the tables by tf.get_variable, and look them up by "
-        "tf.nn.embedding_lookup."
+        "The operations of TPU embeddings are not supported. Create the tables with "
+        "tf.get_variable, and read them with tf.nn.embedding_lookup."
     ),
-    "TPUOrdinalSelector": "The strategy chooses the cores: leave it out.",
+    "TPUOrdinalSelector": "The strategy chooses the cores. Leave out the operation.",
 }
 
 
 def check_ops(graph: tf.Graph) -> None:
-    """Checks that a model has none of these operations.
+    """Checks that a model has none of the unsupported operations.
 
     Raises:
-      NotImplementedError: it has; names the operation, the program's line and what to use.
+      NotImplementedError: the model has one. The message names the operation, the program's line
+        and the alternative.
     """
     for operation in graph.get_operations():
         for part, instead in _INSTEAD.items():

@@ -201,7 +201,7 @@ def test_where_they_cannot_stand(session):
 
     config = tpu.RunConfig(master="emulated:1")
     estimator = tpu.TPUEstimator(model_fn, config=config, train_batch_size=1)
-    with pytest.raises(NotImplementedError, match="inside of TPUEstimator's model_fn"):
+    with pytest.raises(NotImplementedError, match="inside a TPUEstimator's model_fn"):
         estimator.train(lambda params: tf.data.Dataset.from_tensors([1.0]), steps=1)
 
 

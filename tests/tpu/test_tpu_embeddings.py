@@ -227,7 +227,7 @@ def test_a_column_that_the_model_does_not_use():
         (
             {"feature_to_config_dict": {"a": 1}, "table_to_config_dict": {"b": 1}},
             NotImplementedError,
-            "Describe the tables by columns",
+            "Describe the tables with columns",
         ),
         (
             {"feature_columns": [tf.feature_column.numeric_column("x")]},
