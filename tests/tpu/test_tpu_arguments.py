@@ -290,7 +290,9 @@ def test_evaluation_master_that_is_another_tpu(monkeypatch):
     described = eb.testing.described_tpu(2)
     monkeypatch.setattr("estimator_bridge.tpu.estimator.tpu_strategy", lambda *_: described)
     estimator = make(master="grpc://a:1", run={"evaluation_master": "grpc://b:1"})
-    with pytest.raises(ValueError, match=r"another TPU than master='grpc://a:1'.*in a separate process"):
+    with pytest.raises(
+        ValueError, match=r"another TPU than master='grpc://a:1'.*in a separate process"
+    ):
         estimator.evaluate(numbers)
 
 
