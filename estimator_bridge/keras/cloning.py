@@ -27,8 +27,9 @@ __all__ = ["CompiledModel", "keras_in_graphs"]
 def keras_in_graphs(training: bool) -> Iterator[None]:
     """Provides a context to build layers in the default graph.
 
-    In graphs tf_keras gives its classes other base classes than in eager code, for the whole
-    process; earlier models of the program would lose their methods. So the bases are restored.
+    In graphs, tf_keras gives its classes other base classes than in eager code. The change holds
+    for the whole process, and earlier models of the program would lose their methods. So this
+    context restores the bases.
 
     Args:
       training: the default of layers that are called without ``training=``.
@@ -178,8 +179,8 @@ def _check_weights(model: Any, copy: Any, inputs: Any) -> None:
             shapes = [tensor.shape for tensor in tf.nest.flatten(inputs)]
             raise ValueError(
                 f"The Keras model {model.name!r} does not fit features of shape "
-                f"{', '.join(map(str, shapes))}: with them its weight {weight.name!r} would have "
-                f"shape {again.shape}, and it has {weight.shape}. Give it features of shape "
+                f"{', '.join(map(str, shapes))}: with them, its weight {weight.name!r} would have "
+                f"shape {again.shape}, but it has {weight.shape}. Give it features of shape "
                 f"{', '.join(str(tensor.shape) for tensor in model.inputs)}."
             )
 

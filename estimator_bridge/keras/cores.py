@@ -64,7 +64,7 @@ class Cores:
             self._has_trained = False
 
     def reset_metrics(self) -> None:
-        """Resets metrics before the next step."""
+        """Resets the metrics before the next step."""
         self._begins_metrics = True
 
     def reset_states(self) -> None:
@@ -75,7 +75,7 @@ class Cores:
     def _program(
         self, mode: str, batch: Sequence[np.ndarray], has_weights: Sequence[bool]
     ) -> ReplicaProgram:
-        # A batch that cannot be divided goes to each core whole.
+        # If the number of cores does not divide a batch, each core gets all of it.
         is_whole = any(len(array) % self._strategy.num_replicas_in_sync for array in batch)
         shapes = tuple(self._shape(array) for array in batch)
         key = (mode, shapes, tuple(has_weights), is_whole)
@@ -89,14 +89,14 @@ class Cores:
         return self._programs[key]
 
     def _shape(self, array: np.ndarray) -> tuple[int | None, ...]:
-        """Returns the shape to trace a program for; the batch size is part of it only if needed."""
+        """Returns the shape to trace a program for, with a batch size only if one is needed."""
         is_static = isinstance(self._strategy, tf.distribute.TPUStrategy)
         if is_static or self._original.model.stateful:
             return array.shape
         return (None, *array.shape[1:])
 
     def _shared(self) -> Any:
-        """Returns the resources of the program with all variables: one that trains if any does."""
+        """Returns the resources of the program with all variables, which is a training program."""
         made = sorted(self._programs.items(), key=lambda item: item[0][0] == ModeKeys.TRAIN)
         return made[-1][1].session.resources if made else None
 

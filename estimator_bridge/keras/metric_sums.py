@@ -24,7 +24,7 @@ class MetricSums:
     Args:
       metrics: the metrics of a compiled model in the default graph.
       replicas: number of replicas.
-      is_whole: whether each replica sees the whole batch.
+      is_whole: whether each replica sees the global batch.
 
     Attributes:
       operations: the operations of a step.

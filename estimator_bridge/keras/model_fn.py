@@ -122,8 +122,8 @@ def _metrics(model: Any, names: Mapping[str, str] | None) -> dict[str, Any] | No
         if left_out:
             raise ValueError(
                 "Invalid `metric_names_map`. The following keras model metric names: "
-                f"{left_out} do not exist in the `metric_names_map` dictionary. Name all of them, "
-                f"and no others; got {sorted(names)}."
+                f"{left_out} do not exist in the `metric_names_map` dictionary. Name all of the "
+                f"metrics and nothing else; got {sorted(names)}."
             )
         if unexpected:
             raise ValueError(

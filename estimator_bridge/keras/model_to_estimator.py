@@ -90,8 +90,8 @@ def model_to_estimator(
     elif model.built and not original.is_functional:
         logging.warning(
             "The Estimator of the Keras model %s starts with new weights, not with those of the "
-            "model: only models whose inputs are known (functional ones, sequential ones with an "
-            "input shape) pass theirs on. The model itself keeps them.",
+            "model: only models whose inputs are known (functional models, sequential models with "
+            "an input shape) pass on their weights. The model itself keeps them.",
             type(model).__name__,
         )
     kind = Estimator if use_v2_estimator else EstimatorV1

@@ -32,7 +32,7 @@ class ReplicaProgram:
       specs: specs of a global batch: the inputs, then the targets, then the sample weights. The
         batch size may be unknown.
       has_weights: for each output, whether there are sample weights.
-      is_whole: whether each replica gets the whole batch instead of an equal part.
+      is_whole: whether each replica gets the global batch instead of an equal part.
       shared: resources of another program of the same model, to share its variables.
 
     Attributes:
@@ -129,7 +129,7 @@ class ReplicaProgram:
     def _trace(
         self, original: CompiledModel, tensors: list[tf.Tensor], has_weights: Sequence[bool]
     ) -> tuple[list[tf.Operation], list[tf.Tensor], list[Any]]:
-        """Returns a step's operations, its results, and the variables outside of collections."""
+        """Returns a step's operations, its results, and the variables that no collection has."""
         count = len(original.model.inputs)
         inputs, rest = tensors[:count], tensors[count:]
         if self._mode == ModeKeys.PREDICT:

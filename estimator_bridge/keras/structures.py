@@ -56,7 +56,8 @@ def weights_of(output_names: Sequence[str], weights: Any) -> list[Any]:
     """Returns sample weights, a tensor or None for each output.
 
     Raises:
-      ValueError: the number of weights is not that of the outputs, or a name is not an output.
+      ValueError: the number of weights differs from the number of outputs, or a name is not an
+        output.
       TypeError: the model has several outputs, but the weights are one tensor.
     """
     if isinstance(weights, Mapping):
@@ -72,7 +73,7 @@ def weights_of(output_names: Sequence[str], weights: Any) -> list[Any]:
             raise ValueError(
                 f"Provided `sample_weights` was a list of {len(weights)} elements, but the model "
                 f"has {len(output_names)} outputs. You should provide one `sample_weights` array "
-                "per model output, or None for it."
+                "per model output, or None for an output without weights."
             )
         return list(weights)
     if len(output_names) > 1:

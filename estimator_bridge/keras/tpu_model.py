@@ -34,13 +34,14 @@ _NOT_COMPILED = (
 class KerasTPUModel(tf_keras.Model):
     """A functional or sequential model that trains, evaluates and predicts on cores.
 
-    Batches are global: each core gets an equal part. A batch that cannot be divided, such as a
-    short last one, goes whole to each core. The weights are on the cores; every method that reads
-    them (``get_weights``, ``save``, ``save_weights``, ``sync_to_cpu``) copies them here first.
+    Batches are global: each core gets an equal part. If the number of cores does not divide a
+    batch, such as a short last one, each core gets all of it. The weights are on the cores; every
+    method that reads them (``get_weights``, ``save``, ``save_weights``, ``sync_to_cpu``) copies
+    them to this process first.
 
     Args:
       cpu_model: the program's model.
-      strategy: the strategy of its cores.
+      strategy: the strategy of the cores.
     """
 
     def __init__(self, cpu_model: Any, strategy: tf.distribute.Strategy):
@@ -74,9 +75,10 @@ class KerasTPUModel(tf_keras.Model):
             self.cpu_model.compile(optimizer, loss, metrics, **more)
 
     def fit(self, x: Any = None, y: Any = None, batch_size: Any = None, *args: Any, **kwargs: Any):
-        """Trains; see tf.keras.Model. ``x`` may be a function that returns a Dataset.
+        """Trains; see tf.keras.Model.
 
-        So may ``validation_data``. ``steps_per_epoch`` and ``validation_steps`` are then required.
+        ``x`` and ``validation_data`` may be functions that return a Dataset of global batches.
+        ``steps_per_epoch`` and ``validation_steps`` are then required.
         """
         if is_dataset_fn(x):
             x = numpy_batches(x, "x", kwargs.get("steps_per_epoch"), "steps_per_epoch")
@@ -107,7 +109,7 @@ class KerasTPUModel(tf_keras.Model):
         return super().predict(x, *args, **kwargs)
 
     def reset_metrics(self) -> None:
-        """Resets metrics."""
+        """Resets the metrics."""
         super().reset_metrics()
         if self._cores:
             self._cores.reset_metrics()
@@ -133,7 +135,7 @@ class KerasTPUModel(tf_keras.Model):
         return self.sync_to_cpu().get_weights()
 
     def set_weights(self, weights: Any) -> None:
-        """Sets the weights here and on the cores."""
+        """Sets the weights of the program's model and on the cores."""
         self.cpu_model.set_weights(weights)
         self._take_weights()
 
@@ -156,7 +158,7 @@ class KerasTPUModel(tf_keras.Model):
         return self.cpu_model.get_config()
 
     def shutdown(self) -> None:
-        """Copies the weights here. A TPU that the process started stays up until it exits."""
+        """Copies the weights to the program's model. A started TPU runs until the process ends."""
         self.sync_to_cpu()
 
     def _make_train_function(self) -> Any:
@@ -178,7 +180,8 @@ class KerasTPUModel(tf_keras.Model):
         fed, weights = list(self._feed_inputs), []
         if mode != ModeKeys.PREDICT:
             fed += [*self._feed_targets, *self._feed_sample_weights]
-            # The current state: validation without weights, within fit, is compiled again.
+            # fit compiles its validation again, which may lack weights; so this reads the current
+            # state.
             weights = [weight is not None for weight in self.sample_weights]
 
         def run(inputs: Any) -> list[Any]:
@@ -213,7 +216,7 @@ def tpu_model(model: Any, strategy: Any = None) -> KerasTPUModel:
     """Puts a Keras model on the cores of a TPU.
 
     Args:
-      model: functional or sequential, with inputs of known shapes; compiled or not.
+      model: a functional or sequential model with inputs of known shapes, compiled or not.
       strategy: a TPUDistributionStrategy; this machine's TPU by default.
 
     Returns:
@@ -239,8 +242,8 @@ def tpu_model(model: Any, strategy: Any = None) -> KerasTPUModel:
         )
     if not is_graph_network(model):
         raise ValueError(
-            f"{model.name!r} is a {type(model).__name__} whose inputs are not known. Make a "
-            "functional model, or give a sequential one's first layer an input_shape."
+            f"{model.name!r} is a {type(model).__name__} whose inputs are not known. Create a "
+            "functional model, or give the first layer of a sequential model an input_shape."
         )
     _check_shapes(model)
     refuse_uncovered(f"Keras model {model.name!r}", _NOT_COMPILED)
