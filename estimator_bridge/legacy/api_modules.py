@@ -13,12 +13,12 @@ __all__ = ["api_module_v1", "api_module_v2"]
 
 
 def api_module_v1() -> ModuleType:
-    """The module that ``tf.compat.v1.estimator`` is to be."""
+    """Returns the module that replaces ``tf.compat.v1.estimator``."""
     return _face("v1", "tf.compat.v1.estimator", V1_PLACES, {})
 
 
 def api_module_v2() -> ModuleType:
-    """The module that ``tf.estimator`` is to be."""
+    """Returns the module that replaces ``tf.estimator``."""
     only_v1 = "is only in tf.compat.v1.estimator: use tf.compat.v1.estimator.{}."
     missing = {name: only_v1.format(name) for name in V1_PLACES if name not in V2_PLACES}
     return _face("v2", "tf.estimator", V2_PLACES, missing)

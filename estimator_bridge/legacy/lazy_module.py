@@ -17,10 +17,10 @@ class LazyModule(ModuleType):
 
     Args:
       name: its full name.
-      targets: by name in it, the object's path: "package.module.object" or "package.module".
-      missing: by name that it lacks, the advice for users.
+      targets: the paths of its objects by name: "package.module.object" or "package.module".
+      missing: the advice for users, by missing name.
       shown: the name that messages use; by default its full name.
-      submodules: modules below it, which are its attributes too.
+      submodules: the modules below it, which are its attributes too.
     """
 
     def __init__(

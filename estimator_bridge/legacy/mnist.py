@@ -27,7 +27,7 @@ _TIMEOUT_SECS = 60
 
 
 class DataSet:
-    """Images and labels, with a position among them.
+    """Images and labels, and the position of the next batch.
 
     Args:
       images: uint8 [examples, rows, columns, 1].

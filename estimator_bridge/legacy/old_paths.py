@@ -12,7 +12,7 @@ from estimator_bridge.public_names import CANNED, HOOKS, V1_PLACES, V2_PLACES
 __all__ = ["OLD_MODULES", "below"]
 
 _FACE = "estimator_bridge"
-# By module: how its names begin. The longest beginning counts.
+# By module: the prefix of its names. The longest prefix counts.
 _CANNED = {
     "baseline": "Baseline",
     "dnn": "DNN",
@@ -61,7 +61,7 @@ _EARLY_STOPPING = _here(
 _SESSION_RUN = [name for name in HOOKS if name.startswith("SessionRun")]
 _INPUTS = _here("inputs", "numpy_input_fn", "pandas_input_fn")
 
-# By path below tensorflow_estimator.python.estimator: the names of a module, and those it lacks.
+# By path below tensorflow_estimator.python.estimator: the names of a module, and its missing names.
 _BELOW: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
     "canned.kmeans": ({"KMeansClustering": f"{_FACE}.experimental.KMeans"}, {}),
     "canned.metric_keys": (_here("heads", "MetricKeys"), {}),
@@ -207,7 +207,7 @@ class _Lacking(dict[str, str]):
         )
 
 
-# By full name: the names of a module, and advice for those it lacks.
+# By full name: the names of a module, and advice for its missing names.
 OLD_MODULES = _all_modules()
 _SUBMODULES: dict[str, list[str]] = {}
 for _name in OLD_MODULES:

@@ -23,8 +23,8 @@ class _Kind(type(_TensorFlows)):  # type: ignore[misc]
 class TPUClusterResolver(_TensorFlows, metaclass=_Kind):
     """Makes an `estimator_bridge.tpu.TPUClusterResolver` in place of TensorFlow's.
 
-    TensorFlow's class raises an error for an empty name, which programs use to say that there is no
-    TPU, and does not know emulated cores.
+    TensorFlow's class raises an error for an empty name, which programs use if there is no TPU, and
+    does not support emulated cores.
     """
 
     of_tensorflow = _TensorFlows
@@ -39,16 +39,16 @@ class TPUClusterResolver(_TensorFlows, metaclass=_Kind):
 
     @staticmethod
     def connect(tpu: Any = None, zone: Any = None, project: Any = None) -> Any:
-        """Returns a resolver whose TPU, or whose cores, are connected and initialized.
+        """Returns a resolver after connecting to its TPU or cores and initializing them.
 
         Raises:
-          ValueError: there is no TPU.
+          ValueError: no TPU was found.
         """
         resolver: Any = TPUClusterResolver(tpu, zone, project)
         if resolver is None:
             raise ValueError(
                 "TPUClusterResolver.connect() found no TPU: this machine has none, and its "
-                "environment names none. Name one, or pass 'emulated:8' for CPU cores."
+                "environment names none. Pass the name of a TPU, or 'emulated:8' for CPU cores."
             )
         tf.config.experimental_connect_to_cluster(resolver)
         tf.tpu.experimental.initialize_tpu_system(resolver)

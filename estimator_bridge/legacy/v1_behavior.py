@@ -18,10 +18,10 @@ def bridge_v1_behavior() -> None:
     - ``tf.summary.scalar``, ``histogram``, ``image`` and ``text`` write their events without the
       package tensorboard.
     - A subclass of batch normalization may override ``_moments`` without today's argument `mask`.
-    - A dimension may be a whole float, as from a division: ``x.shape[1].value / 2``.
+    - A dimension may be a whole float, such as the result of ``x.shape[1].value / 2``.
     - In a graph, a variable is true, as in ``average if average else variable``.
     - If ESTIMATOR_BRIDGE_CORES is set, the CPU is split into that many emulated cores
-      immediately, because after the first operation it is too late.
+      immediately, because the first operation fixes the devices.
 
     Repeated calls change nothing.
     """

@@ -61,7 +61,7 @@ def dnn_model_fn(
     use_tpu: bool = False,
     batch_norm: bool = False,
 ) -> Any:
-    """The model of V1's DNN estimators; a TPUEstimatorSpec if use_tpu is set."""
+    """Returns the spec of V1's DNN estimators; a TPUEstimatorSpec if use_tpu is set."""
     return dnn_fn_v1(
         features,
         labels,
@@ -94,7 +94,7 @@ def dnn_model_fn_v2(
     use_tpu: bool = False,
     batch_norm: bool = False,
 ) -> Any:
-    """The model of the DNN estimators; a TPUEstimatorSpec if use_tpu is set. Ignores config."""
+    """Returns the spec of the DNN estimators, for TPUs if use_tpu is set. Ignores config."""
     del config
     return dnn_fn_v2(
         features,
@@ -119,7 +119,7 @@ def linear_model_fn(
     config: Any,
     sparse_combiner: str = "sum",
 ) -> Any:
-    """The model of V1's Linear estimators."""
+    """Returns the spec of V1's Linear estimators."""
     return linear_fn_v1(
         features,
         labels,
@@ -141,7 +141,7 @@ def linear_model_fn_v2(
     config: Any,
     sparse_combiner: str = "sum",
 ) -> Any:
-    """The model of the Linear estimators. Ignores config."""
+    """Returns the spec of the Linear estimators. Ignores config."""
     del config
     return linear_fn_v2(
         features,
@@ -170,7 +170,7 @@ def dnn_linear_combined_model_fn(
     batch_norm: bool = False,
     linear_sparse_combiner: str = "sum",
 ) -> Any:
-    """The model of V1's DNNLinearCombined estimators."""
+    """Returns the spec of V1's DNNLinearCombined estimators."""
     wide, deep = given_columns(linear_feature_columns, dnn_feature_columns)
     return combined_fn_v1(
         features,
@@ -209,7 +209,7 @@ def dnn_linear_combined_model_fn_v2(
     linear_sparse_combiner: str = "sum",
     loss_reduction: str = _MEAN,
 ) -> Any:
-    """The model of the DNNLinearCombined estimators. Ignores config."""
+    """Returns the spec of the DNNLinearCombined estimators. Ignores config."""
     del config
     wide, deep = given_columns(linear_feature_columns, dnn_feature_columns)
     return combined_fn_v2(
@@ -234,7 +234,7 @@ def baseline_model_fn(
     weight_column: Any = None,
     config: Any = None,
 ) -> Any:
-    """The model of V1's Baseline estimators. Ignores config."""
+    """Returns the spec of V1's Baseline estimators. Ignores config."""
     del config
     return baseline_fn_v1(
         features, labels, mode, head=head, optimizer=optimizer, weight_column=weight_column
@@ -251,7 +251,7 @@ def baseline_model_fn_v2(
     config: Any = None,
     loss_reduction: str = _MEAN,
 ) -> Any:
-    """The model of the Baseline estimators. Ignores config."""
+    """Returns the spec of the Baseline estimators. Ignores config."""
     del config
     return baseline_fn_v2(
         features,
@@ -279,5 +279,5 @@ def validate_linear_sdca_optimizer_for_linear_regressor(
 
 
 def compute_fraction_of_zero(variables: Any) -> tf.Tensor:
-    """The fraction of zeros in variables or lists of variables."""
+    """Returns the fraction of zeros in variables or lists of variables."""
     return fraction_of_zeros(tf.nest.flatten(variables))

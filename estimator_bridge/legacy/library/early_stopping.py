@@ -14,8 +14,8 @@ class OriginalStopOnPredicateHook(StopOnPredicateHook):
 
     Args:
       should_stop_fn: a function without arguments that returns whether to stop.
-      run_every_secs: the seconds between its calls.
-      run_every_steps: the steps between its calls, instead.
+      run_every_secs: seconds between calls.
+      run_every_steps: steps between calls instead.
     """
 
     def __init__(

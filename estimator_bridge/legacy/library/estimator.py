@@ -49,7 +49,8 @@ def verify_model_fn_args(model_fn: Callable[..., Any], params: Any) -> None:
     """Checks the arguments of a model_fn.
 
     Raises:
-      ValueError: it takes no features, has unknown arguments, or does not take the given params.
+      ValueError: model_fn takes no features, has unknown arguments, or does not take the given
+        params.
     """
     check_model_fn(model_fn, params)
 
@@ -58,7 +59,7 @@ def assert_members_are_not_overridden(cls: type, obj: Any) -> None:
     """Checks that an estimator's class does not override the members of another.
 
     Raises:
-      ValueError: it overrides one.
+      ValueError: the class overrides a member.
     """
     check_members(cls, obj)
 
@@ -67,7 +68,7 @@ def check_checkpoint_available(model_dir: str) -> None:
     """Checks that a folder has a checkpoint.
 
     Raises:
-      ValueError: it has none.
+      ValueError: the folder has no checkpoint.
     """
     if not tf.train.latest_checkpoint(model_dir):
         raise ValueError(

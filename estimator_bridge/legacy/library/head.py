@@ -55,7 +55,7 @@ _v1 = tf.compat.v1
 
 
 def summary_key(head_name: str | None, val: str) -> str:
-    """A metric's name, with the head's name appended if it has one."""
+    """Returns a metric's name, with the head's name appended if it has one."""
     return f"{val}/{head_name}" if head_name else val
 
 
@@ -79,7 +79,7 @@ def create_eval_metrics_tuple(
 def check_dense_labels_match_logits_and_reshape(
     labels: Any, logits: tf.Tensor, expected_labels_dimension: int
 ) -> tf.Tensor:
-    """Labels with their last dimension, checked against logits; see `check_labels`."""
+    """Checks labels against logits, and adds a missing last dimension; see `check_labels`."""
     return check_labels(labels, logits, expected_labels_dimension)
 
 
@@ -89,21 +89,21 @@ def get_weights_and_check_match_logits(
     logits: tf.Tensor,
     allow_per_logit_weights: bool = False,
 ) -> Any:
-    """The examples' weights, checked against logits; 1.0 without a weight_column."""
+    """Returns the examples' weights after checking them; 1.0 without a weight_column."""
     weights = example_weights(features, weight_column, logits, allow_per_logit_weights)
     return 1.0 if weights is None else weights
 
 
 def check_logits_final_dim(logits: Any, expected_logits_dimension: int) -> tf.Tensor:
-    """Logits as floats, checked; see `check_logits`."""
+    """Checks logits and returns them as floats; see `check_logits`."""
     return check_logits(logits, expected_logits_dimension)
 
 
 def validate_loss_fn_args(loss_fn: Callable[..., Any]) -> None:
-    """Checks that a loss function takes labels, logits and otherwise only what a head can pass.
+    """Checks that a loss function takes labels, logits and only other arguments that heads pass.
 
     Raises:
-      ValueError: it does not.
+      ValueError: the function lacks an argument, or takes an unknown one.
     """
     check_loss_fn(loss_fn)
 
@@ -112,7 +112,7 @@ def validate_n_classes(n_classes: Any) -> Any:
     """Returns the number of classes.
 
     Raises:
-      ValueError: it is less than 3.
+      ValueError: the number is less than 3.
     """
     return check_n_classes(n_classes)
 
@@ -129,27 +129,27 @@ def call_loss_fn(
 
 
 def all_class_ids(logits: tf.Tensor, n_classes: int) -> tf.Tensor:
-    """The IDs of all classes for each example, [batch, n_classes]."""
+    """Returns the IDs of all classes for each example, [batch, n_classes]."""
     return _all_class_ids(logits, n_classes)
 
 
 def all_classes(
     logits: tf.Tensor, n_classes: int, label_vocabulary: Sequence[str] | None = None
 ) -> tf.Tensor:
-    """The names of all classes for each example, [batch, n_classes]; by default their IDs."""
+    """Returns the names, or else the IDs, of all classes for each example, [batch, n_classes]."""
     return _all_classes(logits, n_classes, label_vocabulary)
 
 
 def classification_output(
     scores: tf.Tensor, n_classes: int, label_vocabulary: Sequence[str] | None = None
 ) -> ClassificationOutput:
-    """The "classification" signature of scores, [batch, n_classes]."""
+    """Returns the "classification" signature of scores, [batch, n_classes]."""
     names = _all_classes(scores, n_classes, label_vocabulary)
     return ClassificationOutput(scores=scores, classes=names)
 
 
 def check_label_range(labels: Any, n_classes: int, message: str | None = None) -> tf.Tensor:
-    """Labels, checked to be valid class IDs."""
+    """Checks that labels are valid class IDs, and returns them."""
     return check_range(labels, n_classes, message)
 
 

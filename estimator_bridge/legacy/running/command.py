@@ -181,7 +181,7 @@ def run(arguments: argparse.Namespace) -> int:
         if end.code or job is None:
             raise
     except Exception as error:
-        # Before the first step nothing can be missing that a step leaves.
+        # Before the first step, no file of a step can be missing.
         if job and job.request.only and job.report.steps:
             job.say(
                 f"--compile-only: the program ended with {type(error).__name__}. No step ran, so "
@@ -212,7 +212,7 @@ def _compile_job(arguments: argparse.Namespace) -> CompileJob:
 
 def _put_first(folder: str) -> None:
     """Puts a folder where Python puts a script's, replacing the folder of this command."""
-    if getattr(sys.flags, "safe_path", False):  # then Python has added none
+    if getattr(sys.flags, "safe_path", False):  # Python has added no folder
         sys.path.insert(0, folder)
     else:
         sys.path[0] = folder

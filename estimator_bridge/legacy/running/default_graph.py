@@ -29,7 +29,7 @@ _CHOICES = {
 
 
 class Signs:
-    """Signs that a source shows.
+    """The signs that a source relies on TensorFlow 1's behavior.
 
     Attributes:
       line: the line of the first sign of TensorFlow 1's behavior; 0 if there is none.

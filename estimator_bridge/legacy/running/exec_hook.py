@@ -87,8 +87,8 @@ _Watched.__doc__ = python_exec.__doc__
 def _executes_its_own(module: str) -> bool:
     """Returns whether a module executes only code that is not the program's.
 
-    Python's import does, whose modules the finder prepares; so does TensorFlow, which executes
-    wrappers of operations while it is being imported.
+    Python's import is such a module: the finder prepares what it executes. TensorFlow's modules
+    are too: they execute wrappers of operations during their import.
     """
     return module == "importlib._bootstrap" or module.partition(".")[0] == "tensorflow"
 

@@ -1,4 +1,4 @@
-"""Prepares a process for a program's modules: their imports, their dialects, what they execute."""
+"""Prepares a process for a program's modules: their imports, dialects and executed code."""
 
 from __future__ import annotations
 

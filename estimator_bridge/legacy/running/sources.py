@@ -81,7 +81,7 @@ def program_verdict(path: str, *folders: str) -> Verdict:
 
     Args:
       path: the main file.
-      *folders: the folders in which its imports are looked for.
+      *folders: the folders to search for its imports.
 
     Returns:
       The verdict of the nearest conclusive file; its reason names the file.
@@ -94,15 +94,15 @@ def program_verdict(path: str, *folders: str) -> Verdict:
 
 
 def default_graph_reason(path: str, *folders: str) -> str:
-    """Returns why a program of tensorflow.compat.v1 is taken to rely on TensorFlow 1's behavior.
+    """Returns the sign that a program of tensorflow.compat.v1 relies on TensorFlow 1's behavior.
 
     Args:
       path: the main file.
-      *folders: the folders in which its imports are looked for.
+      *folders: the folders to search for its imports.
 
     Returns:
-      The nearest sign of it, with its file and line; "" if there is none, or if a module of the
-      program makes the choice itself.
+      The nearest sign, with its file and line; "" if there is none, or if a module of the program
+      makes the choice itself.
     """
     reason = ""
     for file, source in program_files(path, folders, _NEAREST_FILES):

@@ -17,7 +17,7 @@ _MACHINERY = ("<frozen importlib", "<frozen runpy")
 
 
 def show_program_only(whole: bool = False, has_cells: bool = False) -> None:
-    """Makes Python show an error that ends the program as if it had run the program itself.
+    """Makes Python show an error that ends the program as plain `python` would.
 
     Args:
       whole: whether to keep this library's frames too.

@@ -1,6 +1,6 @@
 """tf.flags, in which a program may redefine flags of absl and TensorFlow.
 
-Before TensorFlow 1.5 tf.flags was not absl's, and programs of that time define `log_dir`.
+Before TensorFlow 1.5, tf.flags was not absl's, and programs of that time define `log_dir`.
 """
 
 from __future__ import annotations

@@ -13,12 +13,12 @@ __all__ = ["Changes", "ModuleProxy"]
 
 
 class Changes:
-    """The differences between faces and the real modules.
+    """The differences between proxies and the real modules.
 
     Args:
-      own: by full name ("tensorflow.estimator"), a value's path ("package.module.name"), or a
-        function that makes the value.
-      missing: by full name, the advice for names that no longer exist.
+      own: values by full name ("tensorflow.estimator"): the path of the value
+        ("package.module.name"), or a function that makes it.
+      missing: the advice for names that no longer exist, by full name.
       wraps: whether a module inside a proxy is also presented by a proxy.
     """
 

@@ -17,8 +17,8 @@ __all__ = ["MODULES", "NAMESPACES", "moved_module", "with_old_names"]
 _ROOT = "tensorflow.python."
 
 # Modules that have moved; modules below them are below the new path. "tf1." starts a namespace of
-# tf.compat.v1. The longest matching path applies. TensorFlow's own copy of Keras is not meant for
-# programs any more: tf.keras comes from the package tf_keras.
+# tf.compat.v1. The longest matching path applies. Programs no longer use TensorFlow's own copy of
+# Keras: tf.keras comes from the package tf_keras.
 MODULES = {
     "keras": "tf_keras.src",
     "layers.base": "tf_keras.src.legacy_tf_layers.base",

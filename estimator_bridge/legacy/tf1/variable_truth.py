@@ -14,8 +14,9 @@ _read = BaseResourceVariable.__bool__
 def make_variables_truthy() -> None:
     """Makes ``average if average else variable`` mean the same in a graph as in TF1.
 
-    TF1's default variables defined no truth value, so like any object they were true. Today's
-    raise an error in a graph, where they have no value yet. Eager variables do not change.
+    TF1's default variables defined no truth value, so they were true, like any object. Today's
+    variables raise an error in a graph, where they have no value yet. Eager variables do not
+    change.
     """
     BaseResourceVariable.__bool__ = _truth
 
