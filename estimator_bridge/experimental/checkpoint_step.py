@@ -76,7 +76,7 @@ class StopAtCheckpointStepHook(_SessionRunHook):
         """Finds the global step.
 
         Raises:
-          RuntimeError: there is none.
+          RuntimeError: the graph has no global step.
         """
         self._global_step = _train.get_global_step()
         if self._global_step is None:

@@ -32,8 +32,8 @@ class CopiedWeights:
         for part in ("saver", "init_fn"):
             if program.spec.scaffold and getattr(program.spec.scaffold, part) is not None:
                 raise ValueError(
-                    f"InMemoryEvaluator does not support custom {part}: it evaluates the weights "
-                    "as they are in training, and restores nothing. Leave it out of the Scaffold "
+                    f"InMemoryEvaluator does not support custom {part}: it evaluates the current "
+                    "weights of training, and restores nothing. Leave it out of the Scaffold "
                     "in mode 'eval', or evaluate checkpoints with train_and_evaluate."
                 )
         self.source: Any = None

@@ -26,7 +26,7 @@ _OF_SEVERAL_WORKERS = ("CollectiveAllReduceStrategy", "MultiWorkerMirroredStrate
 
 
 class _NoEstimatorError(TypeError, AttributeError):
-    """The argument is not an Estimator; the metric hooks of the original raised AttributeError."""
+    """The argument is not an Estimator; the original's metric hooks raised AttributeError."""
 
 
 def make_early_stopping_hook(
@@ -63,7 +63,7 @@ def make_early_stopping_hook(
     if run_every_secs is None and run_every_steps is None:
         raise ValueError(
             "Either every_secs or every_steps should be provided: run_every_secs and "
-            "run_every_steps are both None, so nothing would ever ask whether to stop. Give one."
+            "run_every_steps are both None, so the condition would never be checked. Set one."
         )
     if run_every_secs is not None and run_every_steps is not None:
         raise ValueError(

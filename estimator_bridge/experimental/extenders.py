@@ -39,7 +39,7 @@ def add_metrics(estimator: Estimator, metric_fn: Callable[..., Any]) -> Estimato
         )
     if isinstance(estimator, TPUEstimator):
         raise NotImplementedError(
-            "add_metrics makes an Estimator of one device, and was given a TPUEstimator. Add the "
+            "add_metrics makes an Estimator for one device, but got a TPUEstimator. Add the "
             "metrics to the eval_metrics of its model_fn's TPUEstimatorSpec instead."
         )
     original_fn = estimator._model_fn

@@ -28,7 +28,7 @@ class InMemoryEvaluatorHook(_SessionRunHook):
     Args:
       estimator: the estimator being trained.
       input_fn: see Estimator.evaluate.
-      steps: number of batches; None for all.
+      steps: number of batches per evaluation; None for all.
       hooks: SessionRunHooks of the evaluations.
       name: name of the evaluation; its event files go to 'eval_NAME'.
       every_n_iter: training steps between evaluations.

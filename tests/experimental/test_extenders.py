@@ -74,7 +74,7 @@ def test_metrics_added_to_a_tpu_spec():
 def test_tpu_estimator_is_refused():
     config = eb.tpu.RunConfig()
     estimator = eb.tpu.TPUEstimator(model_fn, config=config, use_tpu=False, eval_batch_size=4)
-    with pytest.raises(NotImplementedError, match=r"was given a TPUEstimator.*eval_metrics"):
+    with pytest.raises(NotImplementedError, match=r"but got a TPUEstimator.*eval_metrics"):
         eb.add_metrics(estimator, lambda labels: {})
 
 
