@@ -55,7 +55,7 @@ def check_model_fn(
     Args:
       model_fn: returns a TPUEstimatorSpec.
       input_fn: an input_fn for TPUEstimator; an argument ``mode`` tells it the mode.
-      params: parameters for both.
+      params: the params of both functions.
       train_batch_size: global batch size for training; divisible by each number of cores.
       eval_batch_size: global batch size for evaluation and prediction; the same by default.
       cores: numbers of emulated cores. The first one is the reference for the others.
@@ -63,7 +63,6 @@ def check_model_fn(
       tolerance: allowed difference of weights, metrics and predictions, absolute and relative.
         None skips comparing training weights and losses, for models that depend on how a batch is
         split, such as batch norm with moments per core.
-        batch is split: batch norm whose moments are a core's own.
       allowed_ops: types of ops that are allowed although XLA cannot compile them.
 
     Returns:

@@ -20,7 +20,8 @@ from estimator_bridge.testing.runs import ModelRun
 __all__ = ["TrainedStep", "check_tpu_graph", "compare_results"]
 
 _SHOWN = 5
-# Allowed change from another split of the batch, as a multiple of that from another example order.
+# The change that another split of the batch may cause, as a multiple of the change that another
+# order of the examples causes.
 _ROUNDING = 10
 
 
@@ -107,11 +108,11 @@ class TrainedStep:
                 )
 
     def _rounding(self, weights: Mapping[str, np.ndarray], tolerance: float) -> dict[str, float]:
-        """Returns how far each weight moves when sums over the examples are rounded differently.
+        """Returns the change of each weight when sums over the examples are rounded differently.
 
-        Optimizers like Adam divide by the gradient's size, and scale a gradient that is zero except
-        for rounding up to a full step. If the order of the examples changes the loss, the change is
-        more than rounding, and the result is all zeros.
+        Optimizers such as Adam divide by the gradient's size. They scale a gradient that is only a
+        rounding error up to a full step. If the order of the examples changes the loss, the change
+        is more than rounding, and the result is all zeros.
         """
         moved = dict.fromkeys(weights, 0.0)
         for dataset in self.batch.reordered():

@@ -35,7 +35,7 @@ class _Device(NamedTuple):
 
 
 class _DescribedResolver(tf.distribute.cluster_resolver.TPUClusterResolver):
-    """A resolver for a number of hosts with a number of cores each; a single host is local."""
+    """A resolver for hosts with an equal number of cores each; a single host is local."""
 
     environment, task_type, task_id = "", None, None
 

@@ -53,7 +53,7 @@ class KeptBatch:
         if batch is None:
             raise ValueError(
                 f"input_fn gave no batch in mode {mode!r}. Its dataset is empty, or has fewer "
-                "examples than a batch and drop_remainder=True."
+                "examples than a batch and drop_remainder=True. Return at least one global batch."
             )
         self._spec, self._batch = plan.input.spec, batch
         self._axes = plan.layout.axes or ()

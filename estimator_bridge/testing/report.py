@@ -28,8 +28,8 @@ class ModelReport:
     Attributes:
       losses: the training step's loss, by number of cores.
       weights: the trainable variables after that step, on the first number of cores, by name.
-      rounding: how far rounding alone moves each weight: the largest change when the examples of
-        the batch are reordered.
+      rounding: the change of each weight by rounding alone: the largest change when the examples
+        of the batch are reordered.
       metrics: evaluation results, by number of cores.
       predictions: the predictions of one batch by key, by number of cores.
       tpu: the graph that a TPU would be given, by mode.

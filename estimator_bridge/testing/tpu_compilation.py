@@ -42,8 +42,9 @@ def compile_for_tpu(
       input_fn: an input_fn for TPUEstimator; it may have an argument ``mode``.
       target: the slice's name, such as 'v5e-8'.
       params: the params of both functions.
-      train_batch_size: the global batch; divisible by the slice's number of replicas.
-      eval_batch_size: the global batch of evaluation and prediction; by default the same.
+      train_batch_size: the global batch size for training; divisible by the slice's number of
+        replicas.
+      eval_batch_size: the global batch size for evaluation and prediction; by default the same.
       modes: the modes that the model has.
       eval_steps: the number of batches of an evaluation; by default it reads its input to the end,
         and the step for a short last batch is compiled too.
