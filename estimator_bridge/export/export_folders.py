@@ -20,7 +20,7 @@ __all__ = ["Version", "new_version", "remove_abandoned"]
 # The creation time, the machine and the process.
 _TEMPORARY = re.compile(r"temp-(\d{10})-([0-9a-f]{8})-(\d+)-[0-9a-f]{4}")
 _LONG_AGO_SECS = 24 * 3600
-_AHEAD_SECS = 3600  # how far names may run ahead of the clock after many exports in one second
+_AHEAD_SECS = 3600  # names may be this far ahead of the clock after many exports in one second
 
 
 class Version:
@@ -52,7 +52,7 @@ def new_version(export_dir_base: str, now: float | None = None) -> Iterator[Vers
     """
     timestamp = int(time.time() if now is None else now)
     is_new = not tf.io.gfile.exists(export_dir_base)
-    # Unique across processes: a file system does not tell who made a folder.
+    # Unique across processes: a file system does not record which process made a folder.
     name = f"temp-{timestamp}-{_this_machine()}-{os.getpid()}-{uuid.uuid4().hex[:4]}"
     version = Version(os.path.join(export_dir_base, name))
     remove_abandoned(export_dir_base, timestamp)

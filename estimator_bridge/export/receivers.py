@@ -31,7 +31,7 @@ class ServingInputReceiver(_Fields):
 
     Args:
       features: the input of model_fn: a dict of tensors by name or number. A single tensor becomes
-        {"feature": tensor}; `TensorServingInputReceiver` passes it on as it is.
+        {"feature": tensor}; `TensorServingInputReceiver` passes it on unchanged.
       receiver_tensors: the tensors that a request feeds, by name; a single one is named "input".
       receiver_tensors_alternatives: alternatives to `receiver_tensors`, by name; each adds its own
         signatures.
@@ -129,7 +129,7 @@ def by_name(receiver_tensors: Any) -> dict[str, Any]:
       The tensors by name, a single one under "input".
 
     Raises:
-      ValueError: there are none, or one has a bad name or is not a tensor.
+      ValueError: there are no tensors, or one has a bad name or is not a tensor.
     """
     return _named("receiver_tensor", receiver_tensors, "input")
 

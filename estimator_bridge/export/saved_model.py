@@ -71,9 +71,9 @@ def export_saved_model(
       The new folder's path.
 
     Raises:
-      ValueError: there is no mode to export, a receiver function returned no receiver, no output
-        can be computed outside of this process, a file is missing, or the checkpoint is damaged
-        or belongs to another model (a CheckpointError).
+      ValueError: no mode has a receiver function, a receiver function returned no receiver, no
+        output can be computed outside of this process, a file is missing, or the checkpoint is
+        damaged or belongs to another model (a CheckpointError).
     """
     _check_modes(receiver_fns)
     check_assets_extra(assets_extra)
@@ -148,8 +148,8 @@ def _check_modes(receiver_fns: Mapping[str, Any]) -> None:
     if unknown or not any(receiver_fns.values()):
         raise _NoModeError(
             f"No valid modes for exporting found. Got {list(receiver_fns)}, "
-            + (f"of which {unknown} are no modes. " if unknown else "with no function for any. ")
-            + "Map ModeKeys.TRAIN, EVAL and PREDICT to an input_receiver_fn each, or some of them."
+            + (f"of which {unknown} are not modes. " if unknown else "with no function for any. ")
+            + "Map at least one of ModeKeys.TRAIN, EVAL and PREDICT to an input_receiver_fn."
         )
     for mode, receiver_fn in receiver_fns.items():
         if receiver_fn and not callable(receiver_fn):
@@ -168,7 +168,7 @@ def _checked(receiver: Any, mode: str) -> Any:
         )
         raise _NoReceiverError(
             f"The input_receiver_fn of mode {mode!r} must return a {kind}, got "
-            f"{type(receiver).__name__}: {receiver!r}. Make one in it, or use export.{builder}."
+            f"{type(receiver).__name__}: {receiver!r}. Return one, or use export.{builder}."
         )
     return receiver
 

@@ -64,8 +64,8 @@ def check_runs_anywhere(outputs: Iterable[tf.Tensor], fed: Iterable[tf.Tensor]) 
     if sums:
         raise NotRunnableError(
             f"it needs {sums}, sums over several cores of a TPU (CrossReplicaSum), for which CPUs "
-            "and GPUs have no kernel. An export runs on one replica: without group_assignment "
-            "the sum becomes the identity; or leave the sum out in ModeKeys.PREDICT."
+            "and GPUs have no kernel. An export runs on one replica. Leave out group_assignment, "
+            "and the sum becomes the identity; or leave out the sum in ModeKeys.PREDICT."
         )
 
 

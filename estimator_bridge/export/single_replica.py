@@ -10,7 +10,7 @@ _SUM = "CrossReplicaSum"
 
 
 def is_sum_of_one(operation: tf.Operation) -> bool:
-    """Returns whether an operation sums the value of a single replica, and so changes nothing.
+    """Returns whether an operation is a sum over a single replica, which changes nothing.
 
     In an export, TensorFlow's CrossShardOptimizer and cross_replica_sum assume one replica. A
     program that sets the group assignment itself may sum over more.

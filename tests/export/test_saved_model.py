@@ -267,7 +267,7 @@ def test_what_is_asked_for_is_checked(tmp_path):
 
     fails({}, r"No valid modes for exporting found\. Got \[\]")
     fails({"train": None}, r"No valid modes .*\['train'\], with no function")
-    fails({"infer": raw, "test": raw}, r"No valid modes .*\['test'\] are no modes")
+    fails({"infer": raw, "test": raw}, r"No valid modes .*\['test'\] are not modes")
     fails({"infer": 3}, r"'infer' must be a function .*got 3")
     fails({"infer": raw}, r"'a'\] is '/not/there'.*no such file", assets_extra={"a": "/not/there"})
     fails({"infer": raw}, r"within .*assets\.extra, got '\.\./a'", assets_extra={"../a": __file__})
