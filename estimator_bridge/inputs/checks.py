@@ -30,7 +30,7 @@ def check_graph() -> None:
     """
     if tf.executing_eagerly():
         raise RuntimeError(
-            "This input_fn makes tensors of a graph, and there is no graph here. Pass the "
+            "This input_fn creates tensors in a graph, and there is no graph here. Pass the "
             "input_fn itself to estimator.train(input_fn), or call it within "
             "tf.Graph().as_default(). tf.data.Dataset.from_tensor_slices reads arrays eagerly."
         )
