@@ -36,7 +36,7 @@ class RecordReport:
     Attributes:
       records: the number of whole records.
       bytes: the size of the files.
-      files: their number.
+      files: the number of files.
       features: the features of each record, by name.
       findings: the problems, in the order of the files.
     """
@@ -49,7 +49,7 @@ class RecordReport:
 
     @property
     def is_good(self) -> bool:
-        """Whether a training can read the records; advice may remain."""
+        """Whether training can read the records; advice may remain."""
         return not any(finding.is_error for finding in self.findings)
 
 
@@ -97,7 +97,7 @@ def _found(paths: Paths) -> tuple[RecordFiles, list[Finding]]:
     ]
     if not listed:
         raise DataError(
-            f"{folder}: none of the {len(manifest.shards)} files that its manifest lists is there. "
+            f"{folder}: none of the {len(manifest.shards)} files that its manifest lists exists. "
             "Copy them again, or write the records again."
         )
     return RecordFiles(tuple(listed), {folder: manifest}), missing
@@ -124,8 +124,8 @@ def _checked(
         findings.append(
             Finding(
                 path,
-                f"not the file that was written: {whole} records and {size} bytes, want "
-                f"{shard.records} and {shard.bytes}, with another checksum. Copy it again.",
+                f"not the file that was written: {whole} records and {size} bytes with another "
+                f"checksum, want {shard.records} and {shard.bytes}. Copy it again.",
             )
         )
     elif not whole:

@@ -14,7 +14,7 @@ __all__ = ["Feature", "encode", "parse", "parsing_spec"]
 
 _INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "bool")
 _FLOATS = ("float16", "float32", "float64", "bfloat16")
-_RAW = "uint8"  # as its bytes: an integer in an Example takes up to two, and time to parse
+_RAW = "uint8"  # stored as bytes: an integer of an Example takes up to two, and time to parse
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,8 +22,9 @@ class Feature:
     """A feature of every record.
 
     Attributes:
-      dtype: as it is read: "int64", "float32", "string", or "uint8" for arrays of bytes.
-      shape: of one example; a first dimension of None differs among records.
+      dtype: the type of the parsed feature: "int64", "float32", "string", or "uint8" for arrays of
+        bytes.
+      shape: the shape of one example; a first dimension of None differs among records.
     """
 
     dtype: str
@@ -35,12 +36,12 @@ class Feature:
 
         Args:
           name: the feature's name, for errors.
-          dtype: of NumPy or TensorFlow. Integers are stored as int64, floats as float32, and
-            arrays of uint8 as bytes.
-          shape: of one example; only its first dimension may be None.
+          dtype: a type of NumPy or TensorFlow. Integers are stored as int64, floats as float32,
+            and arrays of uint8 as bytes.
+          shape: the shape of one example; only its first dimension may be None.
 
         Raises:
-          ValueError: no Example can hold that.
+          ValueError: an Example cannot hold values of that type or shape.
         """
         kind = tf.as_dtype(dtype).name if not _is_text(dtype) else "string"
         dims = tuple(shape)
@@ -86,11 +87,11 @@ class Feature:
         return tf.reshape(tf.io.decode_raw(parsed, tf.uint8), [*batch, *self.shape])
 
     def encoded(self, name: str, value: Any) -> tf.train.Feature:
-        """Returns the value of one example as protocol buffer.
+        """Returns the value of one example as a protocol buffer.
 
         Args:
           name: the feature's name, for errors.
-          value: of the feature's shape.
+          value: a value with the feature's shape.
 
         Raises:
           ValueError: the value has another shape.
@@ -101,7 +102,7 @@ class Feature:
         ):
             raise ValueError(
                 f"feature {name!r} has the shape {list(array.shape)}, want {list(self.shape)} as "
-                "in the records before. Every record needs the same features and shapes."
+                "in earlier records. Every record needs the same features and shapes."
             )
         if self.dtype == _RAW:
             content = np.ascontiguousarray(array, np.uint8).tobytes()
@@ -123,8 +124,8 @@ def encode(features: Mapping[str, Feature], values: Mapping[str, Any]) -> bytes:
     """
     if set(values) != set(features):
         raise ValueError(
-            f"a record has the features {sorted(values)}, want {sorted(features)} as in the "
-            "records before."
+            f"a record has the features {sorted(values)}, want {sorted(features)} as in earlier "
+            "records."
         )
     feature = {name: kind.encoded(name, values[name]) for name, kind in features.items()}
     example = tf.train.Example(features=tf.train.Features(feature=feature))
@@ -140,11 +141,11 @@ def parse(features: Mapping[str, Feature], records: tf.Tensor) -> dict[str, tf.T
     """Parses serialized examples.
 
     Args:
-      features: by name.
-      records: strings: [] for one example, [batch] for several, which is faster.
+      features: the features of each record, by name.
+      records: strings of shape [] for one example, or [batch] for several, which is faster.
 
     Returns:
-      Tensors by name: of one example, or [batch, ...].
+      Tensors by name, of one example or of shape [batch, ...].
     """
     is_batch = records.shape.rank == 1
     function = tf.io.parse_example if is_batch else tf.io.parse_single_example

@@ -20,7 +20,7 @@ __all__ = ["Paths", "RecordFiles", "find_records"]
 Paths = Union[str, "os.PathLike[str]", Sequence[str]]
 
 _PATTERN = "*?["
-# Files that folders of records have beside them.
+# Files that folders of records may also have.
 _BESIDE = (".json", ".md", ".txt", ".crc")
 _FEW = 3
 
@@ -54,13 +54,13 @@ def find_records(paths: Paths) -> RecordFiles:
     """Finds record files, and checks their sizes and first bytes.
 
     Args:
-      paths: a folder, a file or a pattern such as "gs://bucket/train-*"; or a list of them. A
-        folder with a manifest has exactly the files that it lists; in another one, each file must
-        be one of records. Names that start with "." or "_", and text files, are ignored.
+      paths: a folder, a file or a pattern such as "gs://bucket/train-*"; or a list of them. In a
+        folder with a manifest, the files are those that it lists. In a folder without one, each
+        file must contain records. Names that start with "." or "_", and text files, are ignored.
 
     Raises:
-      DataError: nothing was found; a folder is mixed or was not written to its end; a file is none
-        of records, or has another size than its manifest says.
+      DataError: nothing was found; a folder is mixed or incomplete; a file does not contain
+        records, or its size differs from that in its manifest.
     """
     given = [os.fspath(paths)] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if not given:
@@ -69,7 +69,7 @@ def find_records(paths: Paths) -> RecordFiles:
     manifests = {}
     for path in map(os.fspath, given):
         if tf.io.gfile.isdir(path):
-            path = path.rstrip("/") or path  # noqa: PLW2901 - as it is in the files' paths
+            path = path.rstrip("/") or path  # noqa: PLW2901 - the files' paths have no "//"
             manifest, files = _in_folder(path)
             if manifest:
                 manifests[path] = manifest
@@ -127,8 +127,8 @@ def _check_sizes(folder: str, manifest: Manifest) -> None:
         if size != shard.bytes:
             raise DataError(
                 f"{path}: damaged: it has {size} bytes, want {shard.bytes} as {MANIFEST} says. "
-                f"`estimator-bridge data check {folder}` tells which record is the first damaged "
-                "one. Copy the file again, or remove the folder and write the records again."
+                f"`estimator-bridge data check {folder}` reports the first damaged record. Copy "
+                "the file again, or remove the folder and write the records again."
             )
 
 
@@ -140,6 +140,6 @@ def _check_kind(place: str, files: Sequence[str]) -> None:
     if len(wrong) == len(files):
         raise DataError(f"{path}: not a TFRecord file: {why}. Name files of records.")
     raise DataError(
-        f"{place}: mixed: {len(wrong)} of {len(files)} files are none of records, the first "
+        f"{place}: mixed: {len(wrong)} of {len(files)} files are not TFRecord files, the first "
         f"{path}: {why}. Move them away, or name a pattern that leaves them out."
     )

@@ -1,9 +1,9 @@
 """The framing of a TFRecord file: where each record begins, read without the records' content.
 
 A record is its length (8 bytes), the length's checksum (4), the content, and the content's checksum
-(4). Checksums are CRC-32C, rotated and shifted by a constant. TensorFlow checks contents; this
-module checks lengths, which tell where a damaged record begins, and whether a file is one of
-records at all.
+(4). Checksums are CRC-32C, rotated and shifted by a constant. TensorFlow checks contents. This
+module checks lengths: they show where a damaged record begins, and whether a file contains records
+at all.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Damage:
 
 
 def walk(path: str) -> Iterator[int | Damage]:
-    """Yields the length of each record's content, and at the end the damage, if there is one."""
+    """Yields the length of each record's content, and at the end the damage, if any."""
     size = int(tf.io.gfile.stat(path).length)
     offset = record = 0
     with tf.io.gfile.GFile(path, "rb") as file:
@@ -102,7 +102,7 @@ def offset_of(path: str, count: int) -> int:
 
 
 def begins_as_records(path: str) -> str | None:
-    """Returns why a file is none of records, by its first bytes; None if it is one, or empty."""
+    """Returns why a file is not a TFRecord file, by its first bytes; None if it is, or is empty."""
     with tf.io.gfile.GFile(path, "rb") as file:
         header = file.read(HEADER)
     if not header or _length(header) is not None:
@@ -123,7 +123,7 @@ def _bad_header(header: bytes) -> str:
         return "compressed by gzip, which this reader does not decompress: decompress the file"
     if len(header) < HEADER:
         return f"cut short within the {HEADER} bytes of a record's header"
-    return f"the header {header.hex(' ')} is none of a TFRecord"
+    return f"the header {header.hex(' ')} is not that of a TFRecord"
 
 
 def _crc32c(content: bytes) -> int:

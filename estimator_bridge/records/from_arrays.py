@@ -24,12 +24,12 @@ def from_arrays(arrays: Mapping[str, Any], seed: int | None = None) -> Source:
     """Returns the examples of arrays as records.
 
     Args:
-      arrays: by feature name; their first dimension counts the examples.
-      seed: of the order in which they are written; None keeps theirs. Shuffle examples that are
-        sorted by label, because a training shuffles only what is in its buffer.
+      arrays: arrays by feature name; their first dimension counts the examples.
+      seed: the seed of the order in which examples are written; None keeps the order. Shuffle
+        examples that are sorted by label, because training shuffles only within its buffer.
 
     Raises:
-      DataError: the arrays are empty, or of different lengths.
+      DataError: the arrays are empty, or their lengths differ.
       ValueError: a type cannot be stored.
     """
     if not arrays:
@@ -56,15 +56,15 @@ def from_dataset(dataset: tf.data.Dataset) -> Source:
     """Returns the elements of a dataset as records, in its order.
 
     Args:
-      dataset: of single examples: a dict of tensors; a pair of (features, labels), of which the
-        labels become the feature "labels", and features without names "features"; or a tensor,
-        "features". It must yield the same elements in each iteration: the writer iterates once to
-        count them, and again to continue after it was stopped. Shuffle with a seed and
-        ``reshuffle_each_iteration=False``.
+      dataset: a Dataset of single examples. An element is a dict of tensors; a pair (features,
+        labels), whose labels become the feature "labels", and whose features without names become
+        "features"; or a tensor, which becomes "features". The dataset must yield the same elements
+        in each iteration: the writer iterates once to count them, and again to continue after it
+        was stopped. Shuffle with a seed and ``reshuffle_each_iteration=False``.
 
     Raises:
-      DataError: it is empty or infinite.
-      ValueError: its elements cannot be stored.
+      DataError: the dataset is empty or infinite.
+      ValueError: the elements cannot be stored.
     """
     if not isinstance(dataset, tf.data.Dataset):
         raise ValueError(
@@ -120,7 +120,7 @@ def _named(element: Any) -> dict[str, Any]:
         first, labels = element
         flat = _named(first)
         if _PAIR[1] in flat:
-            raise ValueError(f"the features have one named {_PAIR[1]!r}, as the labels. Rename it.")
+            raise ValueError(f"a feature is named {_PAIR[1]!r}, like the labels. Rename it.")
         flat[_PAIR[1]] = labels
     else:
         flat = {_PAIR[0]: element}
@@ -128,6 +128,6 @@ def _named(element: Any) -> dict[str, Any]:
     if nested:
         raise ValueError(
             f"a dataset's elements must be a tensor, a dict of tensors, or (features, labels) of "
-            f"them; {nested} have parts of their own. Map them to one flat dict."
+            f"them; {nested} are nested. Map the elements to one flat dict."
         )
     return flat

@@ -17,7 +17,7 @@ from estimator_bridge.records.source import Source, mean_size
 
 __all__ = ["from_csv"]
 
-# From the narrowest type: a column has the first that all of its cells fit.
+# From the narrowest type: a column has the first type that all of its cells fit.
 _TYPES: tuple[tuple[str, Callable[[str], Any]], ...] = (
     ("int64", int),
     ("float32", lambda cell: float(cell) if cell else math.nan),
@@ -30,7 +30,7 @@ _INT64 = 1 << 63
 def from_csv(path: str, types: Mapping[str, str] | None = None) -> Source:
     """Returns the rows of a CSV file as records, in their order.
 
-    All of the file is read once to find the columns' types: int64 if every cell is a whole number,
+    The file is read once to find the columns' types: int64 if every cell is a whole number,
     float32 if every cell is a number or empty (which becomes NaN), else string.
 
     Args:
@@ -99,13 +99,13 @@ def _header(path: str) -> list[str]:
     doubled = sorted({name for name in names if names.count(name) > 1 or not name})
     if doubled:
         raise DataError(
-            f"{path}, line 1: the header needs a name of its own for each column, got {names}."
+            f"{path}, line 1: the header needs a different name for each column, got {names}."
         )
     return names
 
 
 def _rows(path: str, names: list[str]) -> Iterator[tuple[int, list[str]]]:
-    """Yields each row with its line; empty lines are no rows."""
+    """Yields each row with its line number; empty lines are skipped."""
     with _opened(path) as reader:
         next(reader)
         for row in filter(None, reader):

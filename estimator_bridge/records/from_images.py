@@ -23,16 +23,16 @@ _FEW = 3
 def from_images(folder: str, seed: int | None = 0) -> Source:
     """Returns the images of a folder as records of "image" and "label".
 
-    "image" is the file's content, as it is. "label" is the number of its sub-folder, in the order
-    of the names, which the manifest lists as classes.
+    "image" is the unchanged content of the file. "label" is the number of its sub-folder, in the
+    order of the names, which the manifest lists as classes.
 
     Args:
-      folder: local, or on an object store. It has a sub-folder for each class, and each of them
-        has image files (JPEG, PNG, GIF, BMP) only. Names that start with "." are ignored.
-      seed: of the order in which the images are written; None keeps them sorted by class.
+      folder: a folder, local or on an object store. It has a sub-folder for each class, which
+        contains only image files (JPEG, PNG, GIF, BMP). Names that start with "." are ignored.
+      seed: the seed of the order in which images are written; None keeps them sorted by class.
 
     Raises:
-      DataError: the folder is missing, empty or mixed. A damaged image raises it when it is read.
+      DataError: the folder is missing, empty or mixed. Reading a damaged image also raises it.
     """
     folder = os.fspath(folder)
     classes, files = _listed(folder)
@@ -64,8 +64,8 @@ def _listed(folder: str) -> tuple[tuple[str, ...], list[tuple[str, int]]]:
         raise DataError(f"{folder}: empty. Put the images of each class into a sub-folder of it.")
     if beside:
         raise DataError(
-            f"{folder}: mixed: {len(classes)} sub-folders of classes, and beside them "
-            f"{_few(beside)}. Move the files into a class's sub-folder, or away."
+            f"{folder}: mixed: {len(classes)} sub-folders of classes, and also "
+            f"{_few(beside)}. Move the files into the sub-folder of a class, or out of the folder."
         )
     files, others = [], []
     for label, name in enumerate(classes):
@@ -76,14 +76,14 @@ def _listed(folder: str) -> tuple[tuple[str, ...], list[tuple[str, int]]]:
         files += [(path, label) for path in found]
     if others:
         raise DataError(
-            f"{folder}: mixed: {_few(others)} are no images. Want files that end in "
+            f"{folder}: mixed: {_few(others)} are not images. Want files that end in "
             f"{', '.join(_ENDINGS)}, directly in the sub-folder of their class."
         )
     return tuple(classes), files
 
 
 def _content(path: str) -> bytes:
-    """Returns an image's file, which is decoded once: a damaged one would stop a training."""
+    """Returns the content of an image's file, and checks it: damage would stop a training."""
     with tf.io.gfile.GFile(path, "rb") as file:
         content = file.read()
     try:

@@ -17,19 +17,20 @@ from estimator_bridge.records.files import Paths, RecordFiles, find_records
 
 __all__ = ["input_fn"]
 
-# Files that one host reads at the same time.
+# The number of files that one host reads at the same time.
 _PARALLEL_FILES = 16
 _SHUFFLED = 10_000
-# Bytes that are read at once. TensorFlow logs a line if nothing is said.
+# The number of bytes per read. TensorFlow logs a line if it is not set.
 _BUFFER = 1 << 20
 _ALL = tf.data.AUTOTUNE
-# Examples decoded at the same time. AUTOTUNE begins with fewer and was slower on two busy cores.
+# The number of examples decoded at the same time. AUTOTUNE begins with fewer and was slower on two
+# busy cores.
 _CORES = os.cpu_count() or 1
 
 
 @dataclasses.dataclass(frozen=True)
 class _Reading:
-    """How records are read: see `input_fn`."""
+    """The options of reading records; see `input_fn`."""
 
     training: bool
     label: str | None
@@ -64,35 +65,36 @@ def input_fn(
         train = eb.records.input_fn("gs://bucket/train", training=True, label="label")
         test = eb.records.input_fn("gs://bucket/test", training=False, label="label")
 
-    In training, 16 files are read at once, records come in whichever order they are ready, and the
-    input repeats. Each host reads files of its own. With a seed, the order is the same in each run.
-    In evaluation and prediction each record comes once, in the order of the files.
+    In training, 16 files are read at once, records come in the order in which they are ready, and
+    the input repeats. Each host reads different files. With a seed, the order is the same in each
+    run. In evaluation and prediction, each record comes once, in the order of the files.
 
     Args:
       paths: a folder, a file or a pattern, local or on an object store; or a list of them.
       training: whether to shuffle, repeat, and drop a last batch that is not full.
-      batch_size: of the batches if the estimator gives none as ``params["batch_size"]``, which
-        `TPUEstimator` always does.
-      features: as for ``tf.io.parse_example``; needed where a folder has no manifest.
-      label: the feature that becomes the labels; None: there are only features.
-      decode: called with one example, before batches are made: ``decode(features)``, or
-        ``decode(features, label)`` if there are labels, which prediction leaves out. For images and
-        augmentation. Without it, whole batches are parsed at once, which is faster.
+      batch_size: the batch size if the estimator passes no ``params["batch_size"]``; `TPUEstimator`
+        always passes one.
+      features: the argument of ``tf.io.parse_example``; required if a folder has no manifest.
+      label: the feature that becomes the labels; None for features only.
+      decode: called with one example, before batching: ``decode(features)``, or
+        ``decode(features, label)`` if there are labels, which prediction leaves out. Use it for
+        images and augmentation. Without it, batches are parsed at once, which is faster.
       transform: called with a batch, in the same way.
-      shuffle: the number of records of the buffer from which training draws.
-      seed: of the order of files and records in training; None: another in each run.
-      cache: whether records are kept in memory after the first pass over them.
+      shuffle: the number of records in the buffer from which training draws.
+      seed: the seed of the order of files and records in training; None for another order in each
+        run.
+      cache: whether to keep records in memory after the first pass over them.
 
     Returns:
       A function of ``params``, ``mode`` and ``input_context``, all optional, that returns a Dataset
-      of batches: (features, labels), or features. A batch is what the estimator asks for by
-      ``params["batch_size"]``: a host's, or, with per-core input, a replica's.
+      of batches: (features, labels), or features. A batch has ``params["batch_size"]`` examples: it
+      is a host's batch or, with per-core input, a replica's.
 
     Raises:
-      DataError: the files are missing, damaged or mixed; no feature has the label's name; or
-        nothing says what the features are. When called: there are fewer files than hosts.
-      ValueError: `batch_size` or `shuffle` is no positive whole number; when called, nothing gives
-        a batch size.
+      DataError: the files are missing, damaged or mixed; no feature has the label's name; or the
+        features are not known. When called: there are fewer files than hosts.
+      ValueError: `batch_size` or `shuffle` is not a positive whole number. When called: there is no
+        batch size.
     """
     if batch_size is not None:
         check_batch_size(batch_size, "input_fn(batch_size=...)")
@@ -180,8 +182,8 @@ def _parser(
     described: Mapping[str, Feature] | None = None if given else files.features
     if not given and described is None:
         raise DataError(
-            f"{files.paths[0]}: nothing says which features its records have: their folder was "
-            "read without a manifest. Pass features={'name': tf.io.FixedLenFeature(...)}. "
+            f"{files.paths[0]}: the features of its records are not known: its folder was read "
+            "without a manifest. Pass features={'name': tf.io.FixedLenFeature(...)}. "
             "`estimator-bridge data show` lists the features that records have."
         )
     names = sorted(given or described or ())
@@ -204,10 +206,10 @@ def _parser(
 
 
 def _part(params: Any, context: tf.distribute.InputContext | None) -> tuple[int, int]:
-    """Returns which part of the files this call reads, and of how many.
+    """Returns the number of the part of the files that this call reads, and the number of parts.
 
-    A TPU's hosts, or its replicas with PER_SHARD_V1, are told by ``params["context"]``; workers
-    that train together by ``input_context``.
+    ``params["context"]`` counts a TPU's hosts, or its replicas with PER_SHARD_V1;
+    ``input_context`` counts workers that train together.
     """
     tpu = params["context"] if params and "context" in params else None
     if tpu is not None:
@@ -223,7 +225,7 @@ def _files_of(files: RecordFiles, part: int, parts: int) -> list[str]:
     if len(files.paths) < parts:
         raise DataError(
             f"{len(files.paths)} files of records cannot be divided among {parts} readers (hosts, "
-            f"workers or cores): each needs files of its own. Write at least {parts} files: "
+            f"workers or cores): each needs at least one file. Write at least {parts} files: "
             f"estimator-bridge data write ... --shards {max(parts, 8)}."
         )
     return own

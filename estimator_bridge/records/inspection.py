@@ -1,4 +1,4 @@
-"""Examines records: their features, as they are, and each place where one is damaged or differs."""
+"""Examines records: their features, and the places where records are damaged or differ."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Finding:
       path: the file or folder.
       message: the problem, and the next step.
       offset: the byte at which the record begins, if the problem is in one.
-      is_error: whether a training would fail or learn from wrong data; else it would be slow.
+      is_error: whether training would fail or learn from wrong data; otherwise it would be slow.
     """
 
     path: str
@@ -44,11 +44,11 @@ class Finding:
 
 @dataclasses.dataclass(frozen=True)
 class Labels:
-    """What the labels of records must be.
+    """The valid labels of records.
 
     Attributes:
-      feature: their feature.
-      classes: the number of classes; labels go from 0 to one less.
+      feature: the feature with the labels.
+      classes: the number of classes; labels are from 0 to classes - 1.
     """
 
     feature: str
@@ -56,7 +56,7 @@ class Labels:
 
 
 def damage_in(path: str) -> tuple[int, Damage | None]:
-    """Reads all of a file; returns the number of whole records, and the first damage.
+    """Reads a whole file; returns the number of whole records, and the first damage.
 
     Raises:
       OSError: the file cannot be read.
@@ -122,9 +122,9 @@ def misfits(
 
     Args:
       path: the file.
-      features: of each record.
-      records: the number of whole records at its start; no other is read.
-      labels: what the labels must be, if that is to be checked.
+      features: the features of each record, by name.
+      records: the number of whole records at the start of the file; others are not read.
+      labels: the valid labels; None to check no labels.
     """
     spec = parsing_spec(features)
     batches = tf.data.TFRecordDataset(path).take(records).batch(_BATCH)
@@ -240,6 +240,6 @@ def _example(path: str, record: bytes) -> tf.train.Example:
         return tf.train.Example.FromString(record)
     except Exception as error:  # protobuf's own type has moved between releases
         raise DataError(
-            f"{os.fspath(path)}: its records are no tf.train.Example: {error}. Read them with "
+            f"{os.fspath(path)}: its records are not tf.train.Examples: {error}. Read them with "
             "tf.data.TFRecordDataset, and parse them as they were written."
         ) from error

@@ -20,7 +20,7 @@ def kaggle_bucket(dataset: str | None = None, environ: Mapping[str, str] | None 
     notebook's machine only.
 
     Args:
-      dataset: the name of its folder in the notebook's input; None: the only data set attached.
+      dataset: the name of its folder in the notebook's input; None for the only attached data set.
       environ: environment variables; by default this process's.
 
     Raises:
@@ -36,7 +36,7 @@ def kaggle_bucket(dataset: str | None = None, environ: Mapping[str, str] | None 
                 "this Kaggle machine does not have: its TPU is attached to it and reads local "
                 f"files. Read {_INPUT}/{dataset or 'NAME'} instead."
                 if here
-                else "only Kaggle's notebooks have, and this is none. Name the records by a folder "
+                else "only Kaggle's notebooks have; this is not one. Name the records by a folder "
                 "or by their own gs:// address."
             )
         )

@@ -24,10 +24,10 @@ class Listing:
     """The contents of record files.
 
     Attributes:
-      records: their number.
+      records: the number of records.
       bytes: the size of the files.
-      files: their number.
-      features: by name.
+      files: the number of files.
+      features: the features of each record, by name.
       classes: the names of the labels, if the manifest has them.
       examples: the first records.
     """
@@ -59,7 +59,7 @@ def describe(paths: Paths, examples: int = 1) -> Listing:
       examples: the number of records to show.
 
     Raises:
-      DataError: there are none, or the files are mixed or incomplete.
+      DataError: there are no records, or the files are mixed or incomplete.
     """
     with eager_mode():
         found = find_records(paths)

@@ -86,7 +86,7 @@ class Manifest:
         """Returns the manifest of a text.
 
         Raises:
-          DataError: the text is no manifest, or one of a later version.
+          DataError: the text is not a manifest, or is one of a later version.
         """
         try:
             content = json.loads(text)
@@ -105,7 +105,7 @@ class Manifest:
             ) from error
         raise DataError(
             f"{path}: a manifest of format {version!r}, want {_FORMAT}. A later estimator_bridge "
-            "wrote it: install that one, or write the records again."
+            "wrote it: install that version, or write the records again."
         )
 
 
@@ -116,7 +116,7 @@ def read_manifest(folder: str) -> Manifest | None:
       The manifest; None if the folder has none.
 
     Raises:
-      DataError: it is damaged.
+      DataError: the manifest is damaged.
     """
     path = os.path.join(folder, MANIFEST)
     if not tf.io.gfile.exists(path):

@@ -14,7 +14,7 @@ _EVERY_SECS = 0.5
 
 @dataclasses.dataclass(frozen=True)
 class Progress:
-    """How far a write has come.
+    """The progress of a write.
 
     Attributes:
       records: the number of records written, including those of an earlier run.
@@ -36,7 +36,7 @@ class ProgressLine:
 
     Args:
       stream: where to write; by default stderr.
-      clock: returns seconds.
+      clock: returns the time in seconds.
     """
 
     def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic):

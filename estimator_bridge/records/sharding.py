@@ -6,8 +6,8 @@ import math
 
 __all__ = ["LARGEST", "SMALLEST", "shards_for"]
 
-# Bytes of a file. A smaller one costs an object store more to open than to read; a larger one
-# leaves too few files to read in parallel and to divide among hosts.
+# Bytes per file. An object store takes longer to open a smaller file than to read it. Larger files
+# are too few to read in parallel and to divide among hosts.
 SMALLEST, LARGEST = 10_000_000, 100_000_000
 # Enough for 16 readers on each of 4 hosts, and a multiple of every usual number of hosts.
 _USUAL = 64
@@ -23,7 +23,7 @@ def shards_for(total_bytes: int, records: int | None = None) -> int:
 
     Args:
       total_bytes: the size of all records, in bytes.
-      records: their number, if known: no file stays empty.
+      records: the number of records, if known, so that no file stays empty.
 
     Raises:
       ValueError: a number is negative.

@@ -28,7 +28,7 @@ class Source:
       records: the number of records.
       bytes: the estimated size of all records, which decides the number of files.
       features: the features of each record, by name.
-      read: returns the serialized records from a number on, equal in each call.
+      read: returns the serialized records from a given one on; the same in each call.
       classes: the names of the labels 0, 1, ...; empty if they have none.
     """
 
@@ -42,8 +42,8 @@ class Source:
     def checksum(self) -> int:
         """Returns a checksum of the kind, the number and the first of the records.
 
-        A stopped write continues only if it is unchanged: another source, or a dataset that is
-        shuffled anew each time, would lose records and repeat others.
+        A stopped write continues only if the checksum is unchanged: another source, or a dataset
+        that is reshuffled each time, would lose some records and repeat others.
         """
         head = f"{self.kind} {self.records} {dict(self.features)} {self.classes}".encode()
         crc32 = zlib.crc32(head)

@@ -23,8 +23,8 @@ class Unfinished:
     Attributes:
       source: the checksum of its source.
       count: the number of shards planned.
-      name: the start of their names.
-      shards: those that are finished, in order.
+      name: the start of the shards' names.
+      shards: the finished shards, in order.
     """
 
     source: int
@@ -41,7 +41,7 @@ def read_unfinished(folder: str) -> Unfinished:
     """Reads the note of a folder that has one.
 
     Raises:
-      DataError: it is damaged.
+      DataError: the note is damaged.
     """
     path = os.path.join(folder, UNFINISHED)
     with tf.io.gfile.GFile(path) as file:

@@ -1,8 +1,8 @@
 """Writes records as shards with a manifest: each file whole or not at all, and resumable.
 
-A shard is written under a temporary name, synced, and renamed. A note of the finished shards is
-kept beside them until the manifest, which is written last, takes its place. So a folder with a
-manifest is complete, and a second run after a kill goes on with the next shard.
+A shard is written under a temporary name, synced, and renamed. A note lists the finished shards
+until the manifest, which is written last, replaces it. So a folder with a manifest is complete, and
+a second run after a kill continues with the next shard.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ def write(
 ) -> Manifest:
     """Writes records into a folder, as TFRecord files and a manifest.
 
-    A run that was stopped is continued by the same call: finished files stay, and the result has
-    the same bytes as without the stop. If all of it is there already, nothing is written.
+    The same call continues a run that was stopped: finished files stay, and the result has the
+    same bytes as without the stop. If the folder is complete, nothing is written.
 
     Args:
       source: the records: from `from_images`, `from_arrays`, `from_csv` or `from_dataset`.
       folder: the folder, local or on an object store; it is created. Write each split of the data
-        into a folder of its own.
+        into a separate folder.
       shards: the number of files; by default `shards_for` the source's size.
       name: the start of the files' names.
       progress: called with the `Progress` after each record; `ProgressLine()` shows it.
@@ -57,7 +57,7 @@ def write(
     Raises:
       DataError: the folder holds something else, or a part of another source.
       DiskFullError: the records do not fit on the disk; finished files stay, for a later run.
-      ValueError: `shards` is no positive whole number, or is greater than the number of records.
+      ValueError: `shards` is not a positive whole number, or exceeds the number of records.
     """
     folder = os.fspath(folder)
     count = _count(source, shards)
@@ -92,10 +92,10 @@ def _count(source: Source, shards: int | None) -> int:
 def _begun(
     folder: str, source: Source, checksum: int, count: int, name: str
 ) -> Unfinished | Manifest:
-    """Returns the state of the folder: nothing, a part, or all of it.
+    """Returns the state of the folder: empty, incomplete or complete.
 
     Raises:
-      DataError: it holds something else.
+      DataError: the folder holds something else.
     """
     there = set(tf.io.gfile.listdir(folder))
     if MANIFEST in there:
@@ -150,7 +150,7 @@ def _write_rest(
     begun: Unfinished,
     progress: Callable[[Progress], object] | None,
 ) -> tuple[Shard, ...]:
-    """Writes the shards that are not finished, and returns all."""
+    """Writes the shards that are not finished, and returns all shards."""
     done = list(begun.shards)
     written = sum(shard.records for shard in done)
     size = 0
@@ -202,7 +202,7 @@ def _replace(folder: str, name: str, text: str) -> None:
 
 
 def _sync(path: str) -> None:
-    """Makes a local file or folder durable; an object store's are when they are closed."""
+    """Makes a local file or folder durable; an object store does so when a file is closed."""
     if "://" in path:
         return
     descriptor = os.open(path or ".", os.O_RDONLY)
@@ -229,7 +229,7 @@ def _only_writer(folder: str) -> Iterator[None]:
     """Holds a lock on a local folder, which the system releases when the process ends.
 
     Raises:
-      DataError: another process writes there.
+      DataError: another process writes into the folder.
     """
     if "://" in folder:
         yield

@@ -63,7 +63,7 @@ def test_a_damaged_length_is_not_followed(tmp_path):
 
 
 def _header(path, begin):
-    return f"the header {path.read_bytes()[begin : begin + 12].hex(' ')} is none of a TFRecord"
+    return f"the header {path.read_bytes()[begin : begin + 12].hex(' ')} is not that of a TFRecord"
 
 
 @pytest.mark.parametrize("where", ["content", "checksum", "header"])
@@ -213,7 +213,7 @@ def test_wrong_usage_is_one_line(tmp_path, monkeypatch, capsys, arguments, messa
 
 
 def test_kaggles_lookup(monkeypatch, capsys):
-    with pytest.raises(DataError, match="only Kaggle's notebooks have, and this is none"):
+    with pytest.raises(DataError, match="only Kaggle's notebooks have; this is not one"):
         records.kaggle_bucket("flowers", environ={})
     with pytest.raises(DataError, match="Read /kaggle/input/flowers instead"):
         records.kaggle_bucket("flowers", environ={"KAGGLE_KERNEL_RUN_TYPE": "Interactive"})

@@ -130,7 +130,7 @@ def test_types_can_be_given(tmp_path):
     [
         ("", None, r"table\.csv: empty. Want a header"),
         ("a,b\n", None, "no rows below the header"),
-        ("a,a\n1,2\n", None, r"line 1: the header needs a name of its own for each column"),
+        ("a,a\n1,2\n", None, r"line 1: the header needs a different name for each column"),
         ("a,b\n1,2\n3\n", None, r"line 3: 1 cells, want 2"),
         ("a,b\n1,2\n3,x\n", {"b": "int64"}, r"line 3: column 'b' has 'x', want int64"),
         ("a\n1\n9223372036854775808\n", {"a": "int64"}, r"line 3: column 'a' has '9223372"),
