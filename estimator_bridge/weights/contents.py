@@ -24,7 +24,7 @@ _KERAS_SLOTS = frozenset(
 )  # fmt: skip
 _KERAS_AVERAGE = "average"
 _STEPS = ("global_step", "save_counter")
-# Single numbers of optimizers, without their scope and the number of a second one.
+# Scalars of optimizers, without their scope and without the suffix of a second optimizer.
 _OF_OPTIMIZERS = ("beta1_power", "beta2_power")
 _OF_KERAS_OPTIMIZERS = ("iteration", "learning_rate")
 _OBJECT_VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"
@@ -35,11 +35,11 @@ class Kind(enum.Enum):
     """The purpose of a variable."""
 
     WEIGHT = "weight"
-    AVERAGE = "average"  # of a weight over the steps, which programs evaluate with
-    SLOT = "slot"  # of an optimizer, for one weight
-    OPTIMIZER = "optimizer"  # one of an optimizer's numbers
+    AVERAGE = "average"  # the average of a weight over the steps, used in evaluation
+    SLOT = "slot"  # an optimizer's variable for one weight
+    OPTIMIZER = "optimizer"  # a scalar of an optimizer
     STEP = "step"
-    OTHER = "other"  # no numbers: the graph of objects, strings
+    OTHER = "other"  # not numeric: the graph of objects, strings
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,14 +62,14 @@ class Variable:
 
 
 def find_checkpoint(path: str) -> str:
-    """Returns the checkpoint of a model_dir, of a SavedModel, or the one that is named.
+    """Returns the prefix of the checkpoint that a path stands for.
 
     Args:
-      path: a model_dir, whose latest checkpoint counts; a SavedModel's folder; or a checkpoint's
-        prefix, such as "model_dir/model.ckpt-100".
+      path: a model_dir, for its latest checkpoint; a SavedModel's folder; or a checkpoint's prefix,
+        such as "model_dir/model.ckpt-100".
 
     Raises:
-      CheckpointError: there is none, or it is damaged.
+      CheckpointError: there is no checkpoint, or it is damaged.
     """
     path = os.fspath(path)
     if not tf.io.gfile.isdir(path):
@@ -95,7 +95,7 @@ def list_weights(path: str) -> tuple[Variable, ...]:
       path: see `find_checkpoint`.
 
     Raises:
-      CheckpointError: there is none, or it is damaged.
+      CheckpointError: there is no checkpoint, or it is damaged.
     """
     reader = check_intact(find_checkpoint(path))
     shapes, dtypes = reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map()

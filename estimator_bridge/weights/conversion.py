@@ -24,7 +24,7 @@ _CONVERTED = (Kind.WEIGHT, Kind.AVERAGE)
 
 @dataclasses.dataclass(frozen=True)
 class _Format:
-    """A format: the end of its files' names, and its functions."""
+    """A file format: the ending of its files' names, and its functions."""
 
     ending: str
     write: Callable[[str, Mapping[str, np.ndarray]], None]
@@ -42,7 +42,7 @@ FORMATS: Mapping[str, _Format] = {
 
 @dataclasses.dataclass(frozen=True)
 class Converted:
-    """What was written.
+    """The result of a conversion.
 
     Attributes:
       path: the file.
@@ -73,11 +73,11 @@ def convert(
       to: "safetensors", "npz" or "keras".
       output: the file; by default the checkpoint's name with the format's ending, in the current
         folder.
-      table: other names, and orders of dimensions: see `read_table`.
-      everything: whether an optimizer's variables and the step are written too.
+      table: new names and orders of dimensions; see `read_table`.
+      everything: whether to write an optimizer's variables and the step too.
 
     Returns:
-      What was written, and what was left out.
+      The variables that were written, and those that were left out.
 
     Raises:
       CheckpointError: there is no checkpoint, or it is damaged.
@@ -85,7 +85,7 @@ def convert(
         output exists.
       DiskFullError: the disk is full; no part of the file is left.
       ImportError: the format's package is not installed.
-      ValueError: there is no such format.
+      ValueError: the format is unknown.
     """
     if to not in FORMATS:
         raise ValueError(f"there is no format {to!r}. Choose one of {', '.join(FORMATS)}.")

@@ -1,8 +1,8 @@
 """Arrays in the HDF5 file that Keras loads by name: `model.load_weights(path, by_name=True)`.
 
 Keras finds a layer's group by the layer's name, and assigns the group's arrays to the layer's
-weights in order. A checkpoint has no order, so the arrays of a layer are put into the order in
-which Keras' own layers make them.
+weights in order. A checkpoint has no order, so the arrays of a layer are sorted into the order in
+which Keras' own layers create them.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from estimator_bridge.errors import DataError
 
 __all__ = ["check_names", "read", "write"]
 
-# Weights of Keras' layers, in the order in which every layer that has them makes them. Those that
-# training does not change come last, as in `layer.weights`.
+# Weights of Keras' layers, in the order in which each layer creates them. Weights that training
+# does not change come last, as in `layer.weights`.
 _ORDER = (
     "embeddings",
     "depthwise_kernel",
@@ -33,7 +33,7 @@ _PARTS = 2
 
 
 def check_names(names: list[str]) -> None:
-    """Checks that each variable can be given to a layer's weight.
+    """Checks that each variable can be assigned to a layer's weight.
 
     Raises:
       DataError: a name has no layer, or the order of a layer's weights is not known.
@@ -42,7 +42,7 @@ def check_names(names: list[str]) -> None:
 
 
 def write(path: str, values: Mapping[str, np.ndarray]) -> None:
-    """Writes arrays, by name: the layer's name, "/", and the weight's.
+    """Writes arrays by name: the layer's name, "/", and the weight's name.
 
     Raises:
       DataError: see `check_names`.
@@ -80,7 +80,7 @@ def _layers(names: list[str]) -> dict[str, list[str]]:
         if not layer or not weight:
             raise DataError(
                 f"--to keras: the variable {name!r} is in no layer: want names such as "
-                "dense/kernel. Rename it by --table, or leave it out there by '-'."
+                "dense/kernel. Rename it with --table, or leave it out there with '-'."
             )
         layers.setdefault(layer, []).append(name)
     for layer, found in layers.items():

@@ -10,7 +10,7 @@ __all__ = ["read", "write"]
 
 
 def write(path: str, values: Mapping[str, np.ndarray]) -> None:
-    """Writes arrays, by name."""
+    """Writes arrays by name."""
     # Not as keyword arguments: a variable may be called "file".
     with open(path, "wb") as file, _archive(file) as archive:
         for name, value in values.items():

@@ -73,12 +73,12 @@ def renamed(
 
     Args:
       values: the arrays by their names in the checkpoint.
-      table: the changes; what it does not name stays.
-      known: names that the checkpoint has besides, such as slots: lines about them have no effect.
+      table: the changes; other variables keep their names.
+      known: other names of the checkpoint, such as slots; lines about them have no effect.
 
     Raises:
-      DataError: the table names a variable that the checkpoint lacks, orders other dimensions than
-        it has, or gives two variables one name.
+      DataError: the table names a variable that the checkpoint lacks, its order of dimensions does
+        not fit a variable, or it gives two variables one name.
     """
     missing = [line for line in table if line.old not in values and line.old not in set(known)]
     if missing:
@@ -98,7 +98,7 @@ def renamed(
         if change.new in result:
             raise DataError(
                 f"{sources[change.new]!r} and {old!r} would both be named {change.new!r}. Give "
-                "each a name of its own in the table."
+                "each a different name in the table."
             )
         result[change.new], sources[change.new] = _transposed(value, change), old
     return result

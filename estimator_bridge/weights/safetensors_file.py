@@ -28,7 +28,7 @@ _TYPES = {
 
 
 def write(path: str, values: Mapping[str, np.ndarray]) -> None:
-    """Writes arrays, by name.
+    """Writes arrays by name.
 
     Raises:
       ImportError: the package safetensors is not installed.
