@@ -40,7 +40,7 @@ def add_data_arguments(parser: argparse.ArgumentParser) -> None:
     )
     write.add_argument(
         "--seed", type=int, metavar="N",
-        help="of the order in which images and arrays are written; by default, images are "
+        help="seed of the order in which images and arrays are written; by default, images are "
         "shuffled with seed 0, and arrays keep their order",
     )  # fmt: skip
     write.set_defaults(action=_write)
@@ -145,11 +145,11 @@ def _source(path: str, seed: int | None) -> Source:
         except (OSError, ValueError, EOFError) as error:
             if isinstance(error, DataError):
                 raise
-            raise DataError(f"{path}: not a file of arrays by np.savez: {error}") from error
+            raise DataError(f"{path}: not a file that np.savez wrote: {error}") from error
     raise DataError(
         f"{path}: no such folder, and no file that can be read as records: want a folder of images "
         f"with a sub-folder for each class, a file that ends in {', '.join(_TABLES)}, or "
-        f"{_ARRAYS} for arrays. A program writes any tf.data.Dataset by "
+        f"{_ARRAYS} for arrays. A program can write any tf.data.Dataset with "
         "eb.records.write(eb.records.from_dataset(dataset), folder)."
     )
 

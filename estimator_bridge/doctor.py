@@ -116,7 +116,7 @@ def _notes() -> list[str]:
         return []
     return [
         f"{' and '.join(twins)} install the same files: to update or remove one damages the other. "
-        "Remove both, then install tensorflow, the one that tf-keras requires."
+        "Remove both, then install tensorflow, which tf-keras requires."
     ]
 
 

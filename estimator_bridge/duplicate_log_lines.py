@@ -47,7 +47,7 @@ _repeat = _Repeats()
 
 
 def _is_plain(handler: logging.Handler) -> bool:
-    """Returns whether `logging.basicConfig()` made it, with the format of TensorFlow's handler."""
+    """Returns whether a handler is `logging.basicConfig()`'s and has TensorFlow's format."""
     return (
         type(handler) is logging.StreamHandler
         and handler.stream in (sys.stderr, sys.stdout)
@@ -56,7 +56,7 @@ def _is_plain(handler: logging.Handler) -> bool:
 
 
 def _is_absls(handler: logging.Handler) -> bool:
-    """Returns whether it is absl's console handler; absl's log files keep all lines."""
+    """Returns whether a handler is absl's console handler; absl's log files keep all lines."""
     module = sys.modules.get("absl.logging")  # never imported here
     if module is None or not isinstance(handler, module.ABSLHandler):
         return False

@@ -24,7 +24,7 @@ class AcceleratorNotFoundError(RuntimeError):
 
 
 class TooLateError(RuntimeError):
-    """TensorFlow's devices were fixed before emulated cores were asked for."""
+    """Emulated cores were requested after TensorFlow had fixed its devices."""
 
 
 class NotCompilableError(ValueError):
@@ -55,7 +55,7 @@ class Interrupted(KeyboardInterrupt):
     """Ctrl-C ended a call; training saved a checkpoint first."""
 
     def _render_traceback_(self) -> list[str]:
-        """Shows a single line in notebooks: the place in the library tells a user nothing."""
+        """Shows a single line in notebooks: a user has no use for the place in the library."""
         return [f"{type(self).__name__}: {self}"]
 
 

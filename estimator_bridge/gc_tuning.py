@@ -26,7 +26,7 @@ _state = SimpleNamespace(
 
 
 def freeze_gc_during_tensorflow_import() -> None:
-    """Pauses the collector while TensorFlow is imported, whoever imports it later."""
+    """Pauses the collector during a later import of TensorFlow by any module."""
     if "tensorflow" not in sys.modules and not any(isinstance(f, _Finder) for f in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
 
@@ -57,7 +57,7 @@ def unfreeze_gc() -> None:
 
 @contextlib.contextmanager
 def _paused() -> Iterator[None]:
-    """Disables collection within; objects created within then count as old, not as new."""
+    """Disables collection within the context; its objects then count as old, not as new."""
     if not gc.isenabled():
         yield
         return

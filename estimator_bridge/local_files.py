@@ -12,7 +12,7 @@ __all__ = ["whole_file"]
 
 @contextlib.contextmanager
 def whole_file(path: str) -> Iterator[str]:
-    """Gives a temporary file within the context; it replaces ``path`` if nothing fails.
+    """Creates a temporary file, which replaces ``path`` at the end if nothing fails.
 
     Args:
       path: a path on this machine, in a folder that exists.
@@ -21,7 +21,7 @@ def whole_file(path: str) -> Iterator[str]:
       The path of an empty file in the same folder, with the same ending, to write to.
 
     Raises:
-      OSError: it cannot be written. Then nothing is left of it, and ``path`` is unchanged.
+      OSError: the file cannot be written. The temporary file is removed, and ``path`` is unchanged.
     """
     folder, name = os.path.split(os.path.abspath(path))
     stem, ending = os.path.splitext(name)

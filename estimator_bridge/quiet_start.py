@@ -69,8 +69,8 @@ def quietly() -> Iterator[None]:
 def settle_devices() -> None:
     """Makes TensorFlow look for GPUs now if the machine has none.
 
-    TensorFlow logs an error when it first looks. If a GPU may exist, it looks when the program uses
-    it: a program may choose its devices, or start processes, after TensorFlow is loaded.
+    TensorFlow logs an error when it first looks. If a GPU may exist, TensorFlow looks when the
+    program first uses it: a program may choose its devices, or start processes, after the import.
     """
     if find_tpu(os.environ) is None and not any(map(glob.glob, _GPU_FILES)):
         import tensorflow as tf

@@ -17,14 +17,14 @@ class EmbeddingParameters:
 
     Args:
       learning_rate: the rate of all tables whose column has no ``learning_rate_fn``.
-      use_gradient_accumulation: accepted; the gradients of all lookups of a row are always summed
-        before the row is updated.
-      clip_weight_min: the minimum of a weight after an update; None for none.
-      clip_weight_max: the maximum of a weight after an update; None for none.
+      use_gradient_accumulation: without effect: the gradients of all lookups of a row are always
+        summed before the row is updated.
+      clip_weight_min: the minimum of a weight after an update; None for no minimum.
+      clip_weight_max: the maximum of a weight after an update; None for no maximum.
       weight_decay_factor: the fraction of a row that is subtracted from it before an update.
       multiply_weight_decay_factor_by_learning_rate: whether to multiply that fraction by the rate.
-      clip_gradient_min: the minimum of a gradient; None for none.
-      clip_gradient_max: the maximum of a gradient; None for none.
+      clip_gradient_min: the minimum of a gradient; None for no minimum.
+      clip_gradient_max: the maximum of a gradient; None for no maximum.
 
     Raises:
       ValueError: gradients are clipped but not accumulated.
@@ -56,7 +56,7 @@ class EmbeddingParameters:
             raise ValueError(
                 "When using gradient clipping limits, gradient accumulation must be enabled: "
                 f"clip_gradient_min={clip_gradient_min}, clip_gradient_max={clip_gradient_max} and "
-                f"use_gradient_accumulation={use_gradient_accumulation}. Leave the last one out."
+                f"use_gradient_accumulation={use_gradient_accumulation}. Leave out the last one."
             )
 
 
@@ -175,8 +175,8 @@ class AdamParameters(EmbeddingParameters):
             raise ValueError(f"epsilon must be positive; got {epsilon}.")
         if not use_gradient_accumulation and not lazy_adam:
             raise ValueError(
-                "When disabling Lazy Adam, gradient accumulation must be used: leave "
-                "use_gradient_accumulation=False out."
+                "When disabling Lazy Adam, gradient accumulation must be used: leave out "
+                "use_gradient_accumulation=False."
             )
         self.beta1, self.beta2, self.epsilon = beta1, beta2, epsilon
         self.lazy_adam, self.sum_inside_sqrt = lazy_adam, sum_inside_sqrt

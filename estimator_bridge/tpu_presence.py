@@ -1,6 +1,7 @@
 """Detects a TPU from the environment and device files alone.
 
-Needs no TensorFlow, so that `estimator-bridge doctor` works even if TensorFlow does not load.
+This module does not import TensorFlow, so `estimator-bridge doctor` works even if TensorFlow fails
+to load.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ CORES = "ESTIMATOR_BRIDGE_CORES"
 # Whether steps on those cores are compiled as for a TPU before they run, set by `--check-tpu`.
 CHECKS_TPU = "ESTIMATOR_BRIDGE_CHECK_TPU"
 
-# Variables in which Cloud TPU VMs, Kubernetes and Colab name their TPU; the first one set counts.
+# Variables in which Cloud TPU VMs, Kubernetes and Colab name their TPU; the first set one counts.
 NAMES_A_TPU = (
     "TPU_NAME",
     "KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS",
@@ -42,7 +43,7 @@ def find_tpu(
       exists: returns whether a path exists.
 
     Returns:
-      The evidence for a TPU, as text to show; None without any.
+      The evidence for a TPU, as text to show; None if there is none.
     """
     cores = sum(kind == "TPU" for kind in device_types)
     if cores:
@@ -54,7 +55,7 @@ def find_tpu(
 
 
 def default_tpu_name(environ: Mapping[str, str]) -> str:
-    """Returns the name of the TPU that ``find_tpu`` found, if the program named none.
+    """Returns the name of the TPU that ``find_tpu`` found, for a program that names none.
 
     Args:
       environ: environment variables.

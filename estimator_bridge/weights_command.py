@@ -60,7 +60,7 @@ def run_weights(arguments: argparse.Namespace) -> int:
     """Runs `weights`.
 
     Returns:
-      0 for success, 1 if the checkpoint cannot be read or the file not be written.
+      0 for success, 1 if the checkpoint cannot be read or the file cannot be written.
     """
     try:
         check_versions()
