@@ -140,7 +140,7 @@ def test_an_array_of_bytes_of_another_size(tmp_path):
 def test_records_that_are_no_examples(tmp_path):
     with tf.io.TFRecordWriter(str(tmp_path / "a.tfrecord")) as writer:
         writer.write(b"\xff\xff\xff")
-    with pytest.raises(DataError, match=r"its records are no tf\.train\.Example"):
+    with pytest.raises(DataError, match=r"its records are not tf\.train\.Example"):
         records.check(str(tmp_path))
 
 
