@@ -89,7 +89,7 @@ def _layers(names: list[str]) -> dict[str, list[str]]:
             raise DataError(
                 f"--to keras: the layer {layer!r} has {', '.join(sorted(found))}, and the order of "
                 f"its weights is not known because of {', '.join(sorted(unknown))}. Keras assigns "
-                f"by order: rename them by --table to names of its own layers "
+                f"by order: rename them with --table to names of Keras' own layers "
                 f"({', '.join(_ORDER)}), or convert --to npz and assign by name."
             )
         found.sort(key=_rank)

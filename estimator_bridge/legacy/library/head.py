@@ -204,21 +204,21 @@ def create_estimator_spec_summary(
 
 
 def indicator_labels_mean(labels: Any, weights: Any = None, name: str | None = None) -> Any:
-    """The mean of 0/1 labels, as a metric."""
+    """Returns the mean of 0/1 labels, as a metric."""
     with tf.name_scope(name or "labels_mean") as scope:
         labels = tf.cast(labels, tf.float32)
         return _v1.metrics.mean(labels, _broadcast(weights, labels), name=scope)
 
 
 def predictions_mean(predictions: Any, weights: Any = None, name: str | None = None) -> Any:
-    """The mean of predictions, as a metric."""
+    """Returns the mean of predictions, as a metric."""
     with tf.name_scope(name or "predictions_mean") as scope:
         predictions = tf.cast(predictions, tf.float32)
         return _v1.metrics.mean(predictions, _broadcast(weights, predictions), name=scope)
 
 
 def accuracy_baseline(labels_mean: tuple[Any, Any]) -> tuple[tf.Tensor, tf.Tensor]:
-    """The accuracy of always predicting the majority class, from `indicator_labels_mean`."""
+    """Returns the accuracy of predicting the majority class, from `indicator_labels_mean`."""
     with tf.name_scope("accuracy_baseline"):
         value, update = labels_mean
         return (
@@ -230,7 +230,7 @@ def accuracy_baseline(labels_mean: tuple[Any, Any]) -> tuple[tf.Tensor, tf.Tenso
 def auc(
     labels: Any, predictions: Any, weights: Any = None, curve: str = "ROC", name: str | None = None
 ) -> Any:
-    """The area under a curve, as a metric."""
+    """Returns the area under a curve, as a metric."""
     with tf.name_scope(name or "auc") as scope:
         predictions = tf.cast(predictions, tf.float32)
         weighed = _broadcast(weights, predictions)
@@ -240,7 +240,7 @@ def auc(
 def accuracy_at_threshold(
     labels: Any, predictions: Any, weights: Any, threshold: float, name: str | None = None
 ) -> Any:
-    """The accuracy of predictions, as a metric; those at or above the threshold count as 1."""
+    """Returns the accuracy as a metric; predictions at or above the threshold count as 1."""
     with tf.name_scope(name or f"accuracy_at_{threshold}") as scope:
         ones = tf.cast(predictions >= threshold, tf.float32)
         return _v1.metrics.accuracy(labels, ones, weights, name=scope)
@@ -249,7 +249,7 @@ def accuracy_at_threshold(
 def precision_at_threshold(
     labels: Any, predictions: Any, weights: Any, threshold: float, name: str | None = None
 ) -> Any:
-    """The precision of predictions above the threshold, as a metric."""
+    """Returns the precision of predictions above the threshold, as a metric."""
     metric = _v1.metrics.precision_at_thresholds
     return _at_threshold(metric, "precision", labels, predictions, weights, threshold, name)
 
@@ -257,7 +257,7 @@ def precision_at_threshold(
 def recall_at_threshold(
     labels: Any, predictions: Any, weights: Any, threshold: float, name: str | None = None
 ) -> Any:
-    """The recall of predictions above the threshold, as a metric."""
+    """Returns the recall of predictions above the threshold, as a metric."""
     metric = _v1.metrics.recall_at_thresholds
     return _at_threshold(metric, "recall", labels, predictions, weights, threshold, name)
 

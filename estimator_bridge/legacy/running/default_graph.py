@@ -3,7 +3,7 @@
 In TensorFlow 1.14 and 1.15, ``import tensorflow.compat.v1 as tf`` was TensorFlow 1, with a graph at
 the top level. Such a program does not say that it needs one. But it opens sessions on that graph,
 which would be empty in TensorFlow 2, or it reads the ``.value`` of a shape's dimensions, which are
-plain numbers in TensorFlow 2. A session has a graph of its own if it is opened inside ``with
+plain numbers in TensorFlow 2. A session has its own graph if it is opened inside ``with
 tf.Graph().as_default():``, or in a function that is called only from there.
 """
 
