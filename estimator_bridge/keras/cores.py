@@ -96,7 +96,7 @@ class Cores:
         return (None, *array.shape[1:])
 
     def _shared(self) -> Any:
-        """Returns the resources of the program with all variables, which is a training program."""
+        """Returns the resources of the program with the most variables: one that trains, if any."""
         made = sorted(self._programs.items(), key=lambda item: item[0][0] == ModeKeys.TRAIN)
         return made[-1][1].session.resources if made else None
 

@@ -180,8 +180,7 @@ class KerasTPUModel(tf_keras.Model):
         fed, weights = list(self._feed_inputs), []
         if mode != ModeKeys.PREDICT:
             fed += [*self._feed_targets, *self._feed_sample_weights]
-            # fit compiles its validation again, which may lack weights; so this reads the current
-            # state.
+            # Read now: fit compiles the model again for a validation without sample weights.
             weights = [weight is not None for weight in self.sample_weights]
 
         def run(inputs: Any) -> list[Any]:

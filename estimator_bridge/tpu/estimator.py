@@ -42,8 +42,8 @@ class TPUEstimator(EstimatorV1):
       model_dir: see Estimator.
       config: a tpu.RunConfig; its cluster or master names the TPU, or 'emulated:N' for N cores
         emulated on the CPU.
-      params: passed to model_fn and input_fn, with 'batch_size' and 'context' added. For
-        input_fn, 'batch_size' is the size of the batch that the call returns: a host's or, if
+      params: passed to model_fn and input_fn, with 'batch_size' and, on a TPU, 'context' added.
+        For input_fn, 'batch_size' is the size of the batch that the call returns: a host's or, if
         input_fn is called per replica, a replica's. For model_fn, it is a replica's batch size.
       use_tpu: False runs the same model_fn with one replica, on the global batch.
       train_batch_size: the global batch size in training, divisible by the number of replicas.
@@ -58,7 +58,7 @@ class TPUEstimator(EstimatorV1):
       warm_start_from: see Estimator.
       embedding_config_spec: the TPU embedding columns and the optimizer of their tables; ignored
         if use_tpu is False, as in the original.
-      export_saved_model_api_version: 1 or 2, without effect: both write one format.
+      export_saved_model_api_version: 1 or 2, without effect: both write the same format.
 
     Raises:
       ValueError: config is not a tpu.RunConfig, params has a reserved key, num_shards is not the
@@ -150,8 +150,8 @@ class TPUEstimator(EstimatorV1):
             on_cores.train(input_fn, max_steps=1000)
 
         The model needs no CrossShardOptimizer: TensorFlow's and Keras' optimizers sum the
-        gradients of the cores, as under a ``tf.distribute`` strategy. An input_fn takes params,
-        with 'batch_size', or no params; without them, it must return batches of the host's size.
+        gradients of the cores, as under a ``tf.distribute`` strategy. An input_fn without params
+        must return batches of the size that params['batch_size'] would have.
 
         Args:
           estimator: the source of model_fn, params and warm start.
@@ -230,11 +230,11 @@ class TPUEstimator(EstimatorV1):
 
     def _make_strategy(self, config: TPURunConfig) -> tf.distribute.Strategy:
         tpu_config = config.tpu_config
-        # config.master names a TPU or 'emulated:N'; with a cluster, only messages use it.
+        # config.master may be 'emulated:N' too. If a cluster is given, only messages use master.
         strategy = tpu_strategy(config.cluster, config.master, tpu_config.num_cores_per_replica)
         replicas = strategy.num_replicas_in_sync
-        # num_shards counts the cores of the program's TPU. If the user has chosen another number
-        # of cores for any TPU, it does not apply.
+        # num_shards is for the program's own TPU. It does not apply if the user has chosen a
+        # number of cores for any TPU.
         shards = None if replicas == cores_for_any_tpu() else tpu_config.num_shards
         if shards not in (None, replicas):
             raise ValueError(
@@ -328,5 +328,5 @@ def _check_api_version(version: Any) -> None:
     if version is not None and getattr(version, "value", version) not in (1, 2):
         raise ValueError(
             f"export_saved_model_api_version should be 1 or 2; got {version!r}. Leave it out: both "
-            "write one format."
+            "write the same format."
         )

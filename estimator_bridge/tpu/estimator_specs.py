@@ -125,8 +125,8 @@ def check_joined_by_strategy(operation: str, replicas: int, is_whole: bool) -> N
         raise NotImplementedError(
             "This estimator cannot train on several cores: its training step sums nothing over "
             f"the {replicas} replicas. It does not use TensorFlow's or Keras' optimizers; "
-            "KMeansClustering and LinearSDCA do not either. Train the original estimator, which "
-            "uses one device."
+            "KMeansClustering and LinearSDCA do not either. Train the estimator itself, which "
+            "runs on one device."
         )
 
 

@@ -50,7 +50,7 @@ class Layout:
     """The replicas of a TPU, and the hosts that feed them.
 
     Args:
-      strategy: the strategy that owns the replicas.
+      strategy: the strategy of the replicas.
       config: the estimator's TPUConfig.
     """
 

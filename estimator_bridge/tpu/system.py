@@ -23,7 +23,7 @@ def initialize_system(
     compilation_failure_closes_chips: bool = True,
     tpu_cancellation_closes_chips: bool | None = None,
 ) -> tf.Tensor:
-    """Starts the TPU and returns its topology.
+    """Returns an operation that starts the TPU and outputs its topology.
 
     TensorFlow's own operation starts a TPU that this process has not started yet. A TPU that a
     TPUEstimator has started is not started again: that would drop its variables. Without a TPU, the

@@ -181,7 +181,7 @@ def create_estimator_spec_train_op(
     regularized_training_loss: Any = None,
     loss_reduction: str = "sum_over_batch_size",
 ) -> Any:
-    """The training operation of a V2 head; see `keras_train_op`. Ignores head_name."""
+    """Returns the training operation of a V2 head; see `keras_train_op`. Ignores head_name."""
     del head_name
     return keras_train_op(
         regularized_training_loss, loss_reduction, optimizer, trainable_variables, train_op_fn,
