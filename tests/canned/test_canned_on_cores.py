@@ -194,7 +194,7 @@ def test_a_metric_of_one_batch_alone_is_refused():
         return eb.EstimatorSpec(mode, loss=total, eval_metric_ops={"total": (total, tf.no_op())})
 
     assert one(eb.Estimator, model_fn).evaluate(training, steps=1)["total"] != 0
-    with pytest.raises(NotImplementedError, match=r"'total'\] is a number of one batch \(Sum"):
+    with pytest.raises(NotImplementedError, match=r"'total'\] is computed from one batch \(Sum"):
         on_cores(2, eb.Estimator(model_fn)).evaluate(training, steps=1)
 
 

@@ -280,5 +280,5 @@ def test_features_that_its_weights_do_not_fit(mode, tmp_path):
         ValueError, match=r"does not fit features of shape \((4|None), 3\)"
     ) as error:
         calls[mode]()
-    assert "its weight 'd/kernel:0' would have shape (3, 1), and it has (2, 1)" in str(error.value)
+    assert "its weight 'd/kernel:0' would have shape (3, 1), but it has (2, 1)" in str(error.value)
     assert str(error.value).endswith("Give it features of shape (None, 2).")

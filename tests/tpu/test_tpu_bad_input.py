@@ -37,9 +37,11 @@ def estimator(model=model_fn, batch=16, tpu_config=None, **kwargs):
 def test_batch_size_that_replicas_cannot_share():
     with pytest.raises(ValueError, match=r"train batch size 15 must be divisible by number of "):
         estimator(batch=15).train(batches, steps=1)
-    with pytest.raises(ValueError, match=r"divisible by number of replicas 2\. Give it 14 or 16\."):
+    with pytest.raises(
+        ValueError, match=r"divisible by number of replicas 2\. Set it to 14 or 16\."
+    ):
         estimator(batch=15).evaluate(batches, steps=1)
-    with pytest.raises(ValueError, match=r"divisible by number of replicas 2\. Give it 2\."):
+    with pytest.raises(ValueError, match=r"divisible by number of replicas 2\. Set it to 2\."):
         estimator(batch=1).train(batches, steps=1)
 
 

@@ -291,7 +291,7 @@ def test_programs_find_the_parameters_where_they_were():
 
 
 def test_something_else_in_the_place_of_a_spec():
-    with pytest.raises(TypeError, match="embedding_config_spec is of list; give a"):
+    with pytest.raises(TypeError, match=r"embedding_config_spec is a list\. Pass a"):
         tpu.TPUEstimator(
             lambda features: None,
             config=tpu.RunConfig(master="emulated:2"),

@@ -273,7 +273,7 @@ def test_both_sides_are_compared(session, is_host_first):
         ),
         (
             lambda: contrib_tpu.infeed_enqueue_tuple([[1.0, 2.0]], [[3]], device_ordinal=0),
-            "told shape .3,. for tensor 0.*has shape .2,.",
+            "got shape .3,. for tensor 0.*has shape .2,.",
         ),
     ],
 )
