@@ -124,8 +124,8 @@ def _checked(
         findings.append(
             Finding(
                 path,
-                f"not the file that was written: {whole} records and {size} bytes with another "
-                f"checksum, want {shard.records} and {shard.bytes}. Copy it again.",
+                f"not the file that was written: {whole} records and {size} bytes, want "
+                f"{shard.records} and {shard.bytes}, with another checksum. Copy it again.",
             )
         )
     elif not whole:

@@ -175,7 +175,7 @@ def test_models_that_cannot_be_joined_are_refused():
         step = v1.assign_add(v1.train.get_global_step(), 1)
         return eb.EstimatorSpec(mode, loss=tf.constant(1.0), train_op=step)
 
-    with pytest.raises(NotImplementedError, match="adds up nothing over the 2 replicas"):
+    with pytest.raises(NotImplementedError, match="sums nothing over the 2 replicas"):
         on_cores(2, eb.Estimator(counting)).train(training, steps=1)
 
     def by_hand(features, labels, mode):

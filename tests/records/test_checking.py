@@ -195,7 +195,7 @@ def test_the_command_writes_shows_and_checks(tmp_path, capsys):
     [
         (["write", "nowhere", "out"], "nowhere: no such folder, and no file"),
         (["write", "none.npz", "out"], "none.npz: no such file"),
-        (["write", "bad.npz", "out"], "bad.npz: not a file of arrays by np.savez"),
+        (["write", "bad.npz", "out"], "bad.npz: not a file that np.savez wrote"),
         (["write", "table.csv", "out", "--seed", "1"], "--seed is for images and arrays"),
         (["check", "nowhere"], "nowhere: no such file or folder"),
         (["check", ".", "--classes", "0"], "--classes must be at least 1, got 0"),

@@ -69,9 +69,9 @@ def spoil(flowers, how):
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ("beside", r"mixed: 2 sub-folders of classes, and beside them rose\.jpg"),
-        ("other", r"mixed: .*notes\.txt are no images. Want files that end in \.jpg"),
-        ("deeper", r"mixed: .*daisy/more are no images"),
+        ("beside", r"mixed: 2 sub-folders of classes, and also rose\.jpg"),
+        ("other", r"mixed: .*notes\.txt are not images. Want files that end in \.jpg"),
+        ("deeper", r"mixed: .*daisy/more are not images"),
         ("class", r"flowers/rose: empty: a class without images"),
         ("all", r"flowers: empty. Put the images of each class"),
     ],

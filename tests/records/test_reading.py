@@ -155,7 +155,7 @@ def later_manifest(folder):
         (lose, r"data-00000-of-00002\.tfrecord: missing: manifest\.json lists it with 5 records"),
         (cut, r"data-00000-of-00002\.tfrecord: damaged: it has \d+ bytes, want \d+"),
         (forget, "the features of its records are not known"),
-        (forget_and_mix, r"mixed: 1 of 3 files are none of records, the first .*table\.csv"),
+        (forget_and_mix, r"mixed: 1 of 3 files are not TFRecord files, the first .*table\.csv"),
         (forget_and_nest, "has sub-folders"),
         (spoil_manifest, r"manifest\.json: damaged manifest"),
         (later_manifest, "a manifest of format 9, want 1"),
