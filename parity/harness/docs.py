@@ -21,6 +21,7 @@ __all__ = [
     "generated_parts",
     "page_with",
     "reasons_of_nothing",
+    "table_head",
     "write_docs",
 ]
 
@@ -127,7 +128,7 @@ def _theirs(original: records.Scores, file: str, mode: str) -> dict[str, Any]:
 
 
 def _headline(here: records.Scores, original: records.Scores) -> Iterator[str]:
-    yield from _table_head(["file", "original", "here", "public", "public, here", "share"], 1)
+    yield from table_head(["file", "original", "here", "public", "public, here", "share"], 1)
     total = _Public()
     for file in (f for f in HEADLINE if f in here):
         public = _Public()
@@ -157,7 +158,8 @@ def _cells(public: _Public) -> str:
     return f"{public.judged} | {public.passed} | {public.share}"
 
 
-def _table_head(headings: Sequence[str], texts: int) -> Iterator[str]:
+def table_head(headings: Sequence[str], texts: int) -> Iterator[str]:
+    """Yields a table's first two lines; the first columns are texts, the others numbers."""
     yield f"| {' | '.join(headings)} |"
     yield f"|{'---|' * texts}{'--:|' * (len(headings) - texts)}"
 
@@ -178,7 +180,7 @@ def _scores(here: records.Scores, original: records.Scores) -> Iterator[str]:
         f"mode.{_later(public)}"
     )
     yield ""
-    yield from _table_head(_HEADINGS, 2)
+    yield from table_head(_HEADINGS, 2)
     for file, mode, counts in rows:
         yield f"| {file} | {mode} | {' | '.join(map(str, counts))} |"
     sums = [sum(column) for column in zip(*(counts for _, _, counts in rows))]
@@ -188,7 +190,7 @@ def _scores(here: records.Scores, original: records.Scores) -> Iterator[str]:
 def _cores(eight: records.Scores, two: records.Scores) -> Iterator[str]:
     """Yields the scores of the TPU's files on eight and two cores, and their differences."""
     headings = ("passed", "failed, public", "failed, private")
-    yield from _table_head(
+    yield from table_head(
         ["file", "mode", *(f"{h}, {n} cores" for n in (8, 2) for h in headings)], 2
     )
     sums = [0] * 6
