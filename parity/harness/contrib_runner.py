@@ -43,6 +43,7 @@ def run_files(
     python = [original] if original else [sys.executable, "-m", "estimator_bridge.cli"]
     command = [*python, *([] if original else ["run", "--tf1"]), *_WORKER]
     command += ["--time-limit", str(time_limit), "--test", test, "--checkout", str(checkout)]
+    command += ["--original"] if original else []
     paths = {str(checkout / ROOT / name): name for name in files}
     worker = WorkerProcess(command, [[path, []] for path in paths])
     collected: dict[str, list[dict]] = {path: [] for path in paths}

@@ -18,6 +18,7 @@ import types
 import unittest
 from typing import Any
 
+from parity.harness.contrib_support import provide_support
 from parity.harness.worker import Reporter, flat, test_id
 
 __all__ = ["main"]
@@ -30,10 +31,11 @@ def main() -> None:
     import tensorflow as tf
 
     _import_contrib(tf)
-    if not tf.__version__.startswith("1."):
-        from parity.harness.contrib_support import provide_support
+    provide_support(options.checkout)
+    if not options.original:
+        from parity.harness import contrib_shims
 
-        provide_support(options.checkout)
+        contrib_shims.install()
     gc.collect()
     with os.fdopen(options.report, "w", buffering=1, encoding="utf-8") as report:
 
@@ -103,7 +105,9 @@ def _report_tests(path: str, done: set[str], options: argparse.Namespace, writin
 
         signal.alarm(int(options.time_limit))
         try:
-            tests = [test for test in _load(path) if options.test in test_id(test)]
+            tests = [
+                test for test in _load(path, options.original) if options.test in test_id(test)
+            ]
         except BaseException:
             write({"event": "broken", "detail": traceback.format_exc()})
             return
@@ -111,13 +115,18 @@ def _report_tests(path: str, done: set[str], options: argparse.Namespace, writin
         unittest.TestSuite([t for t in tests if test_id(t) not in done]).run(Reporter(write))
 
 
-def _load(path: str) -> list[unittest.TestCase]:
+def _load(path: str, is_original: bool) -> list[unittest.TestCase]:
     name = os.path.basename(path)[: -len(".py")]
     module: Any = types.ModuleType(name)
     module.__file__ = path
     sys.modules[name] = module
     with open(path, encoding="utf-8") as file:
-        code = compile(file.read(), path, "exec", dont_inherit=True)
+        source: Any = file.read()
+    if not is_original:
+        from parity.harness import contrib_shims
+
+        source = contrib_shims.with_todays_spellings(source, path)
+    code = compile(source, path, "exec", dont_inherit=True)
     exec(code, vars(module))
     from absl import flags
 
@@ -128,6 +137,7 @@ def _load(path: str) -> list[unittest.TestCase]:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--report", type=int, required=True, help="a file descriptor to write to")
+    parser.add_argument("--original", action="store_true", help="TensorFlow is 1.15.5")
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds for one test")
     parser.add_argument("--checkout", default="", help="the work tree that holds the files")
     parser.add_argument("--test", default="", help="only tests with this in their name")

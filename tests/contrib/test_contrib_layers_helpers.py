@@ -274,7 +274,9 @@ def test_feature_columns_go_into_an_input_layer():
     assert any(np.allclose(run.result[0, i : i + 4], table[1]) for i in range(22))
     spec = layers.create_feature_spec_for_parsing(columns)
     assert set(spec) == {"age", "word", "weight", "id"}
-    with pytest.raises(TypeError, match=r"dimension must be an integer, got None.*prices.*pad them"):
+    with pytest.raises(
+        TypeError, match=r"dimension must be an integer, got None.*prices.*pad them"
+    ):
         layers.real_valued_column("prices", dimension=None)
 
 

@@ -165,7 +165,8 @@ def crossed(*columns, **options):
 def placeholders():
     made = layers.make_place_holder_tensors_for_base_features([keys(), number(dimension=2)()])
     return {
-        name: [isinstance(each, tf.SparseTensor), str(each.get_shape())] for name, each in sorted(made.items())
+        name: [isinstance(each, tf.SparseTensor), str(each.get_shape())]
+        for name, each in sorted(made.items())
     }
 
 
