@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from parity.harness.contrib_files import LEFT_OUT
-from parity.harness.docs import UNEXPLAINED, table_head
 from parity.harness.outcomes import FAILED, PASSED, SKIPPED, WHOLE_FILE, FileResult
+from parity.harness.page import UNEXPLAINED, table_head
 from parity.harness.records import load_json, write_lines
 
 __all__ = ["HERE", "ORIGINAL", "REASONS", "contrib_parts", "missed", "record"]

@@ -6,13 +6,14 @@ import dataclasses
 import fnmatch
 import json
 import re
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 from parity.harness import records
+from parity.harness.contrib_docs import contrib_parts
 from parity.harness.names import LATER
 from parity.harness.outcomes import WHOLE_FILE
+from parity.harness.page import PAGE, UNEXPLAINED, page_with, table_head
 from parity.harness.test_files import FILES, HEADLINE, MODES
 
 __all__ = [
@@ -21,18 +22,15 @@ __all__ = [
     "generated_parts",
     "page_with",
     "reasons_of_nothing",
-    "table_head",
     "write_docs",
 ]
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "conformance.md"
-UNEXPLAINED = "not explained yet"
 _HEADINGS = ("file", "mode", "original", "here", "failed, public", "failed, private", "skipped")
 
 
 def write_docs() -> None:
     """Writes the kept scores and reasons into the page."""
-    PAGE.write_text(page_with(generated_parts()), encoding="utf-8")
+    PAGE.write_text(page_with({**generated_parts(), **contrib_parts()}), encoding="utf-8")
 
 
 def reasons_of_nothing() -> list[str]:
@@ -49,19 +47,6 @@ def reasons_of_nothing() -> list[str]:
             for test in score["failed"]
         )
     ]
-
-
-def page_with(parts: dict[str, str]) -> str:
-    """Returns the page with its generated parts replaced; two comments enclose each."""
-    text = PAGE.read_text(encoding="utf-8")
-    for name, content in parts.items():
-        begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
-        before, _, rest = text.partition(begin)
-        _, found, after = rest.partition(end)
-        if not found:
-            raise ValueError(f"{PAGE.name} lacks the lines {begin} and {end}.")
-        text = f"{before}{begin}\n{content}\n{end}{after}"
-    return text
 
 
 def generated_parts() -> dict[str, str]:
@@ -156,12 +141,6 @@ def _later(public: _Public) -> str:
 
 def _cells(public: _Public) -> str:
     return f"{public.judged} | {public.passed} | {public.share}"
-
-
-def table_head(headings: Sequence[str], texts: int) -> Iterator[str]:
-    """Yields a table's first two lines; the first columns are texts, the others numbers."""
-    yield f"| {' | '.join(headings)} |"
-    yield f"|{'---|' * texts}{'--:|' * (len(headings) - texts)}"
 
 
 def _scores(here: records.Scores, original: records.Scores) -> Iterator[str]:

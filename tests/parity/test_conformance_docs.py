@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from parity.harness import docs, names, records, test_files
+from parity.harness import contrib_docs, docs, names, records, test_files
 
 
 def test_the_page_agrees_with_the_kept_scores():
-    page = docs.page_with(docs.generated_parts())
+    page = docs.page_with({**docs.generated_parts(), **contrib_docs.contrib_parts()})
     assert docs.PAGE.read_text(encoding="utf-8") == page, (
         "run: python -m parity.conformance --write-docs"
     )
