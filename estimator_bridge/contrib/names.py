@@ -83,7 +83,8 @@ NAMES: dict[str, dict[str, str]] = {
             zero_initializer
         """,
         "framework.tensor_checks": """
-            assert_scalar_int get_name_scope get_placeholders prepend_name_scope reduce_sum_n
+            assert_scalar_int get_graph_from_inputs get_name_scope
+            get_placeholders prepend_name_scope reduce_sum_n
             remove_squeezable_dimensions smart_case smart_cond smart_constant_value strip_name_scope
             with_same_shape with_shape
         """,
@@ -197,7 +198,8 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "losses.metric_learning": {
         "losses.metric_learning": """
-            contrastive_loss lifted_struct_loss npairs_loss triplet_semihard_loss
+            contrastive_loss lifted_struct_loss npairs_loss npairs_loss_multilabel
+            triplet_semihard_loss
         """,
     },
     "metrics": {
@@ -205,6 +207,7 @@ NAMES: dict[str, dict[str, str]] = {
             accuracy aggregate_metric_map aggregate_metrics cohen_kappa count streaming_concat
         """,
         "metrics.correlation": "streaming_covariance streaming_pearson_correlation",
+        "metrics.equal_thresholds": "precision_recall_at_equal_thresholds",
         "metrics.operating_points": """
             f1_score precision_at_recall recall_at_precision streaming_curve_points
         """,

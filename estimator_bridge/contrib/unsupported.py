@@ -141,16 +141,12 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         ),
     },
     "losses.metric_learning": {
-        "is not supported. Use triplet_semihard_loss or npairs_loss.": (
-            "cluster_loss npairs_loss_multilabel"
-        ),
+        "is not supported. Use triplet_semihard_loss or npairs_loss.": "cluster_loss",
     },
     "metrics": {
         "is not supported. Use tf.metrics.auc(labels, predictions, num_thresholds=...).": """
             auc_using_histogram auc_with_confidence_intervals streaming_dynamic_auc
         """,
-        "is not supported. Use tf.metrics.precision_at_thresholds and "
-        "tf.metrics.recall_at_thresholds.": "precision_recall_at_equal_thresholds",
         "is not supported. Use tf.metrics.average_precision_at_k, of scores.": (
             "streaming_sparse_average_precision_at_top_k"
         ),
