@@ -156,7 +156,7 @@ def _scores(here: records.Scores, original: records.Scores) -> Iterator[str]:
     yield (
         f"Of the {public.judged} tests that use only public names and pass under the "
         f"original, {public.passed} pass here: {public.share or 'none'}. A test counts once per "
-        f"mode.{_later(public)}"
+        f"mode, and most run in both.{_later(public)}"
     )
     yield ""
     yield from table_head(_HEADINGS, 2)
