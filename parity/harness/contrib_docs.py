@@ -104,7 +104,7 @@ def _count(here: Score, there: Score) -> _Count:
 
 def contrib_parts() -> dict[str, str]:
     """Returns the generated parts by name, from the committed files."""
-    here, there, reasons = map(load_json, (HERE, ORIGINAL, REASONS))
+    here, there, reasons = load_json(HERE), load_json(ORIGINAL), load_json(REASONS)
     return {
         "contrib scores": "\n".join(_scores(here, there)),
         "contrib misses": "\n".join(_misses(here, there, reasons)),
@@ -143,8 +143,8 @@ def _misses(
 ) -> Iterator[str]:
     for file in sorted(here.keys() & there.keys()):
         tests: dict[str, list[str]] = {}
-        for test, why in missed(here[file], there[file]).items():
-            tests.setdefault(_reason(test, why, reasons.get(file, {})), []).append(test)
+        for test, known in missed(here[file], there[file]).items():
+            tests.setdefault(_reason(test, known, reasons.get(file, {})), []).append(test)
         if not tests:
             continue
         yield f"### {_short(file)}"

@@ -125,7 +125,7 @@ class _ContribColumn:
     def __eq__(self, other: object) -> bool:
         return (
             type(self) is type(other)
-            and tuple.__eq__(self, other)  # type: ignore[arg-type]
+            and tuple.__eq__(self, other)  # type: ignore[operator]
             and vars(self) == vars(other)
         )
 
@@ -220,7 +220,7 @@ class Integerized(SparseColumn, _Identity):
         return self.num_buckets
 
     @property
-    def parse_example_spec(self) -> dict[str, Any]:  # type: ignore[override]
+    def parse_example_spec(self) -> dict[str, Any]:
         """What ``tf.io.parse_example`` needs."""
         return {self.key: tf.io.VarLenFeature(self.dtype)}
 
@@ -352,7 +352,7 @@ class Numbers(_ContribColumn, _Numeric):
         return self.normalizer_fn
 
     @property
-    def parse_example_spec(self) -> dict[str, Any]:  # type: ignore[override]
+    def parse_example_spec(self) -> dict[str, Any]:
         """What ``tf.io.parse_example`` needs."""
         given = None if self.default_value is None else list(self.default_value)
         return {self.key: tf.io.FixedLenFeature([self.dimension], self.dtype, given)}
@@ -410,7 +410,7 @@ class Crossed(_ContribColumn, _Crossed):
         return self.hash_bucket_size
 
     @property
-    def parse_example_spec(self) -> dict[str, Any]:  # type: ignore[override]
+    def parse_example_spec(self) -> dict[str, Any]:
         """What ``tf.io.parse_example`` needs."""
         found: dict[str, Any] = {}
         for column in self.columns:
@@ -533,7 +533,7 @@ class Scattered(_ContribColumn, _ScatteredFields):
         return f"{self.column_name}_scattered_embedding"
 
     @property
-    def parse_example_spec(self) -> dict[str, Any]:  # type: ignore[override]
+    def parse_example_spec(self) -> dict[str, Any]:
         """What ``tf.io.parse_example`` needs."""
         return {self.column_name: tf.io.VarLenFeature(tf.string)}
 
