@@ -83,7 +83,8 @@ NAMES: dict[str, dict[str, str]] = {
             zero_initializer
         """,
         "framework.tensor_checks": """
-            assert_scalar_int get_name_scope get_placeholders prepend_name_scope reduce_sum_n
+            assert_scalar_int get_graph_from_inputs get_name_scope
+            get_placeholders prepend_name_scope reduce_sum_n
             remove_squeezable_dimensions smart_case smart_cond smart_constant_value strip_name_scope
             with_same_shape with_shape
         """,
@@ -128,12 +129,25 @@ NAMES: dict[str, dict[str, str]] = {
         "layers.depthwise_convolutions": """
             conv2d_in_plane convolution2d_in_plane separable_conv2d separable_convolution2d
         """,
+        "layers.column_inputs": """
+            input_from_feature_columns sequence_input_from_feature_columns
+        """,
+        "layers.column_parsing": """
+            check_feature_columns infer_real_valued_columns
+            make_place_holder_tensors_for_base_features parse_feature_columns_from_examples
+            parse_feature_columns_from_sequence_examples transform_features
+        """,
+        "layers.column_sums": """
+            joint_weighted_sum_from_feature_columns weighted_sum_from_feature_columns
+        """,
+        "layers.column_hashes": "SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY",
         "layers.embedding": """
             bow_encoder embed_sequence embedding_lookup_unique safe_embedding_lookup_sparse
         """,
         "layers.feature_columns": """
             bucketized_column create_feature_spec_for_parsing crossed_column embedding_column
-            one_hot_column real_valued_column sparse_column_with_hash_bucket
+            one_hot_column real_valued_column scattered_embedding_column
+            shared_embedding_columns sparse_column_with_hash_bucket
             sparse_column_with_integerized_feature sparse_column_with_keys
             sparse_column_with_vocabulary_file weighted_sparse_column
         """,
@@ -184,7 +198,8 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "losses.metric_learning": {
         "losses.metric_learning": """
-            contrastive_loss lifted_struct_loss npairs_loss triplet_semihard_loss
+            contrastive_loss lifted_struct_loss npairs_loss npairs_loss_multilabel
+            triplet_semihard_loss
         """,
     },
     "metrics": {
@@ -192,6 +207,7 @@ NAMES: dict[str, dict[str, str]] = {
             accuracy aggregate_metric_map aggregate_metrics cohen_kappa count streaming_concat
         """,
         "metrics.correlation": "streaming_covariance streaming_pearson_correlation",
+        "metrics.equal_thresholds": "precision_recall_at_equal_thresholds",
         "metrics.operating_points": """
             f1_score precision_at_recall recall_at_precision streaming_curve_points
         """,

@@ -12,16 +12,10 @@ _ASYNC = (
     "Use a plain optimizer with tf.distribute.MultiWorkerMirroredStrategy()."
 )
 _GDN = "is not supported. The package tensorflow-compression has it (tfc.layers.GDN)."
-_INPUT_LAYER = (
-    "is not supported. Use tf.compat.v1.feature_column.input_layer(features, columns) with the "
-    "columns of tf.contrib.layers or tf.feature_column; its variables are in the scope "
-    "'input_layer'."
-)
 _LEGACY_DECODERS = (
     "was removed in TensorFlow 1.2. Use tf.contrib.seq2seq.BasicDecoder, a Helper and "
     "dynamic_decode."
 )
-_LINEAR = "is not supported. Use tf.compat.v1.feature_column.linear_model(features, columns)."
 _LOOP = (
     "is not supported. Group the ops of gan_train_ops into the train_op of a model_fn for "
     "Estimator: tf.group(ops.generator_train_op, ops.discriminator_train_op, "
@@ -41,7 +35,8 @@ _REMAP = (
     "their vocabularies."
 )
 _SCATTERED = (
-    "is not supported. Use tf.contrib.layers.embedding_column of a sparse_column_with_hash_bucket."
+    "is not supported. Use tf.contrib.layers.scattered_embedding_column in "
+    "input_from_feature_columns."
 )
 _SEQUENCE_STATES = (
     "is not supported. Cut sequences with a dataset (dataset.window or tf.reshape), and keep the "
@@ -130,23 +125,8 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         _GDN: "GDN gdn",
         _TARGET: "ProblemType binary_svm_target multi_class_target regression_target",
         "is not supported. Use tf.raw_ops.Bucketize(input=values, boundaries=[...]).": "bucketize",
-        "is not supported. Functions that use columns check them.": "check_feature_columns",
         "is not supported. Use tf.compat.v1.nn.embedding_lookup_sparse, with the same arguments.": (
             "embedding_lookup_sparse_with_distributed_aggregation"
-        ),
-        "is not supported. Use one tf.contrib.layers.real_valued_column(key, dimension) per "
-        "feature.": "infer_real_valued_columns",
-        _INPUT_LAYER: "input_from_feature_columns transform_features",
-        _LINEAR: "joint_weighted_sum_from_feature_columns weighted_sum_from_feature_columns",
-        "is not supported. Make a tf.compat.v1.placeholder for each feature.": (
-            "make_place_holder_tensors_for_base_features"
-        ),
-        "is not supported. Use tf.io.parse_example(serialized, "
-        "tf.contrib.layers.create_feature_spec_for_parsing(columns)).": (
-            "parse_feature_columns_from_examples"
-        ),
-        "is not supported. Use tf.io.parse_single_sequence_example.": (
-            "parse_feature_columns_from_sequence_examples"
         ),
         "is not supported. Use tf.recompute_grad(function).": "recompute_grad",
         **_of_tf_slim(
@@ -155,30 +135,18 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
             advice="is not supported. The package tf-slim has it (pip install tf-slim; "
             "tf_slim.layers.{}).",
         ),
-        _SCATTERED: """
-            scattered_embedding_column scattered_embedding_lookup
-            scattered_embedding_lookup_sparse
-        """,
-        "is not supported. Look ids up with tf.contrib.layers.embed_sequence.": (
-            "sequence_input_from_feature_columns"
-        ),
-        "is not supported. Use tf.compat.v1.feature_column.shared_embedding_columns(columns, "
-        "dimension).": "shared_embedding_columns",
+        _SCATTERED: "scattered_embedding_lookup scattered_embedding_lookup_sparse",
         "is not supported. Use tf.sparse.cross_hashed(inputs, num_buckets).": (
             "sparse_feature_cross"
         ),
     },
     "losses.metric_learning": {
-        "is not supported. Use triplet_semihard_loss or npairs_loss.": (
-            "cluster_loss npairs_loss_multilabel"
-        ),
+        "is not supported. Use triplet_semihard_loss or npairs_loss.": "cluster_loss",
     },
     "metrics": {
         "is not supported. Use tf.metrics.auc(labels, predictions, num_thresholds=...).": """
             auc_using_histogram auc_with_confidence_intervals streaming_dynamic_auc
         """,
-        "is not supported. Use tf.metrics.precision_at_thresholds and "
-        "tf.metrics.recall_at_thresholds.": "precision_recall_at_equal_thresholds",
         "is not supported. Use tf.metrics.average_precision_at_k, of scores.": (
             "streaming_sparse_average_precision_at_top_k"
         ),

@@ -19,6 +19,13 @@ INHERITED = {
     # The strategy that a program sees while its model is traced.
     "tensorflow:distribute.Strategy": "_scale_loss_for_estimator_enabled",
     "tensorflow:compat.v1.distribute.StrategyExtended": "_container_strategy",
+    # Columns of tf.contrib.layers, which keep the lookup of words in a vocabulary.
+    "tensorflow.python.feature_column.feature_column_v2:VocabularyListCategoricalColumn": (
+        "_transform_input_tensor"
+    ),
+    "tensorflow.python.feature_column.feature_column_v2:VocabularyFileCategoricalColumn": (
+        "_transform_input_tensor"
+    ),
     # A Keras model that trains on a TPU's cores.
     "tf_keras.src.engine.training_v1:Model": """
         _feed_inputs _feed_sample_weights _feed_targets

@@ -31,6 +31,10 @@ from tensorflow.python.eager.context import _reset_context as reset_eager_contex
 from tensorflow.python.eager.context import context as eager_context
 from tensorflow.python.eager.context import eager_mode
 
+# The classes of feature columns, from which those of tf.contrib.layers derive; the public API has
+# only the functions that create them.
+from tensorflow.python.feature_column import feature_column_v2 as feature_columns
+
 # What Session.run returns for IndexedSlices; it never had a public name.
 from tensorflow.python.framework.indexed_slices import IndexedSlicesValue
 
@@ -113,6 +117,7 @@ __all__ = [
     "eager_execution",
     "eager_mode",
     "existing_global_step_read",
+    "feature_columns",
     "function_utils",
     "gen_xla_ops",
     "get_tpu_context",

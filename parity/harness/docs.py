@@ -6,13 +6,14 @@ import dataclasses
 import fnmatch
 import json
 import re
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 from parity.harness import records
+from parity.harness.contrib_docs import contrib_parts
 from parity.harness.names import LATER
 from parity.harness.outcomes import WHOLE_FILE
+from parity.harness.page import PAGE, UNEXPLAINED, page_with, table_head
 from parity.harness.test_files import FILES, HEADLINE, MODES
 
 __all__ = [
@@ -24,14 +25,12 @@ __all__ = [
     "write_docs",
 ]
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "conformance.md"
-UNEXPLAINED = "not explained yet"
 _HEADINGS = ("file", "mode", "original", "here", "failed, public", "failed, private", "skipped")
 
 
 def write_docs() -> None:
     """Writes the kept scores and reasons into the page."""
-    PAGE.write_text(page_with(generated_parts()), encoding="utf-8")
+    PAGE.write_text(page_with({**generated_parts(), **contrib_parts()}), encoding="utf-8")
 
 
 def reasons_of_nothing() -> list[str]:
@@ -48,19 +47,6 @@ def reasons_of_nothing() -> list[str]:
             for test in score["failed"]
         )
     ]
-
-
-def page_with(parts: dict[str, str]) -> str:
-    """Returns the page with its generated parts replaced; two comments enclose each."""
-    text = PAGE.read_text(encoding="utf-8")
-    for name, content in parts.items():
-        begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
-        before, _, rest = text.partition(begin)
-        _, found, after = rest.partition(end)
-        if not found:
-            raise ValueError(f"{PAGE.name} lacks the lines {begin} and {end}.")
-        text = f"{before}{begin}\n{content}\n{end}{after}"
-    return text
 
 
 def generated_parts() -> dict[str, str]:
@@ -127,7 +113,7 @@ def _theirs(original: records.Scores, file: str, mode: str) -> dict[str, Any]:
 
 
 def _headline(here: records.Scores, original: records.Scores) -> Iterator[str]:
-    yield from _table_head(["file", "original", "here", "public", "public, here", "share"], 1)
+    yield from table_head(["file", "original", "here", "public", "public, here", "share"], 1)
     total = _Public()
     for file in (f for f in HEADLINE if f in here):
         public = _Public()
@@ -157,11 +143,6 @@ def _cells(public: _Public) -> str:
     return f"{public.judged} | {public.passed} | {public.share}"
 
 
-def _table_head(headings: Sequence[str], texts: int) -> Iterator[str]:
-    yield f"| {' | '.join(headings)} |"
-    yield f"|{'---|' * texts}{'--:|' * (len(headings) - texts)}"
-
-
 def _scores(here: records.Scores, original: records.Scores) -> Iterator[str]:
     public = _Public()
     rows: list[tuple[str, str, list[int]]] = []
@@ -175,10 +156,10 @@ def _scores(here: records.Scores, original: records.Scores) -> Iterator[str]:
     yield (
         f"Of the {public.judged} tests that use only public names and pass under the "
         f"original, {public.passed} pass here: {public.share or 'none'}. A test counts once per "
-        f"mode.{_later(public)}"
+        f"mode, and most run in both.{_later(public)}"
     )
     yield ""
-    yield from _table_head(_HEADINGS, 2)
+    yield from table_head(_HEADINGS, 2)
     for file, mode, counts in rows:
         yield f"| {file} | {mode} | {' | '.join(map(str, counts))} |"
     sums = [sum(column) for column in zip(*(counts for _, _, counts in rows))]
@@ -188,7 +169,7 @@ def _scores(here: records.Scores, original: records.Scores) -> Iterator[str]:
 def _cores(eight: records.Scores, two: records.Scores) -> Iterator[str]:
     """Yields the scores of the TPU's files on eight and two cores, and their differences."""
     headings = ("passed", "failed, public", "failed, private")
-    yield from _table_head(
+    yield from table_head(
         ["file", "mode", *(f"{h}, {n} cores" for n in (8, 2) for h in headings)], 2
     )
     sums = [0] * 6

@@ -11,6 +11,12 @@ from typing import Any
 __all__ = ["FAILED", "PASSED", "SKIPPED", "WHOLE_FILE", "FileResult", "Outcome"]
 
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
+# The message of the harness for Estimator's names, and this library's errors for tf.contrib's.
+_MISSING = re.compile(
+    r"missing name (\S+), for |"
+    r"^\S*Missing(?:Name|Import)Error: .*?(tf\.\S+|tensorflow\.\S+|needs the package \S+)",
+    re.MULTILINE,
+)
 WHOLE_FILE = "(the file)"  # used as the test's name if a file cannot be loaded
 
 
@@ -42,8 +48,8 @@ class Outcome:
     def missing(self) -> str:
         """The public name that the test needs and this library lacks, or ''."""
         # A traceback also shows the line that raises; the message itself comes last.
-        found = re.findall(r"missing name (\S+), for ", self.detail)
-        return found[-1] if found else ""
+        found = _MISSING.findall(self.detail)
+        return next(filter(None, found[-1])).rstrip(".:,") if found else ""
 
     def why(self) -> dict[str, Any]:
         """Returns the description of a failure, without the test's own text and messages."""

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from parity.harness.names import ONLY_WITH, is_provided
 from parity.harness.tensorflow_shims import GONE
 
-__all__ = ["Privates", "private_names"]
+__all__ = ["Privates", "Source", "private_names"]
 
 _PROJECT = "tensorflow_estimator.python.estimator"
 _FIXTURES = ("setUp", "tearDown", "setUpClass", "tearDownClass")
@@ -36,9 +36,16 @@ class Privates:
         return self.by_test[kind, max(known, key=len)] if known else ()
 
 
-def private_names(path: Path) -> Privates:
-    """Reads a test file."""
-    source = _Source(ast.parse(path.read_text(encoding="utf-8")))
+def private_names(
+    path: Path, source_type: Callable[[ast.Module], Source] | None = None
+) -> Privates:
+    """Reads a test file.
+
+    Args:
+      path: the file.
+      source_type: what finds the names; by default, `Source`.
+    """
+    source = (source_type or Source)(ast.parse(path.read_text(encoding="utf-8")))
     found = {}
     for kind in source.classes.values():
         methods = source.methods(kind)
@@ -53,7 +60,7 @@ def private_names(path: Path) -> Privates:
     return Privates(found)
 
 
-def _lacking_their_use(reached: list[ast.AST], source: _Source) -> set[str]:
+def _lacking_their_use(reached: list[ast.AST], source: Source) -> set[str]:
     """Returns names of which the test uses a part that the stand-in lacks."""
     parts = [p for node in reached for p in ast.walk(node) if isinstance(p, ast.Attribute)]
     used = {part.attr for part in parts}
@@ -65,7 +72,7 @@ def _lacking_their_use(reached: list[ast.AST], source: _Source) -> set[str]:
     return {name for name in named & ONLY_WITH.keys() if not used & ONLY_WITH[name]}
 
 
-class _Source:
+class Source:
     """A test file's definitions and imports."""
 
     def __init__(self, tree: ast.Module):
@@ -107,8 +114,10 @@ class _Source:
             if id(node) in seen:
                 continue
             seen[id(node)] = node
+            # A class that a test's super() names does not make it use the class's other tests.
+            named = {id(arg) for part in ast.walk(node) if _is_super(part) for arg in part.args}  # type: ignore[attr-defined]
             for part in ast.walk(node):
-                if isinstance(part, ast.Name):
+                if isinstance(part, ast.Name) and id(part) not in named:
                     used = self.functions.get(part.id) or self.classes.get(part.id)
                     if used is not None:
                         waiting.append(used)
@@ -158,6 +167,12 @@ class _Source:
         elif root in self.tensorflow and "logging" not in ast.unparse(place):
             rest = ast.unparse(place).split(".")[1:]
             yield f"mock of {'.'.join([self.tensorflow[root], *rest])}.{name.value}"
+
+
+def _is_super(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
+    )
 
 
 def _is_own(node: ast.AST) -> bool:

@@ -10,7 +10,18 @@ from typing import Any
 
 from parity.harness.outcomes import FileResult
 
-__all__ = ["HERE", "HERE_2_CORES", "ORIGINAL", "REASONS", "Scores", "load", "save", "update"]
+__all__ = [
+    "HERE",
+    "HERE_2_CORES",
+    "ORIGINAL",
+    "REASONS",
+    "Scores",
+    "load",
+    "load_json",
+    "save",
+    "update",
+    "write_lines",
+]
 
 _FOLDER = Path(__file__).resolve().parents[1]
 ORIGINAL = _FOLDER / "conformance_original.json"
@@ -23,7 +34,7 @@ Scores = dict[str, dict[str, dict[str, Any]]]  # by file and mode; see FileResul
 
 def load(path: Path) -> Scores:
     """Returns the scores in a file; none if the file does not exist."""
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return load_json(path)
 
 
 def update(path: Path, results: Iterable[FileResult]) -> None:
@@ -48,6 +59,17 @@ def _as_text(scores: Scores) -> str:
         for file in sorted(scores)
     ]
     return f"{{\n{_lines(files)}}}\n"
+
+
+def load_json(path: Path) -> dict[str, Any]:
+    """Returns the content of a file of JSON; none if the file does not exist."""
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def write_lines(path: Path, content: dict[str, Any]) -> None:
+    """Writes JSON with a line for each key, sorted."""
+    lines = [f"{_dump(key)}:{_dump(content[key])}" for key in sorted(content)]
+    path.write_text(f"{{\n{_lines(lines)}}}\n", encoding="utf-8")
 
 
 def _dump(value: Any) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 
-class _Reporter(unittest.TestResult):
+class Reporter(unittest.TestResult):
     """Writes a line when a test begins and one when it ends."""
 
     def __init__(self, write: Any):
@@ -28,11 +28,13 @@ class _Reporter(unittest.TestResult):
         self._outcome: dict[str, str] = {}
 
     def startTest(self, test: Any) -> None:
+        """Reports the test's start."""
         super().startTest(test)
         self._began, self._outcome = time.monotonic(), {"result": "passed", "detail": ""}
         self._write({"event": "start", "test": test_id(test)})
 
     def stopTest(self, test: Any) -> None:
+        """Reports the test's outcome."""
         super().stopTest(test)
         seconds = time.monotonic() - self._began
         self._write({"event": "end", "test": test_id(test), "seconds": seconds, **self._outcome})
@@ -45,21 +47,26 @@ class _Reporter(unittest.TestResult):
             self._write({"event": "fixture", "kind": kind, "result": result, "detail": detail})
 
     def addError(self, test: Any, err: Any) -> None:
+        """Keeps an error, or a failure."""
         self._ended(test, "failed", "".join(traceback.format_exception(*err)))
 
     addFailure = addError
 
     def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:
+        """Keeps an error of a part of a test."""
         if err is not None:
             self.addError(test, err)
 
     def addSkip(self, test: Any, reason: str) -> None:
+        """Keeps the reason for a skipped test."""
         self._ended(test, "skipped", reason)
 
     def addExpectedFailure(self, test: Any, err: Any) -> None:
+        """Counts an expected failure as a pass."""
         self._ended(test, "passed", "")
 
     def addUnexpectedSuccess(self, test: Any) -> None:
+        """Counts an unexpected success as a failure."""
         self._ended(test, "failed", "It was expected to fail, and passed.")
 
 
@@ -85,7 +92,7 @@ def main() -> None:
         write({"event": "tests", "tests": [test_id(t) for t in tests]})
         skipped = set(json.loads(sys.stdin.read() or "[]"))
         wanted = [t for t in tests if test_id(t) not in skipped]
-        unittest.TestSuite(wanted).run(_Reporter(write))
+        unittest.TestSuite(wanted).run(Reporter(write))
         write({"event": "done"})
 
 
@@ -120,13 +127,14 @@ def _load(options: argparse.Namespace) -> list[unittest.TestCase]:
     flags.FLAGS([sys.argv[0]])
     if options.cores and "test_num_shards" in flags.FLAGS:  # a TPU test's number of cores
         flags.FLAGS.test_num_shards = options.cores
-    return list(_flat(unittest.defaultTestLoader.loadTestsFromModule(module)))
+    return list(flat(unittest.defaultTestLoader.loadTestsFromModule(module)))
 
 
-def _flat(suite: Any) -> Iterator[unittest.TestCase]:
+def flat(suite: Any) -> Iterator[unittest.TestCase]:
+    """Yields the tests of a suite."""
     for test in suite:
         if isinstance(test, unittest.TestSuite):
-            yield from _flat(test)
+            yield from flat(test)
         # TensorFlow's TestCase has a method of this name that is not a test.
         elif test._testMethodName != "test_session":
             yield test

@@ -199,6 +199,7 @@ def test_assert_element_shape(graph):
     with pytest.raises(tf.errors.InvalidArgumentError):
         elements(known)
     assert len(elements(rows.apply(data.assert_element_shape(tf.TensorShape([None]))))) == 3
+    assert len(elements(rows.apply(data.assert_element_shape(tf.TensorShape(None))))) == 3
 
 
 def test_a_dataset_as_one_value(graph):

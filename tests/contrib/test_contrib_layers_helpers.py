@@ -244,7 +244,7 @@ def test_summaries():
 def test_feature_columns_go_into_an_input_layer():
     words = layers.sparse_column_with_keys("word", ["a", "b", "c"])
     age = layers.real_valued_column("age", normalizer=lambda x: x / 10)
-    ranges = layers.bucketized_column(age, [2.0, 1.0])
+    ranges = layers.bucketized_column(age, [1.0, 2.0])
     columns = [
         layers.embedding_column(words, 4),
         layers.one_hot_column(layers.weighted_sparse_column(words, "weight")),
@@ -269,19 +269,21 @@ def test_feature_columns_go_into_an_input_layer():
     run = Run(build, np.array([[15.0], [5.0]], np.float32))
     # In the order of the columns' names.
     assert run.result.shape == (2, 1 + 3 + 5 + 3 + 4 + 7 + 3)
-    table = run.variables["input_layer/word_embedding/embedding_weights"]
+    table = run.variables["input_layer/word_embedding/weights"]
     assert table.shape == (3, 4)
     assert any(np.allclose(run.result[0, i : i + 4], table[1]) for i in range(22))
     spec = layers.create_feature_spec_for_parsing(columns)
     assert set(spec) == {"age", "word", "weight", "id"}
-    with pytest.raises(ValueError, match=r"'prices' has dimension=None.*Pad them"):
+    with pytest.raises(
+        TypeError, match=r"dimension must be an integer, got None.*prices.*pad them"
+    ):
         layers.real_valued_column("prices", dimension=None)
 
 
 def test_words_from_a_file(tmp_path):
     path = tmp_path / "words"
     path.write_text("x\ny\n")
-    column = layers.sparse_column_with_vocabulary_file("w", str(path), num_oov_buckets=2)
+    column = layers.sparse_column_with_vocabulary_file("w", str(path), 2, vocab_size=2)
     run = Run(
         lambda: v1.feature_column.input_layer(
             {"w": tf.constant([["y"], ["z"]])}, [layers.one_hot_column(column)]

@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from parity.harness import docs, names, records, test_files
+from parity.harness import contrib_docs, docs, names, page, records, test_files
 
 
 def test_the_page_agrees_with_the_kept_scores():
-    page = docs.page_with(docs.generated_parts())
-    assert docs.PAGE.read_text(encoding="utf-8") == page, (
+    text = docs.page_with({**docs.generated_parts(), **contrib_docs.contrib_parts()})
+    assert docs.PAGE.read_text(encoding="utf-8") == text, (
         "run: python -m parity.conformance --write-docs"
     )
 
@@ -100,9 +100,9 @@ def test_reasons_of_what_does_not_fail(kept):
 
 
 def test_a_page_without_its_marks(monkeypatch, tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text("nothing")
-    monkeypatch.setattr(docs, "PAGE", page)
+    path = tmp_path / "page.md"
+    path.write_text("nothing")
+    monkeypatch.setattr(page, "PAGE", path)
     with pytest.raises(ValueError, match="lacks the lines <!-- scores -->"):
         docs.page_with({"scores": "1"})
 

@@ -86,6 +86,12 @@ def _summary() -> None:
         check(hasattr(private.contrib_summary, name), f"{name} is gone")
 
 
+@probe("feature_columns")
+def _feature_columns() -> None:
+    made = private.feature_columns.NumericColumn("x", (1,), None, tf.float32, None)
+    check(made.parse_example_spec["x"].shape == (1,), "a column has another specification")
+
+
 @probe("KMeansGraph")
 def _kmeans() -> None:
     with new_graph():

@@ -94,7 +94,11 @@ def assert_element_shape(expected_shapes: Any) -> _Transformation:
                 f"assert_element_shape was given {len(shapes)} shapes ({expected_shapes}), but an "
                 f"element has {len(tensors)} components: {element}."
             )
-        known = [tf.ensure_shape(tensor, shape) for tensor, shape in zip(tensors, shapes)]
+        known = [
+            # TensorFlow 2.21's EnsureShape refuses a known rank where any is expected.
+            tensor if tf.TensorShape(shape).rank is None else tf.ensure_shape(tensor, shape)
+            for tensor, shape in zip(tensors, shapes)
+        ]
         return tf.nest.pack_sequence_as(element, known)
 
     return lambda dataset: dataset.map(checked)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 __all__ = [
     "assert_scalar_int",
+    "get_graph_from_inputs",
     "get_name_scope",
     "get_placeholders",
     "prepend_name_scope",
@@ -65,22 +67,51 @@ def with_shape(expected_shape: Any, tensor: tf.Tensor) -> tf.Tensor:
                 f"Invalid dtype {expected_shape.dtype.name} for shape {expected_shape} expected of "
                 f"tensor {tensor.name}: int32 is needed."
             )
-        sizes, rank = tf.shape(tensor), tf.rank(tensor)
-        has_rank = tf.equal(rank, tf.size(expected_shape))  # comparing sizes would broadcast them
-        padded = tf.cond(has_rank, lambda: expected_shape, lambda: tf.fill([rank], -2))
-        is_same = tf.reduce_all(tf.equal(padded, sizes) | tf.equal(padded, -1))
-        message = f"Wrong shape for {tensor.name} [expected] [actual]."
-        check = _v1.Assert(is_same, [message, expected_shape, tf.shape(tensor)])
-        with tf.control_dependencies([check]):
+        with tf.control_dependencies([_has_shape(tensor, expected_shape)]):
             return tf.identity(tensor)
-    shape = tf.TensorShape(expected_shape)
+    shape = tf.TensorShape(_sizes(expected_shape, tensor))
     if shape.rank == 0 and tensor.shape.is_compatible_with([1]):
         return tf.reshape(tensor, [])
-    if not tensor.shape.is_compatible_with(shape):
+    if tensor.shape.is_fully_defined():
+        if not tensor.shape.is_compatible_with(shape):
+            raise ValueError(
+                f"Invalid shape for tensor {tensor.name}, expected {shape}, got {tensor.shape}."
+            )
+        return tensor
+    merged = tensor.shape.merge_with(shape)  # its error names the dimension
+    wanted = tf.constant([-1 if size is None else size for size in shape.as_list()], tf.int32)
+    with tf.control_dependencies([_has_shape(tensor, wanted)]):
+        checked = tf.identity(tensor)
+    checked.set_shape(merged)
+    return checked
+
+
+def _sizes(shape: Any, tensor: tf.Tensor) -> Any:
+    """Returns an expected shape, after a check of lists and arrays."""
+    if isinstance(shape, tf.TensorShape):
+        return shape
+    sizes = np.asarray(shape)
+    if sizes.ndim > 1:
         raise ValueError(
-            f"Invalid shape for tensor {tensor.name}, expected {shape}, got {tensor.shape}."
+            f"Invalid rank {sizes.ndim} for shape {shape} expected of tensor {tensor.name}: give "
+            "a list of sizes."
         )
-    return tensor if tensor.shape.is_fully_defined() else tf.ensure_shape(tensor, shape)
+    if sizes.dtype.kind == "f" and sizes.size:
+        raise ValueError(
+            f"Invalid dtype {sizes.dtype} for shape {shape} expected of tensor {tensor.name}: "
+            "sizes are integers."
+        )
+    return shape
+
+
+def _has_shape(tensor: tf.Tensor, wanted: tf.Tensor) -> tf.Operation:
+    """Returns an assertion of a tensor's sizes; -1 matches any size."""
+    sizes, rank = tf.shape(tensor), tf.rank(tensor)
+    has_rank = tf.equal(rank, tf.size(wanted))  # comparing sizes would broadcast them
+    padded = tf.cond(has_rank, lambda: wanted, lambda: tf.fill([rank], -2))
+    is_same = tf.reduce_all(tf.equal(padded, sizes) | tf.equal(padded, -1))
+    message = f"Wrong shape for {tensor.name} [expected] [actual]."
+    return _v1.Assert(is_same, [message, wanted, sizes])
 
 
 def with_same_shape(expected_tensor: tf.Tensor, tensor: tf.Tensor) -> tf.Tensor:
@@ -212,6 +243,28 @@ def smart_case(
     if not chosen and default is None:
         raise ValueError("smart_case: no condition holds, and there is no default.")
     return chosen[0]() if chosen else default()  # type: ignore[misc]
+
+
+def get_graph_from_inputs(op_input_list: Sequence[Any], graph: tf.Graph | None = None) -> tf.Graph:
+    """Returns the graph that some inputs of an operation are in.
+
+    Args:
+      op_input_list: tensors and operations; others are ignored.
+      graph: the graph that they must be in.
+
+    Returns:
+      Their graph; the default graph if there are none.
+
+    Raises:
+      ValueError: they are in different graphs, or not in the given one.
+    """
+    named = [each for each in op_input_list if isinstance(getattr(each, "graph", None), tf.Graph)]
+    for each in named:
+        if graph is not None and each.graph is not graph:
+            raise ValueError(f"{each} is not from the passed-in graph.")
+        if each.graph is not named[0].graph:
+            raise ValueError(f"{each} must be from the same graph as {named[0]}.")
+    return graph or (named[0].graph if named else _v1.get_default_graph())
 
 
 def get_name_scope() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -102,15 +103,50 @@ def npairs_loss(
       The cross entropy of anchors' products with positives, plus the regularization.
     """
     del print_losses
-    norms = [
-        tf.reduce_mean(tf.reduce_sum(tf.square(embeddings), 1))
-        for embeddings in (embeddings_anchor, embeddings_positive)
-    ]
-    logits = tf.matmul(embeddings_anchor, embeddings_positive, transpose_b=True)
     same = tf.cast(_same_class(labels), tf.float32)
+    return _npairs(same, embeddings_anchor, embeddings_positive, reg_lambda)
+
+
+def npairs_loss_multilabel(
+    sparse_labels: Sequence[tf.SparseTensor],
+    embeddings_anchor: tf.Tensor,
+    embeddings_positive: tf.Tensor,
+    reg_lambda: float = 0.002,
+    print_losses: bool = False,
+) -> tf.Tensor:
+    """Computes the N-pairs loss of pairs with several labels each.
+
+    Args:
+      sparse_labels: one SparseTensor of the same shape for each pair, with the labels' weights.
+      embeddings_anchor: [batch, size].
+      embeddings_positive: [batch, size], the i-th with the labels of the i-th anchor.
+      reg_lambda: the weight of the embeddings' squared norms.
+      print_losses: has no effect: add summaries instead.
+
+    Returns:
+      The cross entropy of anchors' products with positives, plus the regularization. A target is
+      the part of its row's sum of common labels.
+
+    Raises:
+      TypeError: labels are not SparseTensors.
+    """
+    del print_losses
+    if not all(isinstance(each, tf.SparseTensor) for each in sparse_labels):
+        raise TypeError(f"sparse_labels must be a list of SparseTensors, but got {sparse_labels!r}")
+    common = [
+        [tf.sparse.reduce_sum(tf.sparse.minimum(first, second)) for second in sparse_labels]
+        for first in sparse_labels
+    ]
+    same = tf.stack([tf.cast(tf.stack(row), tf.float32) for row in common])
+    return _npairs(same, embeddings_anchor, embeddings_positive, reg_lambda)
+
+
+def _npairs(same: tf.Tensor, anchors: tf.Tensor, positives: tf.Tensor, scale: float) -> tf.Tensor:
+    norms = [tf.reduce_mean(tf.reduce_sum(tf.square(each), 1)) for each in (anchors, positives)]
+    logits = tf.matmul(anchors, positives, transpose_b=True)
     targets = same / tf.reduce_sum(same, 1, keepdims=True)
     entropy = tf.nn.softmax_cross_entropy_with_logits(labels=targets, logits=logits)
-    return tf.reduce_mean(entropy) + 0.25 * reg_lambda * tf.add_n(norms)
+    return tf.reduce_mean(entropy) + 0.25 * scale * tf.add_n(norms)
 
 
 def lifted_struct_loss(labels: Any, embeddings: tf.Tensor, margin: float = 1.0) -> tf.Tensor:

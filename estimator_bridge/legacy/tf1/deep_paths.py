@@ -47,6 +47,8 @@ _MODULES = {
         normalization optimizers regularizers rev_block_lib summaries target_column utils
     """,
     "layers.python.ops": "bucketization_op sparse_feature_cross_op sparse_ops",
+    "learn.python.learn": "monitors",
+    "learn.python.learn.estimators": "run_config",
     "legacy_seq2seq.python.ops": "seq2seq",
     "lookup": "lookup_ops",
     "losses.python.losses": "loss_ops",

@@ -44,6 +44,9 @@ ACCIDENTAL = frozenset(
 
 # By reason: cases.
 DIFFERENT = {
+    "without a hash_key, combinations have the hash of tf.feature_column": """
+        layers.transform_features: crossed without a key
+    """,
     "computed by other operations than the original's kernel, whose names differ": """
         metrics.confusion_matrix
         rnn.GRUBlockCell: size
@@ -76,7 +79,6 @@ DIFFERENT = {
         framework.with_shape: any size
     """,
     "refused here": """
-        layers.sparse_column_with_vocabulary_file: size
         rnn.CoupledInputForgetGateLSTMCell: flat
     """,
     "the original's state does not fit the next step": """

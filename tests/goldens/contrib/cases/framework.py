@@ -358,6 +358,15 @@ CASES = {
     ),
     "framework.with_shape: scalar": lambda: framework.with_shape([], unknown(array(1), [1])),
     "framework.with_shape: scalar, unknown": shaped([], np.float32(2.0)),
+    "framework.with_shape: list of lists": lambda: framework.with_shape([[3], [4]], rows()),
+    "framework.with_shape: part": shaped([2, 1], array(3, 2), [None, 2]),
+    "framework.with_shape: floats": lambda: framework.with_shape([3.0, 4.5], rows()),
+    "framework.get_graph_from_inputs": lambda: (
+        framework.get_graph_from_inputs([rows(), 1.0]) is tf.get_default_graph()
+    ),
+    "framework.get_graph_from_inputs: other": lambda: framework.get_graph_from_inputs(
+        [rows()], tf.Graph()
+    ),
     "framework.with_shape: sparse": lambda: framework.with_shape(
         [2, 2], tf.contrib.layers.dense_to_sparse([[1, 2]])
     ),

@@ -135,6 +135,17 @@ CASES = {
     "losses.metric_learning.npairs_loss": lambda: learned.npairs_loss(
         tf.constant([0, 1, 2, 3, 4, 4]), embeddings(), x(6, 4), print_losses=True
     ),
+    "losses.metric_learning.npairs_loss_multilabel": lambda: learned.npairs_loss_multilabel(
+        [
+            tf.SparseTensor([[each], [each + 1]], tf.constant([1.0, 2.0 - each]), [4])
+            for each in range(3)
+        ],
+        x(3, 4),
+        embeddings()[:3],
+    ),
+    "losses.metric_learning.npairs_loss_multilabel: dense": lambda: learned.npairs_loss_multilabel(
+        [tf.constant([1.0])], x(1, 4), x(1, 4)
+    ),
     "losses.metric_learning.triplet_semihard_loss": lambda: learned.triplet_semihard_loss(
         tf.constant([0, 1, 0, 1, 2, 2]), embeddings(), margin=0.5
     ),

@@ -57,6 +57,19 @@ def ranked(metric, **options):
     )
 
 
+def equal_thresholds(labels=None, **options):
+    def build():
+        data, update = metrics.precision_recall_at_equal_thresholds(
+            tf.constant(Y > 0) if labels is None else tf.constant(labels),
+            shares(*P),
+            num_thresholds=5,
+            **options,
+        )
+        return steps((tuple(data), update))
+
+    return build
+
+
 def aggregated():
     values, updates = metrics.aggregate_metrics(
         metrics.streaming_mean(shares(*P)), metrics.streaming_accuracy(Y, any_of(7)[1:])
@@ -111,6 +124,9 @@ CASES = {
         metrics.precision_at_recall(SORTED, SCORES, 0.5, weights=np.arange(10.0), name="own")
     ),
     "metrics.precision_at_recall: target": lambda: metrics.precision_at_recall(Y, shares(*P), 2.0),
+    "metrics.precision_recall_at_equal_thresholds": equal_thresholds(),
+    "metrics.precision_recall_at_equal_thresholds: weights": equal_thresholds(weights=WEIGHTS),
+    "metrics.precision_recall_at_equal_thresholds: floats": equal_thresholds(Y),
     "metrics.recall_at_precision": lambda: steps(metrics.recall_at_precision(SORTED, SCORES, 0.8)),
     "metrics.recall_at_precision: low": lambda: steps(
         metrics.recall_at_precision(SORTED, SCORES, 0.55, num_thresholds=11)

@@ -1,0 +1,85 @@
+"""The test files of TensorFlow 1.15's tf.contrib to run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = ["LEFT_OUT", "NAMESPACES", "ROOT", "SUPPORT", "find_files"]
+
+ROOT = "tensorflow/contrib"
+
+# The namespaces of which this library has names, and whose tests TF 1.15 has. The tests of
+# contrib.estimator, contrib.tpu and contrib.gan had left TensorFlow for other projects by then.
+NAMESPACES = (
+    "checkpoint",
+    "cluster_resolver",
+    "crf",
+    "cudnn_rnn",
+    "data",
+    "distribute",
+    "factorization",
+    "feature_column",
+    "framework",
+    "layers",
+    "learn",
+    "lookup",
+    "losses",
+    "metrics",
+    "opt",
+    "predictor",
+    "rnn",
+    "seq2seq",
+    "slim",
+    "stateless",
+    "summary",
+    "training",
+)
+
+# Of contrib.learn, the tests of what is here: RunConfig and the monitors.
+_OF_LEARN = ("learn/estimators/run_config_test.py", "learn/monitors_test.py")
+
+# Files that are not run, or parts of their paths, with the reason.
+LEFT_OUT = {
+    "distribute/python/keras_": "tests of Keras on strategies, which use no name of tf.contrib",
+    "learn/python/learn/": "tests of tf.contrib.learn, which tf.estimator replaced in TensorFlow "
+    "1.3; those of RunConfig and of monitors are run",
+}
+
+# Modules that only tests import. They come from the checkout.
+SUPPORT = (
+    "data.python.kernel_tests.reader_dataset_ops_test_base",
+    "factorization.python.ops.factorization_ops_test_utils",
+    "predictor.testing_common",
+    "rnn.python.kernel_tests.benchmarking",
+    "slim.python.slim.data.test_utils",
+    "summary.summary_test_util",
+)
+
+
+def find_files(checkout: Path, only: str | None = None) -> list[str]:
+    """Finds the test files of a checkout, as paths below ROOT.
+
+    Args:
+      checkout: the folder that holds ``tensorflow/contrib``.
+      only: a part of the paths of the wanted files; by default all files.
+
+    Raises:
+      FileNotFoundError: the checkout has none of them.
+    """
+    folder = checkout / ROOT
+    found = [
+        path.relative_to(folder).as_posix()
+        for namespace in NAMESPACES
+        for path in sorted((folder / namespace).rglob("*_test.py"))
+    ]
+    found = [name for name in found if _is_run(name) and (only is None or only in name)]
+    if not found:
+        raise FileNotFoundError(
+            f"{checkout} holds none of the requested test files ({only or 'all'}) below {ROOT}. "
+            "Wanted: a work tree of TensorFlow, tag v1.15.5."
+        )
+    return found
+
+
+def _is_run(name: str) -> bool:
+    return name.endswith(_OF_LEARN) or not name.startswith(tuple(LEFT_OUT))
