@@ -69,7 +69,8 @@ setup(
             "ruff>=0.17,<0.18",
             "safetensors>=0.4",
             "scipy",
-            "setuptools>=68",
+            "setuptools>=68,<81",  # with pkg_resources, which tensorflow-hub imports
+            "tensorflow-hub>=0.16",
             "wheel",
         ],
         "safetensors": ["safetensors>=0.4"],  # weights convert --to safetensors

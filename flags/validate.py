@@ -32,7 +32,6 @@ _ESTIMATOR_ONLY = (
     "compile_for",
     "xla",
     "profile",
-    "mixed_precision",
     "early_stopping_evals",
 )
 _SECONDS = ("grace_secs", "watchdog_secs")

@@ -25,6 +25,7 @@ BY_NAME = {page.relative_to(ROOT).as_posix(): page for page in documents.PAGES}
 each_page = pytest.mark.parametrize("page", BY_NAME.values(), ids=BY_NAME)
 # Turns the process's TensorFlow back to 2018; other tests go on in this process.
 OWN_PROCESS = "disable_v2_behavior()"
+OPTIONAL = ("tensorflow_hub",)  # packages that some pages are about
 
 
 def run_page(page):
@@ -58,6 +59,9 @@ def run_source(code, values):
 @each_page
 def test_python_runs_as_shown(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    for package in OPTIONAL:
+        if any(f"import {package}" in block.text for block, _ in documents.programs(page)):
+            pytest.importorskip(package, reason=f"{page.name} needs {package}: see the page")
     if not any(OWN_PROCESS in block.text for block, _ in documents.programs(page)):
         run_page(page)
         return
@@ -93,6 +97,7 @@ def check_command(words):
         assert arguments[0] == "install", words
         names = {re.split(r"[<>=~]", a)[0] for a in arguments[1:]} - {"--upgrade", "-e"}
         known = {"tensorboard", "tensorflow", "tf-keras", "path/to/this/repository", ".[models]"}
+        known |= {"setuptools", "tensorflow-hub", "tensorflow-tpu"}
         known |= {"estimator-bridge[tpu-compile]", "estimator-bridge[safetensors]"}
         assert names <= known, words
     elif program == "tensorboard":

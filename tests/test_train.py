@@ -220,10 +220,16 @@ def test_evaluation_without_a_checkpoint_says_to_train_first(tmp_path):
     assert "--mode=train" in message
 
 
-@pytest.mark.parametrize("api", ["keras", "loop"])
-def test_the_other_ways_train_the_same_model(trained, tmp_path, api):
+@pytest.mark.parametrize(("api", "precision"), [("keras", "no"), ("loop", "")])
+def test_the_other_ways_train_the_same_model(trained, tmp_path, api, precision):
     folder, _ = trained
-    flags = (*TINY, f"--api={api}", f"--data_dir={folder / 'runs/data'}", "--model_dir=run")
+    flags = (
+        *TINY,
+        f"--api={api}",
+        f"--{precision}mixed_precision",
+        f"--data_dir={folder / 'runs/data'}",
+        "--model_dir=run",
+    )
     flags += ("--save_checkpoints_steps=50", "--eval_batch_size=120")
     done = train(tmp_path, *flags, "--train_steps=60", "--mode=train")
     assert done.returncode == 0, done.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -52,10 +53,15 @@ def tags_at(pattern: str, step: int) -> set[str]:
     return {value.tag for at, value in _values(pattern) if at == step}
 
 
+# Without its notice of deprecation, which would be the program's only one.
+_records = inspect.unwrap(tf.compat.v1.io.tf_record_iterator)
+
+
 def _values(pattern: str) -> Iterator[tuple[int, Any]]:
     for path in sorted(tf.io.gfile.glob(pattern)):
         try:
-            for event in tf.compat.v1.train.summary_iterator(path):
+            for record in _records(path):
+                event = tf.compat.v1.Event.FromString(record)
                 for value in event.summary.value:
                     yield event.step, value
         except (tf.errors.DataLossError, tf.errors.NotFoundError) as error:

@@ -61,6 +61,14 @@ def test_a_resolver_that_was_not_initialized():
         tf.distribute.TPUStrategy(tpu_cluster_resolver=resolver)
 
 
+def test_more_gpus_than_there_are():
+    resolver = eb.tpu.TPUClusterResolver("gpu:64")
+    with pytest.raises(eb.errors.AcceleratorNotFoundError, match=r"64 GPU\(s\).*'emulated:8'"):
+        tf.tpu.experimental.initialize_tpu_system(resolver)
+    with pytest.raises(RuntimeError, match="'gpu:64', whose cores are not initialized"):
+        tf.distribute.TPUStrategy(resolver)
+
+
 def test_a_strategy_after_tensorflow_started_with_fewer_cores():
     lines = run_program(
         """

@@ -23,10 +23,12 @@ from estimator_bridge.training.monitoring.drawn_batches import DrawnBatches
 
 __all__ = ["InputWait", "MeasuredLoop"]
 
-_SAMPLE_SECS = 0.03  # of steps on batches in memory, beside which the start of a call is short
+_SAMPLE_SECS = 0.1  # of steps on batches in memory; the start of a call takes about 1 ms
 _MOST_STEPS = 1000
 _MOST_BYTES = 256 << 20
-_COST = 1 / 300  # the largest share of the time that samples may take
+_COST = 1 / 300  # the largest share of the time that samples may take, beyond the first ones
+_FIRST_SECS = 0.5  # that the first samples may take: short trainings need several, too
+_LEAST_COST = 0.1  # of a sample's time: a difference of two measured paces may be too low
 _SAMPLES = 5  # the last ones count: a machine's pace changes
 
 
@@ -50,12 +52,13 @@ class InputWait:
         self._steps, self._secs = 0, 0.0
         self._ready: deque[float] = deque(maxlen=_SAMPLES)  # seconds a step, of each sample
         self._ready_guess: float | None = None
-        self._next_sample = -math.inf
+        self._begun, self._spent, self._pace = clock(), 0.0, 0.0
 
     def observe(self, steps: int, secs: float) -> None:
         """Notes the time of steps on the training's input."""
         self._steps += steps
         self._secs += secs
+        self._pace = self._secs / self._steps if self._steps else 0.0
 
     def observe_ready(self, steps: int, secs: float, cost: float, of_steps: int) -> None:
         """Notes a sample.
@@ -63,22 +66,23 @@ class InputWait:
         Args:
           steps: the number of its steps.
           secs: their time, on batches in memory.
-          cost: the time of the whole sample beyond that.
+          cost: the time that drawing the batches took.
           of_steps: the number of steps of the call that it ended.
         """
         if not steps:
             return
+        if self._ready_guess is not None:  # the first draw also builds functions, once
+            self._spent += max(cost + secs - steps * self._pace, _LEAST_COST * secs)
         self._ready_guess = secs / steps
         if secs < _SAMPLE_SECS / 2 and steps < min(self._most, of_steps):
             return  # too short beside the start of a call: a longer one comes next
         self._ready.append(self._ready_guess)
-        self._next_sample = self.clock() + cost / _COST
 
     def steps_to_sample(self, steps: int) -> int:
         """Returns how many of a call's last steps to run on batches in memory; often 0."""
-        if not self._steps or self.clock() < self._next_sample:
+        if not self._pace or self._spent > _FIRST_SECS + (self.clock() - self._begun) * _COST:
             return 0
-        each = self._ready_guess or self._secs / self._steps
+        each = self._ready_guess or self._pace
         return min(max(math.ceil(_SAMPLE_SECS / max(each, 1e-9)), 1), self._most, steps)
 
     def share(self) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -162,9 +163,15 @@ class Meter:
             shown["peak of its matrix units"] = known
         shown.update({f"params: {name}": _short(value) for name, value in source.params.items()})
         shown["RunConfig"] = _short(execution.config)
-        shown["command"] = _short(" ".join(sys.argv))
+        shown["command"] = _command()
         shown["versions"] = f"estimator_bridge {__version__}, TensorFlow {tf.__version__}"
         return shown
+
+
+def _command() -> str:
+    if os.path.basename(sys.argv[0]) == "ipykernel_launcher.py":
+        return "a notebook"
+    return _short(" ".join(sys.argv))
 
 
 def _short(value: object, most: int = 2000) -> str:
