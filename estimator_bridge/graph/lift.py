@@ -97,6 +97,11 @@ class Lifted:
         self._parts = self._make_parts(plan)
         self.sums = [name for stage in plan.stages for name in stage.sums]
 
+    @property
+    def graph_defs(self) -> list[tf.compat.v1.GraphDef]:
+        """The nodes as a call imports them, by stage; the given tensors are inputs."""
+        return [part.graph_def for part in self._parts]
+
     def __call__(
         self,
         values: Mapping[str, tf.Tensor],

@@ -31,6 +31,9 @@ from tensorflow.python.eager.context import _reset_context as reset_eager_contex
 from tensorflow.python.eager.context import context as eager_context
 from tensorflow.python.eager.context import eager_mode
 
+# The function behind every constant of a graph; tf.constant and tf.convert_to_tensor both end there.
+from tensorflow.python.framework import ops as graph_operations
+
 # What Session.run returns for IndexedSlices; it never had a public name.
 from tensorflow.python.framework.indexed_slices import IndexedSlicesValue
 

@@ -15,6 +15,7 @@ from estimator_bridge.training.input_plan import InputPlan
 __all__ = ["ProgramInput"]
 
 _v1 = tf.compat.v1
+_INITIALIZED = (_v1.GraphKeys.LOCAL_VARIABLES, _v1.GraphKeys.TABLE_INITIALIZERS)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,8 +65,9 @@ class ProgramInput:
 
     def _with_threads(self, make: Callable[[], Any]) -> Any:
         """Starts the threads of the input, and returns the result of ``make``."""
-        if self.is_apart:
-            with self.session.graph.as_default():
+        graph = self.session.graph
+        if self.is_apart and any(map(graph.get_collection, _INITIALIZED)):
+            with graph.as_default():
                 init = [_v1.local_variables_initializer(), _v1.tables_initializer()]
                 self.session.run(init)
         # Datasets put their functions into the default graph too; the model's is finalized.
