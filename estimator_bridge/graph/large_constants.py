@@ -26,7 +26,7 @@ from estimator_bridge.tensorflow_private import (
     host_address,
 )
 
-__all__ = ["arrays_outside", "take_large_constants", "with_value"]
+__all__ = ["arrays_outside", "free_arrays", "take_large_constants", "with_value"]
 
 _LARGE = 1 << 18  # bytes; below this, a captured tensor has no advantage over a constant
 
@@ -49,13 +49,22 @@ def arrays_outside(graph: tf.Graph) -> Iterator[None]:
             return None
         with eager_mode(), tf.device(host_address() + "/device:CPU:0"):
             held = tf.constant(value)
-        tensor = tf.numpy_function(held.numpy, [], held.dtype, stateful=False, name=name or "Const")
+
+        def read() -> np.ndarray:
+            return known[tensor.name].numpy()
+
+        tensor = tf.numpy_function(read, [], held.dtype, stateful=False, name=name or "Const")
         tensor.set_shape(held.shape)
         known[tensor.name] = held
         return tensor
 
     with constants_made_otherwise(make):
         yield
+
+
+def free_arrays(graph: tf.Graph) -> None:
+    """Frees the values of a graph that is not used again; the graph itself may be freed late."""
+    _taken.pop(graph, {}).clear()
 
 
 def take_large_constants(

@@ -31,7 +31,7 @@ from tensorflow.python.eager.context import _reset_context as reset_eager_contex
 from tensorflow.python.eager.context import context as eager_context
 from tensorflow.python.eager.context import eager_mode
 
-# The function behind every constant of a graph; tf.constant and tf.convert_to_tensor both end there.
+# The function that makes each constant of a graph: tf.constant and tf.convert_to_tensor end there.
 from tensorflow.python.framework import ops as graph_operations
 
 # What Session.run returns for IndexedSlices; it never had a public name.
@@ -120,6 +120,7 @@ __all__ = [
     "gen_xla_ops",
     "get_tpu_context",
     "global_step_read",
+    "graph_operations",
     "lookup_ops",
     "nest",
     "op_def",

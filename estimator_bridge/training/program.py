@@ -158,9 +158,10 @@ class Program:
         self.input.session.queues.check()
 
     def end_input(self) -> None:
-        """Stops the input's threads."""
-        for session in {self.session, self.input.session}:
-            session.end_input()
+        """Stops the input's threads; the next input replaces this one."""
+        self.session.end_input()
+        self.session.input = None
+        self.input.end()
 
     def with_input(self, input_fn: Callable[..., Any], params: Mapping[str, Any]) -> Program | None:
         """Returns the same program for the result of another call of an input_fn.

@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.graph import InputPart, LiftedSession, SessionInput
+from estimator_bridge.graph import InputPart, LiftedSession, SessionInput, Snapshot
 from estimator_bridge.tensorflow_private import eager_mode
 from estimator_bridge.training.input_plan import InputPlan
 
@@ -56,6 +56,14 @@ class ProgramInput:
                 return make_iterator(dataset), parts
 
         return SessionInput(static, open_input, self.plan.refusal, divides)
+
+    def end(self) -> None:
+        """Stops the input's threads; frees what only this input used."""
+        graph = self.session.graph
+        self.session.end_input()
+        if self.is_apart and graph is not None:
+            self.session.close()
+            Snapshot.forget(graph)
 
     def is_like(self, plan: InputPlan) -> bool:
         """Whether a program traced for this input can be used for another plan."""
