@@ -1,8 +1,8 @@
 """Makes the datasets of graphs that hold nothing else, by functions that are compiled once.
 
-Each evaluation calls its ``input_fn`` in a new graph, which differs from the last one at most in
-its arrays. To compile the function of such a graph takes longer than a small model's evaluation, so
-the function of an equal graph makes the dataset from the new arrays.
+Each evaluation calls its ``input_fn`` in a new graph, which often differs from the last one in its
+arrays alone. Compiling a function for it takes longer than a small model's evaluation. So functions
+are kept, and take the arrays as arguments.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from collections.abc import Callable, Sequence
 import tensorflow as tf
 
 from estimator_bridge.graph import Lifted, LiftedSession, Snapshot, host_device
-from estimator_bridge.tensorflow_private import eager_mode, flat_call
+from estimator_bridge.tensorflow_private import eager_context, eager_mode, flat_call
 
 __all__ = ["dataset_of_plain_graph"]
 
-# TensorFlow may compute any other operation, such as the read of a file, while it compiles.
+# TensorFlow may run another operation, such as the read of a file, once, while it compiles.
 _PLAIN = re.compile(r"\w+Dataset(V\d+)?|Const|Identity")
 _KEPT = 8
 
@@ -50,7 +50,8 @@ def dataset_of_plain_graph(session: LiftedSession, variant: str) -> tf.Tensor | 
     arrays = [snapshot.constants[ref] for ref in refs]
     specs = [tf.TensorSpec(array.shape, array.dtype) for array in arrays]
     content = [graph_def.SerializeToString(deterministic=True) for graph_def in lifted.graph_defs]
-    key = variant, *content, *zip(refs, specs)
+    # A process that joins a cluster gets another context, which knows none of these functions.
+    key = eager_context(), host_device(), variant, *content, *zip(refs, specs)
     with eager_mode(), tf.device(host_device()):
         with _lock:
             if key not in _functions:
