@@ -7,6 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.data.dataset_functions import dataset_of_plain_graph
 from estimator_bridge.graph import Lifted, LiftedSession, Snapshot
 from estimator_bridge.graph.one_shot_iterators import dataset_call
 from estimator_bridge.graph.snapshot import node_name, tensor_ref
@@ -25,7 +26,9 @@ def lifted_dataset(
       spec: TypeSpecs of an element.
       added: NodeDefs to compute as if they were part of the graph.
     """
-    (value,) = session.evaluate([variant], added=added)
+    value = None if added else dataset_of_plain_graph(session, variant)
+    if value is None:
+        (value,) = session.evaluate([variant], added=added)
     return tf.data.experimental.from_variant(value, spec)
 
 

@@ -7,6 +7,7 @@ tensors are traced back to their sources: see ``lifted_inputs``.
 
 from __future__ import annotations
 
+import contextlib
 import reprlib
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,7 +18,7 @@ from estimator_bridge.data.batch_input import BatchInput, placeholders
 from estimator_bridge.data.input_parts import DividedDatasets, Division
 from estimator_bridge.data.lifted_inputs import dataset_of_tensors, lifted_dataset
 from estimator_bridge.data.returned_tensors import ReturnedTensors, check_length, is_plain
-from estimator_bridge.graph import InputPart, LiftedSession
+from estimator_bridge.graph import InputPart, LiftedSession, arrays_outside
 from estimator_bridge.model import ModeKeys
 from estimator_bridge.model.ancestors import ancestors
 from estimator_bridge.model.fn_args import fn_args
@@ -52,7 +53,10 @@ def call_input_fn(input_fn: Callable, graph: tf.Graph, **offered: Any) -> GraphI
         )
     offered.setdefault("input_context", None)
     accepted = {name: offered[name] for name in fn_args(input_fn) if name in offered}
-    with tf.device("/cpu:0"):
+    # The graph of a training is written to model_dir, with its constants.
+    is_written = offered.get("mode") not in (ModeKeys.EVAL, ModeKeys.PREDICT)
+    aside = contextlib.nullcontext() if is_written else arrays_outside(graph)
+    with tf.device("/cpu:0"), aside:
         result = input_fn(**accepted)
     if offered.get("mode") == ModeKeys.PREDICT and isinstance(result, (tuple, list)):
         check_length(result)

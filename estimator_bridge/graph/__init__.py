@@ -7,6 +7,7 @@ of it into a tf.function, and ``LiftedSession`` runs parts of it as tf.compat.v1
 from estimator_bridge.graph.collectives import REPLICA_ID
 from estimator_bridge.graph.divergence import diverging_variables, needs_batch
 from estimator_bridge.graph.keras_classes import graph_classes
+from estimator_bridge.graph.large_constants import arrays_outside
 from estimator_bridge.graph.lift import JoinFn, Lifted
 from estimator_bridge.graph.op_errors import with_user_line
 from estimator_bridge.graph.replica_local import ReplicaLocal, replica_locals
@@ -15,11 +16,18 @@ from estimator_bridge.graph.session import LiftedSession
 from estimator_bridge.graph.session_input import DividedIterators, InputPart, SessionInput
 from estimator_bridge.graph.snapshot import Snapshot
 from estimator_bridge.graph.state_cut import StateCut, cut_before_state
-from estimator_bridge.graph.trace import continue_trace, for_tpu, is_on_tpu, trace_graph
+from estimator_bridge.graph.trace import (
+    GlobalSteps,
+    continue_trace,
+    for_tpu,
+    is_on_tpu,
+    trace_graph,
+)
 
 __all__ = [
     "REPLICA_ID",
     "DividedIterators",
+    "GlobalSteps",
     "InputPart",
     "JoinFn",
     "Lifted",
@@ -29,6 +37,7 @@ __all__ = [
     "SessionInput",
     "Snapshot",
     "StateCut",
+    "arrays_outside",
     "continue_trace",
     "cut_before_state",
     "diverging_variables",

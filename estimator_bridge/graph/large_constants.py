@@ -4,24 +4,67 @@ An ``input_fn`` that slices an array puts the array into the graph. Each GraphDe
 made from a part of it, and each optimizer pass over such a function would copy the array again:
 for 25 MB that took longer than the evaluation. So snapshots hold such nodes without their values,
 and the importer supplies each value from one shared buffer.
+
+``arrays_outside`` does not let an array into the graph: before a snapshot, a constant is copied ten
+times. The graph's operation returns the value from the shared buffer, so it can still run anywhere.
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
 import weakref
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import eager_mode, host_address
+from estimator_bridge.tensorflow_private import (
+    constants_made_otherwise,
+    eager_mode,
+    host_address,
+)
 
-__all__ = ["take_large_constants", "with_value"]
+__all__ = ["arrays_outside", "free_arrays", "take_large_constants", "with_value"]
 
 _LARGE = 1 << 18  # bytes; below this, a captured tensor has no advantage over a constant
 
 _taken: weakref.WeakKeyDictionary[tf.Graph, dict[str, tf.Tensor]] = weakref.WeakKeyDictionary()
+
+
+@contextlib.contextmanager
+def arrays_outside(graph: tf.Graph) -> Iterator[None]:
+    """Within this context, a large array that becomes a constant of the graph is copied once.
+
+    The operation has another type than a constant's, so this suits graphs that no file will hold.
+
+    Args:
+      graph: the graph; graphs of functions in it take their constants as they are.
+    """
+    known = _taken.setdefault(graph, {})
+
+    def make(value: Any, name: str | None) -> tf.Tensor | None:
+        if tf.compat.v1.get_default_graph() is not graph or not _is_large_array(value):
+            return None
+        with eager_mode(), tf.device(host_address() + "/device:CPU:0"):
+            held = tf.constant(value)
+
+        def read() -> np.ndarray:
+            return known[tensor.name].numpy()
+
+        tensor = tf.numpy_function(read, [], held.dtype, stateful=False, name=name or "Const")
+        tensor.set_shape(held.shape)
+        known[tensor.name] = held
+        return tensor
+
+    with constants_made_otherwise(make):
+        yield
+
+
+def free_arrays(graph: tf.Graph) -> None:
+    """Frees the values of a graph that is not used again; the graph itself may be freed late."""
+    _taken.pop(graph, {}).clear()
 
 
 def take_large_constants(
@@ -36,7 +79,13 @@ def take_large_constants(
     known = _taken.setdefault(graph, {})
     found = {}
     for node in graph_def.node:
-        if node.op == "Const" and _may_be_large(node.attr["value"].tensor):
+        if node.op == "PyFuncStateless" and node.name + ":0" in known:
+            found[node.name + ":0"] = known[node.name + ":0"]
+            node.op = "Const"
+            dtype = node.attr["Tout"].list.type[0]
+            node.attr.clear()
+            node.attr["dtype"].type = dtype
+        elif node.op == "Const" and _may_be_large(node.attr["value"].tensor):
             ref, proto = node.name + ":0", node.attr["value"].tensor
             if ref not in known:
                 content = proto.tensor_content  # copies on each access
@@ -59,6 +108,10 @@ def with_value(node: tf.compat.v1.NodeDef, value: tf.Tensor) -> tf.compat.v1.Nod
     copy.CopyFrom(node)
     copy.attr["value"].tensor.CopyFrom(tf.make_tensor_proto(value.numpy(), value.dtype))
     return copy
+
+
+def _is_large_array(value: Any) -> bool:
+    return type(value) is np.ndarray and value.dtype.kind in "biufc" and value.nbytes > _LARGE
 
 
 def _may_be_large(proto: Any) -> bool:

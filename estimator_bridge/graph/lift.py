@@ -89,6 +89,11 @@ class Lifted:
         """The CrossReplicaSum nodes, in the order in which a call joins them."""
         return [name for part in self._parts for name, _, _ in part.sums]
 
+    @property
+    def graph_defs(self) -> list[tf.compat.v1.GraphDef]:
+        """The nodes as a call imports them, by stage; the given tensors are inputs."""
+        return [part.graph_def for part in self._parts]
+
     def __call__(
         self,
         values: Mapping[str, tf.Tensor],

@@ -12,7 +12,7 @@ from estimator_bridge.graph.branch_effects import keep_branch_effects
 from estimator_bridge.graph.collectives import spread_collectives
 from estimator_bridge.graph.global_step_rewrite import rewritten_global_step_read
 from estimator_bridge.graph.inline import inline_sums
-from estimator_bridge.graph.large_constants import take_large_constants
+from estimator_bridge.graph.large_constants import free_arrays, take_large_constants
 from estimator_bridge.graph.reference_reads import with_reference_reads
 from estimator_bridge.graph.reference_variables import end_read, reference_variables
 from estimator_bridge.tensorflow_private import op_def
@@ -98,6 +98,12 @@ class Snapshot:
             )  # fmt: skip
             _taken[graph] = graph.version, snapshot
         return snapshot
+
+    @staticmethod
+    def forget(graph: tf.Graph) -> None:
+        """Frees the snapshot of a graph that is not used again, and its large constants."""
+        _taken.pop(graph, None)
+        free_arrays(graph)
 
     def with_nodes(self, added: Iterable[tf.compat.v1.NodeDef]) -> Snapshot:
         """Returns a snapshot in which these nodes are added, or replace nodes of the same name."""

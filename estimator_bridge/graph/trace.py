@@ -15,6 +15,7 @@ from estimator_bridge.graph.reference_variables import (
     TracedGraph,
     add_reference,
     is_beside_reference,
+    reference_variables,
     would_be_reference,
 )
 from estimator_bridge.tensorflow_private import (
@@ -27,7 +28,7 @@ from estimator_bridge.tensorflow_private import (
     xla_context_of_cpus,
 )
 
-__all__ = ["continue_trace", "for_tpu", "is_on_tpu", "shards_are", "trace_graph"]
+__all__ = ["GlobalSteps", "continue_trace", "for_tpu", "is_on_tpu", "shards_are", "trace_graph"]
 
 
 @contextlib.contextmanager
@@ -147,9 +148,14 @@ def _resource_variable(next_creator: Callable[..., tf.Variable], **kwargs: Any) 
     is_of_graph = not tf.executing_eagerly()  # otherwise it belongs to a step and to no graph
     if is_of_graph and (is_reference or is_beside_reference(variable)):
         add_reference(variable)
+    _add_initialized_value(variable)
+    return variable
+
+
+def _add_initialized_value(variable: tf.Variable) -> None:
+    """Gives a variable a method of reference variables, which resource variables refuse."""
 
     def initialized_value() -> tf.Tensor:
-        # Reference variables had this method; for resource variables it raises NotImplementedError.
         with tf.init_scope():
             return tf.cond(
                 tf.compat.v1.is_variable_initialized(variable),
@@ -158,4 +164,33 @@ def _resource_variable(next_creator: Callable[..., tf.Variable], **kwargs: Any) 
             )
 
     variable.initialized_value = initialized_value
-    return variable
+
+
+class GlobalSteps:
+    """Makes the global step of graphs that are traced alike, four times as fast after the first.
+
+    The operations and their number are the same: the seeds of random operations depend on it.
+    """
+
+    def __init__(self) -> None:
+        self._made: tuple[tf.compat.v1.GraphDef, Any, bool] | None = None
+        self._kind: Any = None
+
+    def create(self, graph: tf.Graph) -> None:
+        """Adds a global step to an empty graph, which is the default and is being traced."""
+        if self._made is None:
+            step = tf.compat.v1.train.create_global_step(graph)
+            is_reference = step.op.name in reference_variables(graph)
+            self._made, self._kind = (
+                (graph.as_graph_def(), step.to_proto(), is_reference),
+                type(step),
+            )
+            return
+        definition, proto, is_reference = self._made
+        tf.graph_util.import_graph_def(definition, name="")
+        step = self._kind.from_proto(proto)
+        for key in (tf.compat.v1.GraphKeys.GLOBAL_VARIABLES, tf.compat.v1.GraphKeys.GLOBAL_STEP):
+            graph.add_to_collection(key, step)
+        _add_initialized_value(step)
+        if is_reference:
+            add_reference(step)

@@ -5,17 +5,18 @@ from __future__ import annotations
 import contextlib
 import functools
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private.names import control_flow_util_v2
+from estimator_bridge.tensorflow_private.names import control_flow_util_v2, graph_operations
 
 __all__ = [
     "Maker",
     "branches_in_name_scopes",
     "clear_device",
+    "constants_made_otherwise",
     "control_flow_context",
     "import_below_control_edges",
     "last_loss_reduction",
@@ -105,6 +106,50 @@ def _watch_operations() -> None:
         return create(graph, op_type, inputs, dtypes, input_types, name, attrs, *rest, **kwargs)
 
     tf.Graph._create_op_internal = made
+
+
+class _ConstantMakers(threading.local):
+    """This thread's functions that make constants; the latest one is asked."""
+
+    def __init__(self) -> None:
+        self.stack: list[Callable[[Any, str | None], tf.Tensor | None]] = []
+
+
+_constant_makers = _ConstantMakers()
+
+
+@contextlib.contextmanager
+def constants_made_otherwise(make: Callable[[Any, str | None], tf.Tensor | None]) -> Iterator[None]:
+    """Lets a function make a graph's constants, of values whose dtype and shape are kept.
+
+    ``operations_made_otherwise`` is too late for a large array: three copies are in the node then.
+
+    Args:
+      make: returns the tensor of a value, given its name; None to make a constant.
+    """
+    _watch_constants()
+    _constant_makers.stack.append(make)
+    try:
+        yield
+    finally:
+        _constant_makers.stack.remove(make)
+
+
+def _watch_constants() -> None:
+    create = graph_operations._create_graph_constant
+    if hasattr(create, "__wrapped__"):
+        return
+
+    @functools.wraps(create)
+    def made(value, dtype, shape, name, *rest, **kwargs):
+        if _constant_makers.stack and shape is None:
+            kept = dtype is None or tf.as_dtype(dtype) == getattr(value, "dtype", None)
+            tensor = _constant_makers.stack[-1](value, name) if kept else None
+            if tensor is not None:
+                return tensor
+        return create(value, dtype, shape, name, *rest, **kwargs)
+
+    graph_operations._create_graph_constant = made
 
 
 @contextlib.contextmanager

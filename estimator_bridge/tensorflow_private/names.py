@@ -35,6 +35,9 @@ from tensorflow.python.eager.context import eager_mode
 # only the functions that create them.
 from tensorflow.python.feature_column import feature_column_v2 as feature_columns
 
+# The function that makes each constant of a graph: tf.constant and tf.convert_to_tensor end there.
+from tensorflow.python.framework import ops as graph_operations
+
 # What Session.run returns for IndexedSlices; it never had a public name.
 from tensorflow.python.framework.indexed_slices import IndexedSlicesValue
 
@@ -122,6 +125,7 @@ __all__ = [
     "gen_xla_ops",
     "get_tpu_context",
     "global_step_read",
+    "graph_operations",
     "lookup_ops",
     "nest",
     "op_def",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -175,6 +176,5 @@ def _examples(values: dict[str, Any], single: bool) -> Iterator[Any]:
     if "" in values:
         yield from values[""]
         return
-    keys = list(values)
-    for row in zip(*values.values()):
-        yield dict(zip(keys, row))
+    columns = [zip(itertools.repeat(key), value) for key, value in values.items()]
+    yield from map(dict, zip(*columns))  # faster than a statement per example

@@ -15,6 +15,7 @@ from estimator_bridge.compile_for import current_job
 from estimator_bridge.data import drawing_nodes
 from estimator_bridge.errors import NotCompilableError
 from estimator_bridge.graph import (
+    GlobalSteps,
     InputPart,
     LiftedSession,
     Resources,
@@ -61,6 +62,7 @@ class ProgramLoops:
       short_steps: the steps for an evaluation's last batch, by its size.
       is_checked: whether XLA has compiled the step as for a TPU, see `--check-tpu`.
       is_compiled: whether a TPU's compiler has compiled the step, see `--compile-for`.
+      global_steps: makes the global steps of the graphs of later inputs.
     """
 
     kept: dict[Any, StepLoop] = dataclasses.field(default_factory=dict)
@@ -68,6 +70,7 @@ class ProgramLoops:
     short_steps: dict[int, Any] = dataclasses.field(default_factory=dict)
     is_checked: bool = False
     is_compiled: bool = False
+    global_steps: GlobalSteps = dataclasses.field(default_factory=GlobalSteps)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -155,9 +158,10 @@ class Program:
         self.input.session.queues.check()
 
     def end_input(self) -> None:
-        """Stops the input's threads."""
-        for session in {self.session, self.input.session}:
-            session.end_input()
+        """Stops the input's threads; the next input replaces this one."""
+        self.session.end_input()
+        self.session.input = None
+        self.input.end()
 
     def with_input(self, input_fn: Callable[..., Any], params: Mapping[str, Any]) -> Program | None:
         """Returns the same program for the result of another call of an input_fn.
@@ -166,7 +170,7 @@ class Program:
           None if its structure differs from that of the trace.
         """
         with trace_graph(self.execution.config.tf_random_seed, self.execution.shards) as graph:
-            _v1.train.create_global_step(graph)
+            self.loops.global_steps.create(graph)
             plan = self.execution.plan_input(input_fn, graph, self.mode, params)
         if not self.input.is_like(plan):
             return None

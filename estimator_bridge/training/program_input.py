@@ -8,13 +8,14 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.graph import InputPart, LiftedSession, SessionInput
+from estimator_bridge.graph import InputPart, LiftedSession, SessionInput, Snapshot
 from estimator_bridge.tensorflow_private import eager_mode
 from estimator_bridge.training.input_plan import InputPlan
 
 __all__ = ["ProgramInput"]
 
 _v1 = tf.compat.v1
+_INITIALIZED = (_v1.GraphKeys.LOCAL_VARIABLES, _v1.GraphKeys.TABLE_INITIALIZERS)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,6 +57,14 @@ class ProgramInput:
 
         return SessionInput(static, open_input, self.plan.refusal, divides)
 
+    def end(self) -> None:
+        """Stops the input's threads; frees what only this input used."""
+        graph = self.session.graph
+        self.session.end_input()
+        if self.is_apart and graph is not None:
+            self.session.close()
+            Snapshot.forget(graph)
+
     def is_like(self, plan: InputPlan) -> bool:
         """Whether a program traced for this input can be used for another plan."""
         other, mine = plan.input, self.plan.input
@@ -64,8 +73,9 @@ class ProgramInput:
 
     def _with_threads(self, make: Callable[[], Any]) -> Any:
         """Starts the threads of the input, and returns the result of ``make``."""
-        if self.is_apart:
-            with self.session.graph.as_default():
+        graph = self.session.graph
+        if self.is_apart and any(map(graph.get_collection, _INITIALIZED)):
+            with graph.as_default():
                 init = [_v1.local_variables_initializer(), _v1.tables_initializer()]
                 self.session.run(init)
         # Datasets put their functions into the default graph too; the model's is finalized.

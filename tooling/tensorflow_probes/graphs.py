@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from estimator_bridge import tensorflow_private as private
@@ -28,6 +29,23 @@ def _made_otherwise() -> None:
 def _make_for_good() -> None:
     private.make_operations_otherwise({})
     check(hasattr(tf.Graph._create_op_internal, "__wrapped__"), "operations are not seen")
+
+
+@probe("constants_made_otherwise")
+def _constants() -> None:
+    def make(value: Any, name: str | None) -> tf.Tensor | None:
+        del name
+        return tf.raw_ops.Placeholder(dtype=tf.float64) if isinstance(value, np.ndarray) else None
+
+    array = np.zeros([2])
+    with new_graph() as graph, private.constants_made_otherwise(make):
+        tf.constant(array)
+        tf.convert_to_tensor(array)
+        tf.constant(1.0)
+        tf.constant(array, tf.int32)
+        tf.constant(array, shape=[2, 1])
+    types = graph_types(graph)
+    check(types == ["Placeholder"] * 2 + ["Const"] * 3, f"{types}")
 
 
 @probe("import_below_control_edges")

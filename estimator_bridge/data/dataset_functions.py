@@ -1,0 +1,72 @@
+"""Makes the datasets of graphs that hold nothing else, by functions that are compiled once.
+
+Each evaluation calls its ``input_fn`` in a new graph, which often differs from the last one in its
+arrays alone. Compiling a function for it takes longer than a small model's evaluation. So functions
+are kept, and take the arrays as arguments.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+
+import tensorflow as tf
+
+from estimator_bridge.graph import Lifted, LiftedSession, Snapshot, host_device
+from estimator_bridge.tensorflow_private import eager_context, eager_mode, flat_call
+
+__all__ = ["dataset_of_plain_graph"]
+
+# TensorFlow may run another operation, such as the read of a file, once, while it compiles.
+_PLAIN = re.compile(r"\w+Dataset(V\d+)?|Const|Identity")
+_KEPT = 8
+
+_lock = threading.Lock()
+_functions: OrderedDict[object, Callable[..., list[tf.Tensor]]] = OrderedDict()  # oldest use first
+
+
+def dataset_of_plain_graph(session: LiftedSession, variant: str) -> tf.Tensor | None:
+    """Returns a graph's dataset as an eager variant tensor.
+
+    Args:
+      session: the session of the graph.
+      variant: the reference of the tensor that holds the dataset.
+
+    Returns:
+      None if the dataset needs more than dataset operations and constants: functions, such as that
+      of ``map``, resources, random numbers.
+    """
+    snapshot, owners = Snapshot.of(session.graph), session.resources.owners
+    lifted = Lifted(snapshot, [variant], {f"{name}:0" for name in owners}, owners)
+    if not (
+        lifted.given <= snapshot.constants.keys()
+        and all(_PLAIN.fullmatch(snapshot.nodes[name].op) for name in lifted.names)
+        and not any(graph_def.library.function for graph_def in lifted.graph_defs)
+    ):
+        return None
+    refs = sorted(lifted.given)
+    arrays = [snapshot.constants[ref] for ref in refs]
+    specs = [tf.TensorSpec(array.shape, array.dtype) for array in arrays]
+    content = [graph_def.SerializeToString(deterministic=True) for graph_def in lifted.graph_defs]
+    # A process that joins a cluster gets another context, which knows none of these functions.
+    key = eager_context(), host_device(), variant, *content, *zip(refs, specs)
+    with eager_mode(), tf.device(host_device()):
+        with _lock:
+            if key not in _functions:
+                _functions[key] = _compiled(lifted, refs, specs)
+                if len(_functions) > _KEPT:
+                    _functions.popitem(last=False)
+            _functions.move_to_end(key)
+            function = _functions[key]
+        return function(*arrays)[0]
+
+
+def _compiled(
+    lifted: Lifted, refs: Sequence[str], specs: Sequence[tf.TensorSpec]
+) -> Callable[..., list[tf.Tensor]]:
+    def make(*arrays: tf.Tensor) -> list[tf.Tensor]:
+        return lifted(dict(zip(refs, arrays)), lambda sums: [value for value, _ in sums])
+
+    return flat_call(tf.function(make, autograph=False).get_concrete_function(*specs))
