@@ -121,7 +121,7 @@ def test_flags_that_the_text_names_exist(page):
         if not code.startswith(("pip ", "tensorboard "))
     }
     known = set(flags_of_train()) | {"flagfile", "help"}
-    for command in ("check", "data", "rewrite", "run", "weights"):
+    for command in ("check", "data", "predict", "rewrite", "run", "weights"):
         known |= set(re.findall(r"--(\w+)", cli.help_of(command)))
     known |= {f"no{name}" for name in known}
     assert named <= known
