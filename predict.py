@@ -4,7 +4,7 @@ python predict.py --model_dir runs/digits --input digits/ --output predictions.j
 python predict.py --model_dir runs/digits/export/1700000000 --input rows.csv
 python predict.py --model_dir runs/other --model mnist --input rows.jsonl
 
-It also takes the checkpoints of this folder's models. The flags of their training are in run.yaml in
+It also takes checkpoints of the models of models/. The flags of their training are in run.yaml in
 the model_dir; without it, --model names the model.
 """
 

@@ -93,12 +93,14 @@ def check_command(words):
         assert arguments[0] == "install", words
         names = {re.split(r"[<>=~]", a)[0] for a in arguments[1:]} - {"--upgrade", "-e"}
         known = {"tensorboard", "tensorflow", "tf-keras", "path/to/this/repository", ".[models]"}
-        known |= {"estimator-bridge[tpu-compile]", "estimator-bridge[safetensors]"}
+        known |= {f"estimator-bridge[{name}]" for name in ("tpu-compile", "safetensors")}
         assert names <= known, words
     elif program == "tensorboard":
         assert arguments[0].startswith("--logdir"), words
     elif arguments[:1] == ["-m"]:
         assert importlib.util.find_spec(arguments[1]) is not None, words
+    elif words[:2] == ["python", "predict.py"]:
+        cli.parse(["predict", *(w for w in arguments[1:] if not w.startswith("--model="))])
     else:
         assert words[:2] == ["python", "train.py"], f"the test does not know {words}"
         # An earlier run writes the file of --config.

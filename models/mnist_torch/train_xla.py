@@ -1,7 +1,7 @@
 """Trains the digit classifier in PyTorch on the cores of a TPU, by torch_xla.
 
     PJRT_DEVICE=TPU python -m models.mnist_torch.train_xla --epochs 20
-    PJRT_DEVICE=CPU CPU_NUM_DEVICES=2 python -m models.mnist_torch.train_xla
+    PJRT_DEVICE=CPU python -m models.mnist_torch.train_xla
 
 Each core trains on a part of the digits and of each batch: `spawn` starts them, `ParallelLoader`
 copies their batches ahead, `optimizer_step` sums their gradients, and `mesh_reduce` gathers what
@@ -62,10 +62,9 @@ def train(_: int, epochs: int, batch_size: int) -> None:
             xm.optimizer_step(optimizer)
     correct, count = _test(model.eval(), _loader("test", batch_size, replicas, replica), device)
     total = xm.mesh_reduce("test", (correct, count), lambda parts: tuple(map(sum, zip(*parts))))
-    xm.master_print(
-        f"{replicas} cores, {epochs} epochs: accuracy {total[0] / total[1]:.4f} of {total[1]} test "
-        "digits"
-    )
+    cores = "1 core" if replicas == 1 else f"{replicas} cores"
+    accuracy = f"accuracy {total[0] / total[1]:.4f} of {total[1]} test digits"
+    xm.master_print(f"{cores}, {epochs} epochs: {accuracy}")
 
 
 def _test(model: Digits, loader: DataLoader, device: torch.device) -> tuple[int, int]:

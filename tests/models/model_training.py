@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib
 
+import numpy as np
 from absl import flags as absl_flags
 
 import estimator_bridge as eb
 import flags
+from models.mnist.dataset import examples, open_data
 from models.registry import define_model_flags, entry_of, settle
 from models.task import InputRequest
 
@@ -26,6 +28,12 @@ def open_task(values):
     entry = entry_of(values.model)
     entry.check(values)
     return importlib.import_module(entry.task).open_task(values)
+
+
+def digits_as_bytes(data_dir, count):
+    """The first test digits in the order of their records: uint8 [count, 8, 8], and labels."""
+    images, labels = examples(open_data(str(data_dir)), "test", count)
+    return np.rint(images * 255).astype(np.uint8), labels
 
 
 class Trained:
