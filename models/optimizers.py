@@ -9,10 +9,8 @@ import tensorflow as tf
 
 __all__ = ["OptimizerByScope"]
 
-_Optimizer = tf.compat.v1.train.Optimizer
 
-
-class OptimizerByScope(_Optimizer):
+class OptimizerByScope(tf.compat.v1.train.Optimizer):
     """Applies the gradients of each scope's variables with an optimizer of its own.
 
     All gradients are of one loss and are computed at once, so that a step on a TPU is one program

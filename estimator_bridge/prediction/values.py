@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -124,8 +125,8 @@ def _value(wanted: Input, given: Any, is_text: bool) -> np.ndarray:
     """Returns a value as an array of the input's type and shape."""
     if wanted.dtype == tf.uint8 and isinstance(given, bytes):
         given = np.frombuffer(given, np.uint8)
-        sizes = wanted.shape
-        if None not in sizes and given.size == np.prod(sizes, dtype=int):
+        sizes = [size for size in wanted.shape if size is not None]
+        if len(sizes) == len(wanted.shape) and given.size == math.prod(sizes):
             given = given.reshape(sizes)
     elif is_text:
         given = _cell(wanted, given)

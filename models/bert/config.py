@@ -41,7 +41,9 @@ class BertConfig:
 
 
 SIZES = {
-    "tiny": BertConfig(64, 2, 2, 128, max_position_embeddings=128),
+    # Narrow layers need larger weights at their start.
+    "nano": BertConfig(32, 1, 2, 64, max_position_embeddings=64, initializer_range=0.2),
+    "tiny": BertConfig(64, 2, 2, 128, max_position_embeddings=128, initializer_range=0.1),
     "mini": BertConfig(256, 4, 4, 1024),
     "base": BertConfig(),
     "large": BertConfig(1024, 24, 16, 4096),

@@ -106,8 +106,8 @@ def _check(flag_values: absl_flags.FlagValues) -> None:
 
 ENTRY = Entry(
     about="BERT: pretraining, and classification of texts",
-    defaults={"train_steps": 400, "learning_rate": 1e-3, "warmup_steps": 40, "data_dir":
-              "runs/data/text", "train_batch_size": 32},
+    defaults={"train_steps": 400, "learning_rate": 3e-3, "warmup_steps": 30, "data_dir":
+              "runs/data/text", "train_batch_size": 64},
     task="models.bert.task",
     define_flags=_define,
     problems=_problems,

@@ -91,7 +91,7 @@ def pretraining_arrays(
                 is_other = random.rand() < 0.5
                 second = every[random.randint(len(every))] if is_other else following
                 row = sequence(tokenizer, [first, second], length)
-                row["next_sentence_labels"] = np.int32(is_other)
+                row["next_sentence_labels"] = np.array(is_other, np.int32)
                 rows.append({**row, **_hidden(row["input_ids"], tokenizer, most, random, masking)})
     columns = {name: np.stack([row[name] for row in rows]) for name in rows[0]}
     names = ("masked_lm_ids", "masked_lm_weights", "next_sentence_labels")

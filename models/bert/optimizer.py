@@ -17,7 +17,7 @@ _NOT_DECAYED = re.compile(r"LayerNorm|bias")
 _LARGEST_NORM = 1.0
 
 
-class AdamWeightDecay(v1.train.Optimizer):
+class AdamWeightDecay(tf.compat.v1.train.Optimizer):
     """Adam without correction of its start; weights decay by a share of the rate.
 
     The averages are the variables NAME/adam_m and NAME/adam_v, as in checkpoints of BERT's own

@@ -20,6 +20,7 @@ from models.bert.initial_weights import warm_start
 from models.bert.labeled import Labeled, by_subject, check_files, read_labeled
 from models.bert.model import CLASSIFIER, PRETRAINING
 from models.bert.tokenization import Tokenizer, build_vocabulary, read_vocabulary
+from models.errors import UserError
 from models.in_memory import Split, input_fn_of
 from models.task import Task, TaskData
 from models.text import read_texts, sentences
@@ -30,6 +31,8 @@ _VOCABULARY = os.path.join("bert", "vocab-{:08x}.txt")
 _PIECES = 2000
 _TEST_ONE_IN = 5
 _SHOWN = 8
+# Sentences in a part of a text, where there are fewer than five texts.
+_SENTENCES = 20
 
 
 def open_task(flag_values: absl_flags.FlagValues) -> Task:
@@ -53,7 +56,7 @@ def open_task(flag_values: absl_flags.FlagValues) -> Task:
     length = flag_values.max_seq_length
     checkpoint = flag_values.init_checkpoint
     if labeled is None:
-        splits = _pretraining_splits(texts, tokenizer, length)
+        splits = _pretraining_splits(_parts(texts, flag_values.data_dir), tokenizer, length)
     else:
         splits = {
             split: Split(*labeled_arrays(found, tokenizer, length))
@@ -117,26 +120,32 @@ def _config(flag_values: absl_flags.FlagValues, vocab_size: int) -> BertConfig:
     return dataclasses.replace(SIZES[flag_values.bert_size], vocab_size=vocab_size)
 
 
-def _pretraining_splits(
-    texts: Sequence[Sequence[str]], tokenizer: Tokenizer, length: int
-) -> dict[str, Split]:
-    """Returns pairs of sentences; one text in five is of the test set, or one part of few texts."""
-    if len(texts) < _TEST_ONE_IN:
-        parts = [text[at : at + 20] for text in texts for at in range(0, len(text), 20)]
-    else:
-        parts = [list(text) for text in texts]
-    parts = [part for part in parts if len(part) > 1]
-    test = parts[::_TEST_ONE_IN]
+def _parts(texts: Sequence[Sequence[str]], data_dir: str) -> dict[str, list[list[str]]]:
+    """Returns the sentences of the texts by split: one text in five, or one part of few texts."""
+    size = max(map(len, texts), default=1) if len(texts) >= _TEST_ONE_IN else _SENTENCES
+    parts = [list(text[at : at + size]) for text in texts for at in range(0, len(text), size)]
+    test = [part for part in parts[::_TEST_ONE_IN] if len(part) > 1]
     known = {sentence for part in test for sentence in part}
     train = [
         [sentence for sentence in part if sentence not in known]
         for at, part in enumerate(parts)
         if at % _TEST_ONE_IN
     ]
-    found = {"train": train, "test": test}
+    train = [part for part in train if len(part) > 1]
+    if not train or not test:
+        raise UserError(
+            f"{data_dir}: too little text to pretrain on: want some dozens of sentences of at "
+            "least five words. Add .txt files."
+        )
+    return {"train": train, "test": test}
+
+
+def _pretraining_splits(
+    parts: Mapping[str, Sequence[Sequence[str]]], tokenizer: Tokenizer, length: int
+) -> dict[str, Split]:
     return {
-        split: Split(*pretraining_arrays(chosen, tokenizer, length, seed))
-        for seed, (split, chosen) in enumerate(found.items())
+        split: Split(*pretraining_arrays(found, tokenizer, length, seed))
+        for seed, (split, found) in enumerate(parts.items())
     }
 
 
