@@ -97,6 +97,7 @@ def main(_: list[str]) -> int:
         MemoryError,
         eb.errors.AcceleratorNotFoundError,
         eb.errors.CheckpointError,
+        eb.errors.DataError,
         CompileError,
         eb.errors.ModelDirInUseError,
         eb.errors.TooLateError,

@@ -68,6 +68,8 @@ def run(flag_values: absl_flags.FlagValues, console: Console) -> None:
     check_flags(flag_values, num_replicas)
     if remark:
         console.say(remark)
+    if (accelerator.tpu or "").startswith("emulated:"):
+        eb.runtime.emulate_cores(num_replicas)  # before the data is read, which fixes the devices
     task = importlib.import_module(entry_of(flag_values.model).task).open_task(flag_values)
     if flag_values.dry_run:
         _try_out(flag_values, accelerator, task, console)

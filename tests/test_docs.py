@@ -19,6 +19,7 @@ from absl import flags as absl_flags
 
 import flags
 from estimator_bridge import cli, compatibility
+from models.registry import define_model_flags, settle
 
 ROOT = documents.ROOT
 BY_NAME = {page.relative_to(ROOT).as_posix(): page for page in documents.PAGES}
@@ -105,12 +106,13 @@ def check_command(words):
         assert words[:2] == ["python", "train.py"], f"the test does not know {words}"
         # An earlier run writes the file of --config.
         given = [w for w in arguments if w != "--help" and not w.startswith("--config=")]
-        assert flags.parse_flags(given, flags_of_train()) == ["train.py"]
+        assert flags.parse_flags(given, flags_of_train(), settle) == ["train.py"]
 
 
 def flags_of_train():
     values = absl_flags.FlagValues()
     flags.define_flags(values, paths={"data_dir": "data"})
+    define_model_flags(values)
     return values
 
 
@@ -132,7 +134,8 @@ def test_flags_that_the_text_names_exist(page):
 def test_train_py_defines_the_shared_flags():
     source = (ROOT / "train.py").read_text(encoding="utf-8")
     assert "flags.define_flags(" in source
-    assert "flags_parser=flags.parse_flags" in source
+    assert "define_model_flags()" in source
+    assert "functools.partial(flags.parse_flags, settle=settle)" in source
 
 
 @each_page
