@@ -18,8 +18,9 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 NEEDED = "needs PyTorch: pip install 'estimator-bridge[torch]'"
 
 
-def test_pytorch_predicts_the_same_from_a_checkpoints_weights(tmp_path):
+def test_pytorch_predicts_the_same_from_a_checkpoints_weights(tmp_path, capsys):
     pytest.importorskip("torch", reason=NEEDED)
+    from models.mnist_torch import accuracy
     from models.mnist_torch.model import NAMES, load, predict
 
     values = flags_of("mnist", f"--data_dir={tmp_path / 'data'}", "--train_steps=40")
@@ -28,10 +29,14 @@ def test_pytorch_predicts_the_same_from_a_checkpoints_weights(tmp_path):
     path = str(tmp_path / "digits.safetensors")
     arguments = ["--to", "safetensors", "--table", NAMES, "--output", path]
     assert main(["weights", "convert", str(tmp_path / "run"), *arguments]) == 0
-    images, _ = digits_as_bytes(tmp_path / "data", 360)
+    images, labels = digits_as_bytes(tmp_path / "data", 360)
     found = predict(load(path, 8, 8), images)
     np.testing.assert_allclose(found, wanted, atol=1e-5)
     assert (found.argmax(1) == wanted.argmax(1)).all()
+    assert accuracy.main([path]) == 0
+    right = int(re.search(r"(\d+) of 360 test digits", capsys.readouterr().out)[1])
+    assert right == (found.argmax(1) == labels).sum()
+    assert accuracy.main([str(tmp_path / "none.safetensors")]) == 1
     with pytest.raises(UserError, match="not the weights of this model for images of 28 by 28"):
         load(path, 28, 28)
 

@@ -2,19 +2,17 @@
 
 In tests/, with a checkout of that repository:
 
-    PYTHONPATH=. PYTHON115 -m goldens.bert.make_bert CHECKOUT
+    PYTHONPATH=.:CHECKOUT PYTHON115 -m goldens.bert.make_bert
 """
 
 import json
 import os
-import sys
 
 import tensorflow as tf
 from goldens.bert import bert_cases as cases
 
 
-def main(checkout):
-    sys.path.append(checkout)
+def main():
     import modeling
     import optimization
     import run_classifier
@@ -85,4 +83,4 @@ def split(tokenization):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main()
