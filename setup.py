@@ -74,6 +74,8 @@ setup(
             "wheel",
         ],
         "safetensors": ["safetensors>=0.4"],  # weights convert --to safetensors
+        "torch": ["safetensors>=0.4", "torch>=2.0"],  # models/mnist_torch
+        "torch-xla": ["torch_xla>=2.9"],  # which names the torch that goes with it
         "tpu-compile": TPU_COMPILER,  # run --compile-for: 0.6 GB
         "docs": ["mkdocs>=1.6,<2", "mkdocs-material>=9.5", "mkdocstrings[python]>=0.27"],
         "release": ["build>=1.2", "twine>=6"],

@@ -1,6 +1,7 @@
-"""Trains a classifier of handwritten digits on a TPU, a GPU or this CPU.
+"""Trains a model of models/, by default a classifier of digits, on a TPU, a GPU or this CPU.
 
 python train.py --use_tpu                # an attached TPU, else 8 emulated CPU cores
+python train.py --model=resnet           # another model; --help lists them
 python train.py --tpu=my-tpu             # that TPU, and no other
 python train.py --tpu=gpu:2              # two GPUs of this machine
 python train.py --nouse_tpu              # a plain Estimator of the same model
@@ -14,6 +15,7 @@ python train.py --mode=train_and_evaluate --early_stopping_evals=3  # keeps the 
 
 from __future__ import annotations
 
+import functools
 import logging as std_logging
 import os
 import sys
@@ -31,20 +33,20 @@ import flags
 from models.environment import require_valid_tf_config
 from models.errors import UserError
 from models.folders import require_writable
-from models.mnist.check import check_data
+from models.registry import define_model_flags, entry_of, settle
 
 _FAILED, _USAGE_ERROR, _INTERRUPTED = 1, 2, 130
 
 flags.define_flags(
     paths={
         "data_dir": "runs/data",
-        "data_dir_help": "Folder with the four MNIST IDX files, plain or .gz. If it has none of "
-        "them, scikit-learn's 8 by 8 digits are used, and written there at first use.",
-        "model_dir_help": "Folder of checkpoints, summaries and the picture. By default "
-        "runs/digits or runs/mnist, depending on the data.",
+        "data_dir_help": "Folder of the data. For mnist, the four MNIST IDX files, plain or .gz. A "
+        "model whose data is not there writes its small data set there at first use.",
+        "model_dir_help": "Folder of checkpoints, summaries and the picture. By default runs/ with "
+        "the name of the data, such as runs/digits.",
     },
-    training={"train_steps": 1500, "learning_rate": 3e-3},
 )
+define_model_flags()
 
 
 def main(_: list[str]) -> int:
@@ -58,7 +60,7 @@ def main(_: list[str]) -> int:
         for flag in ("model_dir", "export_dir") if is_kept else ():
             if absl_flags.FLAGS[flag].present:
                 require_writable(absl_flags.FLAGS[flag].value, flag)
-        check_data(absl_flags.FLAGS["data_dir"].value)
+        entry_of(absl_flags.FLAGS["model"].value).check(absl_flags.FLAGS)
     except (UserError, OSError) as error:
         return _refuse(error, _FAILED)
     compile_job = None
@@ -87,14 +89,15 @@ def main(_: list[str]) -> int:
         from estimator_bridge.compile_for import CompileError, CompileOnlyEnd
 
         settle_devices()
+        from models import job
         from models.console import Console
-        from models.mnist import job
     fixable = (
         UserError,
         OSError,
         MemoryError,
         eb.errors.AcceleratorNotFoundError,
         eb.errors.CheckpointError,
+        eb.errors.DataError,
         CompileError,
         eb.errors.ModelDirInUseError,
         eb.errors.TooLateError,
@@ -136,4 +139,4 @@ def _refuse(message: object, code: int) -> int:
 
 
 if __name__ == "__main__":
-    app.run(main, flags_parser=flags.parse_flags)
+    app.run(main, flags_parser=functools.partial(flags.parse_flags, settle=settle))

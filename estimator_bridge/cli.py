@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from estimator_bridge import data_command, weights_command
+from estimator_bridge import data_command, predict_command, weights_command
 from estimator_bridge.compatibility import check_versions
 from estimator_bridge.legacy.running import command
 from estimator_bridge.migrate import command as migrate
@@ -104,6 +104,14 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     )
     data_command.add_data_arguments(data)
     data.set_defaults(run=data_command.run_data, command="data")
+    predict = commands.add_parser(
+        "predict",
+        help="predict images, TFRecords, CSV or JSON lines with a SavedModel",
+        description="Predicts the records of files with a SavedModel, without a TPU, and writes a "
+        "row for each, in order.",
+    )
+    predict_command.add_predict_arguments(predict)
+    predict.set_defaults(run=predict_command.run_predict, command="predict")
     weights = commands.add_parser(
         "weights",
         help="list a checkpoint's weights, and convert them for other libraries",
@@ -116,6 +124,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
         "check": check,
         "data": data,
         "doctor": doctor,
+        "predict": predict,
         "rewrite": rewrite,
         "run": run,
         "weights": weights,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Sequence
-from typing import NoReturn
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
 
 from absl import flags as absl_flags
 
@@ -22,7 +22,9 @@ _SHOWN, _LONGEST = 5, 100
 
 
 def parse_flags(
-    argv: Sequence[str], flag_values: absl_flags.FlagValues = absl_flags.FLAGS
+    argv: Sequence[str],
+    flag_values: absl_flags.FlagValues = absl_flags.FLAGS,
+    settle: Callable[[absl_flags.FlagValues], Any] | None = None,
 ) -> list[str]:
     """Parses and checks the command line, as a `flags_parser` for `absl.app.run`.
 
@@ -30,6 +32,8 @@ def parse_flags(
         argv: the program's name and its arguments. `--flagfile=PATH` reads more from a file, and
             `--config=PATH` from a YAML file.
         flag_values: the container of the flags.
+        settle: called with the parsed flags before they are checked against each other: may set
+            the defaults of what was chosen, and raise FlagsError.
 
     Returns:
         The program's name only: there are no positional arguments.
@@ -48,6 +52,8 @@ def parse_flags(
                 f"{word[:_LONGEST]!r}: flags start with --, as in --mode=train" for word in rest[1:]
             ]
             raise FlagsError([*shown[:_SHOWN], *more])
+        if settle is not None:
+            settle(flag_values)
         check_flags(flag_values)
     except UnicodeDecodeError:  # only a flagfile is read here
         _refuse(

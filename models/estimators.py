@@ -12,6 +12,7 @@ import estimator_bridge as eb
 from flags import Accelerator
 from models.errors import UserError
 from models.keras_trainer import KerasTrainer, Settings, make_strategy
+from models.task import Task
 
 __all__ = ["build_estimator"]
 
@@ -19,7 +20,7 @@ _Config = TypeVar("_Config")
 
 
 def build_estimator(
-    model: eb.Model,
+    task: Task,
     flag_values: absl_flags.FlagValues,
     accelerator: Accelerator,
     *,
@@ -32,7 +33,7 @@ def build_estimator(
     With `--api=keras` or `--api=loop` it is a `KerasTrainer`, with an estimator's methods.
 
     Args:
-        model: the model to train.
+        task: the model to train.
         flag_values: parsed and checked flags.
         accelerator: the accelerator that the flags select on this machine.
         model_dir: folder of checkpoints and summaries.
@@ -59,7 +60,8 @@ def build_estimator(
             seed,
         )
         named = _resolver(flag_values, accelerator) if accelerator.use_tpu else None
-        return KerasTrainer(model, make_strategy(named), settings, report)
+        assert isinstance(task.model, eb.Model)  # Entry.apis says so
+        return KerasTrainer(task.model, make_strategy(named), settings, report)
     session_config = _with_xla() if flag_values.xla else None
     if not accelerator.use_tpu:
         plain = _config(
@@ -69,7 +71,9 @@ def build_estimator(
             session_config=session_config,
             tf_random_seed=seed,
         )
-        return eb.Estimator(model.model_fn, config=plain, params=params)
+        return eb.Estimator(
+            task.model.model_fn, config=plain, params=params, warm_start_from=task.warm_start
+        )
     resolver = _resolver(flag_values, accelerator)
     config = _config(
         eb.tpu.RunConfig,
@@ -84,13 +88,14 @@ def build_estimator(
         ),
     )
     return eb.tpu.TPUEstimator(
-        model.tpu_model_fn,
+        task.model.tpu_model_fn,
         config=config,
         params=params,
         use_tpu=True,
         train_batch_size=flag_values.train_batch_size,
         eval_batch_size=flag_values.eval_batch_size,
         predict_batch_size=flag_values.predict_batch_size,
+        warm_start_from=task.warm_start,
     )
 
 

@@ -1,4 +1,4 @@
-"""Reports packages that train.py lacks, before it imports them. Needs only Python."""
+"""Reports packages that train.py or predict.py lacks, before it imports them. Needs only Python."""
 
 from __future__ import annotations
 

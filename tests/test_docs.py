@@ -19,6 +19,7 @@ from absl import flags as absl_flags
 
 import flags
 from estimator_bridge import cli, compatibility
+from models.registry import define_model_flags, settle
 
 ROOT = documents.ROOT
 BY_NAME = {page.relative_to(ROOT).as_posix(): page for page in documents.PAGES}
@@ -98,22 +99,25 @@ def check_command(words):
         names = {re.split(r"[<>=~]", a)[0] for a in arguments[1:]} - {"--upgrade", "-e"}
         known = {"tensorboard", "tensorflow", "tf-keras", "path/to/this/repository", ".[models]"}
         known |= {"setuptools", "tensorflow-hub", "tensorflow-tpu"}
-        known |= {"estimator-bridge[tpu-compile]", "estimator-bridge[safetensors]"}
+        known |= {f"estimator-bridge[{name}]" for name in ("tpu-compile", "safetensors")}
         assert names <= known, words
     elif program == "tensorboard":
         assert arguments[0].startswith("--logdir"), words
     elif arguments[:1] == ["-m"]:
         assert importlib.util.find_spec(arguments[1]) is not None, words
+    elif words[:2] == ["python", "predict.py"]:
+        cli.parse(["predict", *(w for w in arguments[1:] if not w.startswith("--model="))])
     else:
         assert words[:2] == ["python", "train.py"], f"the test does not know {words}"
         # An earlier run writes the file of --config.
         given = [w for w in arguments if w != "--help" and not w.startswith("--config=")]
-        assert flags.parse_flags(given, flags_of_train()) == ["train.py"]
+        assert flags.parse_flags(given, flags_of_train(), settle) == ["train.py"]
 
 
 def flags_of_train():
     values = absl_flags.FlagValues()
     flags.define_flags(values, paths={"data_dir": "data"})
+    define_model_flags(values)
     return values
 
 
@@ -126,7 +130,7 @@ def test_flags_that_the_text_names_exist(page):
         if not code.startswith(("pip ", "tensorboard "))
     }
     known = set(flags_of_train()) | {"flagfile", "help"}
-    for command in ("check", "data", "rewrite", "run", "weights"):
+    for command in ("check", "data", "predict", "rewrite", "run", "weights"):
         known |= set(re.findall(r"--(\w+)", cli.help_of(command)))
     known |= {f"no{name}" for name in known}
     assert named <= known
@@ -135,7 +139,8 @@ def test_flags_that_the_text_names_exist(page):
 def test_train_py_defines_the_shared_flags():
     source = (ROOT / "train.py").read_text(encoding="utf-8")
     assert "flags.define_flags(" in source
-    assert "flags_parser=flags.parse_flags" in source
+    assert "define_model_flags()" in source
+    assert "functools.partial(flags.parse_flags, settle=settle)" in source
 
 
 @each_page

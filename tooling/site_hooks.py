@@ -26,6 +26,10 @@ OUTSIDE = {
     "CONTRIBUTING.md": "contributing.md",
     "parity/REPORT.md": "parity_report.md",
     "parity/differential/REPORT.md": "differential_report.md",
+    **{
+        page.relative_to(ROOT).as_posix(): f"models_{page.parent.name}.md"
+        for page in sorted((ROOT / "models").glob("*/README.md"))
+    },
 }
 # The packages of the reference, in its order, with their purpose.
 PACKAGES = {

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 import tensorflow as tf
 
-__all__ = ["Damage", "begins_as_records", "offset_of", "records_in", "walk"]
+__all__ = ["Damage", "begins_as_records", "next_record", "offset_of", "records_in", "walk"]
 
 HEADER = 12
 FOOTER = 4
@@ -99,6 +99,26 @@ def offset_of(path: str, count: int) -> int:
             break
         offset += HEADER + found + FOOTER
     return offset
+
+
+def next_record(path: str, offset: int) -> int | None:
+    """Returns the byte at which the next record begins, for a record whose content is damaged.
+
+    Args:
+      path: the file.
+      offset: the byte at which the damaged record begins.
+
+    Returns:
+      The next record's first byte; None if the header is damaged too, or the file ends within the
+      record.
+    """
+    with tf.io.gfile.GFile(path, "rb") as file:
+        file.seek(offset)
+        length = _length(file.read(HEADER))
+    if length is None:
+        return None
+    end = offset + HEADER + length + FOOTER
+    return end if end <= int(tf.io.gfile.stat(path).length) else None
 
 
 def begins_as_records(path: str) -> str | None:

@@ -44,6 +44,9 @@ from tensorflow.python.framework.indexed_slices import IndexedSlicesValue
 # An op's statefulness and outputs; the public raw_ops do not expose them.
 from tensorflow.python.framework.op_def_registry import get as op_def
 
+# Reads a TFRecord at a byte: public readers stop at the first damaged record.
+from tensorflow.python.lib.io.tf_record import tf_record_random_reader
+
 # Branches and loops are built differently where XLA compiles the traced code. A control flow
 # context marks that (see below), and only tf.function and tf.compat.v1.tpu.replicate enter it.
 #
@@ -131,6 +134,7 @@ __all__ = [
     "op_def",
     "reset_eager_context",
     "saved_model_utils",
+    "tf_record_random_reader",
     "tpu_feature_columns",
     "tpu_ops",
     "tpu_training_loop",

@@ -6,10 +6,11 @@ import math
 import os
 import tempfile
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-__all__ = ["draw_predictions"]
+__all__ = ["draw_predictions", "save_figure"]
 
 _COLUMNS = 10
 _RIGHT, _WRONG = "#1a7f37", "#cf222e"
@@ -58,14 +59,15 @@ def draw_predictions(
         is_right = label == class_
         text = f"{class_}  {probability:.0%}" + ("" if is_right else f"\nis {label}")
         tile.set_title(text, color=_RIGHT if is_right else _WRONG, fontsize=9)
-    _save(figure.savefig, path)
+    save_figure(figure, path)
 
 
-def _save(savefig, path: str) -> None:
+def save_figure(figure: Any, path: str) -> None:
+    """Writes a figure of matplotlib as a PNG, completely or not at all."""
     handle, unfinished = tempfile.mkstemp(suffix=".png", dir=os.path.dirname(path) or ".")
     os.close(handle)
     try:
-        savefig(unfinished, dpi=120)
+        figure.savefig(unfinished, dpi=120)
         os.chmod(unfinished, 0o644)
         os.replace(unfinished, path)
     except BaseException:

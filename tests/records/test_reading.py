@@ -226,26 +226,35 @@ def seeing(features, labels, mode, params):
     return model_fn(features, labels, mode, params)
 
 
-@pytest.mark.parametrize("seed", [1, None])
-def test_a_resumed_training_goes_on_with_the_records_it_had_not_seen(folder, tmp_path, seed):
-    train = records.input_fn(folder, True, 6, label="label", seed=seed, shuffle=20)
+def seen_steps(train, model_dir, *stops):
+    """Trains up to each of some steps, each in a training of its own; returns all batches."""
+    seen = []
+    for steps in stops:
+        config = eb.RunConfig(save_checkpoints_steps=100)
+        estimator = eb.Estimator(seeing, str(model_dir), config, params={})
+        hook = Seen()
+        position = eb.training.CheckpointInputPipelineHook(estimator)
+        estimator.train(train, max_steps=steps, hooks=[hook, position])
+        seen += hook.steps
+    return seen
 
-    def run(model_dir, *stops):
-        seen = []
-        for steps in stops:
-            config = eb.RunConfig(save_checkpoints_steps=100)
-            estimator = eb.Estimator(seeing, str(tmp_path / model_dir), config, params={})
-            hook = Seen()
-            position = eb.training.CheckpointInputPipelineHook(estimator)
-            estimator.train(train, max_steps=steps, hooks=[hook, position])
-            seen += hook.steps
-        return seen
 
-    resumed = run("resumed", 3, 10)
+@pytest.mark.parametrize(("seed", "cache"), [(1, False), (None, False), (1, True)])
+def test_a_resumed_training_goes_on_with_the_records_it_had_not_seen(folder, tmp_path, seed, cache):
+    train = records.input_fn(folder, True, 6, label="label", seed=seed, shuffle=20, cache=cache)
+
+    resumed = seen_steps(train, tmp_path / "resumed", 3, 10)
     assert len(resumed) == 10
     assert sorted(flat(resumed)) == list(range(COUNT))  # an epoch: each record once
     if seed is not None:
-        assert resumed == run("whole", 10)
+        assert resumed == seen_steps(train, tmp_path / "whole", 10)
+
+
+def test_a_resumed_training_of_a_later_epoch_has_the_records_it_had_not_seen(folder, tmp_path):
+    """The cache is full by then; a new process fills it again."""
+    train = records.input_fn(folder, True, 6, label="label", seed=1, shuffle=20, cache=True)
+    resumed = seen_steps(train, tmp_path, 14, 20)
+    assert sorted(flat(resumed[10:])) == list(range(COUNT))
 
 
 def test_both_estimators_train_and_evaluate(folder, tmp_path):

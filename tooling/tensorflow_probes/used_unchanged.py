@@ -35,6 +35,16 @@ def _per_replica() -> None:
     check(len(values.values) == 2, "its values are gone")
 
 
+@probe("tf_record_random_reader")
+def _random_reader() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/x.tfrecord"
+        with tf.io.TFRecordWriter(path) as writer:
+            writer.write(b"abc")
+        read = private.tf_record_random_reader(path).read(0)
+        check(tuple(read) == (b"abc", 19), f"a record of 3 bytes is read as {read}")
+
+
 @probe("IndexedSlicesValue")
 def _slices() -> None:
     check(private.IndexedSlicesValue._fields == ("values", "indices", "dense_shape"), "fields")

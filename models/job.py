@@ -1,8 +1,9 @@
-"""The main job: trains the digit classifier, evaluates it, draws predictions and exports it."""
+"""The main job: trains a model, evaluates it, shows some predictions and exports it."""
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -29,15 +30,12 @@ from models.errors import UserError
 from models.estimators import build_estimator
 from models.folders import require_writable
 from models.memory import require_memory, total_memory
-from models.mnist.dataset import DigitData, examples, make_dataset, open_data
-from models.mnist.model import MODEL, bytes_per_example, serving_input_receiver_fn
-from models.mnist.picture import draw_predictions
 from models.plan import plan_of
+from models.registry import entry_of, own_values
+from models.task import InputRequest, Task
 
 __all__ = ["Job", "run"]
 
-_PICTURE = "predictions.png"
-_DIGITS_IN_PICTURE = 40
 _CONFIG = "run.yaml"
 _TRIAL_STEPS = 2
 _BATCH_SIZE = {
@@ -70,11 +68,13 @@ def run(flag_values: absl_flags.FlagValues, console: Console) -> None:
     check_flags(flag_values, num_replicas)
     if remark:
         console.say(remark)
-    data = open_data(flag_values.data_dir)
+    if (accelerator.tpu or "").startswith("emulated:"):
+        eb.runtime.emulate_cores(num_replicas)  # before the data is read, which fixes the devices
+    task = importlib.import_module(entry_of(flag_values.model).task).open_task(flag_values)
     if flag_values.dry_run:
-        _try_out(flag_values, accelerator, data, console)
+        _try_out(flag_values, accelerator, task, console)
         return
-    job = Job(flag_values, accelerator, data, console)
+    job = Job(flag_values, accelerator, task, console)
     job.keep_flags(in_force)
     actions = {
         "train": job.train,
@@ -97,15 +97,15 @@ def _count_replicas(flag_values: absl_flags.FlagValues, accelerator: Accelerator
 
 
 def _try_out(
-    flag_values: absl_flags.FlagValues, accelerator: Accelerator, data: DigitData, console: Console
+    flag_values: absl_flags.FlagValues, accelerator: Accelerator, task: Task, console: Console
 ) -> None:
     """Runs two steps of each mode in a temporary folder, and shows the plan of the run."""
-    model_dir = flag_values.model_dir or os.path.join("runs", data.name)
+    model_dir = flag_values.model_dir or os.path.join("runs", task.data.name)
     plan = plan_of(
         flag_values,
         accelerator,
         num_replicas=accelerator.num_replicas or 1,
-        sizes=data.sizes,
+        sizes=task.data.sizes,
         model_dir=model_dir,
     )
     with tempfile.TemporaryDirectory() as folder:
@@ -118,7 +118,7 @@ def _try_out(
         }
         for name, value in short.items():
             flag_values[name].value = value
-        job = Job(flag_values, accelerator, data, console)
+        job = Job(flag_values, accelerator, task, console)
         job.train()
         job.evaluate()
         job.predict()
@@ -140,14 +140,14 @@ class Job:
         self,
         flag_values: absl_flags.FlagValues,
         accelerator: Accelerator,
-        data: DigitData,
+        task: Task,
         console: Console,
     ):
         self._flags = flag_values
         self._accelerator = accelerator
-        self._data = data
+        self._task, self._data = task, task.data
         self._console = console
-        self._model_dir = flag_values.model_dir or os.path.join("runs", data.name)
+        self._model_dir = flag_values.model_dir or os.path.join("runs", task.data.name)
         self._export_dir = flag_values.export_dir or os.path.join(self._model_dir, "export")
         self._results: dict[str, object] = {}
         if not flag_values.compile_only:
@@ -156,16 +156,17 @@ class Job:
             require_writable(self._export_dir, "export_dir")
         self._check_memory()
         console.say(
-            f"Data: {data.name} in {data.folder}, {data.sizes['train']:,} images to train on, "
-            f"{data.sizes['test']:,} to test."
+            f"Data: {self._data.name} in {self._data.folder}, {self._data.sizes['train']:,} "
+            f"{self._data.unit} to train on, {self._data.sizes['test']:,} to test."
         )
         # A KerasTrainer has the methods of an estimator, but for those of train_and_evaluate.
         self._estimator: Any = build_estimator(
-            MODEL,
+            task,
             flag_values,
             accelerator,
             model_dir=self._model_dir,
             params={
+                **task.params,
                 "learning_rate": RateRule.of(flag_values).for_batch(flag_values.train_batch_size),
                 "train_steps": flag_values.train_steps,
                 "warmup_steps": flag_values.warmup_steps,
@@ -180,20 +181,21 @@ class Job:
             return
         path = os.path.join(self._model_dir, _CONFIG)
         about = f"Run again: python train.py --config={path}"
-        write_config(path, {**in_force, "model_dir": self._model_dir}, about)
+        own = own_values({**in_force, "model_dir": self._model_dir}, self._flags.model)
+        write_config(path, own, about)
 
     def _check_memory(self) -> None:
-        if not _runs_on_cpu(self._accelerator):
+        bytes_each = self._data.bytes_each
+        if bytes_each is None or not _runs_on_cpu(self._accelerator):
             return
         for phase, flag in _BATCH_SIZE.items():
             size = self._flags[flag].value
             if phase == "predict":  # at most these are predicted
-                size = min(size, _DIGITS_IN_PICTURE)
+                size = min(size, self._task.shown)
             if phase == "evaluate":
                 size = min(size, self._data.sizes["test"])
             if phase in phases(self._flags.mode):
-                each = bytes_per_example(self._data.height, self._data.width, phase == "train")
-                require_memory(flag, size, each, total_memory())
+                require_memory(flag, size, bytes_each(phase == "train"), total_memory())
 
     def train(self) -> None:
         """Trains from the latest checkpoint, if any, to `--train_steps`."""
@@ -226,8 +228,7 @@ class Job:
                     run_every_steps=every,
                 )
             )
-        receiver_fn = serving_input_receiver_fn(self._data.height, self._data.width)
-        best = eb.BestExporter("best", receiver_fn, exports_to_keep=1)
+        best = eb.BestExporter("best", self._task.receiver_fn, exports_to_keep=1)
         with self._explained_nan():
             returned = eb.train_and_evaluate(
                 self._estimator,
@@ -280,21 +281,12 @@ class Job:
 
     def _train_input(self) -> Callable[..., tf.data.Dataset]:
         seed, size = self._flags.tf_random_seed, self._flags.train_batch_size
-        return eb.data.input_fn(
-            lambda: make_dataset(self._data, "train", shuffle_seed=seed, first=self._few()),
-            training=True,
-            batch_size=size,
-        )
+        return self._data.input_fn(InputRequest("train", True, size, seed, self._few()))
 
     def _eval_input(self) -> Callable[..., tf.data.Dataset]:
-        def examples_to_evaluate() -> tf.data.Dataset:
-            few = self._few()
-            if few is None:
-                return make_dataset(self._data, "test")
-            return make_dataset(self._data, "train", first=few).take(few)
-
-        size = self._flags.eval_batch_size
-        return eb.data.input_fn(examples_to_evaluate, training=False, batch_size=size)
+        few, size = self._few(), self._flags.eval_batch_size
+        split = "test" if few is None else "train"
+        return self._data.input_fn(InputRequest(split, False, size, first=few))
 
     def _few(self) -> int | None:
         """Returns the number of examples of `--overfit_batches`; None for all."""
@@ -324,34 +316,17 @@ class Job:
         self._results = self._estimator.evaluate(self._eval_input(), steps=self._flags.eval_steps)
 
     def predict(self) -> None:
-        """Draws the first test digits with the latest checkpoint's predictions."""
+        """Shows the latest checkpoint's predictions for the first test examples."""
         self._require_checkpoint("predict with")
-        count = _DIGITS_IN_PICTURE
-        said = list(
-            self._estimator.predict(
-                eb.data.input_fn(
-                    lambda: make_dataset(self._data, "test").take(count),
-                    training=False,
-                    batch_size=self._flags.predict_batch_size,
-                )
-            )
-        )
-        images, labels = examples(self._data, "test", count)
-        path = os.path.join(self._model_dir, _PICTURE)
-        draw_predictions(
-            path,
-            images,
-            labels.tolist(),
-            [int(row["class"]) for row in said],
-            [float(row["probabilities"].max()) for row in said],
-        )
-        self._console.say(f"Picture of {len(images)} test digits: {path}")
+        size = self._flags.predict_batch_size
+        few = InputRequest("test", False, size, first=self._task.shown)
+        rows = list(self._estimator.predict(self._data.input_fn(few)))
+        self._console.say(self._task.show(rows, self._model_dir))
 
     def export(self) -> None:
-        """Exports the latest checkpoint as a SavedModel that takes images of raw bytes."""
+        """Exports the latest checkpoint as a SavedModel that takes the input of a server."""
         self._require_checkpoint("export")
-        receiver_fn = serving_input_receiver_fn(self._data.height, self._data.width)
-        exported = self._estimator.export_saved_model(self._export_dir, receiver_fn)
+        exported = self._estimator.export_saved_model(self._export_dir, self._task.receiver_fn)
         self._console.say(f"SavedModel: {os.fsdecode(exported)}")
 
     def close(self) -> None:

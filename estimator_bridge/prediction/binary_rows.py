@@ -1,0 +1,68 @@
+"""Reads the records of TFRecord files and the files of images."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.prediction.rows import BadRow, Found, Row
+from estimator_bridge.records.framing import next_record
+from estimator_bridge.tensorflow_private import tf_record_random_reader
+
+__all__ = ["image_rows", "record_rows"]
+
+
+def record_rows(path: str) -> Found:
+    """Yields the records of a TFRecord file, with their features if they are Examples.
+
+    After a record whose content is damaged comes the next one. After a damaged header nothing of
+    the file can be found.
+    """
+    reader = tf_record_random_reader(path)
+    offset = number = 0
+    while True:
+        place = f"record {number} at byte {offset}"
+        try:
+            content, end = reader.read(offset)
+        except IndexError:  # the file's end
+            return
+        except tf.errors.OpError as error:
+            following = next_record(path, offset)
+            left = "" if following else "; the rest of the file cannot be read"
+            yield BadRow(path, place, f"damaged: {error.message}{left}")
+            if following is None:
+                return
+            offset, number = following, number + 1
+            continue
+        yield Row(path, place, _features(content), content)
+        offset, number = end, number + 1
+
+
+def image_rows(path: str) -> Found:
+    """Yields the one image of a file, not decoded."""
+    try:
+        with tf.io.gfile.GFile(path, "rb") as file:
+            content = file.read()
+    except tf.errors.OpError as error:
+        yield BadRow(path, "", f"cannot be read: {error.message}")
+        return
+    if not content:
+        yield BadRow(path, "", "empty: no image")
+        return
+    yield Row(path, "", {"file": path}, content)
+
+
+def _features(content: bytes) -> dict[str, Any]:
+    """Returns the features of an Example; none of other records, which some models take."""
+    try:
+        example = tf.train.Example.FromString(content)
+    except Exception:  # protobuf's own type has moved between releases
+        return {}
+    found = {}
+    for name, feature in example.features.feature.items():
+        kind = feature.WhichOneof("kind")
+        if kind:
+            values = list(getattr(feature, kind).value)
+            found[name] = values[0] if len(values) == 1 else values
+    return found

@@ -1,0 +1,80 @@
+"""Finds the model that --model_dir means, before TensorFlow is loaded."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+
+from estimator_bridge.errors import CheckpointError
+from estimator_bridge.prediction.rows import is_remote
+
+__all__ = ["ModelFolder", "find_model"]
+
+_SAVED = ("saved_model.pb", "saved_model.pbtxt")
+_CHECKPOINT = ".index"
+_EXPORTS = "export"
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelFolder:
+    """What is in a folder.
+
+    Attributes:
+      path: the folder, or the prefix of a checkpoint.
+      saved_model: the SavedModel: the folder itself, or the newest below it; None without one.
+      has_checkpoint: whether there is a checkpoint.
+    """
+
+    path: str
+    saved_model: str | None
+    has_checkpoint: bool
+
+
+def find_model(path: str) -> ModelFolder:
+    """Looks for a SavedModel and for checkpoints.
+
+    Args:
+      path: a SavedModel's folder; a folder of exports, each named by its time; a model_dir; or a
+        checkpoint such as model_dir/model.ckpt-100. A folder of an object store (gs://...) is
+        taken as a SavedModel.
+
+    Raises:
+      CheckpointError: there is neither.
+    """
+    if is_remote(path):
+        return ModelFolder(path, path, False)
+    if os.path.exists(path + _CHECKPOINT):
+        return ModelFolder(path, None, True)
+    if not os.path.isdir(path):
+        raise CheckpointError(
+            f"{path}: no such folder. --model_dir wants a model_dir, the folder of a SavedModel, "
+            "or a checkpoint such as model_dir/model.ckpt-100."
+        )
+    names = os.listdir(path)
+    if any(name in names for name in _SAVED):
+        return ModelFolder(path, path, False)
+    has_checkpoint = any(name.endswith(_CHECKPOINT) for name in names)
+    saved_model = _newest(path) or _newest(os.path.join(path, _EXPORTS))
+    if not has_checkpoint and saved_model is None:
+        raise CheckpointError(
+            f"{path}: no checkpoint and no SavedModel in this folder. Train a model first, or name "
+            "the folder of a trained one."
+        )
+    return ModelFolder(path, saved_model, has_checkpoint)
+
+
+def _newest(folder: str) -> str | None:
+    """Returns the newest export of a folder, or of the exporters' folders in it."""
+    found: dict[tuple[int, str], str] = {}
+    if os.path.isdir(folder):
+        for name in os.listdir(folder):
+            inside = os.path.join(folder, name)
+            inner = [inside] if name.isdecimal() else [
+                os.path.join(inside, time)
+                for time in (os.listdir(inside) if os.path.isdir(inside) else ())
+                if time.isdecimal()
+            ]  # fmt: skip
+            for export in inner:
+                if any(os.path.exists(os.path.join(export, file)) for file in _SAVED):
+                    found[(int(os.path.basename(export)), export)] = export
+    return found[max(found)] if found else None

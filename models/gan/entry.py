@@ -1,0 +1,16 @@
+"""What `train.py --model=gan` has to know before it imports TensorFlow."""
+
+from __future__ import annotations
+
+from models.entry import Entry
+from models.mnist.check import check_data
+
+__all__ = ["ENTRY"]
+
+ENTRY = Entry(
+    about="a generative adversarial network of digits, two optimizers in one step",
+    defaults={"train_steps": 3000, "learning_rate": 1e-3},
+    task="models.gan.task",
+    check=lambda flag_values: check_data(flag_values.data_dir),
+    apis=("estimator",),
+)

@@ -1,0 +1,88 @@
+"""The generative network as a task: digits to learn from, and a picture of generated ones."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from absl import flags as absl_flags
+
+import estimator_bridge as eb
+from models.gan.model import MODEL, NOISE, serving_input_receiver_fn
+from models.mnist.dataset import DigitData, open_data
+from models.mnist.picture import save_figure
+from models.task import InputRequest, Task, TaskData
+
+__all__ = ["open_task"]
+
+_PICTURE = "generated.png"
+_COLUMNS = 10
+
+
+def open_task(flag_values: absl_flags.FlagValues) -> Task:
+    """Opens the digits of `--data_dir`, as the model mnist does.
+
+    Args:
+        flag_values: parsed and checked flags.
+
+    Returns:
+        The task.
+
+    Raises:
+        DataError: a file is damaged or missing; the message names it.
+        OSError: the folder cannot be read or written.
+    """
+    digits = open_data(flag_values.data_dir)
+    data = TaskData(
+        name=f"gan-{digits.name}",
+        folder=digits.folder,
+        unit="images",
+        sizes=digits.sizes,
+        input_fn=functools.partial(_input_fn, digits),
+    )
+    return Task(
+        model=MODEL,
+        data=data,
+        receiver_fn=serving_input_receiver_fn(),
+        show=_draw,
+        params={"height": digits.height, "width": digits.width},
+    )
+
+
+def _input_fn(digits: DigitData, request: InputRequest) -> Callable[..., tf.data.Dataset]:
+    """Returns images with noise beside them: the host draws it, so a batch has it on any cores."""
+    seed = request.seed or 0
+
+    def noisy(number: tf.Tensor, example: tuple[tf.Tensor, tf.Tensor]) -> Any:
+        noise = tf.random.stateless_normal([NOISE], tf.stack([tf.cast(seed, tf.int64), number]))
+        return {"image": example[0], "noise": noise}, example[1]
+
+    def dataset() -> tf.data.Dataset:
+        examples = digits.read(request.split).take(-1 if request.first is None else request.first)
+        if request.training:
+            size = request.first or digits.sizes[request.split]
+            examples = examples.cache().shuffle(size, seed=request.seed).repeat()
+        return examples.enumerate().map(noisy)
+
+    return eb.data.input_fn(dataset, training=request.training, batch_size=request.batch_size)
+
+
+def _draw(rows: Sequence[Mapping[str, Any]], model_dir: str) -> str:
+    """Draws generated images, ten in a row."""
+    from matplotlib.figure import Figure
+
+    images = [row["image"][..., 0] for row in rows]
+    blank = np.zeros_like(images[0])
+    images += [blank] * (-len(images) % _COLUMNS)
+    lines = [np.hstack(images[at : at + _COLUMNS]) for at in range(0, len(images), _COLUMNS)]
+    figure = Figure(figsize=(_COLUMNS, len(lines)), layout="constrained")
+    axes = figure.subplots()
+    axes.set_axis_off()
+    axes.imshow(np.vstack(lines), cmap="gray_r", vmin=0.0, vmax=1.0, interpolation="nearest")
+    path = os.path.join(model_dir, _PICTURE)
+    save_figure(figure, path)
+    return f"Picture of {len(rows)} generated images: {path}"

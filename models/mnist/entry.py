@@ -1,0 +1,15 @@
+"""What `train.py --model=mnist` has to know before it imports TensorFlow."""
+
+from __future__ import annotations
+
+from models.entry import Entry
+from models.mnist.check import check_data
+
+__all__ = ["ENTRY"]
+
+ENTRY = Entry(
+    about="handwritten digits, scikit-learn's or MNIST's",
+    defaults={"train_steps": 1500, "learning_rate": 3e-3},
+    task="models.mnist.task",
+    check=lambda flag_values: check_data(flag_values.data_dir),
+)

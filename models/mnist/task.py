@@ -1,0 +1,73 @@
+"""The digit classifier as a task: its data, its picture of predictions, its export."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+from absl import flags as absl_flags
+
+import estimator_bridge as eb
+from models.mnist.dataset import DigitData, examples, make_dataset, open_data
+from models.mnist.model import MODEL, bytes_per_example, serving_input_receiver_fn
+from models.mnist.picture import draw_predictions
+from models.task import InputRequest, Task, TaskData
+
+__all__ = ["open_task"]
+
+_PICTURE = "predictions.png"
+
+
+def open_task(flag_values: absl_flags.FlagValues) -> Task:
+    """Opens the data of `--data_dir`.
+
+    Args:
+        flag_values: parsed and checked flags.
+
+    Returns:
+        The task.
+
+    Raises:
+        DataError: a file is damaged or missing; the message names it.
+        OSError: the folder cannot be read or written.
+    """
+    data = open_data(flag_values.data_dir)
+    return Task(
+        model=MODEL,
+        data=TaskData(
+            name=data.name,
+            folder=data.folder,
+            unit="images",
+            sizes=data.sizes,
+            input_fn=functools.partial(_input_fn, data),
+            bytes_each=lambda training: bytes_per_example(data.height, data.width, training),
+        ),
+        receiver_fn=serving_input_receiver_fn(data.height, data.width),
+        show=functools.partial(_draw, data),
+    )
+
+
+def _input_fn(data: DigitData, request: InputRequest) -> Callable[..., tf.data.Dataset]:
+    def dataset() -> tf.data.Dataset:
+        if request.training:
+            return make_dataset(data, "train", shuffle_seed=request.seed, first=request.first)
+        few = -1 if request.first is None else request.first
+        return data.read(request.split).take(few)
+
+    return eb.data.input_fn(dataset, training=request.training, batch_size=request.batch_size)
+
+
+def _draw(data: DigitData, rows: Sequence[Mapping[str, Any]], model_dir: str) -> str:
+    images, labels = examples(data, "test", len(rows))
+    path = os.path.join(model_dir, _PICTURE)
+    draw_predictions(
+        path,
+        images,
+        labels.tolist(),
+        [int(row["class"]) for row in rows],
+        [float(row["probabilities"].max()) for row in rows],
+    )
+    return f"Picture of {len(images)} test digits: {path}"

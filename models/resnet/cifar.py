@@ -1,0 +1,96 @@
+"""CIFAR-10 from its binary files: 60,000 photographs of 32 by 32 pixels."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+import estimator_bridge as eb
+from models.augment import shifted
+from models.errors import UserError
+from models.first_examples import input_for
+from models.resnet.data import ImageData
+from models.task import InputRequest
+
+__all__ = ["find_cifar", "open_cifar"]
+
+_FOLDER = "cifar-10-batches-bin"
+_FILES = {
+    "train": [f"data_batch_{number}.bin" for number in range(1, 6)],
+    "test": ["test_batch.bin"],
+}
+_SIZE, _CLASSES, _DEPTH = 32, 10, 20
+_BYTES = 1 + 3 * _SIZE**2  # a label, then the planes of red, green and blue
+_SHUFFLED, _MOST_PIXELS = 50_000, 4
+# The training set's, over all channels.
+_MEAN, _DEVIATION = 120.7, 64.2
+
+
+def find_cifar(data_dir: str) -> str | None:
+    """Returns the folder with the files: the given one or one in it; None without any."""
+    folders = (data_dir, os.path.join(data_dir, _FOLDER))
+    first = _FILES["train"][0]
+    return next((one for one in folders if tf.io.gfile.exists(os.path.join(one, first))), None)
+
+
+def open_cifar(folder: str) -> ImageData:
+    """Opens the files of a folder, after a check of their sizes.
+
+    Raises:
+        UserError: a file is missing or damaged.
+    """
+    paths = {split: [os.path.join(folder, f) for f in files] for split, files in _FILES.items()}
+    sizes = {split: sum(map(_records_in, files)) for split, files in paths.items()}
+
+    def input_fn(request: InputRequest) -> Callable[..., tf.data.Dataset]:
+        files = paths[request.split]
+        return input_for(request, lambda training: _reader(files, request, training))
+
+    return ImageData(
+        "cifar10", folder, (_SIZE, _SIZE, 3), _CLASSES, sizes, _DEPTH, input_fn, _prepare
+    )
+
+
+def _records_in(path: str) -> int:
+    wanted = "Unpack the archive of CIFAR-10's binary version again"
+    if not tf.io.gfile.exists(path):
+        raise UserError(f"{path}: missing. {wanted}; it has six files of records.")
+    size = tf.io.gfile.stat(path).length
+    if not size or size % _BYTES:
+        raise UserError(
+            f"{path}: damaged: {size} bytes, want a multiple of {_BYTES}, the size of a label and "
+            f"an image. {wanted}."
+        )
+    return size // _BYTES
+
+
+def _reader(
+    files: list[str], request: InputRequest, training: bool
+) -> Callable[..., tf.data.Dataset]:
+    def records() -> tf.data.Dataset:
+        found = tf.data.FixedLengthRecordDataset(files, _BYTES)
+        return found.shuffle(_SHUFFLED, seed=request.seed).repeat() if training else found
+
+    def parse(batch: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        content = tf.ensure_shape(tf.io.decode_raw(batch, tf.uint8), [None, _BYTES])
+        planes = tf.reshape(content[:, 1:], [-1, 3, _SIZE, _SIZE])
+        images = _prepare(tf.transpose(planes, [0, 2, 3, 1]))
+        if training:
+            images = shifted(images, _MOST_PIXELS, request.seed)
+            images = tf.image.random_flip_left_right(images, request.seed)
+        return images, tf.cast(content[:, 0], tf.int64)
+
+    batches = eb.data.input_fn(records, training, request.batch_size)
+
+    def input_fn(params: Any = None, mode: str | None = None) -> tf.data.Dataset:
+        parsed = batches(params, mode).map(parse, tf.data.AUTOTUNE)
+        return parsed.prefetch(tf.data.AUTOTUNE)
+
+    return input_fn
+
+
+def _prepare(images: tf.Tensor) -> tf.Tensor:
+    return (tf.cast(images, tf.float32) - _MEAN) / _DEVIATION

@@ -1,0 +1,68 @@
+"""scikit-learn's digits as records: 1,797 images of 8 by 8 pixels, enough to test a ResNet with."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+import estimator_bridge as eb
+from models.augment import shifted
+from models.first_examples import input_for
+from models.mnist.digits import split_digits
+from models.resnet.data import ImageData
+from models.task import InputRequest
+
+__all__ = ["open_digits"]
+
+_SHAPE, _CLASSES, _DEPTH = (8, 8, 1), 10, 8
+_MOST_PIXELS = 1
+
+
+def open_digits(folder: str) -> ImageData:
+    """Opens the digits, written at first use.
+
+    Args:
+        folder: has a folder of records for each split.
+    """
+    folders = {split: os.path.join(folder, split) for split in ("train", "test")}
+    sizes = {split: _written(split, path) for split, path in folders.items()}
+
+    def input_fn(request: InputRequest) -> Callable[..., tf.data.Dataset]:
+        path = folders[request.split]
+        return input_for(request, lambda training: _reader(path, request, training))
+
+    return ImageData("resnet-digits", folder, _SHAPE, _CLASSES, sizes, _DEPTH, input_fn, _prepare)
+
+
+def _written(split: str, path: str) -> int:
+    manifest = eb.records.read_manifest(path)
+    if manifest is None:
+        images, labels = split_digits()[split]
+        source = eb.records.from_arrays({"image": images[..., None], "label": labels})
+        manifest = eb.records.write(source, path)
+    return manifest.records
+
+
+def _reader(path: str, request: InputRequest, training: bool) -> Callable[..., tf.data.Dataset]:
+    def images(features: dict[str, tf.Tensor], *labels: tf.Tensor) -> Any:
+        prepared = _prepare(features["image"])
+        if training:
+            prepared = shifted(prepared, _MOST_PIXELS, request.seed)
+        return (prepared, *labels) if labels else prepared  # prediction leaves the labels out
+
+    return eb.records.input_fn(
+        path,
+        training,
+        request.batch_size,
+        label="label",
+        seed=request.seed,
+        transform=images,
+        cache=True,
+    )
+
+
+def _prepare(images: tf.Tensor) -> tf.Tensor:
+    return tf.cast(images, tf.float32) / 127.5 - 1.0

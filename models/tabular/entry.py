@@ -1,0 +1,38 @@
+"""What `train.py --model=tabular` has to know before it imports TensorFlow."""
+
+from __future__ import annotations
+
+from absl import flags as absl_flags
+
+from models.entry import Entry
+from models.tabular.tables import TABLES, check_tables
+
+__all__ = ["ENTRY"]
+
+
+def _define(flag_values: absl_flags.FlagValues) -> None:
+    absl_flags.DEFINE_string(
+        "table",
+        "wine",
+        "For tabular: a table that ships with scikit-learn "
+        f"({', '.join(TABLES)}), or the name of a folder in the data_dir with train.csv and "
+        "test.csv.",
+        flag_values=flag_values,
+    )
+    absl_flags.DEFINE_string(
+        "target",
+        "target",
+        "For tabular: the column to predict: classes if its values are whole numbers from 0 on, "
+        "else a number.",
+        flag_values=flag_values,
+    )
+
+
+ENTRY = Entry(
+    about="wide and deep, for tables of numbers",
+    defaults={"train_steps": 300, "learning_rate": 1e-2, "train_batch_size": 32},
+    task="models.tabular.task",
+    define_flags=_define,
+    check=lambda values: check_tables(values.data_dir, values.table, values.target),
+    apis=("estimator",),
+)

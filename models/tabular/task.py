@@ -1,0 +1,154 @@
+"""Wide and deep as a task: a table as records, and its predictions."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from absl import flags as absl_flags
+
+import estimator_bridge as eb
+from models.errors import UserError
+from models.tabular.model import CLASSIFIER, REGRESSOR, columns_of
+from models.tabular.tables import FILES, TABLES, check_tables, header_of, write_table
+from models.task import InputRequest, Task, TaskData
+
+__all__ = ["open_task"]
+
+_SHOWN = 8
+_MOST_CLASSES = 1000
+
+Values = dict[str, np.ndarray]
+
+
+def open_task(flag_values: absl_flags.FlagValues) -> Task:
+    """Opens a table: writes its CSV files, if they are scikit-learn's, and its records.
+
+    Args:
+        flag_values: parsed and checked flags.
+
+    Returns:
+        The task.
+
+    Raises:
+        UserError: there is no such table or column, or a cell is no number.
+        DataError: a file of records is damaged.
+    """
+    table, target = flag_values.table, flag_values.target
+    folder = os.path.join(flag_values.data_dir, table)
+    if table in TABLES:
+        write_table(folder, table)
+    check_tables(flag_values.data_dir, table, target)
+    records = {split: _records(folder, split) for split in FILES}
+    values = {split: _values(path, target) for split, path in records.items()}
+    params, model = _problem(values, target, os.path.join(folder, FILES["train"]))
+    features = [name for name in values["train"] if name != target]
+    params["columns"] = columns_of({name: values["train"][name] for name in features})
+    is_class = model is CLASSIFIER
+    data = TaskData(
+        name=table,
+        folder=folder,
+        unit="rows",
+        sizes={split: len(found[target]) for split, found in values.items()},
+        input_fn=functools.partial(_input_fn, records, target, is_class),
+    )
+    return Task(
+        model=model,
+        data=data,
+        receiver_fn=_receiver(features),
+        show=functools.partial(_show, values["test"][target], is_class),
+        shown=_SHOWN,
+        params=params,
+    )
+
+
+def _records(folder: str, split: str) -> str:
+    """Writes a CSV file as records, once, and returns their folder."""
+    source = os.path.join(folder, FILES[split])
+    records = os.path.join(folder, "records", split)
+    types = dict.fromkeys(header_of(source), "float32")
+    eb.records.write(eb.records.from_csv(source, types), records, shards=1)
+    return records
+
+
+def _values(records: str, target: str) -> Values:
+    """Reads all rows, for the scales of the columns."""
+    batches = list(eb.records.input_fn(records, training=False, batch_size=1024)())
+    values = {name: np.concatenate([b[name].numpy() for b in batches]) for name in batches[0]}
+    wrong = [name for name, column in values.items() if not np.isfinite(column).all()]
+    if wrong:
+        raise UserError(
+            f"{records}: column {wrong[0]!r} has empty cells. Fill them in the CSV file, and "
+            f"remove {records}."
+        )
+    return {target: values.pop(target), **values}
+
+
+def _problem(values: Mapping[str, Values], target: str, path: str) -> tuple[dict[str, Any], Any]:
+    """Returns the params and the model that the target's values ask for."""
+    labels, known = values["train"][target], values["test"][target]
+    is_class = (labels % 1 == 0).all() and labels.min() == 0 and labels.max() < _MOST_CLASSES
+    if not is_class or len(np.unique(labels)) <= labels.max():
+        spread = float(labels.std()) or 1.0
+        return {"outputs": 1, "mean": float(labels.mean()), "spread": spread}, REGRESSOR
+    classes = int(labels.max()) + 1
+    if (known % 1 != 0).any() or known.min() < 0 or known.max() >= classes:
+        raise UserError(
+            f"{path}: {target!r} has the classes 0 to {classes - 1}, and test.csv has others."
+        )
+    return {"outputs": classes}, CLASSIFIER
+
+
+def _input_fn(
+    records: Mapping[str, str], target: str, is_class: bool, request: InputRequest
+) -> Callable[..., tf.data.Dataset]:
+    def transform(features: dict[str, Any], labels: Any = None) -> Any:
+        if labels is None:
+            return features
+        return features, tf.cast(labels, tf.int64) if is_class else labels
+
+    read = eb.records.input_fn(
+        records[request.split],
+        training=request.training,
+        batch_size=request.batch_size,
+        label=target,
+        transform=transform,
+        seed=request.seed,
+    )
+    if request.first is None:
+        return read
+    first = request.first
+
+    def few(params: Any = None, mode: str | None = None) -> tf.data.Dataset:
+        dataset = read(params, mode).unbatch().take(first)
+        dataset = dataset.repeat() if request.training else dataset
+        size = (params or {}).get("batch_size", request.batch_size)
+        return dataset.batch(size, drop_remainder=request.training)
+
+    return few
+
+
+def _receiver(names: Sequence[str]) -> Callable[[], Any]:
+    def receive() -> Any:
+        tensors = {
+            name: tf.compat.v1.placeholder(tf.float32, [None], f"column{number}")
+            for number, name in enumerate(names)
+        }
+        return eb.export.ServingInputReceiver(tensors, tensors)
+
+    return receive
+
+
+def _show(
+    labels: np.ndarray, is_class: bool, rows: Sequence[Mapping[str, Any]], model_dir: str
+) -> str:
+    del model_dir
+    if is_class:
+        pairs = [f"{int(row['class'])} (is {int(label)})" for row, label in zip(rows, labels)]
+    else:
+        pairs = [f"{float(row['value']):.1f} (is {label:.1f})" for row, label in zip(rows, labels)]
+    return "Predicted: " + ", ".join(pairs)

@@ -1,0 +1,173 @@
+import h5py
+import numpy as np
+import pytest
+import tensorflow as tf
+from task_runs import TaskRun, parsed
+
+import estimator_bridge as eb
+from models.errors import UserError
+from models.flowers.data import open_photographs
+from models.flowers.model import CLASSIFIER
+from models.flowers.pretrained import warm_start_from
+from models.registry import entry_of
+from models.task import InputRequest
+
+SMALL = ("--model=flowers", "--train_batch_size=64", "--eval_batch_size=104")
+PARAMS = {"backbone": "mobilenet_v2", "width": 0.35, "image_size": 32, "freeze_backbone": False}
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory):
+    return tmp_path_factory.mktemp("data")
+
+
+@pytest.fixture(scope="module")
+def trained(data_dir, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("flowers")
+    flags = ("--train_steps=60", "--iterations_per_loop=30", "--tpu=emulated:1")
+    run = TaskRun(*SMALL, *flags, f"--data_dir={data_dir}", f"--model_dir={folder}")
+    run.train()
+    return run, folder
+
+
+@pytest.fixture(scope="module")
+def weights(trained, tmp_path_factory):
+    """The trained backbone as a file of Keras, as the applications' weights are."""
+    _, folder = trained
+    path = tmp_path_factory.mktemp("weights") / "backbone.h5"
+    eb.weights.convert(str(folder), "keras", str(path))
+    return path
+
+
+def test_it_reaches_its_quality_on_one_core(trained):
+    run, _ = trained
+    assert run.evaluate()["accuracy"] > 0.9
+
+
+def test_a_pretrained_backbone_reaches_it_on_eight_cores(weights, data_dir, tmp_path):
+    """The classifier alone is trained, on the features of a backbone from a file."""
+    flags = ("--train_steps=20", "--learning_rate=0.1", "--tpu=emulated:8", "--freeze_backbone")
+    places = (f"--weights={weights}", f"--data_dir={data_dir}", f"--model_dir={tmp_path}")
+    run = TaskRun(*SMALL, *flags, "--iterations_per_loop=20", *places)
+    run.train()
+    assert run.evaluate()["accuracy"] > 0.9
+    with h5py.File(weights) as file:
+        wanted = np.asarray(file["Conv1/Conv1/kernel"])
+    np.testing.assert_array_equal(run.estimator.get_variable_value("Conv1/kernel"), wanted)
+
+
+def test_weights_of_another_width_are_refused_with_names_and_shapes(weights):
+    with pytest.raises(UserError) as refused:
+        warm_start_from(str(weights), {**PARAMS, "width": 0.5})
+    told = str(refused.value)
+    assert "not the weights of this mobilenet_v2" in told
+    assert "block_1_project/kernel is [1, 1, 48, 8] in the file and [1, 1, 48, 16] in" in told
+
+
+def test_weights_of_another_network_are_refused_with_names(weights):
+    with pytest.raises(UserError) as refused:
+        warm_start_from(str(weights), {**PARAMS, "backbone": "xception", "image_size": 71})
+    told = str(refused.value)
+    assert "it lacks 236 of 236 weights (block1_conv1/kernel, " in told
+    assert "has instead Conv1/kernel" in told
+
+
+def test_a_file_that_has_no_weights_is_refused(tmp_path):
+    path = tmp_path / "weights.h5"
+    path.write_bytes(b"no weights")
+    with pytest.raises(UserError, match="not a file of weights of Keras 2"):
+        warm_start_from(str(path), PARAMS)
+    with pytest.raises(UserError, match=r"no-such\.h5: no such file"):
+        entry_of("flowers").check(parsed("--model=flowers", "--weights=no-such.h5"))
+
+
+def write_records(path, classes, count=3, leave_out=()):
+    """Writes photographs of one color in the layout of the public flowers records."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tf.io.TFRecordWriter(str(path)) as writer:
+        for label in classes:
+            image = tf.io.encode_jpeg(np.full([40, 48, 3], 40 * label, np.uint8)).numpy()
+            values = {
+                "image": tf.train.Feature(bytes_list=tf.train.BytesList(value=[image])),
+                "class": tf.train.Feature(int64_list=tf.train.Int64List(value=[label])),
+                "label": tf.train.Feature(bytes_list=tf.train.BytesList(value=[b"a name"])),
+                "one_hot_class": tf.train.Feature(
+                    float_list=tf.train.FloatList(value=np.eye(count)[min(label, count - 1)])
+                ),
+            }
+            kept = {name: value for name, value in values.items() if name not in leave_out}
+            example = tf.train.Example(features=tf.train.Features(feature=kept))
+            writer.write(example.SerializeToString())
+
+
+def test_the_last_fifth_of_public_files_is_the_test_set(tmp_path):
+    for number in range(5):
+        write_records(tmp_path / f"flowers0{number}-2.tfrec", [number % 3, 1])
+    photographs = open_photographs(str(tmp_path), 64, 32)
+    assert (photographs.classes, photographs.sizes) == (3, {"train": 8, "test": 2})
+    images, classes = next(iter(photographs.input_fn(InputRequest("test", False, 2))()))
+    assert images.shape == (2, 64, 64, 3)
+    assert classes.numpy().tolist() == [1, 1]
+    np.testing.assert_allclose(images, 40 / 127.5 - 1, atol=0.03)
+    train = photographs.input_fn(InputRequest("train", True, 8, seed=1))
+    images, _ = next(iter(train()))
+    assert images.shape == (8, 64, 64, 3)
+    assert np.abs(images.numpy()).max() <= 1
+
+
+def test_folders_of_splits_are_read(tmp_path):
+    write_records(tmp_path / "train" / "00-3.tfrec", [0, 1, 2])
+    write_records(tmp_path / "val" / "00-1.tfrec", [2])
+    photographs = open_photographs(str(tmp_path), None, 32)
+    assert (photographs.sizes, photographs.image_size) == ({"train": 3, "test": 1}, 192)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda path: write_records(path, [0, 7]), r"00-2.tfrec, byte \d+: .*\b7\b"),
+        (
+            lambda path: write_records(path, [0, 1], leave_out=["one_hot_class"]),
+            "its records have no feature one_hot_class, but class, image, label",
+        ),
+        (lambda path: path.write_bytes(path.read_bytes()[:-20]), r"00-2.tfrec, byte \d+"),
+    ],
+)
+def test_records_that_do_not_fit_are_refused_before_training(tmp_path, spoil, message):
+    path = tmp_path / "train" / "00-2.tfrec"
+    write_records(path, [0, 1])
+    write_records(tmp_path / "test" / "00-1.tfrec", [1])
+    spoil(path)
+    with pytest.raises((UserError, eb.errors.DataError), match=message):
+        open_photographs(str(tmp_path), None, 32)
+
+
+def test_a_data_set_without_a_test_set_is_refused(tmp_path):
+    write_records(tmp_path / "train" / "00-2.tfrec", [0, 1])
+    with pytest.raises(UserError, match="has a folder train and none of test, val, validation"):
+        open_photographs(str(tmp_path), None, 32)
+
+
+def test_one_file_cannot_be_divided(tmp_path):
+    write_records(tmp_path / "flowers00-2.tfrec", [0, 1])
+    with pytest.raises(UserError, match="one file of records, which cannot be divided"):
+        open_photographs(str(tmp_path), None, 32)
+
+
+def test_the_classifier_has_its_name(trained):
+    run, _ = trained
+    assert f"{CLASSIFIER}/kernel" in run.estimator.get_variable_names()
+
+
+def test_it_compiles_for_a_tpus_chip(trained):
+    run, _ = trained
+    params = {**run.task.params, "learning_rate": 0.1, "train_steps": 10, "warmup_steps": 0}
+    report = eb.testing.compile_for_tpu(
+        run.task.model.tpu_model_fn,
+        run.input_fn(InputRequest("train", True, 8)),
+        "v5e-1",
+        params,
+        train_batch_size=8,
+        modes=("train",),
+    )
+    assert [step.name for step in report.compiled] and not report.refused

@@ -1,0 +1,80 @@
+"""The models of models/ train to a stated quality, on one and on eight emulated cores."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from model_training import Trained, flags_of, open_task
+
+from models.mnist.digits import split_digits
+
+v1 = tf.compat.v1
+# Arguments of the training in the test, and the bounds of its metrics: (at least, at most).
+QUALITY = {
+    "bert": (
+        ["--bert_size=nano", "--train_steps=200", "--max_seq_length=24"],
+        {"accuracy": (0.5, 1.0)},  # the most frequent of five subjects has 0.35
+    ),
+    "gan": (
+        ["--train_steps=700", "--train_batch_size=64", "--learning_rate=2e-3"],
+        {"ink_difference": (0.0, 0.1), "fake_judged_fake": (0.3, 1.0)},
+    ),
+    "lstm": (
+        ["--train_steps=80", "--text_length=32", "--lstm_units=64", "--train_batch_size=32",
+         "--learning_rate=2e-2"],
+        {"bits_per_byte": (1.0, 4.2)},  # by the frequency of bytes alone, 4.9
+    ),
+    "tabular": (["--train_steps=150"], {"accuracy": (0.93, 1.0)}),
+}  # fmt: skip
+COMMON = ("--eval_batch_size=128", "--predict_batch_size=128")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("models")
+
+
+@pytest.fixture(scope="module")
+def trained(folder):
+    """Trains a model on a number of cores, once."""
+    found = {}
+
+    def train(model, cores):
+        if (model, cores) not in found:
+            values = flags_of(model, f"--data_dir={folder / 'data'}", *COMMON, *QUALITY[model][0])
+            run = Trained(open_task(values), values, folder / f"{model}{cores}", cores)
+            found[model, cores] = run.train()
+        return found[model, cores]
+
+    return train
+
+
+@pytest.mark.parametrize("cores", [1, 8])
+@pytest.mark.parametrize("model", QUALITY)
+def test_it_trains_to_the_stated_quality(trained, model, cores):
+    metrics = trained(model, cores).evaluate()
+    print(model, cores, metrics)
+    for name, (least, most) in QUALITY[model][1].items():
+        assert least <= metrics[name] <= most, metrics
+
+
+@pytest.mark.parametrize("model", QUALITY)
+def test_predictions_are_shown(trained, model):
+    run = trained(model, 1)
+    told = run.task.show(run.predict(run.task.shown), run.estimator.model_dir)
+    print(told)
+    assert told
+
+
+def test_gan_generates_digits_of_most_classes(trained):
+    """A classifier of real digits recognizes them."""
+    from sklearn.linear_model import LogisticRegression
+
+    images, labels = split_digits()["train"]
+    real = images.reshape(len(images), -1) / 255.0
+    classifier = LogisticRegression(max_iter=300).fit(real, labels)
+    made = np.stack([row["image"].ravel() for row in trained("gan", 1).predict()])
+    classes, counts = np.unique(classifier.predict(made), return_counts=True)
+    sure = classifier.predict_proba(made).max(axis=1).mean()
+    print(classes, counts, sure)
+    assert len(classes) >= 7
+    assert sure > 0.5
