@@ -62,7 +62,7 @@ def predictions(outputs: tf.Tensor) -> dict[str, tf.Tensor]:
     }
 
 
-def optimizer(params: dict[str, Any]) -> _v1.train.Optimizer:
+def optimizer(params: dict[str, Any]) -> tf.compat.v1.train.Optimizer:
     """Makes Nesterov's momentum, or LARS for batches of thousands."""
     rate = rate_at(_v1.train.get_or_create_global_step(), params)
     if params["optimizer"] == "momentum":
