@@ -11,15 +11,10 @@ LIBRARY = Path(__file__).resolve().parents[1] / "estimator_bridge"
 ROOMS = ("graph", "runtime", "tpu", "training")
 MOST_PARAMETERS, MOST_ATTRIBUTES = 8, 10
 
-# Wider classes: (parameters, attributes), which may shrink and not grow. The first two are pinned
-# by tf.estimator's signatures; each of the others still holds a concept that has no name yet.
+# Wider classes: (parameters, attributes). tf.estimator's signatures force them.
 PINNED = {
     "tpu/estimator.py:TPUEstimator": (15, 8),
     "tpu/embedding_spec.py:_Fields": (10, 10),
-    "graph/host_function.py:HostFunction": (6, 13),
-    "graph/lift.py:Lifted": (8, 13),
-    "graph/resources.py:Resources": (3, 16),
-    "graph/session.py:LiftedSession": (3, 14),
 }
 
 

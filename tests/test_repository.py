@@ -1,6 +1,7 @@
 """The repository's own rules: packaging, rooms, private imports, nothing of one machine."""
 
 import ast
+import graphlib
 import importlib
 import importlib.util
 import itertools
@@ -150,6 +151,27 @@ def test_rooms_import_only_rooms_below(path):
         there = room(name)
         if name.partition(".")[0] == "estimator_bridge" and there != here:
             assert ROOMS[there] > ROOMS[here], f"{module} ({here}) imports {name} ({there})"
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    paths = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts): path
+        for path in modules(FRONT)
+        if path.name != "__init__.py"  # a package's face hands on names, and decides nothing
+    }
+    waits_for = {
+        module: {
+            there
+            for name in imports(path)
+            for there in (name, name.rpartition(".")[0])
+            if there in paths and there != module
+        }
+        for module, path in paths.items()
+    }
+    try:
+        graphlib.TopologicalSorter(waits_for).prepare()
+    except graphlib.CycleError as error:
+        pytest.fail(f"these modules import each other: {' <- '.join(error.args[1])}")
 
 
 def test_the_page_has_every_room_and_no_other():

@@ -49,7 +49,7 @@ def dataset_of_tensors(
     snapshot = Snapshot.of(session.graph)
     sources = _sources(session, snapshot, refs)
     elements = _Elements(session, snapshot, leaves, sources)
-    session.resources.nodes_replaced.update(sources)
+    session.resources.inputs.nodes_replaced.update(sources)
     whole = tf.data.Dataset.zip((tf.data.Dataset.counter(), *sources.values()))
     if elements.has_state:
         whole = whole.with_options(_nothing_ahead())

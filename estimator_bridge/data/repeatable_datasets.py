@@ -20,15 +20,17 @@ _FAIL = 2  # the value of ExternalStatePolicy.FAIL in the kernel
 
 
 def is_repeatable(dataset: tf.data.Dataset, iterator: Any, graph: tf.Graph | None) -> bool:
-    """Whether an input depends only on itself and is not random.
+    """Whether an input is a dataset that depends only on itself and is not random.
 
     Args:
-      dataset: the input.
+      dataset: the input; one in parts is not a dataset.
       iterator: a new iterator of it. A generator, a queue, a variable or a clock is state outside
         of it.
       graph: the graph in which the dataset was created; None for none. A shuffle counts as random,
         with or without a seed.
     """
+    if not isinstance(dataset, tf.data.Dataset):
+        return False
     with eager_mode():
         try:
             tf.raw_ops.SerializeIterator(

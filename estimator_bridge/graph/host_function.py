@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import dataclasses
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -16,12 +17,28 @@ from estimator_bridge.tensorflow_private import eager_mode, flat_call
 __all__ = ["HostFunction"]
 
 
+@dataclasses.dataclass(frozen=True)
+class _Effects:
+    """What a call does to variables and iterators besides computing.
+
+    Attributes:
+      datasets: by iterator that it initializes, the reference of its dataset.
+      used: the variables that it reads or writes.
+      restored: the variables to which it may assign any shape.
+      stale: the variables whose other copies differ after it.
+    """
+
+    datasets: Mapping[str, str]
+    used: Collection[str]
+    restored: Collection[str]
+    stale: Collection[str]
+
+
 class HostFunction:
     """One set of fetches and feeds, compiled.
 
     Args:
       graph: the traced graph.
-      strategy: the strategy that owns the variables.
       resources: the variables and tables behind the graph.
       refs: references to compute: 'a:0' and '^a'.
       feed_names: sorted tensor references whose values a call supplies.
@@ -34,7 +51,6 @@ class HostFunction:
     def __init__(
         self,
         graph: tf.Graph,
-        strategy: tf.distribute.Strategy,
         resources: Resources,
         refs: Sequence[str],
         feed_names: Sequence[str],
@@ -45,20 +61,22 @@ class HostFunction:
         snapshot = replica_locals(graph).for_session(Snapshot.of(graph)).with_nodes(added)
         lifted = Lifted(snapshot, refs, given, owners)
         _check_fed(snapshot, lifted, refs)
-        resources.check_not_read_elsewhere(lifted.names)
-        self._datasets = _initialized_iterators(snapshot, lifted)
-        wanted = [*refs, *self._datasets.values()]
-        if self._datasets:
+        resources.inputs.check_not_read_elsewhere(lifted.names)
+        datasets = _initialized_iterators(snapshot, lifted)
+        wanted = [*refs, *datasets.values()]
+        if datasets:
             lifted = Lifted(snapshot, wanted, given, owners)
         self._lifted = lifted
         self._graph = graph  # py_function's callables live as long as their graph
         resources.prepare(lifted.given)
         self._resources = resources
-        self._replicas = strategy.num_replicas_in_sync
         written = [n for n in lifted.writes if n in resources.variables]
-        self._stale = written if self._replicas > 1 else []
-        self._used = {ref[: -len(":0")] for ref in lifted.given}
-        self._restored = _written_in_any_shape(graph, snapshot, lifted) & resources.variables.keys()
+        self._effects = effects = _Effects(
+            datasets,
+            used={ref[: -len(":0")] for ref in lifted.given},
+            restored=_written_in_any_shape(graph, snapshot, lifted) & resources.variables.keys(),
+            stale=written if resources.wholes.replicas > 1 else (),
+        )
         self.random_names = lifted.random_names
         keep = [i for i, ref in enumerate(wanted) if not ref.startswith("^")]
         self._function: Any = None
@@ -80,9 +98,8 @@ class HostFunction:
             compiled = tf.function(function, autograph=False)
             self._function = flat_call(compiled.get_concrete_function(*signature))
             self._first_draw = tf.constant(0, tf.int64)
-        self._is_plain = not (
-            self._datasets or self._restored or self._stale or resources.combines(self._used)
-        )
+        combined = resources.wholes.among(effects.used)
+        self._is_plain = not (datasets or effects.restored or effects.stale or combined)
 
     def __call__(self, feeds: Mapping[str, Any], rng_step: int) -> list[tf.Tensor]:
         """Returns the eager tensors of the references that are not operations.
@@ -95,27 +112,29 @@ class HostFunction:
             return []
         if self._is_plain and self._was_called and not feeds and not rng_step:
             return self._function(self._first_draw)  # three times faster than the code below
-        names = sorted(feeds)
+        names, effects = sorted(feeds), self._effects
         with eager_mode(), tf.device(host_device()):
             self._resources.check_values(self._lifted.reads_first)
-            _check_not_read(self._resources, self._datasets)
-            self._resources.combine(self._used)
+            self._resources.inputs.check_initialized_once(effects.datasets)
+            self._resources.combine(effects.used)
             fed = [tf.convert_to_tensor(feeds[n]) for n in names]
             results = self._function(tf.constant(rng_step, tf.int64), *fed)
-            if self._datasets:
-                results, datasets = results[: -len(self._datasets)], results[-len(self._datasets) :]
-                self._resources.datasets.update(zip(self._datasets, datasets))
-            for name in self._restored:
+            if effects.datasets:
+                count = len(effects.datasets)
+                results, datasets = results[:-count], results[-count:]
+                self._resources.inputs.datasets.update(zip(effects.datasets, datasets))
+            for name in effects.restored:
                 _check_shape(self._resources.session_copy(name), name)
-            self._resources.deal_out(self._stale, self._lifted.names)
+            self._resources.deal_out(effects.stale, self._lifted.names)
         self._was_called = True
         return results
 
     def _join_alone(self, values: Sequence[tuple[tf.Tensor, Any]]) -> list[tf.Tensor]:
-        if self._replicas > 1:
+        replicas = self._resources.wholes.replicas
+        if replicas > 1:
             raise NotImplementedError(
                 "session.run() was asked for a value that needs a cross-replica sum over "
-                f"{self._replicas} replicas, but a session runs on the host alone. Fetch it in "
+                f"{replicas} replicas, but a session runs on the host alone. Fetch it in "
                 "the training step instead: from a hook's before_run, or as a host_call tensor."
             )
         return [value for value, _ in values]
@@ -129,17 +148,6 @@ def _initialized_iterators(snapshot: Snapshot, lifted: Lifted) -> dict[str, str]
         for node in nodes
         if node.op == "MakeIterator"
     }
-
-
-def _check_not_read(resources: Resources, iterators: dict[str, str]) -> None:
-    again = sorted(resources.iterators_read.intersection(iterators))
-    if again:
-        raise NotImplementedError(
-            f"The iterator {again[0]!r} was initialized again while the model reads its dataset, "
-            "which has no effect. To switch datasets, make the iterator with "
-            "tf.compat.v1.data.Iterator.from_structure(types, shapes) and one "
-            "iterator.make_initializer(dataset) for each dataset."
-        )
 
 
 def _check_fed(snapshot: Snapshot, lifted: Lifted, refs: Sequence[str]) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Optional
 
 import numpy as np
@@ -12,10 +11,9 @@ import tensorflow as tf
 
 from estimator_bridge.errors import NotCompilableError
 from estimator_bridge.graph.collectives import REPLICA_ID
-from estimator_bridge.graph.function_library import make_known, reached
-from estimator_bridge.graph.large_constants import with_value
-from estimator_bridge.graph.placement import without_placement
-from estimator_bridge.graph.plan import Plan, make_plan
+from estimator_bridge.graph.function_library import make_known
+from estimator_bridge.graph.plan import make_plan
+from estimator_bridge.graph.plan_parts import Part, make_parts
 from estimator_bridge.graph.randomness import (
     REPLICA_KEY,
     RNG_STEP,
@@ -33,16 +31,6 @@ _importing = threading.RLock()  # an import disables tensor equality for all thr
 
 # Adds over the replicas: [(this replica's value, groups or None for all replicas)] -> totals.
 JoinFn = Callable[[Sequence[tuple[tf.Tensor, Optional[np.ndarray]]]], Sequence[tf.Tensor]]
-
-
-@dataclasses.dataclass
-class _Part:
-    """One stage, ready to be imported."""
-
-    graph_def: tf.compat.v1.GraphDef
-    outside: list[str]  # references to values that the stage takes from earlier ones
-    wanted: list[str]  # references that later stages or the caller take from the stage
-    sums: list[tuple[str, str, np.ndarray | None]]  # CrossReplicaSum node, its input, groups
 
 
 class Lifted:
@@ -64,8 +52,6 @@ class Lifted:
       names: the nodes that a call imports.
       writes: names of the resources that may be written.
       reads_first: names of the resources that must have a value before a call.
-      random_names: the nodes whose results depend on the number of the call (``rng_step``).
-      sums: the CrossReplicaSum nodes, in the order in which a call joins them.
     """
 
     def __init__(
@@ -79,9 +65,7 @@ class Lifted:
         keeps_cores: bool = False,
         bakes_constants: bool = False,
     ):
-        self._keeps_cores = keeps_cores
         self._fetches = [tensor_ref(f) for f in fetches]
-        self._snapshot = snapshot
         self._held = {} if bakes_constants or jit_compile else snapshot.constants
         offered = {*given, REPLICA_ID, *self._held}
         plan = make_plan(snapshot, self._fetches, offered, set(resources))
@@ -93,9 +77,17 @@ class Lifted:
         )
         # A v1 loop draws in each iteration, and one position per step cannot express that.
         self._randomness = Randomness(snapshot, [] if is_island else self.names, streams)
-        self.random_names = self._randomness.stateless
-        self._parts = self._make_parts(plan)
-        self.sums = [name for stage in plan.stages for name in stage.sums]
+        self._parts = make_parts(plan, snapshot, self._fetches, self._randomness, keeps_cores)
+
+    @property
+    def random_names(self) -> Collection[str]:
+        """The nodes whose results depend on the number of the call (``rng_step``)."""
+        return self._randomness.stateless
+
+    @property
+    def sums(self) -> list[str]:
+        """The CrossReplicaSum nodes, in the order in which a call joins them."""
+        return [name for part in self._parts for name, _, _ in part.sums]
 
     def __call__(
         self,
@@ -136,60 +128,7 @@ class Lifted:
                     known[name + ":0"], known["^" + name] = total, total.op
         return [known[f] for f in self._fetches]
 
-    def _make_parts(self, plan: Plan) -> list[_Part]:
-        nodes = self._snapshot.nodes
-        stage_of = {n: i for i, s in enumerate(plan.stages) for n in (*s.body, *s.sums)}
-        wanted: list[dict[str, None]] = [{} for _ in plan.stages]  # dicts keep the order
-        outside: list[dict[str, None]] = [{} for _ in plan.stages]
-        for ref in self._fetches:
-            if ref not in plan.given and nodes[node_name(ref)].op != "CrossReplicaSum":
-                wanted[stage_of[node_name(ref)]][ref] = None
-        for name, level in stage_of.items():
-            is_sum = nodes[name].op == "CrossReplicaSum"
-            for ref in plan.inputs[name][:1] if is_sum else plan.inputs[name]:
-                source = node_name(ref)
-                comes_in = ref in plan.given or nodes[source].op == "CrossReplicaSum"
-                if not comes_in and (is_sum or stage_of[source] != level):
-                    wanted[stage_of[source]][ref] = None
-                    comes_in = True
-                if comes_in and not is_sum:
-                    outside[level][ref] = None
-        parts = []
-        for stage, want, out in zip(plan.stages, wanted, outside):
-            graph_def = tf.compat.v1.GraphDef(
-                versions=self._snapshot.versions,
-                library=reached(self._snapshot.library, (nodes[n] for n in stage.body)),
-            )
-            for name in stage.body:
-                node = without_placement(nodes[name], self._keeps_cores)
-                if f"{name}:0" in self._snapshot.constants:
-                    node = with_value(node, self._snapshot.constants[f"{name}:0"])
-                node.input[:] = plan.inputs[name]
-                if name in self.random_names:
-                    graph_def.node.extend(self._randomness.rewritten(node))
-                    out.update(dict.fromkeys(self._randomness.inputs))
-                else:
-                    graph_def.node.append(node)
-            sums = [(n, tensor_ref(nodes[n].input[0]), self._groups(n)) for n in stage.sums]
-            parts.append(_Part(graph_def, list(out), list(want), sums))
-        return parts
-
-    def _groups(self, name: str) -> np.ndarray | None:
-        """Returns the group assignment of a CrossReplicaSum; None if all replicas are one group."""
-        nodes = self._snapshot.nodes
-        ref = tensor_ref(nodes[name].input[1])
-        while nodes[node_name(ref)].op in ("Identity", "IdentityN"):  # left by inlining
-            ref = tensor_ref(nodes[node_name(ref)].input[int(ref.split(":")[1])])
-        source = nodes[node_name(ref)]
-        if source.op != "Const":
-            raise ValueError(
-                f"The group_assignment of CrossReplicaSum {name!r} must be a constant list of "
-                f"lists of replica numbers, got the output of {source.name!r} ({source.op})."
-            )
-        groups = tf.make_ndarray(source.attr["value"].tensor)
-        return groups if len(groups) > 1 else None
-
-    def _import(self, part: _Part, known: dict[str, Any], replica: int) -> None:
+    def _import(self, part: Part, known: dict[str, Any], replica: int) -> None:
         if not part.graph_def.node:
             return
         graph_def = self._randomness.for_replica(part.graph_def, replica)
@@ -203,7 +142,7 @@ class Lifted:
 
 
 def _import_here(
-    graph_def: tf.compat.v1.GraphDef, part: _Part, known: Mapping[str, Any]
+    graph_def: tf.compat.v1.GraphDef, part: Part, known: Mapping[str, Any]
 ) -> list[Any]:
     inputs = {
         ref: _waitable(known[ref]) if ref.startswith("^") else known[ref] for ref in part.outside
@@ -225,7 +164,7 @@ def _waitable(element: tf.Tensor | tf.Operation) -> tf.Tensor:
 
 
 def _import_island(
-    graph_def: tf.compat.v1.GraphDef, part: _Part, known: Mapping[str, Any]
+    graph_def: tf.compat.v1.GraphDef, part: Part, known: Mapping[str, Any]
 ) -> list[Any]:
     """Imports into a separate function, ordered by the program's control edges alone.
 
@@ -236,39 +175,29 @@ def _import_island(
     awaited = [known[ref] for ref in part.outside if ref.startswith("^")]
 
     def body() -> list[tf.Tensor]:
-        graph = tf.compat.v1.get_default_graph()
-        inside = {
-            ref: tf.constant(True) if ref.startswith("^") else graph.capture(known[ref])
-            for ref in part.outside
-        }
-        got = _import_here(graph_def, part, inside)
+        got = _import_here(graph_def, part, _captured(part, known))
         operations = [e for e in got if isinstance(e, tf.Operation)]
         with tf.control_dependencies(operations):
             tensors = [tf.identity(e) for e in got if isinstance(e, tf.Tensor)]
             done = tf.constant(True)
         # Whatever waits for the call, such as a read of the global step, waits for these alone.
+        graph = tf.compat.v1.get_default_graph()
         graph.control_outputs.extend([done.op, *(tensor.op for tensor in tensors)])
         return [*tensors, done]
 
     with tf.control_dependencies(awaited):
         *tensors, done = tf.compat.v1.wrap_function(body, [])()
-    waiting = iter(tensors)
-    return [done.op if ref.startswith("^") else next(waiting) for ref in part.wanted]
+    return _in_order(part, tensors, done)
 
 
 def _import_compiled(
-    graph_def: tf.compat.v1.GraphDef, part: _Part, known: Mapping[str, Any]
+    graph_def: tf.compat.v1.GraphDef, part: Part, known: Mapping[str, Any]
 ) -> list[Any]:
     """Imports into a function that XLA compiles; see ``_import_island``."""
     awaited = [known[ref] for ref in part.outside if ref.startswith("^")]
 
     def body() -> list[tf.Tensor]:
-        graph = tf.compat.v1.get_default_graph()
-        inside = {
-            ref: tf.constant(True) if ref.startswith("^") else graph.capture(known[ref])
-            for ref in part.outside
-        }
-        got = _import_here(graph_def, part, inside)
+        got = _import_here(graph_def, part, _captured(part, known))
         tensors = [e for e in got if isinstance(e, tf.Tensor)]
         for tensor in tensors:
             if tensor.dtype == tf.variant:
@@ -281,5 +210,19 @@ def _import_compiled(
 
     with tf.control_dependencies(awaited):
         *tensors, done = tf.function(body, autograph=False, jit_compile=True)()
+    return _in_order(part, tensors, done)
+
+
+def _captured(part: Part, known: Mapping[str, Any]) -> dict[str, tf.Tensor]:
+    """Returns what a part takes from outside, captured by the function under construction."""
+    graph = tf.compat.v1.get_default_graph()
+    return {
+        ref: tf.constant(True) if ref.startswith("^") else graph.capture(known[ref])
+        for ref in part.outside
+    }
+
+
+def _in_order(part: Part, tensors: Iterable[tf.Tensor], done: tf.Tensor) -> list[Any]:
+    """Returns what is wanted of a part whose function returned these tensors, then ``done``."""
     waiting = iter(tensors)
     return [done.op if ref.startswith("^") else next(waiting) for ref in part.wanted]

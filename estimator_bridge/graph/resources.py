@@ -14,12 +14,14 @@ from typing import Any, NoReturn
 
 import tensorflow as tf
 
+from estimator_bridge.graph.input_sources import InputSources
 from estimator_bridge.graph.lift import Lifted
 from estimator_bridge.graph.one_shot_iterators import as_initialized
 from estimator_bridge.graph.op_kinds import QUEUES
 from estimator_bridge.graph.placement import core_of
-from estimator_bridge.graph.replica_local import deal_out, replica_locals, whole_of
+from estimator_bridge.graph.replica_local import replica_locals
 from estimator_bridge.graph.snapshot import Snapshot
+from estimator_bridge.graph.whole_values import WholeValues
 from estimator_bridge.tensorflow_private import (
     UninitializedVariable,
     cores_per_replica,
@@ -52,10 +54,8 @@ class Resources:
 
     Attributes:
       variables: the variables created so far, by node name.
-      datasets: by iterator, the dataset (a variant tensor) that it was last initialized with.
-      iterators_read: iterators whose datasets are read directly instead.
-      nodes_replaced: nodes that draw from iterators and queues that are read directly instead.
-      has_first_replica: whether this process has the first of all replicas.
+      wholes: the host's copies of variables whose replicas' values differ.
+      inputs: the iterators and queues that steps read.
     """
 
     def __init__(
@@ -66,28 +66,21 @@ class Resources:
     ):
         self._graph = graph
         self._strategy = strategy
-        self._replicas = strategy.num_replicas_in_sync
-        self.has_first_replica = True
         self._shared = shared
         self._scope = f"estimator_bridge_{next(_scopes)}"
         self.variables: dict[str, tf.Variable] = {}
-        self._locals = replica_locals(graph).variables
-        self._wholes: dict[str, tf.Variable] = {}  # the session's copies of replica-local variables
+        self.wholes = WholeValues(replica_locals(graph).variables, strategy.num_replicas_in_sync)
+        self.inputs = InputSources()
         self._hosted: dict[str, tf.Tensor] = {}
-        self._owners: set[str] = set()
+        self._owners: tuple[int, set[str]] = (-1, set())  # in which version of the graph
         self._have_values: set[str] = set()
-        self.datasets: dict[str, tf.Tensor] = {}
-        self.iterators_read: set[str] = set()
-        self.nodes_replaced: set[str] = set()
-        self._seen_version = -1
 
     @property
     def owners(self) -> set[str]:
         """Names of the nodes that own a resource."""
-        if self._seen_version != self._graph.version:
-            self._owners = self.owners_in(self._graph)
-            self._seen_version = self._graph.version
-        return self._owners
+        if self._owners[0] != self._graph.version:
+            self._owners = self._graph.version, self.owners_in(self._graph)
+        return self._owners[1]
 
     @staticmethod
     def owners_in(graph: tf.Graph) -> set[str]:
@@ -112,8 +105,8 @@ class Resources:
         own = [nodes[name] for name in variables if name not in theirs]
         self.variables.update(self._make_variables(own))
         for name in variables:
-            if name in self._locals and self._replicas > 1:
-                self._wholes[name] = self._make_whole(nodes[name])
+            if self.wholes.are_needed(name):
+                self.wholes.add(name, self._make_whole(nodes[name]))
         for name in missing:
             if nodes[name].op != "VarHandleOp":
                 self._hosted[name] = self._make_hosted(name)
@@ -154,22 +147,6 @@ class Resources:
                 )
             self._have_values.add(name)
 
-    def check_not_read_elsewhere(self, names: Iterable[str]) -> None:
-        """Checks that no node would block on a queue, or read its own stream of the input.
-
-        Raises:
-          FailedPreconditionError: a node would.
-        """
-        replaced = sorted(self.nodes_replaced.intersection(names))
-        if replaced:
-            raise tf.errors.FailedPreconditionError(
-                None,
-                None,
-                f"GetNext() failed: {replaced[0]!r} draws from the program's input, which the "
-                "steps read through a separate iterator, so its value is not part of their batch. "
-                "Return the tensor among input_fn's features, and use it from there.",
-            )
-
     def have_values(self, names: Collection[str]) -> bool:
         """Returns whether sessions see these names as initialized variables; eager."""
         if not self.owners.issuperset(names):
@@ -193,34 +170,22 @@ class Resources:
 
         It is the first replica's, or the host's copy if the replicas' values differ.
         """
-        return self._wholes[name] if name in self._wholes else self.first_copy(name)
-
-    def combines(self, names: Iterable[str]) -> bool:
-        """Returns whether the host has separate copies of any of these variables."""
-        return not self._wholes.keys().isdisjoint(names)
+        whole = self.wholes.get(name)
+        return self.first_copy(name) if whole is None else whole
 
     def combine(self, names: Iterable[str]) -> None:
         """Updates the host's copies of variables from the replicas' copies, eagerly.
 
-        If other processes have replicas, ``settle`` has updated them already.
+        If other processes have replicas, they are settled already.
         """
-        for name in self._wholes.keys() & set(names):
+        for name in self.wholes.among(names):
             copies = self.copies(name)
-            if len(copies) == self._replicas and copies[0].is_initialized():
-                self.settle(name, self.local_total(name))
+            if len(copies) == self.wholes.replicas and copies[0].is_initialized():
+                self.wholes.settle(name, self.local_total(name))
 
     def local_total(self, name: str) -> tf.Tensor:
         """Returns the sum of a variable's copies in this process; eager."""
         return tf.add_n([copy.read_value() for copy in self.copies(name)])
-
-    def settle(self, name: str, total: tf.Tensor) -> None:
-        """Sets the value that sessions see of a replica-local variable; eager.
-
-        Args:
-          name: the variable's name.
-          total: the sum of its copies in all processes.
-        """
-        self._wholes[name].assign(whole_of(total, self._replicas, self._locals[name]))
 
     def deal_out(self, names: Iterable[str], ran: Collection[str]) -> None:
         """Distributes what a session's function wrote to the replicas, eagerly.
@@ -231,18 +196,8 @@ class Resources:
         """
         for name in names:
             copies = self.copies(name)
-            if name in self._wholes:
-                kind, whole = self._locals[name], self._wholes[name]
-                if not whole.is_initialized():
-                    continue
-                if kind.initializer in ran:  # the initial value of each copy, not of the whole
-                    first = whole.read_value()
-                    self.settle(name, tf.add_n([first] * self._replicas))
-                    for copy in copies:
-                        copy.assign(first)
-                else:
-                    value, has_first = whole.read_value(), self.has_first_replica
-                    deal_out(value, copies, kind, self._replicas, has_first)
+            if self.wholes.get(name) is not None:
+                self.wholes.deal_out(name, copies, ran)
             elif copies[0].is_initialized():
                 value = copies[0].read_value()
                 for copy in copies[1:]:
@@ -271,8 +226,8 @@ class Resources:
                 tf.raw_ops.DestroyResourceOp(resource=handle, ignore_lookup_error=True)
         self._hosted.clear()
         self.variables.clear()
-        self.datasets.clear()
-        self._wholes.clear()
+        self.inputs.datasets.clear()
+        self.wholes.clear()
         self._have_values.clear()
 
     def _make_variables(self, nodes: Sequence[Any]) -> dict[str, tf.Variable]:

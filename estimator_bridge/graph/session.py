@@ -22,6 +22,7 @@ from estimator_bridge.graph.host_function import HostFunction
 from estimator_bridge.graph.op_errors import with_user_line
 from estimator_bridge.graph.profiling import asks_for_trace, traced
 from estimator_bridge.graph.queue_threads import QueueThreads
+from estimator_bridge.graph.random_positions import RandomPositions
 from estimator_bridge.graph.resources import Resources
 from estimator_bridge.graph.session_input import SessionInput
 from estimator_bridge.graph.snapshot import Snapshot
@@ -47,8 +48,7 @@ class LiftedSession(SessionInterface):
       queues: the threads of the graph's queue runners.
       input: the input of the program's steps, from which a run draws if its fetches need the batch;
         None if there is no input.
-      steps_run: number of loop steps that have run: random operations continue after them.
-      random_runs: number of runs with random operations.
+      random: the positions of random operations, which continue after the loop's steps.
       known: values by tensor reference, returned as they are until something is computed.
     """
 
@@ -61,15 +61,11 @@ class LiftedSession(SessionInterface):
         shared: Resources | None = None,
     ):
         self._graph = graph
-        self._strategy = strategy
         self.resources = Resources(graph, strategy, shared)
         self._functions: dict[_Key, HostFunction] = {}
         self._reads: dict[_Key, list[str] | None] = {}  # variables of fetches that only read them
         self._drawn: dict[_Key, frozenset[int]] = {}  # the parts of the input that fetches draw
-        self._draws: dict[str, int] = {}  # by random operation, how often this computed it
-        self._in_steps: set[str] = set()  # random operations that steps compute too
-        self.steps_run = 0
-        self.random_runs = 0
+        self.random = RandomPositions()
         self._contexts: list[tuple[Any, Any]] = []
         self.known: Mapping[str, Any] = {}
         self._lock = threading.Lock()  # queue runners call from their own threads
@@ -156,13 +152,7 @@ class LiftedSession(SessionInterface):
                 key = (key[0], tuple(sorted(feeds)), key[2])
         with self._lock:  # not while the function runs: an enqueue waits for a dequeue
             function = self._function(key, refs, feeds, added)
-            # Operations that run together share one position, at least that of each of them.
-            rng_step = max(map(self._times_drawn, function.random_names), default=0)
-            if function.random_names:
-                self.random_runs += 1
-            for name in function.random_names:
-                in_steps = self.steps_run if name in self._in_steps else 0
-                self._draws[name] = rng_step + 1 - in_steps
+            rng_step = self.random.take(function.random_names)
         try:
             return function(feeds, rng_step)
         except tf.errors.OpError as error:
@@ -190,21 +180,9 @@ class LiftedSession(SessionInterface):
         function = self._functions.get(key)
         if function is None:
             function = self._functions[key] = HostFunction(
-                self._graph, self._strategy, self.resources, refs, sorted(feeds), added
+                self._graph, self.resources, refs, sorted(feeds), added
             )
         return function
-
-    def drawn_beside(self, names: Iterable[str]) -> int:
-        """Returns how often session runs outside the steps computed a step's random operations.
-
-        Args:
-          names: names of the operations. From now on the session's runs draw after the steps.
-        """
-        self._in_steps.update(names)
-        return max((self._draws.get(name, 0) for name in names), default=0)
-
-    def _times_drawn(self, name: str) -> int:
-        return self._draws.get(name, 0) + (self.steps_run if name in self._in_steps else 0)
 
     def _parts_drawn(
         self, program_input: SessionInput, refs: Sequence[str], feeds: Collection[str]
@@ -245,7 +223,7 @@ class LiftedSession(SessionInterface):
         """Stops the threads that fill queues, and lets iterators be initialized again."""
         if self._graph is not None:
             self.queues.stop(self.resources)
-            self.resources.iterators_read.clear()
+            self.resources.inputs.iterators_read.clear()
 
     def close(self) -> None:
         """Stops the threads and frees the variables and tables."""

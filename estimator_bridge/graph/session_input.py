@@ -58,7 +58,9 @@ class DividedIterators(tf.Module):
 
     @classmethod
     def of(cls, iterator: Any) -> DividedIterators:
-        """Returns the iterator of an input with a single part."""
+        """Returns an iterator as iterators of parts: of a single part, if it has none."""
+        if isinstance(iterator, DividedIterators):
+            return iterator
         specs = tf.nest.flatten(iterator.element_spec, expand_composites=True)
         return cls([iterator], specs, [len(specs)])
 
@@ -141,7 +143,7 @@ class SessionInput:
     Args:
       parts: the parts, as far as they are known before the input is opened.
       open_input: makes the iterator; returns it, and the parts with all of their ``refs``. The
-        iterator is a ``DividedIterators`` unless there is only one part.
+        iterator of an input with one part may be TensorFlow's own.
       refusal: why a run of the session cannot draw; None if it can.
       divides: whether a step leaves parts undrawn that it does not need.
     """
@@ -233,15 +235,12 @@ class SessionInput:
         Raises:
           OutOfRangeError: one of the parts has ended.
         """
-        iterator = self.iterator
+        iterator = DividedIterators.of(self.iterator)
         values: dict[str, tf.Tensor] = {}
         with eager_mode():
             for number in sorted(parts):
                 try:
-                    if isinstance(iterator, DividedIterators):
-                        flat = iterator.take(number)
-                    else:
-                        flat = tf.nest.flatten(next(iterator), expand_composites=True)
+                    flat = iterator.take(number)
                 except StopIteration:
                     raise tf.errors.OutOfRangeError(
                         None,

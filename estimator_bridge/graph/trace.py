@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -80,20 +81,29 @@ _ON_TPU = (
 )
 
 
-class _Seeds(random.Random):
+class _Seeds:
+    """Seeds for Keras. tf-keras asks for 1 to 1e9, a float, which Python 3.12 refuses."""
+
+    def __init__(self, generator: random.Random):
+        self._generator = generator
+
     def randint(self, a: float, b: float) -> int:
-        return super().randint(int(a), int(b))  # tf-keras 2.16 asks for 1 to 1e9, a float
+        return self._generator.randint(int(a), int(b))
 
 
 @contextlib.contextmanager
 def _keras_seeds(seed: int | None) -> Iterator[None]:
     # Layers and initializers of Keras 2 take their seeds from Python and ignore the graph's seed.
-    if seed is None:
+    if seed is None and "tf_keras" not in sys.modules:  # loading Keras takes a second
         yield
         return
     source = keras_seed_source()
-    before = getattr(source, "generator", None)
-    source.generator = _Seeds(seed)
+    before = getattr(source, "generator", None)  # that of tf.keras.utils.set_random_seed
+    generator = before if seed is None else random.Random(seed)
+    if generator is None:
+        yield
+        return
+    source.generator = _Seeds(generator)
     try:
         yield
     finally:

@@ -6,7 +6,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.runtime.accelerators import NoTPUClusterResolver, parse_local
+from estimator_bridge.runtime.accelerators import NoTPUClusterResolver
+from estimator_bridge.runtime.local_clusters import parse_local
 from estimator_bridge.runtime.strategies import default_strategy, tpu_strategy
 
 __all__ = ["TPUDistributionStrategy"]

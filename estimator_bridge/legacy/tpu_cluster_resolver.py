@@ -15,7 +15,7 @@ class _Kind(type(_TensorFlows)):  # type: ignore[misc]
     def __instancecheck__(cls, instance: Any) -> bool:
         if cls is not TPUClusterResolver:
             return super().__instancecheck__(instance)
-        from estimator_bridge.runtime.accelerators import LocalClusterResolver
+        from estimator_bridge.runtime.local_clusters import LocalClusterResolver
 
         return isinstance(instance, (_TensorFlows, LocalClusterResolver))
 

@@ -1,16 +1,15 @@
 """Where steps run: accelerators, strategies, emulated cores, compiled loops."""
 
-from estimator_bridge.runtime.accelerators import (
+from estimator_bridge.runtime.accelerators import TPUClusterResolver, tpu_present
+from estimator_bridge.runtime.cluster import connect_workers, multi_worker_strategy
+from estimator_bridge.runtime.hosts import Host, hosts_of
+from estimator_bridge.runtime.local_clusters import (
     EmulatedClusterResolver,
     GPUClusterResolver,
-    TPUClusterResolver,
     cores_for_any_tpu,
     emulate_cores,
     parse_local,
-    tpu_present,
 )
-from estimator_bridge.runtime.cluster import connect_workers, multi_worker_strategy
-from estimator_bridge.runtime.hosts import Host, hosts_of
 from estimator_bridge.runtime.loop import StepLoop
 from estimator_bridge.runtime.loop_result import LoopResult
 from estimator_bridge.runtime.step import ReplicaStep

@@ -5,8 +5,7 @@ from __future__ import annotations
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.runtime.accelerators import LocalClusterResolver
-from estimator_bridge.runtime.strategies import local_devices
+from estimator_bridge.runtime.local_clusters import LocalClusterResolver, local_devices
 from estimator_bridge.runtime.topology import topology_of
 from estimator_bridge.tensorflow_private import eager_mode, stop_tuning_device_datasets
 

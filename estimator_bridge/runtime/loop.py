@@ -132,7 +132,7 @@ class StepLoop:
                 result = self._single(iterator, rng_step + beside, values)
             else:
                 result = self._many(iterator, steps, rng_step + beside, limit, values)
-            self._session.steps_run = rng_step + result.steps
+            self._session.random.steps = rng_step + result.steps
             return result
         except tf.errors.OpError as error:
             raise with_user_line(error, self._session.graph) from None

@@ -56,14 +56,13 @@ class NeededParts:
         return self._source.refs_given(self._drawn)
 
     def of(self, iterator: Any) -> Any:
-        """Returns the iterator that a step draws from, of an input in parts."""
-        is_divided = isinstance(iterator, DividedIterators)
-        if self._drawn and not is_divided:  # there is one part
-            return iterator
+        """Returns the iterator that a step draws from: of the parts that it needs."""
         if iterator not in self._needed:
-            whole = iterator if is_divided else DividedIterators.of(iterator)
-            self._needed[iterator] = whole.only(self._drawn or ())
-        return self._needed[iterator]
+            drawn, whole = self._drawn or frozenset(), DividedIterators.of(iterator)
+            # All parts is None: a value that refers to its key would keep both alive.
+            self._needed[iterator] = None if drawn.issuperset(whole.drawn) else whole.only(drawn)
+        needed = self._needed[iterator]
+        return iterator if needed is None else needed
 
 
 class SessionRunCounter:
@@ -75,12 +74,12 @@ class SessionRunCounter:
     """
 
     def __init__(self, session: LiftedSession, random_names: Sequence[str]):
-        self._session, self._names = session, random_names
+        self._random, self._names = session.random, random_names
         self._drawn_beside, self._runs_seen = 0, -1
 
     def count(self) -> int:
         """Returns the number of such runs."""
-        if self._runs_seen != self._session.random_runs:
-            self._drawn_beside = self._session.drawn_beside(self._names)
-            self._runs_seen = self._session.random_runs
+        if self._runs_seen != self._random.runs:
+            self._drawn_beside = self._random.drawn_beside(self._names)
+            self._runs_seen = self._random.runs
         return self._drawn_beside

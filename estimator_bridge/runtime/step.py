@@ -76,7 +76,7 @@ class ReplicaStep:
             bakes_constants=True,
         )
         _check_fed(snapshot, self._lifted.names)
-        resources.check_not_read_elsewhere(self._lifted.names)
+        resources.inputs.check_not_read_elsewhere(self._lifted.names)
         if request.jit_compile:
             obstacles = find_obstacles(session.graph, self._lifted.names, for_tpu=False)
             if obstacles:

@@ -12,23 +12,24 @@ from estimator_bridge.errors import AcceleratorNotFoundError
 from estimator_bridge.redaction import redacted
 from estimator_bridge.runtime.accelerators import (
     ON_CORES,
-    EmulatedClusterResolver,
-    GPUClusterResolver,
-    LocalClusterResolver,
     NoTPUClusterResolver,
     TPUClusterResolver,
     bounded_waits,
     check_reachable,
-    cores_for_any_tpu,
-    emulate_cores,
-    parse_local,
     tpu_present,
 )
 from estimator_bridge.runtime.deadlines import connect_secs, interruptible_wait, within
+from estimator_bridge.runtime.local_clusters import (
+    EmulatedClusterResolver,
+    LocalClusterResolver,
+    cores_for_any_tpu,
+    local_devices,
+    parse_local,
+)
 from estimator_bridge.runtime.topology import assign_cores, check_cores_per_replica
 from estimator_bridge.tensorflow_private import eager_mode
 
-__all__ = ["default_strategy", "local_devices", "started_topology", "tpu_strategy"]
+__all__ = ["default_strategy", "started_topology", "tpu_strategy"]
 
 _made: dict[object, tf.distribute.Strategy] = {}
 # By address. A TPU system is initialized once: doing it again would clear its memory.
@@ -74,7 +75,7 @@ def tpu_strategy(
             )
         cluster = parse_local(master) or TPUClusterResolver(master)
     with eager_mode():
-        if isinstance(cluster, (EmulatedClusterResolver, GPUClusterResolver)):
+        if isinstance(cluster, LocalClusterResolver):
             make = _emulated if isinstance(cluster, EmulatedClusterResolver) else _on_gpus
             count = check_cores_per_replica(cluster.cores, cores_per_replica or 1)
             if count < cluster.cores:
@@ -85,7 +86,8 @@ def tpu_strategy(
                     cluster.master(),
                     count,
                 )
-            return _once((cluster.kind, count), lambda: make(count))
+            used = type(cluster)(count)
+            return _once((used.kind, count), lambda: make(local_devices(used)))
         return _once((cluster, cores_per_replica), lambda: _on_tpu(cluster, cores_per_replica))
 
 
@@ -104,43 +106,20 @@ def _one_device(device: str) -> tf.distribute.Strategy:
     return tf.distribute.OneDeviceStrategy(device)
 
 
-def local_devices(cluster: LocalClusterResolver) -> list[str]:
-    """Returns the names of the devices that replace a TPU's cores, and makes emulated ones.
-
-    Raises:
-      TooLateError: TensorFlow has fixed its devices with fewer.
-      AcceleratorNotFoundError: there are fewer GPUs.
-    """
-    find = emulate_cores if isinstance(cluster, EmulatedClusterResolver) else _gpus
-    return find(cluster.cores)
-
-
-def _emulated(cores: int) -> tf.distribute.Strategy:
-    devices = emulate_cores(cores)
+def _emulated(devices: list[str]) -> tf.distribute.Strategy:
     level = logging.WARN if cores_for_any_tpu() else logging.INFO
-    logging.log(level, "No TPU in use: %d emulated core(s) on this machine's CPU.", cores)
-    if cores == 1:
+    logging.log(level, "No TPU in use: %d emulated core(s) on this machine's CPU.", len(devices))
+    if len(devices) == 1:
         return _one_device(devices[0])
     # The cores share one memory: plain addition is up to twice as fast here as the collectives
     # between devices, and strategies of different sizes can live in one process.
     return tf.distribute.MirroredStrategy(devices, tf.distribute.ReductionToOneDevice())
 
 
-def _gpus(count: int) -> list[str]:
-    found = [device.name for device in tf.config.list_logical_devices("GPU")]
-    if len(found) < count:
-        raise AcceleratorNotFoundError(
-            f"{count} GPU(s) were asked for by 'gpu:{count}', but TensorFlow sees {len(found)} "
-            f"({found}). Check nvidia-smi and CUDA_VISIBLE_DEVICES, and that this TensorFlow is "
-            "built for GPUs (pip install tensorflow[and-cuda]). To run on CPU cores instead, name "
-            "them: 'emulated:8'."
-        )
-    return found[:count]
-
-
-def _on_gpus(count: int) -> tf.distribute.Strategy:
-    devices = _gpus(count)
-    return tf.distribute.MirroredStrategy(devices) if count > 1 else _one_device(devices[0])
+def _on_gpus(devices: list[str]) -> tf.distribute.Strategy:
+    if len(devices) == 1:
+        return _one_device(devices[0])
+    return tf.distribute.MirroredStrategy(devices)
 
 
 def _on_tpu(cluster: Any, cores_per_replica: int | None) -> tf.distribute.Strategy:

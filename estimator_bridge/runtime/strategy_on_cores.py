@@ -8,12 +8,12 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.runtime.accelerators import (
+from estimator_bridge.runtime.core_systems import started_devices
+from estimator_bridge.runtime.local_clusters import (
     EmulatedClusterResolver,
     LocalClusterResolver,
     cores_for_any_tpu,
 )
-from estimator_bridge.runtime.core_systems import started_devices
 from estimator_bridge.runtime.partitions import check_logical_device, check_partition
 from estimator_bridge.tensorflow_private import (
     ExtendedOnCores,

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from estimator_bridge.model import TPURunConfig
 from estimator_bridge.runtime import tpu_strategy
-from estimator_bridge.runtime.accelerators import parse_local
+from estimator_bridge.runtime.local_clusters import parse_local
 
 __all__ = ["EvaluationMaster"]
 

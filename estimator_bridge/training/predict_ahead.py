@@ -18,7 +18,7 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.data.repeatable_datasets import is_repeatable
-from estimator_bridge.graph import DividedIterators, continue_trace
+from estimator_bridge.graph import continue_trace
 from estimator_bridge.graph.fetches import Fetches
 from estimator_bridge.runtime import StepLoop
 from estimator_bridge.tensorflow_private import eager_mode
@@ -95,7 +95,6 @@ def loop_ahead(
         or program.batch.valid_size is not None
         or program.traced.host is not None
         or any(tensor.dtype in (tf.resource, tf.variant) for tensor in tensors)
-        or isinstance(iterator, DividedIterators)
         or not is_repeatable(dataset, iterator, made_in)
     ):
         return None

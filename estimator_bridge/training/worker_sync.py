@@ -193,7 +193,7 @@ class WorkerSync(SingleWorkerSync):
     def __init__(self, workers: Workers, session: LiftedSession):
         self._workers, self._session = workers, session
         graph = session.graph
-        session.resources.has_first_replica = workers.is_chief
+        session.resources.wholes.has_first_replica = workers.is_chief
         common = self._common(_described(graph))
         self._names = [line.split(" ")[1] for line in common if not line.startswith((_SUM, _OWN))]
         self._replica_locals = [line.split(" ")[1] for line in common if line.startswith(_OWN)]
@@ -245,7 +245,7 @@ class WorkerSync(SingleWorkerSync):
             here = [resources.local_total(name) for name in self._replica_locals]
             totals = self._workers.totals(here, self._key_of_totals)
             for name, total in zip(self._replica_locals, totals):
-                resources.settle(name, total)
+                resources.wholes.settle(name, total)
 
     def check_limit(self, limit: int | None) -> None:
         """Checks that all workers train to the same step.

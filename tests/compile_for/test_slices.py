@@ -93,7 +93,7 @@ def test_wrong_options_are_said_before_tensorflow_is_imported(options, told, tmp
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 2, done.stderr

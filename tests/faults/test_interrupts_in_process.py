@@ -88,12 +88,12 @@ def test_a_second_ctrl_c_in_a_notebook_ends_a_hook_that_hangs(estimator, noteboo
         send()
         time.sleep(0.7)
         send()
-        time.sleep(60)
+        time.sleep(200)
 
     started = time.monotonic()
     with pytest.raises(Interrupted, match=r"model\.ckpt-0 is complete"):
         estimator.train(ones, hooks=[After(3, hang)])
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - started < 100
     estimator.train(ones, max_steps=2)
     assert estimator.get_variable_value("global_step") == 2
 
@@ -113,13 +113,13 @@ def test_a_signal_that_comes_before_a_wait_begins_is_sent_again(estimator, noteb
         time.sleep(0.7)
         send()
         time.sleep(0.05)  # the handler of the second Ctrl-C itself
-        time.sleep(60)
+        time.sleep(200)
 
     started = time.monotonic()
     with pytest.raises(Interrupted, match=r"model\.ckpt-0 is complete"):
         estimator.train(ones, hooks=[After(3, hang)])
-    assert time.monotonic() - started < 30
-    assert len(sent) == 2
+    assert time.monotonic() - started < 100
+    assert len(sent) >= 2
 
 
 def test_a_signal_that_comes_twice_at_once_is_one_request(estimator):

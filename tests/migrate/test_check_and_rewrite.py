@@ -220,7 +220,7 @@ def test_a_reader_that_stops_early_is_no_error(folder):
     process = subprocess.Popen(shown, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdout.readline()
     process.stdout.close()
-    _, error = process.communicate(timeout=60)
+    _, error = process.communicate(timeout=300)
     assert (process.returncode, error) == (1, b"")
 
 

@@ -101,7 +101,7 @@ def test_a_named_tpu_is_not_waited_for_for_ever(silent_server, monkeypatch):
     start = time.monotonic()
     with pytest.raises(AcceleratorNotFoundError, match=r"'my-tpu'.*timed out"):
         runtime.TPUClusterResolver("my-tpu")
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 60
     assert socket.getdefaulttimeout() is None
 
 
@@ -112,7 +112,7 @@ def test_an_address_where_nothing_answers():
     start = time.monotonic()
     with pytest.raises(AcceleratorNotFoundError, match=address):
         runtime.tpu_strategy(cluster)
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 60
 
 
 def test_a_tpu_of_this_machine_that_is_not_there():

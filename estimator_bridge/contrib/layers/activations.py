@@ -82,7 +82,7 @@ def bias_add(
             first,
             name="biases",
         )
-        return apply_after(outputs, sc, None, None, activation_fn, outputs_collections)
+        return apply_after(outputs, sc, activation_fn, outputs_collections)
 
 
 @add_arg_scope

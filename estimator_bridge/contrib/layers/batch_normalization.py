@@ -144,7 +144,7 @@ def batch_norm(
                 adjustment=adjustment,
                 _reuse=reuse,
             )
-            return apply_after(outputs, sc, None, None, activation_fn, outputs_collections)
+            return apply_after(outputs, sc, activation_fn, outputs_collections)
         can_fuse = batch_weights is None and adjustment is None and inputs.shape.rank in (2, 4)
         kernel = _fused if fused is not False and can_fuse else _unfused
         half = inputs.dtype.base_dtype in (tf.float16, tf.bfloat16)
@@ -180,7 +180,7 @@ def batch_norm(
                 for update in updates:
                     v1.add_to_collections(updates_collections, update)
         outputs.set_shape(inputs.shape)
-        return apply_after(outputs, sc, None, None, activation_fn, outputs_collections)
+        return apply_after(outputs, sc, activation_fn, outputs_collections)
 
 
 def _fused(

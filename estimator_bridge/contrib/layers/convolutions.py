@@ -10,18 +10,13 @@ import tensorflow as tf
 
 from estimator_bridge.contrib.arg_scope import add_arg_scope
 from estimator_bridge.contrib.layers.initializers import xavier_initializer
-from estimator_bridge.contrib.layers.layer_variables import (
-    RENAMED,
-    add_bias,
-    apply_after,
-    layer_scope,
-    weight,
-)
+from estimator_bridge.contrib.layers.layer_variables import RENAMED, layer_scope
 from estimator_bridge.contrib.layers.utils import (
     channel_dimension,
     channels_first,
     n_positive_integers,
 )
+from estimator_bridge.contrib.layers.weighted_layer import WeightedLayer
 
 __all__ = [
     "conv1d",
@@ -95,6 +90,7 @@ def _convolution(
     Raises:
       ValueError: a wrong rank or format, or a stride together with a rate.
     """
+    layer = WeightedLayer.of(locals())
     first = channels_first(data_format, _FORMATS)
     with layer_scope(scope, "Conv", inputs, reuse, RENAMED) as sc:
         inputs = tf.convert_to_tensor(inputs)
@@ -106,40 +102,22 @@ def _convolution(
                 f"got stride={stride}, rate={rate}."
             )
         channels = channel_dimension(inputs.shape, "channels_first" if first else "channels_last")
-        weights = weight(
-            "kernel",
-            [*n_positive_integers(n, kernel_size), channels, num_outputs],
-            inputs.dtype.base_dtype,
-            weights_initializer,
-            weights_regularizer,
-            trainable,
-            (variables_collections, "weights"),
-        )
+        shape = [*n_positive_integers(n, kernel_size), channels, num_outputs]
+        weights = layer.weights("kernel", shape, inputs)
         positions = "DHW"[-n:] if n > 1 else "W"
         if padding.upper() == "CAUSAL":
             inputs = _after_zeros(inputs, n_positive_integers(n, kernel_size), rate, first)
             padding = "VALID"
         outputs = tf.nn.convolution(
             inputs,
-            tf.convert_to_tensor(weights),
+            weights,
             strides=stride,
             padding=padding.upper(),
             data_format=f"NC{positions}" if first else f"N{positions}C",
             dilations=rate,
             name=f"Conv{n}D",
         )
-        if normalizer_fn is None and biases_initializer is not None:
-            outputs = add_bias(
-                outputs,
-                biases_initializer,
-                biases_regularizer,
-                trainable,
-                variables_collections,
-                first,
-            )
-        return apply_after(
-            outputs, sc, normalizer_fn, normalizer_params, activation_fn, outputs_collections
-        )
+        return layer.finish(outputs, sc, first)
 
 
 def _after_zeros(

@@ -11,14 +11,9 @@ import tensorflow as tf
 
 from estimator_bridge.contrib.arg_scope import add_arg_scope
 from estimator_bridge.contrib.layers.initializers import xavier_initializer
-from estimator_bridge.contrib.layers.layer_variables import (
-    RENAMED,
-    add_bias,
-    apply_after,
-    layer_scope,
-    weight,
-)
+from estimator_bridge.contrib.layers.layer_variables import RENAMED, layer_scope
 from estimator_bridge.contrib.layers.utils import last_dimension
+from estimator_bridge.contrib.layers.weighted_layer import WeightedLayer
 
 __all__ = ["elu", "fully_connected", "linear", "relu", "relu6"]
 
@@ -70,6 +65,7 @@ def fully_connected(
     Raises:
       ValueError: the inputs' last dimension is unknown, or num_outputs is not an int.
     """
+    layer = WeightedLayer.of(locals())
     if not isinstance(num_outputs, numbers.Integral):
         raise ValueError(
             f"num_outputs type should be one of [int], got {type(num_outputs)}: {num_outputs!r}."
@@ -77,23 +73,7 @@ def fully_connected(
     with layer_scope(scope, "fully_connected", inputs, reuse, RENAMED) as sc:
         inputs = tf.convert_to_tensor(inputs)
         shape = [last_dimension(inputs.shape, min_rank=2), int(num_outputs)]
-        weights = weight(
-            "kernel",
-            shape,
-            inputs.dtype.base_dtype,
-            weights_initializer,
-            weights_regularizer,
-            trainable,
-            (variables_collections, "weights"),
-        )
-        outputs = _product(inputs, tf.convert_to_tensor(weights))
-        if normalizer_fn is None and biases_initializer is not None:
-            outputs = add_bias(
-                outputs, biases_initializer, biases_regularizer, trainable, variables_collections
-            )
-        return apply_after(
-            outputs, sc, normalizer_fn, normalizer_params, activation_fn, outputs_collections
-        )
+        return layer.finish(_product(inputs, layer.weights("kernel", shape, inputs)), sc)
 
 
 def _product(inputs: tf.Tensor, weights: tf.Tensor) -> tf.Tensor:

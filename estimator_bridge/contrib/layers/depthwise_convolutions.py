@@ -9,18 +9,13 @@ import tensorflow as tf
 
 from estimator_bridge.contrib.arg_scope import add_arg_scope
 from estimator_bridge.contrib.layers.initializers import xavier_initializer
-from estimator_bridge.contrib.layers.layer_variables import (
-    RENAMED,
-    add_bias,
-    apply_after,
-    layer_scope,
-    weight,
-)
+from estimator_bridge.contrib.layers.layer_variables import RENAMED, layer_scope
 from estimator_bridge.contrib.layers.utils import (
     channel_dimension,
     channels_first,
     two_element_tuple,
 )
+from estimator_bridge.contrib.layers.weighted_layer import WeightedLayer
 
 __all__ = [
     "conv2d_in_plane",
@@ -85,7 +80,8 @@ def separable_convolution2d(
       biases_initializer: initializer of the biases; None for no biases.
       biases_regularizer: a function of the biases.
       reuse: whether to reuse the variables of the given scope.
-      variables_collections: as for ``convolution``.
+      variables_collections: collections for all variables, or a dict by variable: 'weights' and
+        'biases'.
       outputs_collections: collections to add the outputs to.
       trainable: whether to add the variables to TRAINABLE_VARIABLES.
       scope: the variable scope; ``SeparableConv2d`` with a number by default.
@@ -93,30 +89,15 @@ def separable_convolution2d(
     Returns:
       Images with num_outputs channels, or channels * depth_multiplier if that is None.
     """
+    layer = WeightedLayer.of(locals())
     first = channels_first(data_format, ("NCHW", "NHWC"))
     with layer_scope(scope, "SeparableConv2d", inputs, reuse, _RENAMED) as sc:
         inputs = tf.convert_to_tensor(inputs)
         channels = channel_dimension(
             inputs.shape, "channels_first" if first else "channels_last", min_rank=4
         )
-
-        def get(name: str, shape: list[int], initializer: Any) -> tf.Tensor:
-            made = weight(
-                name,
-                shape,
-                inputs.dtype.base_dtype,
-                initializer,
-                weights_regularizer,
-                trainable,
-                (variables_collections, "weights"),
-            )
-            return tf.convert_to_tensor(made)
-
-        depthwise = get(
-            "depthwise_kernel",
-            [*two_element_tuple(kernel_size), channels, depth_multiplier],
-            weights_initializer,
-        )
+        shape = [*two_element_tuple(kernel_size), channels, depth_multiplier]
+        depthwise = layer.weights("depthwise_kernel", shape, inputs)
         steps = {
             "strides": _four(two_element_tuple(stride), first),
             "padding": padding.upper(),
@@ -127,20 +108,9 @@ def separable_convolution2d(
             outputs = tf.nn.depthwise_conv2d(inputs, depthwise, name="depthwise", **steps)
         else:
             shape = [1, 1, channels * depth_multiplier, num_outputs]
-            pointwise = get("pointwise_kernel", shape, pointwise_initializer or weights_initializer)
+            pointwise = layer.weights("pointwise_kernel", shape, inputs, pointwise_initializer)
             outputs = tf.nn.separable_conv2d(inputs, depthwise, pointwise, **steps)
-        if normalizer_fn is None and biases_initializer is not None:
-            outputs = add_bias(
-                outputs,
-                biases_initializer,
-                biases_regularizer,
-                trainable,
-                variables_collections,
-                first,
-            )
-        return apply_after(
-            outputs, sc, normalizer_fn, normalizer_params, activation_fn, outputs_collections
-        )
+        return layer.finish(outputs, sc, first)
 
 
 @add_arg_scope
@@ -164,8 +134,7 @@ def convolution2d_in_plane(
 ) -> tf.Tensor:
     """Convolves each channel with the same filter, for example to blur or to take differences.
 
-    The variables are ``weights``, [height, width, 1, 1], and ``biases``, [channels]. The arguments
-    are those of ``separable_conv2d``.
+    The variables are ``weights``, [height, width, 1, 1], and ``biases``, [channels].
 
     Args:
       inputs: images [batch, height, width, channels].
@@ -173,14 +142,15 @@ def convolution2d_in_plane(
       stride: the step between positions; an int or two.
       padding: 'SAME' or 'VALID'.
       activation_fn: a function of the outputs; None for a linear layer.
-      normalizer_fn: a function of the outputs, used instead of biases.
+      normalizer_fn: a function of the outputs, used instead of biases, such as ``batch_norm``.
       normalizer_params: arguments of normalizer_fn.
       weights_initializer: initializer of the weights.
-      weights_regularizer: a function of the weights.
+      weights_regularizer: a function of the weights; its result is added to REGULARIZATION_LOSSES.
       biases_initializer: initializer of the biases; None for no biases.
       biases_regularizer: a function of the biases.
       reuse: whether to reuse the variables of the given scope.
-      variables_collections: as for ``convolution``.
+      variables_collections: collections for all variables, or a dict by variable: 'weights' and
+        'biases'.
       outputs_collections: collections to add the outputs to.
       trainable: whether to add the variables to TRAINABLE_VARIABLES.
       scope: the variable scope; ``ConvInPlane`` with a number by default.
@@ -188,37 +158,19 @@ def convolution2d_in_plane(
     Returns:
       Images with the same number of channels.
     """
+    layer = WeightedLayer.of(locals())
     with layer_scope(scope, "ConvInPlane", inputs, reuse) as sc:
         inputs = tf.convert_to_tensor(inputs)
         channels = channel_dimension(inputs.shape, "channels_last", min_rank=4)
-        weights = weight(
-            "weights",
-            [*two_element_tuple(kernel_size), 1, 1],
-            inputs.dtype.base_dtype,
-            weights_initializer,
-            weights_regularizer,
-            trainable,
-            (variables_collections, "weights"),
-        )
+        weights = layer.weights("weights", [*two_element_tuple(kernel_size), 1, 1], inputs)
         outputs = tf.nn.depthwise_conv2d(
             inputs,
-            tf.tile(tf.convert_to_tensor(weights), [1, 1, channels, 1]),
+            tf.tile(weights, [1, 1, channels, 1]),
             _four(two_element_tuple(stride), False),
             padding.upper(),
             name="depthwise",
         )
-        if normalizer_fn is None and biases_initializer is not None:
-            outputs = add_bias(
-                outputs,
-                biases_initializer,
-                biases_regularizer,
-                trainable,
-                variables_collections,
-                name="biases",
-            )
-        return apply_after(
-            outputs, sc, normalizer_fn, normalizer_params, activation_fn, outputs_collections
-        )
+        return layer.finish(outputs, sc, bias_name="biases")
 
 
 def _four(sizes: tuple[int, int], first: bool) -> list[int]:

@@ -157,23 +157,17 @@ def add_bias(
 def apply_after(
     outputs: Any,
     scope: Any,
-    normalizer_fn: Callable[..., Any] | None,
-    normalizer_params: Mapping[str, Any] | None,
     activation_fn: Callable[[Any], Any] | None,
     outputs_collections: Any,
 ) -> Any:
-    """Normalizes, activates and collects a layer's outputs.
+    """Activates and collects a layer's outputs.
 
     Args:
       outputs: a tensor.
       scope: the layer's variable scope, whose name is the alias in the collections.
-      normalizer_fn: a function of the outputs and ``normalizer_params``, or None.
-      normalizer_params: arguments by name.
       activation_fn: a function of the outputs, or None.
       outputs_collections: as in ``collect_named_outputs``.
     """
-    if normalizer_fn is not None:
-        outputs = normalizer_fn(outputs, **(normalizer_params or {}))
     if activation_fn is not None:
         outputs = activation_fn(outputs)
     return collect_named_outputs(outputs_collections, scope.name, outputs)

@@ -78,7 +78,7 @@ def layer_norm(
         epsilon = 1e-3 if inputs.dtype.base_dtype == tf.float16 else 1e-12
         outputs = tf.nn.batch_normalization(inputs, mean, variance, *own, epsilon)
         outputs.set_shape(inputs.shape)
-        return apply_after(outputs, sc, None, None, activation_fn, outputs_collections)
+        return apply_after(outputs, sc, activation_fn, outputs_collections)
 
 
 @add_arg_scope
@@ -138,7 +138,7 @@ def instance_norm(
         outputs = tf.nn.batch_normalization(
             inputs, mean, variance, *own, epsilon, name="instancenorm"
         )
-        return apply_after(outputs, sc, None, None, activation_fn, outputs_collections)
+        return apply_after(outputs, sc, activation_fn, outputs_collections)
 
 
 @add_arg_scope
@@ -214,7 +214,7 @@ def group_norm(
             offset += tf.reshape(beta, broadcast)
         outputs = tf.reshape(grouped * gain + offset, shape)
         outputs.set_shape(static)
-        return apply_after(outputs, sc, None, None, activation_fn, outputs_collections)
+        return apply_after(outputs, sc, activation_fn, outputs_collections)
 
 
 def _variables(

@@ -11,18 +11,13 @@ import tensorflow as tf
 
 from estimator_bridge.contrib.arg_scope import add_arg_scope
 from estimator_bridge.contrib.layers.initializers import xavier_initializer
-from estimator_bridge.contrib.layers.layer_variables import (
-    RENAMED,
-    add_bias,
-    apply_after,
-    layer_scope,
-    weight,
-)
+from estimator_bridge.contrib.layers.layer_variables import RENAMED, layer_scope
 from estimator_bridge.contrib.layers.utils import (
     channel_dimension,
     channels_first,
     n_positive_integers,
 )
+from estimator_bridge.contrib.layers.weighted_layer import WeightedLayer
 
 __all__ = [
     "conv2d_transpose",
@@ -61,8 +56,7 @@ def _transposed(
 
     The variables are ``weights``, [*kernel_size, num_outputs, channels], and ``biases``,
     [num_outputs]. With padding 'SAME' a size becomes ``size * stride``; with 'VALID'
-    ``size * stride + max(kernel_size - stride, 0)``. The other arguments are those of
-    ``convolution``.
+    ``size * stride + max(kernel_size - stride, 0)``.
 
     Args:
       inputs: a tensor [batch, *positions, channels], or with channels second.
@@ -79,7 +73,8 @@ def _transposed(
       biases_initializer: initializer of the biases; None for no biases.
       biases_regularizer: a function of the biases.
       reuse: whether to reuse the variables of the given scope.
-      variables_collections: as for ``convolution``.
+      variables_collections: collections for all variables, or a dict by variable: 'weights' and
+        'biases'.
       outputs_collections: collections to add the outputs to.
       trainable: whether to add the variables to TRAINABLE_VARIABLES.
       scope: the variable scope; ``Conv2d_transpose`` with a number by default.
@@ -88,6 +83,7 @@ def _transposed(
     Returns:
       A tensor [batch, *larger positions, num_outputs], in the same format.
     """
+    layer = WeightedLayer.of(locals())
     last, first_format = _FORMATS[dims]
     with layer_scope(scope, f"Conv{dims}d_transpose", inputs, reuse, RENAMED) as sc:
         first = channels_first(last if data_format is None else data_format, (last, first_format))
@@ -99,15 +95,7 @@ def _transposed(
         channels = channel_dimension(inputs.shape, "channels_first" if first else "channels_last")
         size = n_positive_integers(dims, kernel_size)
         stride = n_positive_integers(dims, stride)
-        weights = weight(
-            "kernel",
-            [*size, num_outputs, channels],
-            inputs.dtype.base_dtype,
-            weights_initializer,
-            weights_regularizer,
-            trainable,
-            (variables_collections, "weights"),
-        )
+        weights = layer.weights("kernel", [*size, num_outputs, channels], inputs)
 
         def output_shape(shape: Any) -> list[Any]:
             old = shape[2:] if first else shape[1:-1]
@@ -117,7 +105,7 @@ def _transposed(
         transpose = (tf.nn.conv2d_transpose, tf.nn.conv3d_transpose)[dims - 2]
         outputs = transpose(
             inputs,
-            tf.convert_to_tensor(weights),
+            weights,
             output_shape=tf.stack(output_shape(tf.unstack(tf.shape(inputs)))),
             strides=list(stride),
             padding=padding.upper(),
@@ -125,18 +113,7 @@ def _transposed(
             name=f"conv{dims}d_transpose",
         )
         outputs.set_shape(output_shape(inputs.shape.as_list()))
-        if normalizer_fn is None and biases_initializer is not None:
-            outputs = add_bias(
-                outputs,
-                biases_initializer,
-                biases_regularizer,
-                trainable,
-                variables_collections,
-                first,
-            )
-        return apply_after(
-            outputs, sc, normalizer_fn, normalizer_params, activation_fn, outputs_collections
-        )
+        return layer.finish(outputs, sc, first)
 
 
 _FORMATS = {2: ("NHWC", "NCHW"), 3: ("NDHWC", "NCDHW")}

@@ -44,11 +44,8 @@ def streaming_false_positive_rate(
     with _v1.variable_scope(name, "false_positive_rate"):
         wrong = _v1.metrics.false_positives(labels, predictions, weights)
         right = _v1.metrics.true_negatives(labels, predictions, weights)
-        value, update = (
-            tf.math.divide_no_nan(w, w + r, name)
-            for w, r, name in zip(wrong, right, ("value", "update_op"))
-        )
-    return result(value, update, metrics_collections, updates_collections)
+        rate = _share(wrong, right)
+    return result(*rate, metrics_collections, updates_collections)
 
 
 def streaming_false_negative_rate(
@@ -69,11 +66,8 @@ def streaming_false_negative_rate(
     with _v1.variable_scope(name, "false_negative_rate"):
         wrong = _v1.metrics.false_negatives(labels, predictions, weights)
         right = _v1.metrics.true_positives(labels, predictions, weights)
-        value, update = (
-            tf.math.divide_no_nan(w, w + r, name)
-            for w, r, name in zip(wrong, right, ("value", "update_op"))
-        )
-    return result(value, update, metrics_collections, updates_collections)
+        rate = _share(wrong, right)
+    return result(*rate, metrics_collections, updates_collections)
 
 
 def streaming_false_positive_rate_at_thresholds(
@@ -91,16 +85,16 @@ def streaming_false_positive_rate_at_thresholds(
       [thresholds], the shares; and their update.
     """
     with _v1.variable_scope(name, "false_positive_rate_at_thresholds"):
-        value, update = at_thresholds(
+        rate = at_thresholds(
             ("fp", "tn"),
-            lambda fp, tn: fp / (EPSILON + fp + tn),
+            _share_of_counts,
             labels,
             predictions,
             weights,
             thresholds,
             named=("fpr_value", "fpr_update_op"),
         )
-    return result(value, update, metrics_collections, updates_collections)
+    return result(*rate, metrics_collections, updates_collections)
 
 
 def streaming_false_negative_rate_at_thresholds(
@@ -118,13 +112,26 @@ def streaming_false_negative_rate_at_thresholds(
       [thresholds], the shares; and their update.
     """
     with _v1.variable_scope(name, "false_negative_rate_at_thresholds"):
-        value, update = at_thresholds(
+        rate = at_thresholds(
             ("fn", "tp"),
-            lambda fn, tp: fn / (EPSILON + fn + tp),
+            _share_of_counts,
             labels,
             predictions,
             weights,
             thresholds,
             named=("fnr_value", "fnr_update_op"),
         )
-    return result(value, update, metrics_collections, updates_collections)
+    return result(*rate, metrics_collections, updates_collections)
+
+
+def _share(wrong: Metric, right: Metric) -> Metric:
+    """Returns the share of wrong predictions: its value and its update."""
+    names = ("value", "update_op")
+    value, update = (
+        tf.math.divide_no_nan(w, w + r, name) for w, r, name in zip(wrong, right, names)
+    )
+    return value, update
+
+
+def _share_of_counts(wrong: Any, right: Any) -> tf.Tensor:
+    return wrong / (EPSILON + wrong + right)

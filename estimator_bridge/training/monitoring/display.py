@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Protocol, TextIO
 
-from estimator_bridge.runtime.accelerators import in_notebook
+from estimator_bridge.runtime.local_clusters import in_notebook
 from estimator_bridge.training.monitoring.line import sentence
 from estimator_bridge.training.progress_reports import StepReport
 

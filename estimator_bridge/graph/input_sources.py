@@ -1,0 +1,56 @@
+"""What a session knows of the iterators and queues that steps read instead of the graph."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+import tensorflow as tf
+
+__all__ = ["InputSources"]
+
+
+@dataclasses.dataclass
+class InputSources:
+    """Iterators, queues and their datasets.
+
+    Attributes:
+      datasets: by iterator, the dataset (a variant tensor) that it was last initialized with.
+      iterators_read: iterators whose datasets are read directly instead.
+      nodes_replaced: nodes that draw from iterators and queues that are read directly instead.
+    """
+
+    datasets: dict[str, tf.Tensor] = dataclasses.field(default_factory=dict)
+    iterators_read: set[str] = dataclasses.field(default_factory=set)
+    nodes_replaced: set[str] = dataclasses.field(default_factory=set)
+
+    def check_not_read_elsewhere(self, names: Iterable[str]) -> None:
+        """Checks that no node would block on a queue, or read its own stream of the input.
+
+        Raises:
+          FailedPreconditionError: a node would.
+        """
+        replaced = sorted(self.nodes_replaced.intersection(names))
+        if replaced:
+            raise tf.errors.FailedPreconditionError(
+                None,
+                None,
+                f"GetNext() failed: {replaced[0]!r} draws from the program's input, which the "
+                "steps read through a separate iterator, so its value is not part of their batch. "
+                "Return the tensor among input_fn's features, and use it from there.",
+            )
+
+    def check_initialized_once(self, iterators: Iterable[str]) -> None:
+        """Checks that steps do not read the dataset of an iterator that a run initializes.
+
+        Raises:
+          NotImplementedError: they do.
+        """
+        again = sorted(self.iterators_read.intersection(iterators))
+        if again:
+            raise NotImplementedError(
+                f"The iterator {again[0]!r} was initialized again while the model reads its "
+                "dataset, which has no effect. To switch datasets, make the iterator with "
+                "tf.compat.v1.data.Iterator.from_structure(types, shapes) and one "
+                "iterator.make_initializer(dataset) for each dataset."
+            )

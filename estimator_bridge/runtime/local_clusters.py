@@ -1,0 +1,186 @@
+"""Devices of this process that replace a TPU's cores: emulated CPU cores, or GPUs."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.errors import AcceleratorNotFoundError, TooLateError
+from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tpu_presence import CORES
+
+__all__ = [
+    "EmulatedClusterResolver",
+    "GPUClusterResolver",
+    "LocalClusterResolver",
+    "cores_for_any_tpu",
+    "emulate_cores",
+    "in_notebook",
+    "local_devices",
+    "parse_local",
+]
+
+_LOCAL = re.compile(r"(emulated|gpu):(.*)")
+
+
+class LocalClusterResolver:
+    """Devices of this process that replace TPU cores.
+
+    Args:
+      count: the number of devices; each is one replica.
+    """
+
+    kind, noun, in_process = "", "", True
+    # As TensorFlow's resolvers say that no cluster manager started this process.
+    environment, task_type, task_id, rpc_layer = "", None, None, None
+
+    def __init__(self, count: int):
+        self.cores = count
+
+    def described(self) -> str:
+        """Returns the devices in words, such as '8 emulated CPU core(s)'."""
+        return f"{self.cores} {self.noun}"
+
+    def master(
+        self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
+    ) -> str:
+        """Returns the name, 'KIND:N', which ``RunConfig(master=)`` accepts too."""
+        del task_type, task_id, rpc_layer
+        return f"{self.kind}:{self.cores}"
+
+    get_master = master
+
+    def cluster_spec(self) -> tf.train.ClusterSpec:
+        """Returns the devices as the only worker, for programs that print its address."""
+        return tf.train.ClusterSpec({"worker": [self.master()]})
+
+    def get_job_name(self) -> str:
+        """Returns the name of the only worker's job."""
+        return "worker"
+
+    def get_tpu_system_metadata(self) -> tf.tpu.experimental.TPUSystemMetadata:
+        """Returns the number of cores: all on one host."""
+        return tf.tpu.experimental.TPUSystemMetadata(
+            num_cores=self.cores,
+            num_hosts=1,
+            num_of_cores_per_host=self.cores,
+            topology=None,
+            devices=(),
+        )
+
+    def num_accelerators(
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
+    ) -> dict[str, int]:
+        """Returns the number of devices, by the kind that they replace."""
+        del task_type, task_id, config_proto
+        return {"TPU": self.cores}
+
+
+class EmulatedClusterResolver(LocalClusterResolver):
+    """CPU cores that emulate TPU cores, for tests and small runs."""
+
+    kind, noun = "emulated", "emulated CPU core(s)"
+
+
+class GPUClusterResolver(LocalClusterResolver):
+    """GPUs of this machine that run programs written for TPU cores."""
+
+    kind, noun = "gpu", "GPU(s)"
+
+
+def cores_for_any_tpu() -> int:
+    """Returns the number of emulated cores that replace any TPU; 0 if not configured."""
+    return int(os.environ.get(CORES, "0"))
+
+
+def parse_local(name: str | None) -> LocalClusterResolver | None:
+    """Returns the resolver of 'emulated:N' or 'gpu:N'; None for any other name.
+
+    Raises:
+      ValueError: N is not a positive whole number.
+    """
+    match = _LOCAL.fullmatch(name or "")
+    if not match:
+        return None
+    kind, count = match.groups()
+    if not re.fullmatch(r"[1-9]\d*", count):
+        raise ValueError(
+            f"The number of {kind} {'cores' if kind == 'emulated' else 'devices'} in {name!r} must "
+            f"be a positive whole number, got {count!r}. Write for example '{kind}:8'."
+        )
+    resolver = EmulatedClusterResolver if kind == "emulated" else GPUClusterResolver
+    return resolver(int(count))
+
+
+def local_devices(cluster: LocalClusterResolver) -> list[str]:
+    """Returns the names of the devices that replace a TPU's cores, and makes emulated ones.
+
+    Raises:
+      TooLateError: TensorFlow has fixed its devices with fewer.
+      AcceleratorNotFoundError: there are fewer GPUs.
+    """
+    find = emulate_cores if isinstance(cluster, EmulatedClusterResolver) else _gpus
+    return find(cluster.cores)
+
+
+def _gpus(count: int) -> list[str]:
+    found = [device.name for device in tf.config.list_logical_devices("GPU")]
+    if len(found) < count:
+        raise AcceleratorNotFoundError(
+            f"{count} GPU(s) were asked for by 'gpu:{count}', but TensorFlow sees {len(found)} "
+            f"({found}). Check nvidia-smi and CUDA_VISIBLE_DEVICES, and that this TensorFlow is "
+            "built for GPUs (pip install tensorflow[and-cuda]). To run on CPU cores instead, name "
+            "them: 'emulated:8'."
+        )
+    return found[:count]
+
+
+def emulate_cores(cores: int) -> list[str]:
+    """Makes the CPU at least ``cores`` logical devices.
+
+    Returns:
+      The names of the first ``cores`` of them.
+
+    Raises:
+      TooLateError: TensorFlow has already fixed its devices with fewer.
+    """
+    with eager_mode():
+        physical = tf.config.list_physical_devices("CPU")[0]
+        configured = tf.config.get_logical_device_configuration(physical) or ()
+        if len(configured) < cores:
+            try:
+                tf.config.set_logical_device_configuration(
+                    physical, [tf.config.LogicalDeviceConfiguration()] * cores
+                )
+            except RuntimeError as error:
+                raise TooLateError(
+                    f"{cores} emulated cores were asked for, but TensorFlow has already started "
+                    f"with {max(len(configured), 1)} CPU device(s), and cannot add any. "
+                    + _how_to_be_early(cores)
+                ) from error
+        return [device.name for device in tf.config.list_logical_devices("CPU")[:cores]]
+
+
+def _how_to_be_early(cores: int) -> str:
+    call = f"estimator_bridge.runtime.emulate_cores({cores})"
+    if in_notebook():
+        return (
+            f"Restart the kernel, and call {call} in the first cell, before the first TensorFlow "
+            "operation runs."
+        )
+    return (
+        "Ask for them before the first TensorFlow operation runs: make the "
+        f"TPUClusterResolver('emulated:{cores}') and the TPUEstimator first, or call {call} at the "
+        "program's top."
+    )
+
+
+def in_notebook() -> bool:
+    """Whether the program runs in a notebook's kernel, where the process outlives a mistake."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return getattr(shell, "kernel", None) is not None
