@@ -75,7 +75,7 @@ def predictions(outputs: tf.Tensor) -> dict[str, tf.Tensor]:
     }
 
 
-def optimizer(params: dict[str, Any]) -> _v1.train.Optimizer:
+def optimizer(params: dict[str, Any]) -> tf.compat.v1.train.Optimizer:
     """Makes Adam with a rate that rises over the warm-up, if any, and falls by a cosine."""
     step = _v1.train.get_or_create_global_step()
     rate = _v1.train.cosine_decay(params["learning_rate"], step, params["train_steps"])

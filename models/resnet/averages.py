@@ -61,7 +61,7 @@ class AveragedModel:
         return spec._replace(scaffold_fn=functools.partial(_restoring, averages))
 
 
-def _averages(params: Mapping[str, Any]) -> _v1.train.ExponentialMovingAverage | None:
+def _averages(params: Mapping[str, Any]) -> Any:
     decay = params["ema_decay"]
     if not decay:
         return None
@@ -75,16 +75,14 @@ def _averaged() -> list[tf.Variable]:
     return [*_v1.trainable_variables(), *moving]
 
 
-def _then_average(
-    train_op: tf.Operation, averages: _v1.train.ExponentialMovingAverage | None
-) -> tf.Operation:
+def _then_average(train_op: tf.Operation, averages: Any) -> tf.Operation:
     if averages is None:
         return train_op
     with tf.control_dependencies([train_op]):
         return averages.apply(_averaged())
 
 
-def _restoring(averages: _v1.train.ExponentialMovingAverage) -> _v1.train.Scaffold:
+def _restoring(averages: Any) -> tf.compat.v1.train.Scaffold:
     """Returns a scaffold that restores each variable from its average."""
     return _v1.train.Scaffold(saver=_v1.train.Saver(averages.variables_to_restore(_averaged())))
 

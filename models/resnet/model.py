@@ -7,6 +7,7 @@ from typing import Any
 import tensorflow as tf
 
 import estimator_bridge as eb
+from estimator_bridge.contrib.opt.lars import LARSOptimizer
 from models.resnet.averages import AveragedModel
 from models.resnet.network import Network
 from models.resnet.norm import NORM
@@ -62,14 +63,12 @@ def predictions(outputs: tf.Tensor) -> dict[str, tf.Tensor]:
     }
 
 
-def optimizer(params: dict[str, Any]) -> _v1.train.Optimizer:
+def optimizer(params: dict[str, Any]) -> tf.compat.v1.train.Optimizer:
     """Makes Nesterov's momentum, or LARS for batches of thousands."""
     rate = rate_at(_v1.train.get_or_create_global_step(), params)
     if params["optimizer"] == "momentum":
         return _v1.train.MomentumOptimizer(rate, _MOMENTUM, use_nesterov=True)
-    return eb.contrib.opt.LARSOptimizer(
-        rate, _MOMENTUM, params["weight_decay"], skip_list=[NORM, "bias"]
-    )
+    return LARSOptimizer(rate, _MOMENTUM, params["weight_decay"], skip_list=[NORM, "bias"])
 
 
 MODEL = AveragedModel(

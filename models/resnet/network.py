@@ -13,7 +13,11 @@ from models.resnet.norm import batch_norm
 __all__ = ["BASIC_DEPTHS", "BOTTLENECK_DEPTHS", "Network"]
 
 # Blocks of each of the four stages.
-BOTTLENECK_DEPTHS = {50: (3, 4, 6, 3), 101: (3, 4, 23, 3), 152: (3, 8, 36, 3)}
+BOTTLENECK_DEPTHS: dict[int, tuple[int, ...]] = {
+    50: (3, 4, 6, 3),
+    101: (3, 4, 23, 3),
+    152: (3, 8, 36, 3),
+}
 # Three stages of equally many blocks. A block has two convolutions; the first convolution and the
 # dense layer make two layers more.
 BASIC_DEPTHS = {6 * blocks + 2: (blocks,) * 3 for blocks in (1, 2, 3, 5, 7, 9, 18)}
