@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import shutil
 import tempfile
 from typing import Any
@@ -42,7 +43,8 @@ def warm_start_from(path: str, params: dict[str, Any]) -> eb.WarmStartSettings:
     _check(path, params["backbone"], wanted, found)
     return eb.WarmStartSettings(
         _as_checkpoint({name: found[name] for name in wanted}),
-        vars_to_warm_start=[f"^{name}$" for name in wanted],
+        # Regular expressions for the names of tensors, as in "Conv1/kernel:0".
+        vars_to_warm_start=[f"^{re.escape(name)}:0$" for name in wanted],
     )
 
 
