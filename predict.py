@@ -19,6 +19,7 @@ if say_what_is_missing():
     sys.exit(1)
 
 from estimator_bridge.predict_command import add_predict_arguments, run_predict
+from models.notices import hide_tensorflow_notices
 from models.registry import model_names
 from models.serving import exporting
 
@@ -36,6 +37,7 @@ def main() -> int:
         choices=model_names(),
         help="the checkpoint's model, if its model_dir has no run.yaml",
     )
+    hide_tensorflow_notices()
     return run_predict(parser.parse_args(), exporting, "predict.py")
 
 

@@ -16,10 +16,8 @@ python train.py --mode=train_and_evaluate --early_stopping_evals=3  # keeps the 
 from __future__ import annotations
 
 import functools
-import logging as std_logging
 import os
 import sys
-import warnings
 
 from models.requirements import say_what_is_missing
 
@@ -33,6 +31,7 @@ import flags
 from models.environment import require_valid_tf_config
 from models.errors import UserError
 from models.folders import require_writable
+from models.notices import hide_tensorflow_notices
 from models.registry import define_model_flags, entry_of, settle
 
 _FAILED, _USAGE_ERROR, _INTERRUPTED = 1, 2, 130
@@ -79,9 +78,7 @@ def main(_: list[str]) -> int:
     # TensorFlow takes seconds to import, so it comes after the cheap checks.
     from estimator_bridge.quiet_start import quietly, settle_devices
 
-    if "TF_CPP_MIN_LOG_LEVEL" not in os.environ:  # otherwise the user has chosen how much to show
-        std_logging.getLogger("tensorflow").setLevel(std_logging.ERROR)
-        warnings.filterwarnings("ignore", category=UserWarning, module=r"tf_keras\.")
+    hide_tensorflow_notices()
     with quietly():
         import tensorflow as tf
 

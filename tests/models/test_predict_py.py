@@ -76,6 +76,21 @@ def test_a_checkpoint_of_another_model_is_refused(trained, capsys):
     assert "generator/dense0/" in told
 
 
+def test_predict_py_says_nothing_of_tensorflow(trained):
+    folder, _ = trained
+    environment = {k: v for k, v in os.environ.items() if k != "TF_CPP_MIN_LOG_LEVEL"}
+    done = subprocess.run(
+        [sys.executable, "predict.py", "--model_dir", folder / "run",
+         "--input", folder / "digits.jsonl"],
+        cwd=ROOT, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 20
+    checkpoint, progress = done.stderr.splitlines()
+    assert checkpoint == f"Checkpoint of mnist: {folder / 'run' / 'model.ckpt-30'}"
+    assert progress.startswith("20 records predicted, ")
+
+
 def test_predict_py_starts(tmp_path):
     done = subprocess.run(
         [sys.executable, str(ROOT / "predict.py"), "--model_dir", "none", "--input", "none.csv"],
