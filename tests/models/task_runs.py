@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
+
+import numpy as np
 from absl import flags as absl_flags
 
 import flags
 from models.estimators import build_estimator
+from models.mnist.dataset import examples, open_data
 from models.registry import define_model_flags, entry_of, settle
 from models.task import InputRequest
 
@@ -19,14 +23,25 @@ def parsed(*arguments):
     return found
 
 
+def open_task(values):
+    """Opens the task of a model's flags."""
+    entry = entry_of(values.model)
+    entry.check(values)
+    return importlib.import_module(entry.task).open_task(values)
+
+
+def digits_as_bytes(data_dir, count):
+    """The first test digits in the order of their records: uint8 [count, 8, 8], and labels."""
+    images, labels = examples(open_data(str(data_dir)), "test", count)
+    return np.rint(images * 255).astype(np.uint8), labels
+
+
 class TaskRun:
     """A model with its task, its data and its estimator."""
 
     def __init__(self, *arguments, **changed_params):
         self.flags = parsed(*arguments)
-        entry = entry_of(self.flags.model)
-        entry.check(self.flags)
-        self.task = __import__(entry.task, fromlist=["open_task"]).open_task(self.flags)
+        self.task = open_task(self.flags)
         self.estimator = build_estimator(
             self.task,
             self.flags,
@@ -47,6 +62,7 @@ class TaskRun:
             "train", True, self.flags.train_batch_size, self.flags.tf_random_seed
         )
         self.estimator.train(self.input_fn(request), max_steps=self.flags.train_steps, hooks=hooks)
+        return self
 
     def evaluate(self):
         return self.estimator.evaluate(
@@ -55,3 +71,7 @@ class TaskRun:
 
     def input_fn(self, request):
         return self.task.data.input_fn(request)
+
+    def predict(self, first=None):
+        request = InputRequest("test", False, self.flags.predict_batch_size, first=first)
+        return list(self.estimator.predict(self.input_fn(request)))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from goldens.bert import bert_cases as cases
-from model_training import flags_of, open_task
+from task_runs import open_task, parsed
 
 import estimator_bridge as eb
 from models.bert.config import SIZES, BertConfig, read_config, variable_shapes
@@ -147,10 +147,10 @@ def test_a_released_checkpoint_is_the_start_of_a_classifier(config, checkpoint, 
     ]  # fmt: skip
     count = len(cases.VOCABULARY)
     with pytest.raises(UserError, match=f"{count} pieces, but .* says vocab_size 40"):
-        open_task(flags_of("bert", *arguments))
+        open_task(parsed("--model=bert", *arguments))
     missing = [f"unused{number}" for number in range(cases.CONFIG["vocab_size"] - count)]
     (tmp_path / "vocab.txt").write_text("\n".join([*cases.VOCABULARY, *missing]))
-    values = flags_of("bert", *arguments)
+    values = parsed("--model=bert", *arguments)
     task = open_task(values)
     assert task.data.sizes == {"train": 3, "test": 3}
     estimator = eb.Estimator(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from model_training import Trained, digits_as_bytes, flags_of, open_task
+from task_runs import TaskRun, digits_as_bytes
 
 from estimator_bridge.cli import main
 from models.errors import UserError
@@ -23,8 +23,8 @@ def test_pytorch_predicts_the_same_from_a_checkpoints_weights(tmp_path, capsys):
     from models.mnist_torch import accuracy
     from models.mnist_torch.model import NAMES, load, predict
 
-    values = flags_of("mnist", f"--data_dir={tmp_path / 'data'}", "--train_steps=40")
-    trained = Trained(open_task(values), values, tmp_path / "run", 0).train()
+    folders = f"--data_dir={tmp_path / 'data'}", f"--model_dir={tmp_path / 'run'}"
+    trained = TaskRun("--model=mnist", "--nouse_tpu", "--train_steps=40", *folders).train()
     wanted = np.stack([row["probabilities"] for row in trained.predict()])
     path = str(tmp_path / "digits.safetensors")
     arguments = ["--to", "safetensors", "--table", NAMES, "--output", path]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from model_training import Trained, digits_as_bytes, flags_of, open_task
+from task_runs import TaskRun, digits_as_bytes
 
 from estimator_bridge.cli import parse
 from estimator_bridge.predict_command import run_predict
@@ -21,8 +21,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 def trained(tmp_path_factory):
     """A run of mnist with its checkpoint and run.yaml; and images as JSON lines."""
     folder = tmp_path_factory.mktemp("digits")
-    values = flags_of("mnist", f"--data_dir={folder / 'data'}", "--train_steps=30")
-    run = Trained(open_task(values), values, folder / "run", 0).train()
+    folders = f"--data_dir={folder / 'data'}", f"--model_dir={folder / 'run'}"
+    run = TaskRun("--model=mnist", "--nouse_tpu", "--train_steps=30", *folders).train()
     (folder / "run" / "run.yaml").write_text(f"model: mnist\ndata_dir: {folder / 'data'}\n")
     images, _ = digits_as_bytes(folder / "data", 20)
     lines = [json.dumps({"image": image.tolist()}) for image in images]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from model_training import Trained, flags_of, open_task
+from task_runs import TaskRun
 
 from models.mnist.digits import split_digits
 
@@ -25,7 +25,7 @@ QUALITY = {
     ),
     "tabular": (["--train_steps=150"], {"accuracy": (0.93, 1.0)}),
 }  # fmt: skip
-COMMON = ("--eval_batch_size=128", "--predict_batch_size=128")
+COMMON = ("--tf_random_seed=1", "--eval_batch_size=128", "--predict_batch_size=128")
 
 
 @pytest.fixture(scope="module")
@@ -40,9 +40,9 @@ def trained(folder):
 
     def train(model, cores):
         if (model, cores) not in found:
-            values = flags_of(model, f"--data_dir={folder / 'data'}", *COMMON, *QUALITY[model][0])
-            run = Trained(open_task(values), values, folder / f"{model}{cores}", cores)
-            found[model, cores] = run.train()
+            folders = f"--data_dir={folder / 'data'}", f"--model_dir={folder / model}{cores}"
+            chosen = f"--model={model}", f"--tpu=emulated:{cores}", *COMMON, *QUALITY[model][0]
+            found[model, cores] = TaskRun(*chosen, *folders).train()
         return found[model, cores]
 
     return train
