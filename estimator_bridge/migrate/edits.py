@@ -132,19 +132,21 @@ def _comments(module: Module, findings: Sequence[Finding]) -> list[Edit]:
 
 
 def _statement_lines(module: Module) -> list[int]:
-    """Maps each line to the first line of its innermost statement that starts a line."""
+    """Maps each line to the line above which a comment on it can stand.
+
+    That is the first line of the innermost statement, or of the one before it on the same line.
+    """
     lines = list(range(len(module.lines) + 2))
     for node in ast.walk(module.tree):  # outer statements come before inner ones
         if not isinstance(node, ast.stmt):
             continue
         first = _first_line(node)
         before = module.lines.line(first)[: node.col_offset if first == node.lineno else 0]
-        if before.strip():
-            continue
+        above = lines[first] if before.strip() else first
         last = node.end_lineno or node.lineno
         inner = [child for child in getattr(node, "body", []) if isinstance(child, ast.stmt)]
         end = min([last + 1, *(child.lineno for child in inner)]) if inner else last + 1
-        lines[first:end] = [first] * (end - first)
+        lines[first:end] = [above] * (end - first)
     return lines
 
 

@@ -122,6 +122,7 @@ def test_text_outside_of_edits_keeps_its_bytes(source):
 
 @settings(max_examples=60, deadline=None)
 @example(["from tensorflow.contrib import lite as tf\n"])
+@example(["x = 1; y = map(str, (tf.contrib.layers.conv2d,\n   # between\n   tf.nosuch.name))[0]\n"])
 @given(st.lists(st.one_of(SOURCES, st.sampled_from(["%magic a\n", "!ls", "x = !ls"])), max_size=4))
 def test_a_notebook_that_is_not_changed_keeps_its_bytes(tmp_path_factory, cells):
     cells = ["import tensorflow as tf\n", *cells]
