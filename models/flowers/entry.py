@@ -10,10 +10,10 @@ from absl import flags as absl_flags
 from models.entry import Entry
 from models.errors import UserError
 
-__all__ = ["ENTRY"]
+__all__ = ["ENTRY", "SMALLEST"]
 
 # The smallest images that a backbone of tf_keras.applications takes, in pixels.
-_SMALLEST = {"mobilenet_v2": 32, "xception": 71}
+SMALLEST = {"mobilenet_v2": 32, "xception": 71}
 _LARGEST = 1024
 
 absl_flags.disclaim_key_flags()
@@ -23,7 +23,7 @@ def _define_flags(flag_values: absl_flags.FlagValues) -> None:
     absl_flags.DEFINE_enum(
         "backbone",
         "mobilenet_v2",
-        list(_SMALLEST),
+        list(SMALLEST),
         "flowers: the network of tf_keras.applications below the classifier.",
         flag_values=flag_values,
     )
@@ -57,7 +57,7 @@ def _define_flags(flag_values: absl_flags.FlagValues) -> None:
 
 def _problems(flag_values: absl_flags.FlagValues) -> Iterator[str]:
     backbone, size = flag_values.backbone, flag_values.image_size
-    smallest = _SMALLEST[backbone]
+    smallest = SMALLEST[backbone]
     if size is not None and not smallest <= size <= _LARGEST:
         yield f"--image_size={size}: want {smallest} to {_LARGEST} pixels for --backbone={backbone}"
     if not 0.1 <= flag_values.width <= 2:

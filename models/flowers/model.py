@@ -9,10 +9,8 @@ import tf_keras
 
 import estimator_bridge as eb
 
-__all__ = ["CLASSIFIER", "MODEL", "SMALLEST", "backbone"]
+__all__ = ["CLASSIFIER", "MODEL", "backbone"]
 
-# The smallest images that each backbone takes, in pixels.
-SMALLEST = {"mobilenet_v2": 32, "xception": 71}
 CLASSIFIER = "classifier"
 # Of batch norm's moving averages; those of the applications are for trainings of many epochs.
 _NORM_MOMENTUM = 0.9

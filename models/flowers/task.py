@@ -9,7 +9,8 @@ from absl import flags as absl_flags
 
 import estimator_bridge as eb
 from models.flowers.data import Photographs, open_photographs, prepare
-from models.flowers.model import MODEL, SMALLEST
+from models.flowers.entry import SMALLEST
+from models.flowers.model import MODEL
 from models.flowers.pretrained import warm_start_from
 from models.shown import show_classes
 from models.task import Task, TaskData

@@ -13,9 +13,8 @@ from models.resnet.network import Network
 from models.resnet.norm import NORM
 from models.resnet.schedule import rate_at
 
-__all__ = ["MODEL", "OPTIMIZERS"]
+__all__ = ["MODEL"]
 
-OPTIMIZERS = ("momentum", "lars")
 _MOMENTUM = 0.9
 
 _v1 = tf.compat.v1

@@ -198,8 +198,8 @@ class SparseColumn(_ContribColumn):
         return tf.SparseTensor(found.indices, self.ids_of(found.values), found.dense_shape)
 
     def ids_of(self, values: tf.Tensor) -> tf.Tensor:
-        """Returns the ids of values."""
-        raise NotImplementedError
+        """Returns the ids of values; each kind of column has its own way."""
+        raise NotImplementedError(f"{type(self).__name__} has no ids of values.")
 
     def is_compatible(self, other: Any) -> bool:
         """Returns whether another column's ids may be in the same table."""
