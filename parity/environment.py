@@ -15,7 +15,7 @@ import tensorflow as tf
 
 __all__ = ["IS_ORIGINAL", "load", "turn_v2_behavior_off"]
 
-IS_ORIGINAL = hasattr(tf, "estimator")  # up to TensorFlow 2.15
+IS_ORIGINAL = hasattr(tf, "estimator")  # TensorFlow 1.15 to 2.15
 
 
 def load(name: str) -> ModuleType:

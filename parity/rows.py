@@ -8,7 +8,16 @@ import numpy as np
 
 from parity.record import Record
 
-__all__ = ["CONTINUED", "FACTS", "NUMBERS", "Row", "compare", "compare_continued"]
+__all__ = [
+    "CONTINUED",
+    "FACTS",
+    "NUMBERS",
+    "REPEATED",
+    "Row",
+    "compare",
+    "compare_continued",
+    "compare_repeated",
+]
 
 
 class Row(NamedTuple):
@@ -59,6 +68,7 @@ CONTINUED = {
     for reader in ("here", "original")
     for kind, limit in (("evaluation", 1e-6), ("losses", 1e-5), ("weights", 1e-5))
 }
+REPEATED = "other runs with other numbers"
 _MISSING = "nothing"
 
 
@@ -111,6 +121,21 @@ def compare_continued(reader: str, got: Record, wanted: Record, only_values: boo
         )
         for kind in kinds
     ]
+
+
+def compare_repeated(again: list[Record], first: Record) -> Row:
+    """Returns how many further runs of the original differ from the first in a number.
+
+    Any count is allowed: it says that the original races.
+    """
+    own = [measure for measure, (here, there, _) in NUMBERS.items() if here == there]
+    worst = [
+        [row.worst for row in compare(run, first) if row.measure in own and row.difference]
+        for run in again
+    ]
+    differing = [rows for rows in worst if rows]
+    where = differing[0][0] if differing else ""
+    return Row(REPEATED, float(len(differing)), float(len(again)), where)
 
 
 def _numbers(

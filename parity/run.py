@@ -3,12 +3,13 @@
     python -m parity.run --out OUT [--starts GOLDENS] [PROGRAM ...]
     python -m parity.run --out OUT --go-on-from OTHER [PROGRAM ...]
 
-It runs under TensorFlow 2.15, with the real tf.estimator, and here. Each program trains 3 steps
-from scratch. From their checkpoint (that of GOLDENS, if given) it trains 100 steps, evaluates,
-predicts and exports. ``OUT/PROGRAM`` then holds the record, ``start/`` with the checkpoint of step
-3, and ``model_dir/``. With ``--go-on-from``, each program evaluates the last checkpoint in
-``OTHER/PROGRAM/model_dir`` and trains 5 steps from it. ``--v2-behavior-off`` calls
-``tf.disable_v2_behavior()`` first, as most TF1 programs did.
+It runs under TensorFlow 2.15 and 1.15, with the real tf.estimator, and here. Each program trains 3
+steps from scratch. From their checkpoint (that of GOLDENS, if given) it trains 100 steps,
+evaluates, predicts and exports. ``OUT/PROGRAM`` then holds the record, ``start/`` with the
+checkpoint of step 3, and ``model_dir/``. With ``--go-on-from``, each program evaluates the last
+checkpoint in ``OTHER/PROGRAM/model_dir`` and trains 5 steps from it. ``--v2-behavior-off`` calls
+``tf.disable_v2_behavior()`` first, as most TF1 programs did. ``--without-outer-loop`` leaves
+``train_and_evaluate`` out.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from parity import record
-from parity.programs import PROGRAMS, RANDOM
+from parity.programs import EVERY, PROGRAMS, RANDOM
 
 __all__ = ["go_on", "main", "run"]
 
@@ -105,13 +106,14 @@ def _add_numbers(
         found.add("served", observe.served(export, program.SERVED))
 
 
-def run(name: str, out: Path, starts: Path | None = None) -> record.Record:
+def run(name: str, out: Path, starts: Path | None = None, outer_loop: bool = True) -> record.Record:
     """Runs one program and writes its results to ``out``.
 
     Args:
-      name: one of ``PROGRAMS``.
+      name: one of ``EVERY``.
       out: the folder of the results.
       starts: the folder whose ``start/`` has the first checkpoint; None means this run's own.
+      outer_loop: whether to run ``train_and_evaluate`` if the program has it.
 
     Returns:
       The record, which is also written.
@@ -134,7 +136,7 @@ def run(name: str, out: Path, starts: Path | None = None) -> record.Record:
         files=observe.files(model_dir),
         event_tags=observe.event_tags(model_dir),
     )
-    if hasattr(program, "train_and_evaluate"):
+    if outer_loop and hasattr(program, "train_and_evaluate"):
         _add_outer_loop(found, program)
     if not environment.IS_ORIGINAL:
         _add_looped(found, program, (starts or out) / "start")
@@ -197,7 +199,7 @@ def go_on(name: str, model_dir: Path, out: Path) -> record.Record:
     Both sides restore by name: an unexpected name or shape is an error.
 
     Args:
-      name: one of ``PROGRAMS``.
+      name: one of ``EVERY``.
       model_dir: that folder, which is not changed.
       out: the folder of the record.
 
@@ -224,15 +226,16 @@ def main(arguments: list[str] | None = None) -> int:
     """Runs the command; see the module's docstring."""
     parser = argparse.ArgumentParser(prog="python -m parity.run", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help=", ".join(PROGRAMS))
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help=", ".join(EVERY))
     parser.add_argument("--out", type=Path, required=True, help="folder of the results")
     parser.add_argument("--starts", type=Path, help="results whose checkpoints to start from")
     parser.add_argument("--go-on-from", type=Path, help="results whose last checkpoints to load")
     parser.add_argument("--v2-behavior-off", action="store_true", help="turn v2 behavior off first")
+    parser.add_argument("--without-outer-loop", action="store_true", help="no train_and_evaluate")
     options = parser.parse_args(arguments)
-    unknown = sorted(set(options.programs) - set(PROGRAMS))
+    unknown = sorted(set(options.programs) - set(EVERY))
     if unknown:
-        parser.error(f"no such program: {', '.join(unknown)}; there are {', '.join(PROGRAMS)}")
+        parser.error(f"no such program: {', '.join(unknown)}; there are {', '.join(EVERY)}")
     if options.v2_behavior_off:
         from parity import environment
 
@@ -241,7 +244,8 @@ def main(arguments: list[str] | None = None) -> int:
         if options.go_on_from:
             go_on(name, options.go_on_from / name / "model_dir", options.out / name)
         else:
-            run(name, options.out / name, options.starts and options.starts / name)
+            starts = options.starts and options.starts / name
+            run(name, options.out / name, starts, not options.without_outer_loop)
         print(f"ran {name}", flush=True)
     return 0
 

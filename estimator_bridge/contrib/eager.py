@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -26,8 +27,10 @@ def Iterator(dataset: tf.data.Dataset) -> Any:
 
 
 def list_devices() -> list[str]:
-    """Returns the names of the devices."""
-    return [device.name for device in tf.config.list_logical_devices()]
+    """Returns the full names of the devices."""
+    here = tf.DeviceSpec(job="localhost", replica=0, task=0)
+    names = [device.name for device in tf.config.list_logical_devices()]
+    return [here.make_merged_spec(tf.DeviceSpec.from_string(name)).to_string() for name in names]
 
 
 def num_gpus() -> int:
@@ -43,13 +46,20 @@ def implicit_value_and_gradients(f: Callable[..., Any]) -> Callable[..., tuple[A
 
     Returns:
       A function of the same arguments. It returns the loss, and pairs of gradient and variable
-      for each trainable variable that ``f`` used.
+      for each trainable variable that ``f`` used. It raises a ValueError if ``f`` returns None or
+      uses no trainable variable.
     """
 
     def both(*args: Any, **kwargs: Any) -> tuple[Any, list]:
         with tf.GradientTape() as tape:
             value = f(*args, **kwargs)
         variables = tape.watched_variables()
+        _check_value(value, f)
+        if not variables:
+            raise ValueError(
+                "No trainable variables were accessed while the function was being computed: "
+                f"{_name(f)} uses none. For gradients by its arguments, use gradients_function."
+            )
         return value, list(zip(tape.gradient(value, variables), variables))
 
     return both
@@ -62,32 +72,71 @@ def implicit_gradients(f: Callable[..., Any]) -> Callable[..., list]:
 
 
 def value_and_gradients_function(
-    f: Callable[..., Any], params: Sequence[int] | None = None
+    f: Callable[..., Any], params: Sequence[int] | Sequence[str] | None = None
 ) -> Callable[..., tuple[Any, list]]:
     """Makes a function that returns a value and its gradients by the arguments.
 
     Args:
       f: a function of tensors.
-      params: the positions of the arguments; by default all.
+      params: the positions or the names of the arguments; by default all.
 
     Returns:
-      A function of the same arguments. It returns the value and the gradients.
+      A function of the same arguments, given by position. Its argument ``dy`` is the gradient by
+      the value, by default ones. It returns the value and the gradients. It raises a ValueError if
+      ``f`` returns None, is given keyword arguments, or lacks one of ``params``.
     """
 
-    def both(*args: Any) -> tuple[Any, list]:
+    def both(*args: Any, dy: Any = None, **kwargs: Any) -> tuple[Any, list]:
+        if kwargs:
+            raise ValueError(
+                "Functions to be differentiated cannot receive keyword arguments. Pass these "
+                f"arguments of {_name(f)} by position: {', '.join(kwargs)}."
+            )
         tensors = [tf.convert_to_tensor(arg) for arg in args]
-        chosen = tensors if params is None else [tensors[i] for i in params]
+        chosen = [tensors[i] for i in _positions(f, params, len(args))]
         with tf.GradientTape() as tape:
             tape.watch(chosen)
             value = f(*tensors)
-        return value, tape.gradient(value, chosen)
+        _check_value(value, f)
+        return value, tape.gradient(value, chosen, output_gradients=dy)
 
     return both
 
 
 def gradients_function(
-    f: Callable[..., Any], params: Sequence[int] | None = None
+    f: Callable[..., Any], params: Sequence[int] | Sequence[str] | None = None
 ) -> Callable[..., list]:
     """Like ``value_and_gradients_function``, for the gradients alone."""
     both = value_and_gradients_function(f, params)
-    return lambda *args: both(*args)[1]
+    return lambda *args, **kwargs: both(*args, **kwargs)[1]
+
+
+def _positions(f: Callable[..., Any], params: Sequence[Any] | None, count: int) -> Sequence[int]:
+    """Returns the positions of the chosen arguments.
+
+    Raises:
+      ValueError: they are neither all positions nor all names, or f has no argument of a name.
+    """
+    if params is None:
+        return range(count)
+    if all(isinstance(each, int) for each in params):
+        return params
+    if not all(isinstance(each, str) for each in params):
+        raise ValueError(f"params must be all strings or all integers; got {list(params)}.")
+    names = list(inspect.signature(f).parameters)
+    if unknown := [name for name in params if name not in names]:
+        raise ValueError(
+            f"params must be names of arguments of {_name(f)}, which are {names}; got {unknown}."
+        )
+    return [names.index(name) for name in params]
+
+
+def _check_value(value: Any, f: Callable[..., Any]) -> None:
+    if value is None:
+        raise ValueError(
+            f"Cannot differentiate a function that returns None. Return a tensor from {_name(f)}."
+        )
+
+
+def _name(f: Callable[..., Any]) -> str:
+    return getattr(f, "__name__", repr(f))

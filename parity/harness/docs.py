@@ -14,7 +14,7 @@ from parity.harness.contrib_docs import contrib_parts
 from parity.harness.names import LATER
 from parity.harness.outcomes import WHOLE_FILE
 from parity.harness.page import PAGE, UNEXPLAINED, page_with, table_head
-from parity.harness.test_files import FILES, HEADLINE, MODES
+from parity.harness.test_files import FILES, HEADLINE, LEFT_OUT, MODES, ON_CORES
 
 __all__ = [
     "PAGE",
@@ -56,6 +56,7 @@ def generated_parts() -> dict[str, str]:
     return {
         "headline": "\n".join(_headline(here, original)),
         "scores": "\n".join(_scores(here, original)),
+        "left out": "\n".join(f"- `{path}`: {why}." for path, why in LEFT_OUT.items()),
         "cores": "\n".join(_cores(here, records.load(records.HERE_2_CORES))),
         "misses": "\n".join(_misses(here, original, reasons)),
     }
@@ -85,6 +86,8 @@ class _Public:
 
 def _public(score: dict[str, Any], theirs: dict[str, Any]) -> _Public:
     """Compares one file in one mode."""
+    if WHOLE_FILE in theirs["failed"]:  # the original passes none of its tests
+        return _Public()
     public = _public_failures(score)
     new = [test for test in public if test not in theirs["failed"]]
     later = sum(score["failed"][test].get("missing") in LATER for test in new)
@@ -94,6 +97,13 @@ def _public(score: dict[str, Any], theirs: dict[str, Any]) -> _Public:
         lost = theirs["passed"] - theirs["passed_private"] - 1
         return _Public(judged + lost, len(new) + lost, later)
     return _Public(judged, len(new), later)
+
+
+def _on_cores(score: dict[str, Any], judged: _Public) -> _Public:
+    """Returns the public tests of a TPU's file that the original passes on a TPU only."""
+    failed = len(_public_failures(score))
+    public = score["passed"] - score["passed_private"] + failed
+    return _Public(public - judged.judged, failed - judged.missed)
 
 
 def _public_failures(score: dict[str, Any]) -> list[str]:
@@ -144,21 +154,34 @@ def _cells(public: _Public) -> str:
 
 
 def _scores(here: records.Scores, original: records.Scores) -> Iterator[str]:
-    public = _Public()
+    public, on_cores = _Public(), _Public()
     rows: list[tuple[str, str, list[int]]] = []
+    most: dict[str, int] = {}  # by file: the tests that count in the mode with more of them
     for file, mode, score in _runs(here):
         theirs = _theirs(original, file, mode)
         failed = len(_public_failures(score))
         private = len(score["failed"]) - failed
-        public += _public(score, theirs)
+        of_mode = _public(score, theirs)
+        public += of_mode
+        if file in ON_CORES:
+            on_cores += _on_cores(score, of_mode)
+        most[file] = max(most.get(file, 0), of_mode.judged)
         passed = [theirs["passed"], score["passed"]]
         rows.append((file, mode, [*passed, failed, private, score["skipped"]]))
     yield (
         f"Of the {public.judged} tests that use only public names and pass under the "
         f"original, {public.passed} pass here: {public.share or 'none'}. A test counts once per "
-        f"mode, and most run in both.{_later(public)}"
+        f"mode; these are {sum(most.values())} tests, most in two modes.{_later(public)}"
     )
     yield ""
+    if on_cores.judged:
+        both = public + on_cores
+        yield (
+            f"Another {on_cores.judged} such tests need a TPU under the original. On eight "
+            f"emulated cores, {on_cores.passed} of them pass: {on_cores.share}. Together, "
+            f"{both.passed} of {both.judged} pass: {both.share}."
+        )
+        yield ""
     yield from table_head(_HEADINGS, 2)
     for file, mode, counts in rows:
         yield f"| {file} | {mode} | {' | '.join(map(str, counts))} |"

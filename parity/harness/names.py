@@ -9,6 +9,8 @@ import functools
 import importlib
 from typing import Any
 
+from estimator_bridge.legacy.library.names import LIBRARY_NAMES
+
 __all__ = [
     "INSIDES",
     "LATER",
@@ -144,6 +146,10 @@ PUBLIC: dict[str, dict[str, str]] = {
     "tpu.tpu_estimator": {
         **_here(("TPUEstimator", "TPUEstimatorSpec"), "tpu"),
         "EmbeddingConfigSpec": f"{_FACE}.tpu.experimental.EmbeddingConfigSpec",
+        **{
+            f"{name}Parameters": f"tensorflow.compat.v1.tpu.experimental.{name}Parameters"
+            for name in ("Adagrad", "Adam", "StochasticGradientDescent")
+        },
     },
     "canned.parsing_utils": {
         f"{name}{version}": f"{_FACE}.heads.{name}{ending}"
@@ -224,8 +230,8 @@ STAND_INS["export.export_lib"] = {
 # Private names through which tests use a public function, if they use only these attributes.
 ONLY_WITH = {"training._TrainingExecutor": {"run_local"}}
 
-# Parts of the original that this library has in a similar form. Tests of them run, and count as
-# private.
+# Parts of the original that this library has in a similar form, besides the names that libraries
+# import. Tests of them run, and count as private.
 _CANNED_INSIDES = {
     "canned.baseline": ("_baseline_logit_fn_builder", "_baseline_model_fn_builder_v2"),
     "canned.dnn": ("_dnn_model_fn", "dnn_logit_fn_builder_v2", "dnn_model_fn_v2"),
@@ -291,7 +297,7 @@ def resolve(module: str, name: str) -> Any:
     Raises:
       AttributeError: it has no public form, or this library lacks it.
     """
-    places = (PUBLIC, STAND_INS, INSIDES)
+    places = (PUBLIC, STAND_INS, INSIDES, LIBRARY_NAMES)
     target = next(filter(None, (place.get(module, {}).get(name) for place in places)), None)
     if target is None:
         raise AttributeError(f"private name {module}.{name}: nothing here stands for it")

@@ -17,7 +17,7 @@ from parity.harness.tensorflow_shims import GONE
 __all__ = ["Privates", "Source", "private_names"]
 
 _PROJECT = "tensorflow_estimator.python.estimator"
-_FIXTURES = ("setUp", "tearDown", "setUpClass", "tearDownClass")
+_FIXTURES = ("__init__", "setUp", "tearDown", "setUpClass", "tearDownClass")
 # Not private despite the underscore: methods of named tuples, and uses of graphs in TF1 programs.
 _OPEN = {"_replace", "_asdict", "_fields", "_make", "_fields_defaults"}
 _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -25,7 +25,12 @@ _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 @dataclasses.dataclass
 class Privates:
-    """The private names that the tests of one file use."""
+    """The private names that the tests of one file use.
+
+    Attributes:
+      by_test: the names by class and method; those of the method "" are of the class's set-up,
+        which tests that the class inherits from another file use too.
+    """
 
     by_test: dict[tuple[str, str], tuple[str, ...]]
 
@@ -50,13 +55,14 @@ def private_names(
     for kind in source.classes.values():
         methods = source.methods(kind)
         shared = [methods[name] for name in _FIXTURES if name in methods]
-        for name, method in methods.items():
-            if name.startswith("test"):
-                decorators = [*kind.decorator_list]
-                reached = source.reachable([method, *shared, *decorators], methods)
-                names = {n for node in reached for n in source.privates(node)}
-                names |= _lacking_their_use(reached, source)
-                found[kind.name, name] = tuple(sorted(names))
+        shared += kind.decorator_list
+        tests = {name: [node] for name, node in methods.items() if name.startswith("test")}
+        # Its set-up is all that a class shows of the tests that it inherits from another file.
+        for name, own in {"": [], **tests}.items():
+            reached = source.reachable([*own, *shared], methods)
+            names = {n for node in reached for n in source.privates(node)}
+            names |= _lacking_their_use(reached, source)
+            found[kind.name, name] = tuple(sorted(names))
     return Privates(found)
 
 

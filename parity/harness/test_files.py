@@ -6,12 +6,11 @@ import ast
 import dataclasses
 from pathlib import Path
 
-__all__ = ["FILES", "HEADLINE", "MODES", "ROOT", "TestFile", "find_files"]
+__all__ = ["FILES", "HEADLINE", "LEFT_OUT", "MODES", "ON_CORES", "ROOT", "TestFile", "find_files"]
 
 ROOT = "tensorflow_estimator/python/estimator"
 MODES = ("tf2", "v1")
 
-# Without the tests of canned estimators, except those of heads, and of Keras conversion.
 FILES = (
     "estimator_test.py",
     "model_fn_test.py",
@@ -30,14 +29,34 @@ FILES = (
     "head/multi_head_test.py",
     "head/multi_label_head_test.py",
     "head/regression_head_test.py",
+    "head/sequential_head_test.py",
     "canned/head_test.py",
     "canned/parsing_utils_test.py",
+    "canned/baseline_test.py",
+    "canned/baseline_estimator_test.py",
+    "canned/linear_test.py",
+    "canned/linear_estimator_test.py",
+    "canned/linear_model_test.py",
+    "canned/linear_optimizer/python/sdca_test.py",
+    "canned/dnn_estimator_test.py",
+    "canned/dnn_linear_combined_test.py",
+    "canned/dnn_linear_combined_estimator_test.py",
+    "canned/canned_estimator_ds_integration_test.py",
+    "canned/kmeans_test.py",
+    "canned/rnn_test.py",
+    "canned/optimizers_test.py",
+    "canned/saved_model_estimator_test.py",
+    "keras_test.py",
+    "keras_premade_model_test.py",
+    "keras_distribute_strategy_test.py",
     "inputs/numpy_io_test.py",
     "inputs/pandas_io_test.py",
     "inputs/queues/feeding_functions_test.py",
     "inputs/queues/feeding_queue_runner_test.py",
     "gc_test.py",
     "util_test.py",
+    "estimator_export_test.py",
+    "tools/checkpoint_converter_test.py",
     "object_checkpointing_test.py",
     "distribute_strategy_estimator_integration_test.py",
     "distribute_strategy_estimator_training_test.py",
@@ -48,9 +67,21 @@ FILES = (
     "tpu/tpu_estimator_input_v2_test.py",
     "tpu/tpu_estimator_signals_test.py",
     "tpu/tpu_estimator_export_test.py",
+    "tpu/tpu_estimator_embedding_test.py",
+    "tpu/tpu_estimator_gradients_test.py",
+    "tpu/tpu_estimator_model_parallelism_test.py",
+    "tpu/tpu_enqueue_sequence_test.py",
     "tpu/autotuning_iterations_per_loop_test.py",
     "tpu/error_handling_test.py",
 )
+
+# Files that are not run, or folders of them, with the reason.
+LEFT_OUT = {
+    "canned/linear_optimizer/python/utils/": "tests of the private classes of SDCA's state; "
+    "`sdca_test.py` trains with them",
+    "canned/timeseries/": "time series have no public name in tf.estimator: they were "
+    "tf.contrib.timeseries",
+}
 
 # The tests of the features that most programs use.
 HEADLINE = (
@@ -67,7 +98,7 @@ HEADLINE = (
 )
 
 # Written for a machine with TPU cores, which they request with an empty master.
-ON_CORES = frozenset(f for f in FILES if f.startswith("tpu/tpu_estimator_"))
+ON_CORES = frozenset(f for f in FILES if f.startswith(("tpu/tpu_estimator_", "tpu/tpu_enqueue_")))
 
 
 @dataclasses.dataclass(frozen=True)

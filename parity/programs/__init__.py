@@ -1,8 +1,8 @@
 """Programs in the style of TF1, each one file that does not import this library.
 
 A program uses ``import tensorflow.compat.v1 as tf`` and ``tf.estimator``. Under TensorFlow 2.15
-that is the original; here ``estimator_bridge.install()`` has been called before the program is
-imported (``parity/environment.py``). A program has
+and 1.15 that is the original; here ``estimator_bridge.install()`` has been called before the
+program is imported (``parity/environment.py``). A program has
 
 - ``make_estimator(model_dir, **settings)``: its Estimator or TPUEstimator; the settings are
   arguments of ``RunConfig``;
@@ -19,7 +19,7 @@ read and a write of a variable, the program says the order.
 
 from __future__ import annotations
 
-__all__ = ["PROGRAMS", "RANDOM"]
+__all__ = ["CONTRIB", "EVERY", "NOT_IN_1X", "PROGRAMS", "RANDOM"]
 
 PROGRAMS = (
     "mlp",
@@ -39,6 +39,13 @@ PROGRAMS = (
     "accumulation",
     "feature_columns",
 )
+
+# They use tf.contrib: the original is TensorFlow 1.15.5.
+CONTRIB = ("contrib_image", "contrib_text")
+EVERY = PROGRAMS + CONTRIB
+
+# They use names that TensorFlow 1.15.5 does not have.
+NOT_IN_1X = frozenset({"keras_model"})  # tf.keras.optimizers.legacy
 
 # Their training steps draw random numbers. The original began its random streams anew when a run
 # was resumed; here they continue. So these are compared with an uninterrupted run.

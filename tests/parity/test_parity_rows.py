@@ -7,7 +7,15 @@ import pytest
 
 from parity import report
 from parity.record import Record, load, save
-from parity.rows import CONTINUED, FACTS, NUMBERS, compare, compare_continued
+from parity.rows import (
+    CONTINUED,
+    FACTS,
+    NUMBERS,
+    REPEATED,
+    compare,
+    compare_continued,
+    compare_repeated,
+)
 
 KINDS = (
     "losses",
@@ -108,6 +116,23 @@ def test_a_checkpoint_of_the_other_side():
     assert [row.measure for row in rows] == [m for m in CONTINUED if m.startswith("here")]
     (row,) = compare_continued("original", a_record(), a_record(), only_values=True)
     assert row.measure == "original: evaluation"
+
+
+def test_runs_of_the_original_that_give_other_numbers_are_counted():
+    """Its record has nothing of this side's loop, and a race is no failure."""
+    first = a_record(losses={"x": np.array([1.0, 2.0], np.float32)})
+    del first.arrays["looped/x"]
+    other = Record(dict(first.facts), {**first.arrays, "weights/x": np.array([1.0, 3.0], "f")})
+    row = compare_repeated([first, other, first], first)
+    assert (row.measure, row.difference, row.tolerance) == (REPEATED, 1.0, 3.0)
+    assert row.holds and row.worst == "x[1]: got 3.0, wanted 2.0"
+
+
+def test_the_report_on_tensorflow_1_shows_races():
+    rows = {"mlp": [*compare(a_record(), a_record()), compare_repeated([a_record()], a_record())]}
+    text = report.text_1x(rows, "1.15.5", "2.21.0")
+    assert "| mlp | 0 of 1 |" in text.partition("## Races")[2]
+    assert "| mlp | 0 | 0 | 0 |" in text.partition("## Names")[0]
 
 
 def test_the_report_shows_what_is_too_far_apart():

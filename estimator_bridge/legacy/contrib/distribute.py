@@ -87,7 +87,7 @@ def _gpus(count: int) -> list[str]:
 
 
 def CollectiveAllReduceStrategy(
-    num_gpus_per_worker: int | None = None, communication: Any = None
+    num_gpus_per_worker: int | None = 0, communication: Any = None
 ) -> tf.distribute.Strategy:
     """Makes a strategy with a replica on each GPU of TF_CONFIG's workers, in lockstep.
 

@@ -51,6 +51,7 @@ DIFFERENT = {
         metrics.confusion_matrix
         rnn.GRUBlockCell: size
         rnn.LSTMBlockCell: peephole
+        data.dense_to_sparse_batch
         seq2seq.gather_tree
     """,
     "a gradient of zero, where the original's branch has none": """
@@ -59,6 +60,7 @@ DIFFERENT = {
         crf.crf_sequence_score: one step
     """,
     "the static shape is known here": """
+        data.sliding_window_batch
         seq2seq.ScheduledOutputTrainingHelper
         seq2seq.ScheduledOutputTrainingHelper: always
     """,
@@ -78,6 +80,9 @@ DIFFERENT = {
     "accepted here": """
         framework.with_shape: any size
     """,
+    "a topology has today's four dimensions": """
+        tpu.device_assignment
+    """,
     "refused here": """
         rnn.CoupledInputForgetGateLSTMCell: flat
     """,
@@ -91,48 +96,18 @@ DIFFERENT = {
 
 # By reason: names without a case.
 WITHOUT_A_CASE = {
-    "the functions of tf.data, under the names of contrib": """
-        data.Counter data.CsvDataset data.Dataset data.FixedLengthRecordDataset data.Iterator
-        data.Optional data.RandomDataset data.Reducer data.SqlDataset data.TFRecordDataset
-        data.TFRecordWriter data.TextLineDataset data.bucket_by_sequence_length
-        data.choose_from_datasets data.copy_to_device data.dense_to_sparse_batch
-        data.enumerate_dataset data.get_next_as_optional data.get_single_element
-        data.group_by_reducer data.group_by_window data.ignore_errors
-        data.make_batched_features_dataset data.make_csv_dataset data.make_saveable_from_iterator
-        data.map_and_batch data.parallel_interleave data.parse_example_dataset
-        data.prefetch_to_device data.rejection_resample data.sample_from_datasets data.scan
-        data.shuffle_and_repeat data.unbatch data.unique
-    """,
-    "not recorded yet: tests/contrib/test_contrib_data.py has their elements": """
-        data.assert_element_shape data.batch_and_drop_remainder
-        data.padded_batch_and_drop_remainder data.read_batch_features data.reduce_dataset
-        data.sliding_window_batch data.sloppy_interleave
-    """,
-    "not recorded yet: they need eager execution, which a case's graph does not have": """
-        eager.Iterator eager.gradients_function eager.implicit_gradients
-        eager.implicit_value_and_gradients eager.list_devices eager.num_gpus
-        eager.value_and_gradients_function
-    """,
     "not in the namespace of 1.15.5: from other releases of TensorFlow 1": """
-        framework.arg_scope_func_key gan.GANLoss gan.GANModel gan.GANTrainOps gan.gan_loss
-        gan.gan_model gan.gan_train_ops layers.poincare_normalize layers.pool
+        data.Dataset data.FixedLengthRecordDataset data.Iterator data.TFRecordDataset
+        data.TextLineDataset framework.arg_scope_func_key gan.GANLoss gan.GANModel gan.GANTrainOps
+        gan.gan_loss gan.gan_model gan.gan_train_ops layers.poincare_normalize layers.pool
         layers.scale_gradient layers.summarize_biases layers.summarize_variables
-        layers.summarize_weights
+        layers.summarize_weights predictor.Predictor tpu.ExportSavedModelApiVersion
+    """,
+    "1.15.5 needs a TPU for them: tests/legacy/contrib runs them on emulated cores": """
+        distribute.TPUStrategy tpu.TPUInMemoryEvalHook tpu.export_estimator_savedmodel
+        tpu.keras_to_tpu_model
     """,
     "not recorded yet": """
-        lookup.string_to_index_table_from_file util.ops_used_by_graph_def
-    """,
-    "for estimators, TPUs and strategies: the programs of parity/ and tests/legacy/contrib": """
-        cluster_resolver.TPUClusterResolver distribute.AllReduceCrossDeviceOps
-        distribute.AllReduceCrossTowerOps distribute.CollectiveAllReduceStrategy
-        distribute.DistributeConfig distribute.MirroredStrategy distribute.TPUStrategy
-        distribute.get_cross_replica_context estimator.TowerOptimizer
-        estimator.clip_gradients_by_norm estimator.export_all_saved_models
-        estimator.export_saved_model_for_mode estimator.forward_features
-        estimator.replicate_model_fn learn.ModeKeys learn.RunConfig
-        learn.monitors.replace_monitors_with_hooks predictor.Predictor predictor.from_estimator
-        predictor.from_saved_model tpu.ExportSavedModelApiVersion tpu.TPUInMemoryEvalHook
-        tpu.device_assignment
-        tpu.export_estimator_savedmodel tpu.keras_to_tpu_model
+        learn.RunConfig learn.monitors.replace_monitors_with_hooks
     """,
 }

@@ -27,6 +27,7 @@ _BOOKKEEPING = (
     "savers",
     "resources",
     "queue_runners",
+    "replicate_model_fn_graph_states",
 )
 _RANDOM = {
     "RandomUniform": lambda random, shape: random.uniform(0.001, 0.999, shape),

@@ -18,6 +18,9 @@ from goldens.contrib.observe import Case, observe, signature
 __all__ = ["TABLES", "cases_of", "run"]
 
 TABLES = (
+    "data",
+    "eager",
+    "estimators",
     "framework",
     "layers",
     "layers_columns",

@@ -1,5 +1,8 @@
 """tf.contrib: conditional random fields, CUDA's layers, tables, tensor utilities."""
 
+import os
+import tempfile
+
 import numpy as np
 import tensorflow as tf
 from goldens.contrib.cases.inputs import array, classes, x
@@ -37,6 +40,19 @@ def stacked(name, layers=1, direction="unidirectional"):
 
 def compatible(name):
     return lambda: tf.nn.dynamic_rnn(getattr(cudnn, name)(5), x(2, 3, 4), dtype=tf.float32)
+
+
+def words_file():
+    path = os.path.join(tempfile.mkdtemp(), "words")
+    with open(path, "w") as file:
+        file.write("\n".join(WORDS))
+    return path
+
+
+def operations():
+    with tf.Graph().as_default() as graph:
+        tf.square(tf.constant(2.0)) + tf.placeholder(tf.float32)
+    return sorted(tf.contrib.util.ops_used_by_graph_def(graph.as_graph_def()))
 
 
 def table(make, *keys):
@@ -122,5 +138,12 @@ CASES = {
     "lookup.string_to_index_table_from_tensor": table(
         lambda: lookup.string_to_index_table_from_tensor(tf.constant(WORDS)), "two", "x"
     ),
+    "lookup.string_to_index_table_from_file": table(
+        lambda: lookup.string_to_index_table_from_file(words_file(), num_oov_buckets=2), "two", "x"
+    ),
+    "lookup.string_to_index_table_from_file: default": table(
+        lambda: lookup.string_to_index_table_from_file(words_file(), default_value=7), "two", "x"
+    ),
     "util.constant_value": lambda: tf.contrib.util.constant_value(tf.constant([1, 2])),
+    "util.ops_used_by_graph_def": operations,
 }
