@@ -26,7 +26,7 @@ from parity import record, report
 from parity.programs import CONTRIB, EVERY, NOT_IN_1X, RANDOM
 from parity.rows import Row, compare, compare_continued, compare_repeated
 
-__all__ = ["GOLDENS", "main", "run_side"]
+__all__ = ["GOLDENS", "main", "programs_of", "run_side"]
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDENS = ROOT / "parity" / "goldens"
@@ -161,8 +161,12 @@ def _version(python: str) -> str:
     return done.stdout.split()[-1]
 
 
-def _programs(wanted: list[str], version: str) -> list[str]:
+def programs_of(wanted: list[str], version: str) -> list[str]:
     """Returns the programs that an original can run.
+
+    Args:
+      wanted: the programs that are asked for; if empty, all that it can run.
+      version: the original's TensorFlow.
 
     Raises:
       SystemExit: one of the wanted programs is not among them.
@@ -197,7 +201,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _against(options: argparse.Namespace, work: Path) -> dict[str, list[Row]]:
     """Runs both sides, and keeps what the options ask for."""
     python, version = options.original, _version(options.original)
-    names = _programs(options.programs, version)
+    names = programs_of(options.programs, version)
     off: dict[str, list[Row]] = {}
     if version.startswith("1."):
         rows = _live(names, python, work, *_OPTIONS_1X)

@@ -147,7 +147,7 @@ PUBLIC: dict[str, dict[str, str]] = {
         **_here(("TPUEstimator", "TPUEstimatorSpec"), "tpu"),
         "EmbeddingConfigSpec": f"{_FACE}.tpu.experimental.EmbeddingConfigSpec",
         **{
-            f"{name}Parameters": f"tensorflow.compat.v1.tpu.experimental.{name}Parameters"
+            f"{name}Parameters": f"{_FACE}.tpu_embedding_parameters.{name}Parameters"
             for name in ("Adagrad", "Adam", "StochasticGradientDescent")
         },
     },

@@ -25,6 +25,21 @@ def test_what_cannot_be_done_is_refused_at_once(arguments, said, capsys):
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("version", "program"), [("1.15.5", "keras_model"), ("2.15.1", "contrib_text")]
+)
+def test_a_program_that_the_original_cannot_run_is_refused(version, program):
+    with pytest.raises(SystemExit, match=f"does not have the names that {program} uses"):
+        compare.programs_of([program, "mlp"], version)
+    runs = compare.programs_of([], version)
+    assert program not in runs and {"mlp", "gan"} <= set(runs)
+
+
+def test_an_original_without_tensorflow_is_refused(tmp_path):
+    with pytest.raises(SystemExit, match="cannot be started"):
+        compare.main(["--original", str(tmp_path / "python")])
+
+
 def test_a_run_of_an_unknown_program_is_refused(tmp_path, capsys):
     with pytest.raises(SystemExit):
         run.main(["--out", str(tmp_path), "mlp", "nothing"])
