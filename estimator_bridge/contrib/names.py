@@ -204,15 +204,20 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "metrics": {
         "metrics.collecting": """
-            accuracy aggregate_metric_map aggregate_metrics cohen_kappa count streaming_concat
+            accuracy aggregate_metric_map aggregate_metrics count
         """,
+        "metrics.concatenation": "streaming_concat",
         "metrics.correlation": "streaming_covariance streaming_pearson_correlation",
         "metrics.equal_thresholds": "precision_recall_at_equal_thresholds",
+        "metrics.exact_auc": "auc_with_confidence_intervals streaming_dynamic_auc",
+        "metrics.histogram_auc": "auc_using_histogram",
+        "metrics.kappa": "cohen_kappa",
         "metrics.operating_points": """
             f1_score precision_at_recall recall_at_precision streaming_curve_points
         """,
         "metrics.ranking": """
-            sparse_recall_at_top_k streaming_recall_at_k streaming_sparse_precision_at_top_k
+            sparse_recall_at_top_k streaming_recall_at_k
+            streaming_sparse_average_precision_at_top_k streaming_sparse_precision_at_top_k
         """,
         "metrics.false_rates": """
             streaming_false_negative_rate streaming_false_negative_rate_at_thresholds
@@ -243,6 +248,7 @@ NAMES: dict[str, dict[str, str]] = {
         "opt.moving_averages": "MovingAverageOptimizer",
         "opt.external": "ExternalOptimizerInterface ScipyOptimizerInterface",
         "opt.lars": "LARSOptimizer",
+        "opt.shampoo": "ShampooOptimizer",
         "opt.sign_optimizers": "AddSignOptimizer PowerSignOptimizer",
         "opt.weight_decay": """
             AdamWOptimizer DecoupledWeightDecayExtension MomentumWOptimizer

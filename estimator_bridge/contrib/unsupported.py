@@ -143,14 +143,6 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
     "losses.metric_learning": {
         "is not supported. Use triplet_semihard_loss or npairs_loss.": "cluster_loss",
     },
-    "metrics": {
-        "is not supported. Use tf.metrics.auc(labels, predictions, num_thresholds=...).": """
-            auc_using_histogram auc_with_confidence_intervals streaming_dynamic_auc
-        """,
-        "is not supported. Use tf.metrics.average_precision_at_k, of scores.": (
-            "streaming_sparse_average_precision_at_top_k"
-        ),
-    },
     "opt": {
         _ASYNC: """
             AGNCustomGetter AGNOptimizer DelayCompensatedGradientDescentOptimizer
@@ -158,7 +150,7 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
             ModelAverageCustomGetter ModelAverageOptimizer
         """,
         "is not supported. Use LARSOptimizer, or tf.train.AdagradOptimizer.": """
-            GGTOptimizer ShampooOptimizer ShampooWOptimizer
+            GGTOptimizer ShampooWOptimizer
         """,
     },
     "rnn": {

@@ -84,6 +84,15 @@ def _confusion_matrix() -> None:
         check(session.run(updates) == {"tp": [1.0], "fp": [1.0]}, "counts are others")
 
 
+@probe("average_precision_at_top_k")
+def _average_precision() -> None:
+    with new_graph(), v1.Session() as session:
+        best, right = tf.constant([[1, 2]], tf.int64), tf.constant([[2, 3]], tf.int64)
+        _, update = private.average_precision_at_top_k(right, best)
+        session.run(v1.local_variables_initializer())
+        check(session.run(update) == 0.25, "the average precision is another")
+
+
 @probe("contrib_summary", "contrib_should_record_summaries")
 def _summary() -> None:
     with new_graph(), v1.Session() as session, tempfile.TemporaryDirectory() as folder:
