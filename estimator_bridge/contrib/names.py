@@ -271,10 +271,12 @@ NAMES: dict[str, dict[str, str]] = {
             FusedRNNCell FusedRNNCellAdaptor LSTMBlockFusedCell LSTMBlockWrapper
             TimeReversedFusedRNN
         """,
+        "rnn.grid_lstm": "BidirectionalGridLSTMCell GridLSTMCell",
         "rnn.lstm_variants": """
             CoupledInputForgetGateLSTMCell GLSTMCell IntersectionRNNCell PhasedLSTMCell
         """,
         "rnn.independent_units": "IndRNNCell IndyGRUCell IndyLSTMCell SRUCell",
+        "rnn.time_frequency_lstm": "TimeFreqLSTMCell",
         "rnn.wrappers": """
             AttentionCellWrapper EmbeddingWrapper HighwayWrapper InputProjectionWrapper
             OutputProjectionWrapper

@@ -25,11 +25,6 @@ _OPAQUE = (
     "is not needed: the layers of tf.contrib.cudnn_rnn store their weights in the format of "
     "checkpoints. Leave it out."
 )
-_RARE_CELL = (
-    "is not supported. Use another cell of tf.contrib.rnn or tf.nn.rnn_cell (LSTMBlockCell, "
-    "LayerNormBasicLSTMCell, GRUCell), or copy the cell's class into the program: its base class "
-    "RNNCell is available."
-)
 _REMAP = (
     "is not supported. Use tf.estimator.WarmStartSettings with a VocabInfo, which maps rows by "
     "their vocabularies."
@@ -154,7 +149,6 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         """,
     },
     "rnn": {
-        _RARE_CELL: "BidirectionalGridLSTMCell GridLSTMCell TimeFreqLSTMCell",
         "is not supported. Use the cell without it; tf.config.optimizer.set_jit(True) lets XLA "
         "compile the step.": "CompiledWrapper",
     },

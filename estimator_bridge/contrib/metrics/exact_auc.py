@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from estimator_bridge.contrib.metrics.concatenation import streaming_concat
-from estimator_bridge.contrib.metrics.state import Metric, result
+from estimator_bridge.contrib.metrics.state import Metric, aligned, result
 
 __all__ = ["AucData", "auc_with_confidence_intervals", "streaming_dynamic_auc"]
 
@@ -56,7 +56,7 @@ def streaming_dynamic_auc(
     area = _roc_area if curve == "ROC" else _pr_area
     with _v1.variable_scope(name, "dynamic_auc"):
         seen, update = _all_seen(labels, predictions, weights, tf.float64)
-        value = _or_zeros(seen, lambda: [area(*_cumulated(*seen))])[0]
+        (value,) = _or_zeros(seen, lambda: [area(*_cumulated(*seen))])
     return result(value, update, metrics_collections, updates_collections)
 
 
@@ -122,13 +122,13 @@ def _all_seen(
     labels = tf.cast(labels, tf.int64)
     predictions = tf.cast(predictions, tf.float64)
     predictions.shape.assert_is_compatible_with(labels.shape)
+    has_weights = weights is not None or weight_type == tf.float32
+    weights = aligned(predictions, labels, 1.0 if weights is None else weights)[2]
     with tf.control_dependencies(_checks(labels)):
         labels = tf.reshape(labels, [-1])
     flat = [("concat_preds", tf.reshape(predictions, [-1])), ("concat_labels", labels)]
-    if weights is not None or weight_type == tf.float32:
-        weights = tf.cast(1 if weights is None else weights, weight_type)
-        weights = tf.reshape(weights * tf.ones_like(predictions, weight_type), [-1])
-        flat.append(("concat_weights", weights))
+    if has_weights:
+        flat.append(("concat_weights", tf.reshape(tf.cast(weights, weight_type), [-1])))
     kept = [streaming_concat(values, name=part) for part, values in flat]
     values = [value for value, _ in kept]
     if len(values) < 3:
@@ -156,7 +156,8 @@ def _or_zeros(
     """Returns results; zeros if not both classes, or not enough examples, have been seen."""
     labels, _, weights = seen
     is_defined = tf.logical_and(_has_both_classes(labels, weights), enough)
-    return _v1.cond(is_defined, compute, lambda: [tf.zeros([], dtype)] * count)
+    zeros = [tf.zeros([], dtype)] * count
+    return tf.nest.flatten(_v1.cond(is_defined, compute, lambda: zeros))
 
 
 def _cumulated(labels: Any, predictions: Any, weights: Any) -> tuple[tf.Tensor, tf.Tensor]:

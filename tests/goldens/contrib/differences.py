@@ -67,19 +67,12 @@ DIFFERENT = {
     """,
     "counts are in variables of other names": """
         training.weighted_resample
-        metrics.cohen_kappa
-        metrics.cohen_kappa: weights
-        metrics.streaming_concat
-        metrics.streaming_concat: axis
     """,
     "the error is raised when the graph is built, not when it runs": """
         framework.smart_case: two
     """,
     "accepted here": """
         framework.with_shape: any size
-    """,
-    "refused here": """
-        rnn.CoupledInputForgetGateLSTMCell: flat
     """,
     "the original's state does not fit the next step": """
         rnn.Conv2DLSTMCell: skip
