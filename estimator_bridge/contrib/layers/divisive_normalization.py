@@ -66,8 +66,8 @@ class GDN(v1.layers.Layer):
         shape = tf.TensorShape(input_shape)
         if shape.rank not in (None, 3, 4, 5):
             raise ValueError(
-                f"GDN expects inputs of three to five dimensions [batch, *positions, channels], got "
-                f"the shape {shape}."
+                "GDN expects inputs of three to five dimensions [batch, *positions, channels], "
+                f"got the shape {shape}."
             )
         channels = None if shape.rank is None else shape.as_list()[self._axis]
         if channels is None:

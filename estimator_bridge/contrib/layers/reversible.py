@@ -5,8 +5,7 @@ Gomez, Ren, Urtasun, Grosse, "The Reversible Residual Network" (2017).
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -92,12 +91,12 @@ class RevBlock:
         ]
         self._side_inputs = sides[0] + sides[1]
         self._is_efficient, self._name = use_efficient_backprop, name
-        self._scope: Any = None
+        self._variables: dict[tuple[int, str], list[Any]] = {}
 
     def forward(self, x1: Any, x2: Any) -> tuple[Any, Any]:
         """Returns the outputs of inputs."""
         x1, x2 = tf.convert_to_tensor(x1), tf.convert_to_tensor(x2)
-        with self._open() as scope:
+        with v1.variable_scope(None, self._name, use_resource=True):
             y1, y2 = x1, x2
             for number in range(len(self._layers)):
                 y1 += self._call(number, "f", y2)
@@ -108,7 +107,7 @@ class RevBlock:
             variables = used_variables([y1, y2], inputs)
 
             def gradient(gradients: list[Any]) -> list[Any]:
-                return self._gradient([y1, y2], gradients, variables, scope)
+                return self._gradient([y1, y2], gradients, variables)
 
             outputs = with_own_gradient([y1, y2], [*inputs, *variables], gradient)
         return outputs[0], outputs[1]
@@ -116,29 +115,33 @@ class RevBlock:
     def backward(self, y1: Any, y2: Any) -> tuple[Any, Any]:
         """Returns the inputs of outputs."""
         x1, x2 = tf.convert_to_tensor(y1), tf.convert_to_tensor(y2)
-        with self._open():
+        with v1.variable_scope(None, self._name, use_resource=True):
             for number in reversed(range(len(self._layers))):
                 x2 -= self._call(number, "g", x1)
                 x1 -= self._call(number, "f", x2)
         return x1, x2
 
-    @contextlib.contextmanager
-    def _open(self) -> Iterator[Any]:
-        """Enters the block's scope: a new one at first, and the same one later."""
-        if self._scope is None:
-            opened = v1.variable_scope(None, self._name, use_resource=True)
-        else:
-            opened = v1.variable_scope(self._scope, reuse=True)
-        with opened as scope:
-            self._scope = self._scope or scope
-            yield scope
-
     def _call(self, number: int, name: str, x: Any) -> Any:
-        with v1.variable_scope(f"revlayer_{number}/{name}"):
+        """Calls a layer's function: at first with its variables, and later with the same ones.
+
+        Later calls get them in the order of the first one. To enter its scope once more would
+        count as another scope of that name, and change the names of variables made later.
+        """
+        first = (number, name) not in self._variables
+        known = iter(self._variables.setdefault((number, name), []))
+
+        def get(getter: Callable[..., Any], variable: str, **kwargs: Any) -> Any:
+            if not first:
+                return next(known)
+            made = getter(variable, **kwargs)
+            self._variables[number, name].append(made)
+            return made
+
+        with v1.variable_scope(f"revlayer_{number}/{name}", custom_getter=get):
             return self._layers[number]["fg".index(name)](x)
 
     def _gradient(
-        self, outputs: list[Any], gradients: list[Any], variables: list[Any], scope: Any
+        self, outputs: list[Any], gradients: list[Any], variables: list[Any]
     ) -> list[Any]:
         """Returns the gradients of the inputs, the side inputs and the variables."""
         sources = [*self._side_inputs, *variables]
@@ -155,7 +158,7 @@ class RevBlock:
 
         y1, y2 = outputs
         d1, d2 = gradients
-        with v1.variable_scope(scope, reuse=True):
+        with v1.variable_scope(None, f"{self._name}_gradient"):
             for number in reversed(range(len(self._layers))):
                 # All of a layer's inputs and gradients before any of the one below it: otherwise
                 # the inputs of all layers could be in memory.
@@ -171,8 +174,8 @@ def _one_a_layer(name: str, functions: Any, layers: int) -> list[Function]:
     found = list(functions) if isinstance(functions, (list, tuple)) else [functions] * layers
     if len(found) != layers:
         raise ValueError(
-            f"{name} is a list of {len(found)} functions, num_layers is {layers}. Give one function "
-            "for all layers, or one for each."
+            f"{name} is a list of {len(found)} functions, num_layers is {layers}. Give one "
+            "function for all layers, or one for each."
         )
     return found
 

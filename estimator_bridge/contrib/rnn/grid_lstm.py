@@ -94,7 +94,7 @@ class GridLSTMCell(RNNCell):
             for slice_ in range(count)
             for part in "cm"
         ]
-        self._state_tuple_type: Any = collections.namedtuple(self._KIND, names)  # noqa: PYI024
+        self._state_tuple_type: Any = collections.namedtuple(self._KIND, names)
 
     @property
     def state_tuple_type(self) -> Any:

@@ -108,9 +108,7 @@ class CoupledInputForgetGateLSTMCell(_Cell):
         output = tf.sigmoid(o) * self._activation(cell)
         if self._num_proj is not None:
             shape = [units, self._num_proj]
-            output = tf.matmul(
-                output, sharded_kernel("W_P", shape, args.dtype, self._shards[1])
-            )
+            output = tf.matmul(output, sharded_kernel("W_P", shape, args.dtype, self._shards[1]))
             if self._proj_clip is not None:
                 output = tf.clip_by_value(output, -self._proj_clip, self._proj_clip)
         new = LSTMStateTuple(cell, output)
