@@ -17,7 +17,20 @@ NAMES: dict[str, dict[str, str]] = {
         "tf": "batch_function=nondifferentiable_batch_function",
     },
     "checkpoint": {
+        "checkpoint.containers": "UniqueNameTracker",
+        "checkpoint.graph_drawing": "dot_graph_from_checkpoint",
+        "checkpoint.numpy_state": "NumpyState",
+        "checkpoint.split_dependencies": "split_dependency",
+        "estimator_bridge.tensorflow_private": """
+            Checkpointable=AutoTrackable CheckpointableBase=Trackable
+            CheckpointableObjectGraph=TrackableObjectGraph
+        """,
+        "estimator_bridge.tensorflow_private:object_checkpoints": """
+            capture_dependencies list_objects object_metadata
+        """,
+        "estimator_bridge.tensorflow_private:trackable_structures": "List Mapping NoDependency",
         "tf.train": "CheckpointManager",
+        "tf.train.experimental": "PythonStateWrapper=PythonState",
     },
     "crf": {
         "crf.decoding": "crf_decode viterbi_decode",
@@ -60,6 +73,14 @@ NAMES: dict[str, dict[str, str]] = {
         """,
         "tf.compat.v1": "enable_eager_execution make_template",
         "tf.compat.v1.train": "Checkpoint",
+    },
+    "feature_column": {
+        "feature_column": "sequence_input_layer",
+        "tf.compat.v1.feature_column": """
+            sequence_categorical_column_with_hash_bucket sequence_categorical_column_with_identity
+            sequence_categorical_column_with_vocabulary_file
+            sequence_categorical_column_with_vocabulary_list sequence_numeric_column
+        """,
     },
     "framework": {
         "arg_scope": """
@@ -141,6 +162,7 @@ NAMES: dict[str, dict[str, str]] = {
             joint_weighted_sum_from_feature_columns weighted_sum_from_feature_columns
         """,
         "layers.column_hashes": "SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY",
+        "layers.divisive_normalization": "GDN gdn",
         "layers.embedding": """
             bow_encoder embed_sequence embedding_lookup_unique safe_embedding_lookup_sparse
         """,
@@ -161,6 +183,8 @@ NAMES: dict[str, dict[str, str]] = {
         "layers.regularizers": """
             apply_regularization l1_l2_regularizer l1_regularizer l2_regularizer sum_regularizer
         """,
+        "layers.recompute": "recompute_grad",
+        "layers.reversible": "RevBlock rev_block",
         "layers.reshaping": """
             dense_to_sparse flatten images_to_sequence one_hot_encoding sequence_to_images
         """,
@@ -168,6 +192,7 @@ NAMES: dict[str, dict[str, str]] = {
             summarize_activation summarize_activations summarize_biases summarize_collection
             summarize_tensor summarize_tensors summarize_variables summarize_weights
         """,
+        "layers.target_columns": "multi_class_target regression_target",
         "layers.transposed_convolutions": """
             conv2d_transpose conv3d_transpose convolution2d_transpose convolution3d_transpose
         """,
@@ -204,15 +229,20 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "metrics": {
         "metrics.collecting": """
-            accuracy aggregate_metric_map aggregate_metrics cohen_kappa count streaming_concat
+            accuracy aggregate_metric_map aggregate_metrics count
         """,
+        "metrics.concatenation": "streaming_concat",
         "metrics.correlation": "streaming_covariance streaming_pearson_correlation",
         "metrics.equal_thresholds": "precision_recall_at_equal_thresholds",
+        "metrics.exact_auc": "auc_with_confidence_intervals streaming_dynamic_auc",
+        "metrics.histogram_auc": "auc_using_histogram",
+        "metrics.kappa": "cohen_kappa",
         "metrics.operating_points": """
             f1_score precision_at_recall recall_at_precision streaming_curve_points
         """,
         "metrics.ranking": """
-            sparse_recall_at_top_k streaming_recall_at_k streaming_sparse_precision_at_top_k
+            sparse_recall_at_top_k streaming_recall_at_k
+            streaming_sparse_average_precision_at_top_k streaming_sparse_precision_at_top_k
         """,
         "metrics.false_rates": """
             streaming_false_negative_rate streaming_false_negative_rate_at_thresholds
@@ -243,6 +273,7 @@ NAMES: dict[str, dict[str, str]] = {
         "opt.moving_averages": "MovingAverageOptimizer",
         "opt.external": "ExternalOptimizerInterface ScipyOptimizerInterface",
         "opt.lars": "LARSOptimizer",
+        "opt.shampoo": "ShampooOptimizer",
         "opt.sign_optimizers": "AddSignOptimizer PowerSignOptimizer",
         "opt.weight_decay": """
             AdamWOptimizer DecoupledWeightDecayExtension MomentumWOptimizer
@@ -260,15 +291,18 @@ NAMES: dict[str, dict[str, str]] = {
         """,
         "rnn.block_cells": "GRUBlockCell GRUBlockCellV2 LSTMBlockCell",
         "rnn.cells": "LayerNormBasicLSTMCell NASCell UGRNNCell",
+        "rnn.compiled": "CompiledWrapper",
         "rnn.conv_lstm": "Conv1DLSTMCell Conv2DLSTMCell Conv3DLSTMCell ConvLSTMCell",
         "rnn.fused": """
             FusedRNNCell FusedRNNCellAdaptor LSTMBlockFusedCell LSTMBlockWrapper
             TimeReversedFusedRNN
         """,
+        "rnn.grid_lstm": "BidirectionalGridLSTMCell GridLSTMCell",
         "rnn.lstm_variants": """
             CoupledInputForgetGateLSTMCell GLSTMCell IntersectionRNNCell PhasedLSTMCell
         """,
         "rnn.independent_units": "IndRNNCell IndyGRUCell IndyLSTMCell SRUCell",
+        "rnn.time_frequency_lstm": "TimeFreqLSTMCell",
         "rnn.wrappers": """
             AttentionCellWrapper EmbeddingWrapper HighwayWrapper InputProjectionWrapper
             OutputProjectionWrapper

@@ -11,7 +11,6 @@ _ASYNC = (
     "is not supported: it serves workers that update variables of shared servers independently. "
     "Use a plain optimizer with tf.distribute.MultiWorkerMirroredStrategy()."
 )
-_GDN = "is not supported. The package tensorflow-compression has it (tfc.layers.GDN)."
 _LEGACY_DECODERS = (
     "was removed in TensorFlow 1.2. Use tf.contrib.seq2seq.BasicDecoder, a Helper and "
     "dynamic_decode."
@@ -24,11 +23,6 @@ _LOOP = (
 _OPAQUE = (
     "is not needed: the layers of tf.contrib.cudnn_rnn store their weights in the format of "
     "checkpoints. Leave it out."
-)
-_RARE_CELL = (
-    "is not supported. Use another cell of tf.contrib.rnn or tf.nn.rnn_cell (LSTMBlockCell, "
-    "LayerNormBasicLSTMCell, GRUCell), or copy the cell's class into the program: its base class "
-    "RNNCell is available."
 )
 _REMAP = (
     "is not supported. Use tf.estimator.WarmStartSettings with a VocabInfo, which maps rows by "
@@ -50,10 +44,6 @@ _TARGET = (
     "is not supported, as part of tf.contrib.learn. Write the loss in model_fn, with "
     "tf.compat.v1.losses."
 )
-_TRACKED = (
-    "is not supported. Assign lists, dicts and variables to attributes of a tf.Module, and save "
-    "that with tf.train.Checkpoint."
-)
 
 
 def _of_tf_slim(*names: str, advice: str) -> dict[str, str]:
@@ -62,15 +52,6 @@ def _of_tf_slim(*names: str, advice: str) -> dict[str, str]:
 
 # By namespace: the advice, and the names that it applies to.
 UNSUPPORTED: dict[str, dict[str, str]] = {
-    "checkpoint": {
-        _TRACKED: """
-            Checkpointable CheckpointableBase List Mapping NoDependency NumpyState
-            PythonStateWrapper UniqueNameTracker capture_dependencies split_dependency
-        """,
-        "is not supported. Use tf.train.list_variables(checkpoint).": """
-            CheckpointableObjectGraph dot_graph_from_checkpoint list_objects object_metadata
-        """,
-    },
     "crf": {
         "is not supported. Use crf_log_norm, which runs the recursion.": "CrfForwardRnnCell",
         "is not supported. Use crf_decode, which runs the recursion.": """
@@ -122,18 +103,10 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
     },
     "layers": {
         "is not supported. Use tf.feature_column.": "DataFrameColumn",
-        _GDN: "GDN gdn",
-        _TARGET: "ProblemType binary_svm_target multi_class_target regression_target",
+        _TARGET: "ProblemType binary_svm_target",
         "is not supported. Use tf.raw_ops.Bucketize(input=values, boundaries=[...]).": "bucketize",
         "is not supported. Use tf.compat.v1.nn.embedding_lookup_sparse, with the same arguments.": (
             "embedding_lookup_sparse_with_distributed_aggregation"
-        ),
-        "is not supported. Use tf.recompute_grad(function).": "recompute_grad",
-        **_of_tf_slim(
-            "RevBlock",
-            "rev_block",
-            advice="is not supported. The package tf-slim has it (pip install tf-slim; "
-            "tf_slim.layers.{}).",
         ),
         _SCATTERED: "scattered_embedding_lookup scattered_embedding_lookup_sparse",
         "is not supported. Use tf.sparse.cross_hashed(inputs, num_buckets).": (
@@ -143,14 +116,6 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
     "losses.metric_learning": {
         "is not supported. Use triplet_semihard_loss or npairs_loss.": "cluster_loss",
     },
-    "metrics": {
-        "is not supported. Use tf.metrics.auc(labels, predictions, num_thresholds=...).": """
-            auc_using_histogram auc_with_confidence_intervals streaming_dynamic_auc
-        """,
-        "is not supported. Use tf.metrics.average_precision_at_k, of scores.": (
-            "streaming_sparse_average_precision_at_top_k"
-        ),
-    },
     "opt": {
         _ASYNC: """
             AGNCustomGetter AGNOptimizer DelayCompensatedGradientDescentOptimizer
@@ -158,13 +123,8 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
             ModelAverageCustomGetter ModelAverageOptimizer
         """,
         "is not supported. Use LARSOptimizer, or tf.train.AdagradOptimizer.": """
-            GGTOptimizer ShampooOptimizer ShampooWOptimizer
+            GGTOptimizer ShampooWOptimizer
         """,
-    },
-    "rnn": {
-        _RARE_CELL: "BidirectionalGridLSTMCell GridLSTMCell TimeFreqLSTMCell",
-        "is not supported. Use the cell without it; tf.config.optimizer.set_jit(True) lets XLA "
-        "compile the step.": "CompiledWrapper",
     },
     "seq2seq": {
         _LEGACY_DECODERS: """

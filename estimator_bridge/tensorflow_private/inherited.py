@@ -26,6 +26,11 @@ INHERITED = {
     "tensorflow.python.feature_column.feature_column_v2:VocabularyFileCategoricalColumn": (
         "_transform_input_tensor"
     ),
+    # Objects that say themselves what a checkpoint has of them.
+    "tensorflow.python.trackable.base:Trackable": """
+        _lookup_dependency _restore_from_tensors _serialize_to_tensors _trackable_children
+    """,
+    "tensorflow.python.trackable.data_structures:TrackableDataStructure": "_track_value _values",
     # A Keras model that trains on a TPU's cores.
     "tf_keras.src.engine.training_v1:Model": """
         _feed_inputs _feed_sample_weights _feed_targets

@@ -67,6 +67,11 @@ from tensorflow.python.ops.metrics_impl import (
     _confusion_matrix_at_thresholds as confusion_matrix_at_thresholds,
 )
 
+# The average precision of classes that are already ranked; the public metric ranks scores.
+from tensorflow.python.ops.metrics_impl import (
+    _streaming_sparse_average_precision_at_top_k as average_precision_at_top_k,
+)
+
 # TF1 programs test a variable's truth value to see whether it exists; TF2 variables raise there. A
 # TF1 graph runs its own initializers, so its variables must start uninitialized.
 from tensorflow.python.ops.resource_variable_ops import (
@@ -114,6 +119,7 @@ __all__ = [
     "TPUInfeedQueue",
     "UninitializedVariable",
     "XLAControlFlowContext",
+    "average_precision_at_top_k",
     "confusion_matrix_at_thresholds",
     "contrib_should_record_summaries",
     "contrib_summary",

@@ -84,6 +84,15 @@ def _confusion_matrix() -> None:
         check(session.run(updates) == {"tp": [1.0], "fp": [1.0]}, "counts are others")
 
 
+@probe("average_precision_at_top_k")
+def _average_precision() -> None:
+    with new_graph(), v1.Session() as session:
+        best, right = tf.constant([[1, 2]], tf.int64), tf.constant([[2, 3]], tf.int64)
+        _, update = private.average_precision_at_top_k(right, best)
+        session.run(v1.local_variables_initializer())
+        check(session.run(update) == 0.25, "the average precision is another")
+
+
 @probe("contrib_summary", "contrib_should_record_summaries")
 def _summary() -> None:
     with new_graph(), v1.Session() as session, tempfile.TemporaryDirectory() as folder:
@@ -172,6 +181,32 @@ def _xla() -> None:
             {"XlaAllReduce", "XlaReplicaId"} <= set(graph_types(graph)), "operations of other types"
         )
         check(private.control_flow_context(graph) is None, "the context was not left")
+
+
+@probe("AutoTrackable", "Trackable", "TrackableObjectGraph", "VARIABLE_VALUE_KEY",
+        "object_checkpoints", "trackable_structures")  # fmt: skip
+def _tracking() -> None:
+    check(issubclass(private.AutoTrackable, private.Trackable), "AutoTrackable is no Trackable")
+    check(private.VARIABLE_VALUE_KEY == "VARIABLE_VALUE", "the key of a variable's value")
+    check(private.TrackableObjectGraph().nodes.add() is not None, "an object graph has no nodes")
+    for name in ("capture_dependencies", "list_objects", "object_metadata"):
+        check(hasattr(private.object_checkpoints, name), f"{name} is gone")
+    for name in ("List", "Mapping", "NoDependency"):
+        check(hasattr(private.trackable_structures, name), f"{name} is gone")
+
+
+@probe("column_scope", "sequence_of")
+def _sequence_columns() -> None:
+    columns = v1.feature_column
+    words = columns.sequence_categorical_column_with_identity("w", 3)
+    numbers = columns.sequence_numeric_column("n")
+    with new_graph():
+        features = {"w": tf.sparse.from_dense([[1, 2], [1, 0]]), "n": tf.sparse.from_dense([[1.0]])}
+        indicated = tf.feature_column.indicator_column(words)
+        dense, _ = private.sequence_of(indicated, features, [], True)
+        check(dense.shape.as_list()[-1] == 3, "an indicator column's sequence has another size")
+        check(private.sequence_of(numbers, features, [], True)[0].shape.rank == 3, "its rank")
+    check(private.column_scope(indicated) == "w_indicator", "a column's scope has another name")
 
 
 @probe("INHERITED")

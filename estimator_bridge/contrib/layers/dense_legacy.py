@@ -9,7 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.contrib.layers.initializers import xavier_initializer
-from estimator_bridge.contrib.layers.utils import last_dimension
+from estimator_bridge.contrib.layers.layer_variables import get_regularized
 
 __all__ = ["legacy_fully_connected", "legacy_linear", "legacy_relu"]
 
@@ -56,18 +56,18 @@ def legacy_fully_connected(
     """
     with v1.variable_scope(name, "fully_connected", [x]):
         x = tf.convert_to_tensor(x)
-        size = last_dimension(x.shape, min_rank=2)
+        size = _last_dimension(x.shape)
 
         def get(short: str, shape: list[int], init: Any, regularizer: Any, collections: Any) -> Any:
-            return v1.get_variable(
+            return get_regularized(
                 short,
+                regularizer,
                 shape=shape,
                 dtype=x.dtype.base_dtype,
                 initializer=init,
-                regularizer=regularizer,
                 trainable=trainable,
                 collections=[*dict.fromkeys([*(collections or ()), v1.GraphKeys.GLOBAL_VARIABLES])],
-            )
+            )[0]
 
         weights = get(
             "weights",
@@ -88,6 +88,17 @@ def legacy_fully_connected(
             y = activation_fn(y)
         v1.add_to_collections([*(output_collections or ()), v1.GraphKeys.ACTIVATIONS], y)
         return y
+
+
+def _last_dimension(shape: tf.TensorShape) -> int:
+    if shape.rank is None:
+        raise ValueError("dims of x must be known but is None")
+    if shape.rank < 2:
+        raise ValueError(f"rank of x must be at least 2 not: {shape.rank}")
+    size = shape.as_list()[-1]
+    if size is None:
+        raise ValueError(f"last dimension of x must be known but is None: its shape is {shape}")
+    return size
 
 
 legacy_relu = functools.partial(legacy_fully_connected, activation_fn=tf.nn.relu)

@@ -20,7 +20,15 @@ from estimator_bridge.contrib.layers.utils import (
 )
 from estimator_bridge.contrib.model_variables import model_variable
 
-__all__ = ["RENAMED", "add_bias", "apply_after", "layer_scope", "model_variable_getter", "weight"]
+__all__ = [
+    "RENAMED",
+    "add_bias",
+    "apply_after",
+    "get_regularized",
+    "layer_scope",
+    "model_variable_getter",
+    "weight",
+]
 
 v1 = tf.compat.v1
 RENAMED = {"kernel": "weights", "bias": "biases"}
@@ -93,22 +101,47 @@ def weight(
       collections: the layer's ``variables_collections``, and the variable's name in it.
       **kwargs: more arguments of ``tf.compat.v1.get_variable``.
     """
-    existing = {id(each) for each in v1.global_variables()} if regularizer is not None else set()
-    made = v1.get_variable(
-        name, shape=shape, dtype=dtype, initializer=initializer, trainable=trainable, **kwargs
+    made, parts = get_regularized(
+        name,
+        regularizer,
+        shape=shape,
+        dtype=dtype,
+        initializer=initializer,
+        trainable=trainable,
+        **kwargs,
     )
-    # A partitioner makes several variables, wrapped in one object without a public name.
-    parts = [made] if isinstance(made, (tf.Variable, tf.Tensor)) else list(made)
-    if regularizer is not None:
-        for part in parts:
-            if id(part) not in existing:
-                _regularize(name, part, regularizer)
     for collection in get_variable_collections(*collections) or []:
         known = {id(each) for each in v1.get_collection(collection)}
         for part in parts:
             if id(part) not in known:
                 v1.add_to_collection(collection, part)
     return made
+
+
+def get_regularized(
+    name: str, regularizer: Callable[[Any], Any] | None, **kwargs: Any
+) -> tuple[Any, list[Any]]:
+    """Gets or makes a variable; if it is new, adds its regularization loss to the collection.
+
+    TensorFlow's own ``get_variable(regularizer=...)`` adds an object that computes the loss later.
+
+    Args:
+      name: the variable's name.
+      regularizer: a function of the variable, or None.
+      **kwargs: arguments of ``tf.compat.v1.get_variable``.
+
+    Returns:
+      The variable, and its parts, of which a partitioner makes several.
+    """
+    existing = {id(each) for each in v1.global_variables()} if regularizer is not None else set()
+    made = v1.get_variable(name, **kwargs)
+    # A partitioner makes several variables, wrapped in one object without a public name.
+    parts = [made] if isinstance(made, (tf.Variable, tf.Tensor)) else list(made)
+    if regularizer is not None:
+        for part in parts:
+            if id(part) not in existing:
+                _regularize(name, part, regularizer)
+    return made, parts
 
 
 def _regularize(name: str, variable: Any, regularizer: Callable[[Any], Any]) -> None:

@@ -39,16 +39,20 @@ def _pool(
 
             def sizes(value: Any) -> list[int]:
                 each = n_positive_integers(dims, value)
-                return [1, 1, *each] if first else [1, *each, 1]
+                return [1, 1, *each] if first and dims == 2 else [1, *each, 1]
 
+            inputs = tf.convert_to_tensor(inputs)
+            # CPUs do not pool in three dimensions with channels first.
+            moved = first and dims == 3
             outputs = operation(
-                tf.convert_to_tensor(inputs),
+                tf.transpose(inputs, [0, 2, 3, 4, 1]) if moved else inputs,
                 sizes(kernel_size),
                 sizes(stride),
                 padding.upper(),
-                data_format=data_format,
+                data_format=formats[1] if moved else data_format,
                 name=scope_name if dims == 3 else f"{kind.title()}Pool",
             )
+            outputs = tf.transpose(outputs, [0, 4, 1, 2, 3]) if moved else outputs
             return collect_named_outputs(outputs_collections, sc, outputs)
 
     layer.__name__ = layer.__qualname__ = name

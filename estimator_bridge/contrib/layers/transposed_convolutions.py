@@ -86,7 +86,7 @@ def _transposed(
     layer = WeightedLayer.of(locals())
     last, first_format = _FORMATS[dims]
     with layer_scope(scope, f"Conv{dims}d_transpose", inputs, reuse, RENAMED) as sc:
-        first = channels_first(last if data_format is None else data_format, (last, first_format))
+        first = channels_first(last if data_format is None else data_format, (first_format, last))
         inputs = tf.convert_to_tensor(inputs)
         if inputs.shape.rank != dims + 2:
             raise ValueError(

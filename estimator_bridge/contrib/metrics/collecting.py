@@ -18,9 +18,7 @@ __all__ = [
     "accuracy",
     "aggregate_metric_map",
     "aggregate_metrics",
-    "cohen_kappa",
     "count",
-    "streaming_concat",
 ]
 
 _v1 = tf.compat.v1
@@ -110,103 +108,3 @@ def count(
             update = _v1.assign_add(total, number)
         value = tf.identity(total)
     return result(value, tf.identity(update), metrics_collections, updates_collections)
-
-
-def cohen_kappa(
-    labels: Any,
-    predictions_idx: Any,
-    num_classes: int,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Metric:
-    """Computes Cohen's kappa: the agreement of predictions with labels beyond chance.
-
-    It is (agreed - expected) / (1 - expected), where ``expected`` is the agreement of two
-    independent raters with these class shares (Cohen 1960).
-
-    Args:
-      labels: [batch] or [batch, 1], classes.
-      predictions_idx: [batch] or [batch, 1], predicted classes.
-      num_classes: the number of classes.
-      weights: the weight of each example.
-      metrics_collections: collections to add the value to.
-      updates_collections: collections to add the update to.
-      name: the variable scope's name.
-
-    Returns:
-      The kappa, 0 if it is undefined; and its update.
-
-    Raises:
-      ValueError: there are fewer than two classes.
-    """
-    if num_classes < 2:
-        raise ValueError(f"`num_classes` must be >= 2. Found: {num_classes}")
-    with _v1.variable_scope(name, "cohen_kappa"):
-        predicted, labels, weights = aligned(predictions_idx, labels, weights)
-        table = metric_variable([num_classes, num_classes], tf.float32, "counts")
-        flat = [tf.reshape(classes, [-1]) for classes in (labels, predicted)]
-        flat_weights = None if weights is None else tf.reshape(weights, [-1])
-        batch = tf.math.confusion_matrix(*flat, num_classes, flat_weights, tf.float32)
-        update = _kappa(tf.identity(_v1.assign_add(table, batch)))
-        value = _kappa(tf.identity(table))
-    return result(value, update, metrics_collections, updates_collections)
-
-
-def _kappa(table: tf.Tensor) -> tf.Tensor:
-    table = tf.cast(table, tf.float64)
-    total = tf.reduce_sum(table)
-    by_chance = tf.reduce_sum(tf.reduce_sum(table, 0) * tf.reduce_sum(table, 1))
-    expected = tf.math.divide_no_nan(by_chance, total)
-    return tf.math.divide_no_nan(tf.linalg.trace(table) - expected, total - expected)
-
-
-def streaming_concat(
-    values: Any,
-    axis: int = 0,
-    max_size: int | None = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Metric:
-    """Concatenates all values, batch by batch.
-
-    Args:
-      values: values whose static shape is known, except along ``axis``.
-      axis: the dimension of the concatenation.
-      max_size: the number of values to keep, from the start; None for all.
-      metrics_collections: collections to add the value to.
-      updates_collections: collections to add the update to.
-      name: the variable scope's name.
-
-    Returns:
-      The values, and an update, whose value is their number.
-
-    Raises:
-      ValueError: another dimension is unknown, or there is no such axis.
-    """
-    with _v1.variable_scope(name, "streaming_concat"):
-        values = tf.convert_to_tensor(values)
-        if values.shape.rank is None:
-            raise ValueError("`values` must have known statically known rank: use set_shape.")
-        shape = values.shape.as_list()
-        if not -len(shape) <= axis < len(shape):
-            raise ValueError(f"axis = {axis} not in [0, {len(shape)})")
-        axis %= len(shape)
-        shape[axis] = None
-        if None in shape[:axis] + shape[axis + 1 :]:
-            raise ValueError(
-                "all dimensions of `values` other than the dimension to concatenate along must "
-                f"have statically known size, got {values.shape} and axis {axis}."
-            )
-        kept = metric_variable(shape, values.dtype, "array")
-        joined = tf.concat([kept, values], axis)
-        if max_size is not None:
-            joined = tf.gather(
-                joined, tf.range(tf.minimum(tf.shape(joined)[axis], max_size)), axis=axis
-            )
-        with tf.control_dependencies([_v1.assign(kept, joined, validate_shape=False)]):
-            update = tf.shape(joined)[axis]
-        value = tf.identity(kept)
-    return result(value, update, metrics_collections, updates_collections)

@@ -7,10 +7,12 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.contrib.metrics.state import Metric
+from estimator_bridge.tensorflow_private import average_precision_at_top_k
 
 __all__ = [
     "sparse_recall_at_top_k",
     "streaming_recall_at_k",
+    "streaming_sparse_average_precision_at_top_k",
     "streaming_sparse_precision_at_top_k",
 ]
 
@@ -84,4 +86,33 @@ def sparse_recall_at_top_k(
         metrics_collections=metrics_collections,
         updates_collections=updates_collections,
         name=name,
+    )
+
+
+def streaming_sparse_average_precision_at_top_k(
+    top_k_predictions: Any,
+    labels: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """Returns the mean of the precisions at each of the k best classes that is right.
+
+    Args:
+      top_k_predictions: [..., k], classes, the best one first; k is known statically.
+      labels: [..., labels], classes; dense or sparse.
+      weights: the weight of each example.
+      metrics_collections: collections to add the value to.
+      updates_collections: collections to add the update to.
+      name: the variable scope's name.
+
+    Returns:
+      The mean over the examples, and its update.
+
+    Raises:
+      ValueError: k is unknown.
+    """
+    return average_precision_at_top_k(
+        labels, top_k_predictions, weights, metrics_collections, updates_collections, name
     )

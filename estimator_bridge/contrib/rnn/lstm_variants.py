@@ -9,6 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.contrib.rnn.base import LSTMStateTuple, RNNCell, linear, zeros
+from estimator_bridge.contrib.rnn.frequency_slices import sharded_kernel
 
 __all__ = ["CoupledInputForgetGateLSTMCell", "GLSTMCell", "IntersectionRNNCell", "PhasedLSTMCell"]
 
@@ -41,18 +42,16 @@ class CoupledInputForgetGateLSTMCell(_Cell):
       initializer: has no effect, as in the original; the scope's initializer is used.
       num_proj: the size of a projection of the output, or None.
       proj_clip: the greatest absolute value of a projected output.
-      num_unit_shards: the number of variables that the weights are divided into; only 1.
+      num_unit_shards: the number of variables that the weights are divided into.
       num_proj_shards: the same for the projection.
       forget_bias: added to the forget gate.
-      state_is_tuple: only True.
+      state_is_tuple: whether the state is a pair; otherwise the memory and the output are
+        concatenated.
       activation: the activation function of the new values and of the state.
       reuse: whether to reuse existing variables.
       layer_norm: whether to normalize gates and state.
       norm_gain: the initial value of ``gamma``.
       norm_shift: the initial value of ``beta``.
-
-    Raises:
-      NotImplementedError: the weights are in shards, or the state is not a tuple.
     """
 
     def __init__(
@@ -74,22 +73,25 @@ class CoupledInputForgetGateLSTMCell(_Cell):
     ):
         super().__init__(num_units, num_proj, reuse)
         del initializer
-        if not state_is_tuple or num_unit_shards != 1 or num_proj_shards != 1:
-            raise NotImplementedError(
-                "CoupledInputForgetGateLSTMCell is supported with state_is_tuple=True and weights "
-                f"in one piece; got state_is_tuple={state_is_tuple}, num_unit_shards="
-                f"{num_unit_shards}, num_proj_shards={num_proj_shards}. Leave them out."
-            )
+        self._state_is_tuple, self._shards = state_is_tuple, (num_unit_shards, num_proj_shards)
         self._use_peepholes, self._proj_clip = use_peepholes, proj_clip
         self._forget_bias, self._activation = forget_bias, activation
         self._layer_norm = layer_norm
         self._starts = {"gamma": norm_gain, "beta": norm_shift}
 
+    @property
+    def state_size(self) -> Any:
+        """The sizes of the memory and of the output, or their sum."""
+        sizes = super().state_size
+        return sizes if self._state_is_tuple else sum(sizes)
+
     def call(self, inputs: Any, state: Any) -> Any:
         """Returns the step's output and the new state."""
-        old, hidden = state
+        sizes = [self._num_units, self.output_size]
+        old, hidden = state if self._state_is_tuple else tf.split(state, sizes, axis=1)
         args, units = tf.concat([inputs, hidden], 1), self._num_units
-        gates = tf.matmul(args, _variable("W_0", [args.shape.as_list()[1], 3 * units], args.dtype))
+        shape = [args.shape.as_list()[1], 3 * units]
+        gates = tf.matmul(args, sharded_kernel("W", shape, args.dtype, self._shards[0]))
         bias = _variable("B", [3 * units], args.dtype, zeros())
         if not self._layer_norm:
             gates = tf.nn.bias_add(gates, bias)
@@ -105,10 +107,12 @@ class CoupledInputForgetGateLSTMCell(_Cell):
             o += _variable("W_O_diag", [units], args.dtype) * cell
         output = tf.sigmoid(o) * self._activation(cell)
         if self._num_proj is not None:
-            output = tf.matmul(output, _variable("W_P_0", [units, self._num_proj], args.dtype))
+            shape = [units, self._num_proj]
+            output = tf.matmul(output, sharded_kernel("W_P", shape, args.dtype, self._shards[1]))
             if self._proj_clip is not None:
                 output = tf.clip_by_value(output, -self._proj_clip, self._proj_clip)
-        return output, LSTMStateTuple(cell, output)
+        new = LSTMStateTuple(cell, output)
+        return output, new if self._state_is_tuple else tf.concat(new, 1)
 
     def _normal(self, values: Any, scope: str) -> Any:
         if not self._layer_norm:
@@ -229,9 +233,9 @@ class IntersectionRNNCell(RNNCell):
             if size != self._num_units:
                 if not self._num_in_proj:
                     raise ValueError(
-                        "Must have input size == output size for Intersection RNN, got "
-                        f"{size} and {self._num_units}. To fix, num_in_proj should be set to "
-                        "num_units at cell init."
+                        "Must have input size == output size for Intersection RNN. To fix, "
+                        "num_in_proj should be set to num_units at cell init. The input size is "
+                        f"{size}, num_units {self._num_units}."
                     )
                 with v1.variable_scope("in_projection"):
                     inputs = linear(inputs, self._num_units)

@@ -58,7 +58,7 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "learn": {
         "learn": "monitors",
-        "learn.configuration": "ModeKeys RunConfig",
+        "learn.configuration": "ModeKeys RunConfig TaskType",
     },
     "learn.monitors": {
         "learn.monitors": "replace_monitors_with_hooks",
@@ -137,7 +137,7 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
             BaseEstimator DNNClassifier DNNEstimator DNNLinearCombinedClassifier
             DNNLinearCombinedEstimator DNNLinearCombinedRegressor DNNRegressor DynamicRnnEstimator
             Estimator Evaluable KMeansClustering LinearClassifier LinearEstimator LinearRegressor
-            LogisticRegressor ModelFnOps SKCompat SVM StateSavingRnnEstimator TaskType Trainable
+            LogisticRegressor ModelFnOps SKCompat SVM StateSavingRnnEstimator Trainable
             estimators infer models
         """,
         "is not supported. Make a tf.data.Dataset in input_fn.": """

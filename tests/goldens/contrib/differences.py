@@ -69,10 +69,6 @@ DIFFERENT = {
     """,
     "counts are in variables of other names": """
         training.weighted_resample
-        metrics.cohen_kappa
-        metrics.cohen_kappa: weights
-        metrics.streaming_concat
-        metrics.streaming_concat: axis
     """,
     "the error is raised when the graph is built, not when it runs": """
         framework.smart_case: two
@@ -82,9 +78,6 @@ DIFFERENT = {
     """,
     "a topology has today's four dimensions": """
         tpu.device_assignment
-    """,
-    "refused here": """
-        rnn.CoupledInputForgetGateLSTMCell: flat
     """,
     "the original's state does not fit the next step": """
         rnn.Conv2DLSTMCell: skip

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from estimator_bridge.model import RunConfig as _RunConfig
 
-__all__ = ["ModeKeys", "RunConfig"]
+__all__ = ["ModeKeys", "RunConfig", "TaskType"]
 
 
 class ModeKeys:
@@ -17,6 +17,14 @@ class ModeKeys:
     TRAIN = "train"
     EVAL = "eval"
     INFER = "infer"
+
+
+class TaskType:
+    """The names of the jobs in TF_CONFIG."""
+
+    MASTER = "master"
+    PS = "ps"
+    WORKER = "worker"
 
 
 class RunConfig(_RunConfig):

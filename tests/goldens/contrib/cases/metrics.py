@@ -84,6 +84,35 @@ def aggregated_map():
     return Steps([updates, values])
 
 
+def exact(metric, labels=Y, predictions=None, **options):
+    """A metric that keeps all labels and predictions."""
+    return lambda: steps(
+        getattr(metrics, metric)(
+            tf.constant(labels, tf.int32),
+            shares(*P) if predictions is None else tf.constant(predictions),
+            **options,
+        )
+    )
+
+
+def histogram(**options):
+    return lambda: steps(
+        metrics.auc_using_histogram(
+            tf.constant(SORTED > 0), tf.constant(SCORES), [0.0, 1.0], nbins=5, **options
+        )
+    )
+
+
+def best_classes(*shape, **options):
+    return lambda: steps(
+        metrics.streaming_sparse_average_precision_at_top_k(
+            tf.constant(classes(12, 4).reshape(6, 2)) if not shape else tf.zeros(shape, tf.int64),
+            tf.constant(classes(6, 4)[:, None]),
+            **options,
+        )
+    )
+
+
 CASES = {
     "metrics.accuracy": lambda: metrics.accuracy(tf.constant([1, 2, 3]), tf.constant([1, 0, 3])),
     "metrics.accuracy: weights": lambda: metrics.accuracy(
@@ -96,6 +125,33 @@ CASES = {
     "metrics.aggregate_metrics": aggregated,
     "metrics.aggregate_metrics: none": lambda: metrics.aggregate_metrics(),
     "metrics.aggregate_metric_map": aggregated_map,
+    "metrics.auc_using_histogram": histogram(),
+    "metrics.auc_using_histogram: name": histogram(name="own", check_shape=False),
+    "metrics.auc_using_histogram: collection": histogram(
+        collections=["kept", tf.GraphKeys.LOCAL_VARIABLES]
+    ),
+    "metrics.auc_using_histogram: labels": lambda: metrics.auc_using_histogram(
+        tf.constant(SORTED), tf.constant(SCORES), [0.0, 1.0]
+    ),
+    "metrics.auc_using_histogram: shapes": lambda: metrics.auc_using_histogram(
+        tf.constant(SORTED[1:] > 0), tf.constant(SCORES), [0.0, 1.0]
+    ),
+    "metrics.auc_with_confidence_intervals": exact("auc_with_confidence_intervals"),
+    "metrics.auc_with_confidence_intervals: weights": exact(
+        "auc_with_confidence_intervals", weights=WEIGHTS, name="own"
+    ),
+    "metrics.auc_with_confidence_intervals: no logit": exact(
+        "auc_with_confidence_intervals", SORTED, SCORES, logit_transformation=False, alpha=0.8
+    ),
+    "metrics.auc_with_confidence_intervals: perfect": exact(
+        "auc_with_confidence_intervals", SORTED, SORTED.astype(np.float32)
+    ),
+    "metrics.auc_with_confidence_intervals: one class": exact(
+        "auc_with_confidence_intervals", np.ones(6)
+    ),
+    "metrics.auc_with_confidence_intervals: alpha": exact(
+        "auc_with_confidence_intervals", alpha=1.0
+    ),
     "metrics.cohen_kappa": lambda: steps(
         metrics.cohen_kappa(tf.constant(classes(6, 3)), tf.constant(classes(7, 3)[1:]), 3)
     ),
@@ -178,6 +234,17 @@ CASES = {
     "metrics.streaming_curve_points: other": lambda: metrics.streaming_curve_points(
         Y, shares(*P), curve="XY"
     ),
+    "metrics.streaming_dynamic_auc": exact("streaming_dynamic_auc"),
+    "metrics.streaming_dynamic_auc: weights": exact(
+        "streaming_dynamic_auc", weights=WEIGHTS, name="own"
+    ),
+    "metrics.streaming_dynamic_auc: PR": exact("streaming_dynamic_auc", SORTED, SCORES, curve="PR"),
+    "metrics.streaming_dynamic_auc: ties": exact(
+        "streaming_dynamic_auc", SORTED, SCORES.round(1), weights=np.arange(10, dtype=np.float32)
+    ),
+    "metrics.streaming_dynamic_auc: one class": exact("streaming_dynamic_auc", np.zeros(6)),
+    "metrics.streaming_dynamic_auc: label": exact("streaming_dynamic_auc", np.full(6, 2)),
+    "metrics.streaming_dynamic_auc: curve": exact("streaming_dynamic_auc", curve="XY"),
     "metrics.streaming_false_negative_rate": flags("streaming_false_negative_rate"),
     "metrics.streaming_false_negative_rate: weights": flags(
         "streaming_false_negative_rate", weights=WEIGHTS, name="own"
@@ -251,6 +318,11 @@ CASES = {
     "metrics.streaming_sparse_average_precision_at_k": ranked(
         "streaming_sparse_average_precision_at_k", k=2
     ),
+    "metrics.streaming_sparse_average_precision_at_top_k": best_classes(),
+    "metrics.streaming_sparse_average_precision_at_top_k: weights": best_classes(
+        weights=WEIGHTS, name="own"
+    ),
+    "metrics.streaming_sparse_average_precision_at_top_k: rank": best_classes(6),
     "metrics.streaming_sparse_precision_at_k": ranked("streaming_sparse_precision_at_k", k=2),
     "metrics.streaming_sparse_precision_at_k: class": ranked(
         "streaming_sparse_precision_at_k", k=2, class_id=1, weights=WEIGHTS

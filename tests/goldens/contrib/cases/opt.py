@@ -113,6 +113,10 @@ def some_decayed():
     return Steps([train_op, weight, other])
 
 
+def shampoo(**options):
+    return lambda: opt.ShampooOptimizer(tf.train.get_or_create_global_step(), **options)
+
+
 CASES = {
     "opt.AdaMaxOptimizer": trained(lambda: opt.AdaMaxOptimizer(0.1)),
     "opt.AdaMaxOptimizer: sparse": trained(lambda: opt.AdaMaxOptimizer(0.1), sparse=True),
@@ -150,6 +154,33 @@ CASES = {
     ),
     "opt.RegAdagradOptimizer": trained(lambda: opt.RegAdagradOptimizer(0.1)),
     "opt.RegAdagradOptimizer: sparse": trained(lambda: opt.RegAdagradOptimizer(0.1), sparse=True),
+    "opt.ShampooOptimizer": trained(shampoo()),
+    "opt.ShampooOptimizer: averages": trained(
+        shampoo(
+            gbar_decay=0.9,
+            gbar_weight=0.1,
+            mat_gbar_decay=0.8,
+            mat_gbar_weight=0.5,
+            learning_rate=0.3,
+            epsilon=0.01,
+            alpha=0.4,
+        )
+    ),
+    "opt.ShampooOptimizer: diagonal": trained(shampoo(max_matrix_size=2)),
+    "opt.ShampooOptimizer: diagonal averages": trained(
+        shampoo(max_matrix_size=2, mat_gbar_decay=0.8, mat_gbar_weight=0.5)
+    ),
+    "opt.ShampooOptimizer: intervals": trained(
+        shampoo(svd_interval=2, precond_update_interval=2), steps=5
+    ),
+    "opt.ShampooOptimizer: iterative": trained(
+        shampoo(use_iterative_root=True, epsilon=0.01, svd_interval=2)
+    ),
+    "opt.ShampooOptimizer: sparse": trained(shampoo(), sparse=True),
+    "opt.ShampooOptimizer: sparse diagonal": trained(shampoo(max_matrix_size=3), sparse=True),
+    "opt.ShampooOptimizer: sparse diagonal averages": trained(
+        shampoo(max_matrix_size=3, gbar_decay=0.9, gbar_weight=0.1, mat_gbar_decay=0.8), sparse=True
+    ),
     "opt.VariableClippingOptimizer": trained(
         lambda: opt.VariableClippingOptimizer(
             tf.train.GradientDescentOptimizer(0.1), {tf.global_variables()[1]: [1]}, 0.5

@@ -127,6 +127,25 @@ def kinds():
     ]
 
 
+def sliced(name, **options):
+    """A cell over slices of a spectrum, called once with a state of numbers."""
+    options.setdefault("feature_size", 2)
+    options.setdefault("frequency_skip", 1)
+
+    def build():
+        cell = getattr(rnn, name)(3, **options)
+        if name == "TimeFreqLSTMCell":
+            return cell(x(2, 4), tf.constant(array(2, 18))), [cell.output_size, cell.state_size]
+        if isinstance(cell.state_size, tuple):
+            parts = [
+                tf.constant(array(2, 3)) * 0.1 * index for index in range(len(cell.state_size))
+            ]
+            return cell(x(2, 4), cell.state_tuple_type(*parts)), cell.output_size
+        return cell(x(2, 4), tf.constant(array(2, cell.state_size))), cell.output_size
+
+    return build
+
+
 CASES = {
     "rnn.AttentionCellWrapper": run(lambda: rnn.AttentionCellWrapper(rnn.GRUCell(5), 2)),
     "rnn.AttentionCellWrapper: LSTM": static(
@@ -140,6 +159,41 @@ CASES = {
     "rnn.AttentionCellWrapper: length": lambda: rnn.AttentionCellWrapper(rnn.GRUCell(5), 0),
     "rnn.AttentionCellWrapper: state": lambda: rnn.AttentionCellWrapper(
         rnn.BasicLSTMCell(5), 2, state_is_tuple=False
+    ),
+    "rnn.BidirectionalGridLSTMCell": sliced(
+        "BidirectionalGridLSTMCell", num_frequency_blocks=[3], use_peepholes=True
+    ),
+    "rnn.BidirectionalGridLSTMCell: offset": sliced(
+        "BidirectionalGridLSTMCell",
+        num_frequency_blocks=[3],
+        share_time_frequency_weights=True,
+        backward_slice_offset=-1,
+    ),
+    "rnn.CompiledWrapper": called(lambda: rnn.CompiledWrapper(rnn.GRUCell(5))),
+    "rnn.GridLSTMCell": sliced("GridLSTMCell", num_frequency_blocks=[3]),
+    "rnn.GridLSTMCell: blocks": sliced(
+        "GridLSTMCell",
+        num_frequency_blocks=[1, 2],
+        start_freqindex_list=[0, 1],
+        end_freqindex_list=[2, 4],
+        num_unit_shards=2,
+    ),
+    "rnn.GridLSTMCell: coupled": sliced(
+        "GridLSTMCell",
+        num_frequency_blocks=[3],
+        couple_input_forget_gates=True,
+        use_peepholes=True,
+        share_time_frequency_weights=True,
+        state_is_tuple=False,
+    ),
+    "rnn.GridLSTMCell: none": lambda: rnn.GridLSTMCell(3),
+    "rnn.GridLSTMCell: peepholes": sliced(
+        "GridLSTMCell", num_frequency_blocks=[3], use_peepholes=True, cell_clip=0.1, forget_bias=0.5
+    ),
+    "rnn.GridLSTMCell: wrong": sliced("GridLSTMCell", num_frequency_blocks=[2]),
+    "rnn.TimeFreqLSTMCell": sliced("TimeFreqLSTMCell"),
+    "rnn.TimeFreqLSTMCell: peepholes": sliced(
+        "TimeFreqLSTMCell", use_peepholes=True, cell_clip=0.1, num_unit_shards=3, forget_bias=0.0
     ),
     "rnn.BasicLSTMCell": run(lambda: rnn.BasicLSTMCell(5)),
     "rnn.BasicRNNCell": run(lambda: rnn.BasicRNNCell(5)),

@@ -1,0 +1,27 @@
+"""Object-based checkpoints: what they are made of."""
+
+from __future__ import annotations
+
+# A checkpoint's graph of objects, in which tf.contrib.checkpoint gives it to programs.
+from tensorflow.core.protobuf.trackable_object_graph_pb2 import TrackableObjectGraph
+
+# tf.contrib.checkpoint has functions that list a checkpoint's objects; no public module has them.
+from tensorflow.python.checkpoint import checkpoint as object_checkpoints
+
+# The lists, dicts and untracked attributes of tf.contrib.checkpoint.
+from tensorflow.python.trackable import data_structures as trackable_structures
+from tensorflow.python.trackable.autotrackable import AutoTrackable
+
+# The base of objects that say themselves what a checkpoint has of them.
+from tensorflow.python.trackable.base import VARIABLE_VALUE_KEY, Trackable
+
+__all__ = [
+    "VARIABLE_VALUE_KEY",
+    "AutoTrackable",
+    "Trackable",
+    "TrackableObjectGraph",
+    "object_checkpoints",
+    "track_child",
+    "trackable_structures",
+    "tracked_child",
+]
