@@ -55,7 +55,7 @@ def generated_parts() -> dict[str, str]:
     reasons = json.loads(records.REASONS.read_text(encoding="utf-8"))
     return {
         "headline": "\n".join(_headline(here, original)),
-        "scores": "\n".join(_scores(here, original)),
+        "scores": "\n".join(_scores(here, original, records.load(records.HERE_2_CORES))),
         "left out": "\n".join(f"- `{path}`: {why}." for path, why in LEFT_OUT.items()),
         "cores": "\n".join(_cores(here, records.load(records.HERE_2_CORES))),
         "misses": "\n".join(_misses(here, original, reasons)),
@@ -99,10 +99,17 @@ def _public(score: dict[str, Any], theirs: dict[str, Any]) -> _Public:
     return _Public(judged, len(new), later)
 
 
-def _on_cores(score: dict[str, Any], judged: _Public) -> _Public:
-    """Returns the public tests of a TPU's file that the original passes on a TPU only."""
-    failed = len(_public_failures(score))
-    public = score["passed"] - score["passed_private"] + failed
+def _on_cores(score: dict[str, Any], judged: _Public, two: dict[str, Any] | None) -> _Public:
+    """Returns the public tests of a TPU's file that the original passes on a TPU only.
+
+    Args:
+      score: the file's score in one mode, on eight cores.
+      judged: the tests of it that the original passes.
+      two: the score on two cores; None if the file was not run on them.
+    """
+    failures = _public_failures(score)
+    public = score["passed"] - score["passed_private"] + len(failures)
+    failed = sum(two is None or test in two["failed"] for test in failures)
     return _Public(public - judged.judged, failed - judged.missed)
 
 
@@ -153,7 +160,7 @@ def _cells(public: _Public) -> str:
     return f"{public.judged} | {public.passed} | {public.share}"
 
 
-def _scores(here: records.Scores, original: records.Scores) -> Iterator[str]:
+def _scores(here: records.Scores, original: records.Scores, two: records.Scores) -> Iterator[str]:
     public, on_cores = _Public(), _Public()
     rows: list[tuple[str, str, list[int]]] = []
     most: dict[str, int] = {}  # by file: the tests that count in the mode with more of them
@@ -164,7 +171,7 @@ def _scores(here: records.Scores, original: records.Scores) -> Iterator[str]:
         of_mode = _public(score, theirs)
         public += of_mode
         if file in ON_CORES:
-            on_cores += _on_cores(score, of_mode)
+            on_cores += _on_cores(score, of_mode, two.get(file, {}).get(mode))
         most[file] = max(most.get(file, 0), of_mode.judged)
         passed = [theirs["passed"], score["passed"]]
         rows.append((file, mode, [*passed, failed, private, score["skipped"]]))
@@ -178,8 +185,8 @@ def _scores(here: records.Scores, original: records.Scores) -> Iterator[str]:
         both = public + on_cores
         yield (
             f"Another {on_cores.judged} such tests need a TPU under the original. On eight "
-            f"emulated cores, {on_cores.passed} of them pass: {on_cores.share}. Together, "
-            f"{both.passed} of {both.judged} pass: {both.share}."
+            f"emulated cores, or on two if they are written for fewer, {on_cores.passed} of them "
+            f"pass: {on_cores.share}. Together, {both.passed} of {both.judged} pass: {both.share}."
         )
         yield ""
     yield from table_head(_HEADINGS, 2)
