@@ -18,8 +18,10 @@ from goldens.contrib.observe import Case, observe, signature
 __all__ = ["TABLES", "cases_of", "run"]
 
 TABLES = (
+    "checkpoint",
     "framework",
     "layers",
+    "layers_blocks",
     "layers_columns",
     "layers_numbers",
     "losses",
