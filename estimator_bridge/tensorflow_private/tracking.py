@@ -21,7 +21,5 @@ __all__ = [
     "Trackable",
     "TrackableObjectGraph",
     "object_checkpoints",
-    "track_child",
     "trackable_structures",
-    "tracked_child",
 ]

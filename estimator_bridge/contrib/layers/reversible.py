@@ -121,24 +121,24 @@ class RevBlock:
                 x1 -= self._call(number, "f", x2)
         return x1, x2
 
-    def _call(self, number: int, name: str, x: Any) -> Any:
-        """Calls a layer's function: at first with its variables, and later with the same ones.
+    def _call(self, number: int, half: str, x: Any) -> Any:
+        """Calls a layer's function: at first with new variables, and later with the same ones.
 
         Later calls get them in the order of the first one. To enter its scope once more would
         count as another scope of that name, and change the names of variables made later.
         """
-        first = (number, name) not in self._variables
-        known = iter(self._variables.setdefault((number, name), []))
+        is_first = (number, half) not in self._variables
+        known = iter(self._variables.setdefault((number, half), []))
 
-        def get(getter: Callable[..., Any], variable: str, **kwargs: Any) -> Any:
-            if not first:
+        def get(getter: Callable[..., Any], name: str, **kwargs: Any) -> Any:
+            if not is_first:
                 return next(known)
-            made = getter(variable, **kwargs)
-            self._variables[number, name].append(made)
+            made = getter(name, **kwargs)
+            self._variables[number, half].append(made)
             return made
 
-        with v1.variable_scope(f"revlayer_{number}/{name}", custom_getter=get):
-            return self._layers[number]["fg".index(name)](x)
+        with v1.variable_scope(f"revlayer_{number}/{half}", custom_getter=get):
+            return self._layers[number]["fg".index(half)](x)
 
     def _gradient(
         self, outputs: list[Any], gradients: list[Any], variables: list[Any]
@@ -147,10 +147,10 @@ class RevBlock:
         sources = [*self._side_inputs, *variables]
         sums: list[list[Any]] = [[] for _ in sources]
 
-        def through(number: int, name: str, x: Any, gradient: Any) -> tuple[Any, Any]:
+        def through(number: int, half: str, x: Any, gradient: Any) -> tuple[Any, Any]:
             """Returns a function's output and the gradient of its input."""
             x = tf.stop_gradient(x)
-            output = self._call(number, name, x)
+            output = self._call(number, half, x)
             first, *others = tf.gradients(output, [x, *sources], gradient)
             for each, found in zip(sums, others):
                 each.append(found)

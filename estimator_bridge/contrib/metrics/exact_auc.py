@@ -137,10 +137,14 @@ def _all_seen(
 
 
 def _checks(labels: tf.Tensor) -> list[Any]:
-    said = "labels must be 0 or 1, at least one is {}".format
+    """Returns operations that fail for labels other than 0 and 1.
+
+    tf.compat.v1.assert_less_equal would raise the error for constants while the graph is built.
+    """
+    said = "labels must be 0 or 1, at least one is {}; labels:".format
     return [
-        _v1.assert_less_equal(labels, tf.constant(1, tf.int64), message=said(">1")),
-        _v1.assert_greater_equal(labels, tf.constant(0, tf.int64), message=said("<0")),
+        _v1.Assert(tf.reduce_all(labels <= 1), [said(">1"), labels]),
+        _v1.Assert(tf.reduce_all(labels >= 0), [said("<0"), labels]),
     ]
 
 

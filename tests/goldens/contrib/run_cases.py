@@ -18,11 +18,13 @@ from goldens.contrib.observe import Case, observe, signature
 __all__ = ["TABLES", "cases_of", "run"]
 
 TABLES = (
+    "checkpoint",
     "data",
     "eager",
     "estimators",
     "framework",
     "layers",
+    "layers_blocks",
     "layers_columns",
     "layers_numbers",
     "losses",
