@@ -38,10 +38,6 @@ _SCATTERED = (
     "is not supported. Use tf.contrib.layers.scattered_embedding_column in "
     "input_from_feature_columns."
 )
-_SEQUENCE_STATES = (
-    "is not supported. Cut sequences with a dataset (dataset.window or tf.reshape), and keep the "
-    "state between the parts in tf.Variable(trainable=False)."
-)
 _SLIM_LOOP = (
     "needs the package tf-slim. Run: pip install tf-slim; or train with tf.estimator, whose loop "
     "this library runs."
@@ -70,6 +66,11 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         "is not supported. Use tf.train.list_variables(checkpoint).": """
             CheckpointableObjectGraph dot_graph_from_checkpoint list_objects object_metadata
         """,
+    },
+    "cloud": {
+        "is not supported. Use the package tensorflow-io.": (
+            "BigQueryReader BigtableClient BigtableTable"
+        ),
     },
     "crf": {
         "is not supported. Use crf_log_norm, which runs the recursion.": "CrfForwardRnnCell",
@@ -196,9 +197,6 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         "never existed: use tf.summary.text, or tf.compat.v2.summary.text in host_call.": "text",
     },
     "training": {
-        _SEQUENCE_STATES: """
-            NextQueuedSequenceBatch SequenceQueueingStateSaver batch_sequences_with_states
-        """,
         "is not supported. Use tf.data.Dataset.from_generator.": "FeedingQueueRunner",
         "was removed with tf.contrib.learn. Use tf.estimator.train_and_evaluate.": "Tuner",
     },

@@ -18,10 +18,12 @@ from goldens.contrib.observe import Case, observe, signature
 __all__ = ["TABLES", "cases_of", "run"]
 
 TABLES = (
+    "factorization",
     "framework",
     "layers",
     "layers_columns",
     "layers_numbers",
+    "learn",
     "losses",
     "metrics",
     "opt",
