@@ -32,6 +32,11 @@ NAMES: dict[str, dict[str, str]] = {
         "tf.train": "CheckpointManager",
         "tf.train.experimental": "PythonStateWrapper=PythonState",
     },
+    "cloud": {
+        "cloud": """
+            BlockCacheParams ConfigureGcsHook configure_colab_session configure_gcs
+        """,
+    },
     "crf": {
         "crf.decoding": "crf_decode viterbi_decode",
         "crf.scores": """
@@ -334,6 +339,9 @@ NAMES: dict[str, dict[str, str]] = {
         """,
         "seq2seq.training_helper": "TrainingHelper",
     },
+    "sparsemax": {
+        "sparsemax.functions": "sparsemax sparsemax_loss",
+    },
     "stateless": {
         "tf.compat.v1.random": """
             stateless_multinomial stateless_random_normal=stateless_normal
@@ -369,6 +377,8 @@ NAMES: dict[str, dict[str, str]] = {
         """,
         "training.resample": "resample_at_rate weighted_resample",
         "training.sampling": "rejection_sample stratified_sample",
+        "training.sequence_batches": "batch_sequences_with_states",
+        "training.sequence_states": "NextQueuedSequenceBatch SequenceQueueingStateSaver",
         "training.train_loop": "create_train_op train",
         "training.waiting": "checkpoints_iterator wait_for_new_checkpoint",
     },

@@ -37,7 +37,6 @@ def _instead(advice: str) -> str:
 _ADVICE = {
     "autograph": _instead("Use tf.autograph."),
     "bayesflow": _instead("Use the package tensorflow-probability."),
-    "cloud": _instead("Use tf.io.gfile, which reads gs:// paths."),
     "eager": _instead("Use tf.compat.v1.enable_eager_execution, tf.GradientTape, tf.Variable."),
     "ffmpeg": _instead("Decode with the package tensorflow-io."),
     "ignite_dataset": _instead("Use the package tensorflow-io."),
@@ -60,7 +59,6 @@ _ADVICE = {
     "tensor_forest": _instead("Use the package tensorflow-decision-forests."),
     "boosted_trees": _instead("Use the package tensorflow-decision-forests."),
     "timeseries": _instead("Write the model as a model_fn for Estimator."),
-    "factorization": _instead("Write the model as a model_fn for Estimator."),
     "mixed_precision": _instead("Use tf.compat.v1.mixed_precision."),
     "tfprof": _instead("Use tf.compat.v1.profiler."),
     "testing": _instead("Use tf.test."),

@@ -32,10 +32,6 @@ _SCATTERED = (
     "is not supported. Use tf.contrib.layers.scattered_embedding_column in "
     "input_from_feature_columns."
 )
-_SEQUENCE_STATES = (
-    "is not supported. Cut sequences with a dataset (dataset.window or tf.reshape), and keep the "
-    "state between the parts in tf.Variable(trainable=False)."
-)
 _SLIM_LOOP = (
     "needs the package tf-slim. Run: pip install tf-slim; or train with tf.estimator, whose loop "
     "this library runs."
@@ -52,6 +48,11 @@ def _of_tf_slim(*names: str, advice: str) -> dict[str, str]:
 
 # By namespace: the advice, and the names that it applies to.
 UNSUPPORTED: dict[str, dict[str, str]] = {
+    "cloud": {
+        "is not supported. Use the package tensorflow-io.": (
+            "BigQueryReader BigtableClient BigtableTable"
+        ),
+    },
     "crf": {
         "is not supported. Use crf_log_norm, which runs the recursion.": "CrfForwardRnnCell",
         "is not supported. Use crf_decode, which runs the recursion.": """
@@ -156,9 +157,6 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         "never existed: use tf.summary.text, or tf.compat.v2.summary.text in host_call.": "text",
     },
     "training": {
-        _SEQUENCE_STATES: """
-            NextQueuedSequenceBatch SequenceQueueingStateSaver batch_sequences_with_states
-        """,
         "is not supported. Use tf.data.Dataset.from_generator.": "FeedingQueueRunner",
         "was removed with tf.contrib.learn. Use tf.estimator.train_and_evaluate.": "Tuner",
     },

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import gzip
-import os
 import struct
-import urllib.error
-import urllib.request
 from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.compat.v1 import logging
 
-__all__ = ["DataSet", "DataSets", "read_data_sets"]
+from estimator_bridge.legacy.downloads import local_copy
+
+__all__ = ["IMAGES", "LABELS", "DataSet", "DataSets", "decode", "read_data_sets"]
 
 _SOURCE = "https://storage.googleapis.com/cvdf-datasets/mnist/"
 _FILES = {
@@ -21,9 +19,8 @@ _FILES = {
     "test": ("t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"),
 }
 # The magic numbers at the start of the files.
-_IMAGES, _LABELS = 2051, 2049
+IMAGES, LABELS = 2051, 2049
 _N_CLASSES = 10
-_TIMEOUT_SECS = 60
 
 
 class DataSet:
@@ -168,10 +165,10 @@ def read_data_sets(
     found = {}
     source = source_url or _SOURCE
     for part, (image_file, label_file) in _FILES.items():
-        numbers = _read(_local(label_file, train_dir, source), _LABELS)
+        numbers = _read(_local(label_file, train_dir, source), LABELS)
         if one_hot:
             numbers = np.eye(_N_CLASSES)[numbers]
-        pictures = _read(_local(image_file, train_dir, source), _IMAGES)
+        pictures = _read(_local(image_file, train_dir, source), IMAGES)
         found[part] = pictures[..., np.newaxis], numbers
     images, labels = found["train"]
     if not 0 <= validation_size <= len(images):
@@ -187,30 +184,31 @@ def read_data_sets(
 
 
 def _local(name: str, folder: str, source: str) -> str:
-    path = os.path.join(folder, name)
-    if tf.io.gfile.exists(path):
-        return path
-    tf.io.gfile.makedirs(folder)
-    try:
-        with urllib.request.urlopen(source + name, timeout=_TIMEOUT_SECS) as answer:
-            content = answer.read()
-    except (urllib.error.URLError, OSError) as error:
-        raise FileNotFoundError(
-            f"{path} is missing, and {source + name} cannot be downloaded ({error}). Put MNIST's "
-            f"four files ({', '.join(sum(_FILES.values(), ()))}) in {folder!r}."
-        ) from error
-    with tf.io.gfile.GFile(path + ".part", "wb") as file:
-        file.write(content)
-    tf.io.gfile.rename(path + ".part", path, overwrite=True)
-    logging.info("Downloaded %s, %d bytes.", path, len(content))
-    return path
+    files = ", ".join(sum(_FILES.values(), ()))
+    return local_copy(
+        name, folder, source + name, f"Put MNIST's four files ({files}) in {folder!r}."
+    )
 
 
 def _read(path: str, kind: int) -> np.ndarray:
     with tf.io.gfile.GFile(path, "rb") as file:
-        content = gzip.decompress(file.read())
-    dimensions = 3 if kind == _IMAGES else 1
+        return decode(file.read(), kind, path)
+
+
+def decode(packed: bytes, kind: int, name: str) -> np.ndarray:
+    """Returns the numbers of a file of MNIST, uint8 [examples] or [examples, rows, columns].
+
+    Args:
+      packed: the content of the gzip file.
+      kind: the number at its start: IMAGES or LABELS.
+      name: the file's name, for the error.
+
+    Raises:
+      ValueError: the file is of another kind.
+    """
+    content = gzip.decompress(packed)
+    dimensions = 3 if kind == IMAGES else 1
     found, *shape = struct.unpack(f">{1 + dimensions}I", content[: 4 * (1 + dimensions)])
     if found != kind:
-        raise ValueError(f"Invalid magic number {found} in MNIST file: {path}. Expected {kind}.")
+        raise ValueError(f"Invalid magic number {found} in MNIST file: {name}. Expected {kind}.")
     return np.frombuffer(content, np.uint8, offset=4 * (1 + dimensions)).reshape(shape)

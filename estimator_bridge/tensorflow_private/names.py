@@ -9,6 +9,9 @@ from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 # A dataset's options in its graph: whether it may reorder its elements.
 from tensorflow.core.framework import dataset_options_pb2 as dataset_options
 
+# The checkpoints that tf.contrib.learn's monitors look for; as with the log, tests replace it.
+from tensorflow.python.checkpoint import checkpoint_management
+
 # Saver.save and the hooks of old programs check isinstance(session, SessionInterface).
 from tensorflow.python.client.session import SessionInterface
 
@@ -61,6 +64,10 @@ from tensorflow.python.ops import summary_ops_v2 as contrib_summary
 from tensorflow.python.ops.clustering_ops import KMeans as KMeansGraph
 from tensorflow.python.ops.control_flow_ops import XLAControlFlowContext
 
+# A barrier, in which tf.contrib.training's batches of sequences wait for their states: its kernels
+# are public, and the class that uses them lost its name.
+from tensorflow.python.ops.data_flow_ops import Barrier
+
 # Four counts in one scope, whose variables tf.contrib.metrics names so; public metrics each open
 # a scope of their own.
 from tensorflow.python.ops.metrics_impl import (
@@ -78,6 +85,10 @@ from tensorflow.python.ops.resource_variable_ops import (
     BaseResourceVariable,
     UninitializedVariable,
 )
+
+# The log of tf.contrib.learn's monitors, whose functions TensorFlow 1's own tests replace; the
+# public alias would not see that.
+from tensorflow.python.platform import tf_logging
 
 # Estimator's export module, which libraries import; TensorFlow kept it without a public name.
 from tensorflow.python.saved_model import model_utils as saved_model_utils
@@ -111,6 +122,7 @@ from tensorflow.python.training.training_util import (
 from tensorflow.python.util import function_utils, nest
 
 __all__ = [
+    "Barrier",
     "BaseResourceVariable",
     "IndexedSlicesValue",
     "KMeansGraph",
@@ -120,6 +132,7 @@ __all__ = [
     "UninitializedVariable",
     "XLAControlFlowContext",
     "average_precision_at_top_k",
+    "checkpoint_management",
     "confusion_matrix_at_thresholds",
     "contrib_should_record_summaries",
     "contrib_summary",
@@ -140,6 +153,7 @@ __all__ = [
     "op_def",
     "reset_eager_context",
     "saved_model_utils",
+    "tf_logging",
     "tf_record_random_reader",
     "tpu_feature_columns",
     "tpu_ops",

@@ -14,6 +14,12 @@ GONE = (
     "tensorflow.python.distribute.estimator_training",
     "tensorflow.python.tpu.tpu_embedding",
 )
+# Modules that were moved: the old path names the same module, so that a mock of it has an effect.
+_MOVED = {
+    "tensorflow.python.training.checkpoint_management": (
+        "tensorflow.python.checkpoint.checkpoint_management"
+    ),
+}
 # Python 3.12 removed these spellings of unittest's assertions.
 _OLD_ASSERTIONS = {
     "assertEquals": "assertEqual",
@@ -40,8 +46,13 @@ def install() -> None:
             importlib.import_module(name)
         except ImportError:
             parent, _, child = name.rpartition(".")
-            sys.modules[name] = module = _Gone(name)
-            setattr(importlib.import_module(parent), child, module)
+            gone = _Gone(name)
+            sys.modules[name] = gone
+            setattr(importlib.import_module(parent), child, gone)
+    for name, new_name in _MOVED.items():
+        parent, _, child = name.rpartition(".")
+        sys.modules[name] = module = importlib.import_module(new_name)
+        setattr(importlib.import_module(parent), child, module)
     for old, new in _OLD_ASSERTIONS.items():
         if not hasattr(unittest.TestCase, old):
             setattr(unittest.TestCase, old, getattr(unittest.TestCase, new))

@@ -13,12 +13,14 @@ import pytest
 from estimator_bridge.cli import main
 from estimator_bridge.migrate import options
 
-OLD = "import tensorflow as tf\n\nx = tf.contrib.layers.conv2d\ny = tf.contrib.learn.Experiment\n"
+OLD = (
+    "import tensorflow as tf\n\nx = tf.contrib.layers.conv2d\ny = tf.contrib.learn.run_experiment\n"
+)
 NEW = (
     "from estimator_bridge.legacy import contrib\nimport tensorflow.compat.v1 as tf\n\n"
-    "x = contrib.layers.conv2d\n# EB014: tf.contrib.learn.Experiment no longer exists. Use "
+    "x = contrib.layers.conv2d\n# EB014: tf.contrib.learn.run_experiment no longer exists. Use "
     "tf.estimator.train_and_evaluate with\n# TrainSpec and EvalSpec.\n"
-    "y = tf.contrib.learn.Experiment\n"
+    "y = tf.contrib.learn.run_experiment\n"
 )
 
 
@@ -37,7 +39,7 @@ def test_check_names_file_line_column_rule_and_what_to_do(folder, capsys):
         "./a.py:3:5: EB012 [rewritten automatically] tf.contrib.layers.conv2d has moved. Write "
         "contrib.layers.conv2d, with `from estimator_bridge.legacy import contrib`."
     )
-    assert said[2].startswith("./a.py:4:5: EB014 [unavailable] tf.contrib.learn.Experiment no")
+    assert said[2].startswith("./a.py:4:5: EB014 [unavailable] tf.contrib.learn.run_experiment no")
     assert said[-2] == "./a.py: 2 rewritten automatically, 1 unavailable"
     assert said[-1] == "2 files, 6 lines: 2 rewritten automatically, 1 unavailable"
     assert main(["check", "b.py"]) == 0
@@ -53,7 +55,7 @@ def test_rewrite_shows_or_writes_and_a_second_time_does_nothing(folder, capsys):
     diff = capsys.readouterr().out
     assert diff.startswith("--- a/a.py\n+++ b/a.py\n")
     assert "+x = contrib.layers.conv2d\n" in diff
-    assert main(["rewrite", "--write", "a.py"]) == 1  # tf.contrib.learn.Experiment is left
+    assert main(["rewrite", "--write", "a.py"]) == 1  # tf.contrib.learn.run_experiment is left
     assert capsys.readouterr().err == "1 file: 1 written, 1 place left for a person\n"
     assert file.read_text() == NEW
     assert stat.S_IMODE(file.stat().st_mode) == 0o754

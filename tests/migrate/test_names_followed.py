@@ -186,10 +186,10 @@ def test_an_import_keeps_its_parentheses_and_comments():
 
 def test_what_is_missing_is_said_where_it_is_used():
     (found,) = findings(
-        "import tensorflow as tf\n\ndef f():\n    tf.contrib.learn.Experiment()\n", "EB014"
+        "import tensorflow as tf\n\ndef f():\n    tf.contrib.learn.run_experiment()\n", "EB014"
     )
     assert (found.line, found.column, found.severity.value) == (4, 5, "unavailable")
-    assert found.message == "tf.contrib.learn.Experiment no longer exists"
+    assert found.message == "tf.contrib.learn.run_experiment no longer exists"
     assert found.how.startswith("Use tf.estimator.train_and_evaluate")
 
 
@@ -221,8 +221,8 @@ def test_a_private_module_that_has_moved(before, after):
         ("import tensorflow as tf\ntf.contrib.signal.stft(a)\n", "EB014", "Use tf.signal,"),
         ("import tensorflow as tf\ntf.contrib.slim.layers.gdn(a)\n", "EB014", "tensorflow-compression"),
         (
-            "import tensorflow as tf\ntf.contrib.learn.preprocessing.VocabularyProcessor(a)\n",
-            "EB014", "tf.keras.layers.TextVectorization",
+            "import tensorflow as tf\ntf.contrib.learn.infer_real_valued_columns_from_input(a)\n",
+            "EB014", "tf.contrib.layers.infer_real_valued_columns",
         ),
         ("import tensorflow as tf\ntf.estimator.BoostedTreesClassifier(a)\n", "EB014", "forests."),
         ("from tensorflow.examples.tutorials.mnist import mnist\nmnist.a()\n", "EB016", "an example"),

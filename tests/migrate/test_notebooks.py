@@ -13,7 +13,7 @@ CELLS = [
     "# Words",
     "if True:\n    %time a = 1\n    layers = tf.contrib.layers.conv2d\nfiles = !ls \\\n  -l",
     "%%bash\nls tf.contrib.layers",
-    "%%time\nx = tf.contrib.learn.Experiment\ny = 'é'",
+    "%%time\nx = tf.contrib.learn.run_experiment\ny = 'é'",
 ]
 
 
@@ -70,9 +70,9 @@ def test_cells_are_rewritten_and_the_rest_keeps_its_bytes(folder, capsys, layout
         CELLS[1],
         CELLS[2].replace("tf.contrib", "contrib"),
         CELLS[3],
-        "%%time\n# EB014: tf.contrib.learn.Experiment no longer exists. Use "
+        "%%time\n# EB014: tf.contrib.learn.run_experiment no longer exists. Use "
         "tf.estimator.train_and_evaluate with\n# TrainSpec and EvalSpec.\n"
-        "x = tf.contrib.learn.Experiment\ny = 'é'",
+        "x = tf.contrib.learn.run_experiment\ny = 'é'",
     ]
     # With the old sources put back, and in the file's layout, it is the old file.
     back = json.loads(after)

@@ -33,7 +33,7 @@ IMPORTS = st.sampled_from(
 )  # fmt: skip
 NAMES = st.sampled_from(
     [
-        "tf.contrib.layers.conv2d", "tf.contrib.rnn.GRUCell", "tf.contrib.learn.Experiment",
+        "tf.contrib.layers.conv2d", "tf.contrib.rnn.GRUCell", "tf.contrib.learn.run_experiment",
         "tf.contrib.tpu.TPUConfig", "tf.estimator.RunConfig", "tf.estimator.DNNClassifier",
         "tf . contrib . training . HParams", "tf.nn.relu", "tf.nosuch.name", "tensorflow.estimator",
         "slim.conv2d", "tpu.RunConfig", "estimator.Estimator", "lib.ModeKeys.EVAL", "np.float",

@@ -10,6 +10,31 @@ from estimator_bridge.contrib.unsupported import UNSUPPORTED as GROUND_UNSUPPORT
 
 __all__ = ["NAMES", "UNSUPPORTED"]
 
+_FRAMES = """
+    extract_pandas_data extract_pandas_labels extract_pandas_matrix generator_input_fn
+    numpy_input_fn pandas_input_fn
+"""
+_MONITORS = {
+    "learn.monitor_bases": "BaseMonitor EveryN StopAtStep",
+    "learn.monitor_files": "CheckpointSaver StepCounter SummarySaver",
+    "learn.monitor_hooks": """
+        RunHookAdapterForMonitors get_default_monitors replace_monitors_with_hooks
+    """,
+    "learn.monitor_outputs": """
+        CaptureVariable GraphDump LoggingTrainable NanLoss NanLossDuringTrainingError PrintTensor
+    """,
+    "learn.monitor_validation": "ExportMonitor ValidationMonitor",
+}
+_PREPROCESSING = {
+    "learn.categorical_processor": "CategoricalProcessor",
+    "learn.text_processors": "ByteProcessor VocabularyProcessor tokenizer",
+    "learn.vocabulary": "CategoricalVocabulary",
+}
+_RECORD_QUEUES = """
+    queue_parsed_features read_batch_examples read_batch_features read_batch_record_features
+    read_keyed_batch_examples read_keyed_batch_features
+"""
+
 NAMES: dict[str, dict[str, str]] = {
     "cluster_resolver": {
         "cluster_resolver": "TPUClusterResolver",
@@ -53,15 +78,68 @@ NAMES: dict[str, dict[str, str]] = {
             multi_label_head poisson_regression_head regression_head
         """,
     },
+    "factorization": {
+        "estimator_bridge.tensorflow_private": "KMeans=KMeansGraph",
+        "factorization.gaussian_mixture": "GmmAlgorithm gmm",
+        "factorization.mixture_estimator": "GMM",
+        "factorization.kmeans": """
+            COSINE_DISTANCE KMEANS_PLUS_PLUS_INIT KMeansClustering RANDOM_INIT
+            SQUARED_EUCLIDEAN_DISTANCE
+        """,
+        "factorization.wals": "WALSMatrixFactorization",
+        "factorization.wals_model": "WALSModel",
+    },
     "hooks": {
         "estimator_bridge.training.session_run_hooks": "ProfilerHook",
     },
     "learn": {
-        "learn": "monitors",
+        "learn": "datasets estimators io learn_runner monitors preprocessing utils",
         "learn.configuration": "ModeKeys RunConfig TaskType",
+        "learn.datasets.base": "load_boston load_iris",
+        "learn.datasets.loading": "load_dataset make_dataset",
+        "learn.estimator": """
+            BaseEstimator Estimator Evaluable NotFittedError SKCompat Trainable
+        """,
+        "learn.experiment": "Experiment",
+        "learn.exports": """
+            ExportStrategy InputFnOps build_default_serving_input_fn build_parsing_serving_input_fn
+            make_export_strategy
+        """,
+        "learn.frames": _FRAMES,
+        "learn.keys": "PredictionKey ProblemType",
+        "learn.kmeans": "KMeansClustering",
+        "learn.metric_spec": "MetricSpec",
+        "learn.model_fn_ops": "ModelFnOps",
+        **_MONITORS,
+        **_PREPROCESSING,
+        "learn.record_queues": _RECORD_QUEUES,
     },
-    "learn.monitors": {
-        "learn.monitors": "replace_monitors_with_hooks",
+    "learn.datasets": {
+        "learn.datasets": "base mnist synthetic text_datasets",
+        "learn.datasets.base": "load_boston load_iris",
+        "learn.datasets.loading": "DATASETS SYNTHETIC load_dataset make_dataset",
+    },
+    "learn.estimators": {
+        "learn.configuration": "ModeKeys RunConfig",
+        "learn.estimator": "BaseEstimator Estimator SKCompat",
+        "learn.keys": "MetricKey PredictionKey ProblemType",
+        "learn.kmeans": "KMeansClustering",
+        "learn.model_fn_ops": "ModelFnOps",
+    },
+    "learn.io": {
+        "learn.frames": _FRAMES,
+        "learn.record_queues": _RECORD_QUEUES,
+    },
+    "learn.learn_runner": {
+        "learn.learn_runner": "run tune",
+    },
+    "learn.monitors": _MONITORS,
+    "learn.preprocessing": _PREPROCESSING,
+    "learn.utils": {
+        "learn.exports": """
+            InputFnOps build_default_serving_input_fn build_parsing_serving_input_fn
+            make_export_strategy make_parsing_export_strategy
+        """,
     },
     "predictor": {
         "predictor": "Predictor from_estimator from_saved_model",
@@ -101,8 +179,6 @@ _PARAMETER_SERVERS = (
     "CollectiveAllReduceStrategy (tf.distribute.MultiWorkerMirroredStrategy) and leave the 'ps' "
     "tasks out of TF_CONFIG; on one machine, MirroredStrategy."
 )
-_USE_HOOK = "is not supported. Use tf.train.{}."
-_FETCHES = "SessionRunHook, which fetches {} in before_run"
 
 # By namespace: advice, and the names that it is for.
 UNSUPPORTED: dict[str, dict[str, str]] = {
@@ -134,49 +210,35 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
     },
     "learn": {
         "is not supported. Use tf.estimator, which replaced it in TensorFlow 1.3.": """
-            BaseEstimator DNNClassifier DNNEstimator DNNLinearCombinedClassifier
-            DNNLinearCombinedEstimator DNNLinearCombinedRegressor DNNRegressor DynamicRnnEstimator
-            Estimator Evaluable KMeansClustering LinearClassifier LinearEstimator LinearRegressor
-            LogisticRegressor ModelFnOps SKCompat SVM StateSavingRnnEstimator Trainable
-            estimators infer models
+            DNNClassifier DNNEstimator DNNLinearCombinedClassifier DNNLinearCombinedEstimator
+            DNNLinearCombinedRegressor DNNRegressor DynamicRnnEstimator LinearClassifier
+            LinearEstimator LinearRegressor LogisticRegressor SVM
+            StateSavingRnnEstimator models
         """,
         "is not supported. Make a tf.data.Dataset in input_fn.": """
-            datasets extract_dask_data extract_dask_labels extract_pandas_data
-            extract_pandas_labels extract_pandas_matrix io read_batch_examples
-            read_batch_features read_batch_record_features read_keyed_batch_examples
-            read_keyed_batch_features
+            extract_dask_data extract_dask_labels read_keyed_batch_examples_shared_queue
+            read_keyed_batch_features_shared_queue
         """,
-        "is not supported. Use tf.estimator.train_and_evaluate with TrainSpec and EvalSpec.": """
-            Experiment evaluate learn_runner run_experiment train
+        "is not supported. Use tf.contrib.learn.Estimator, or tf.estimator.": """
+            evaluate export_estimator graph_actions infer run_feeds run_feeds_iter run_n train
         """,
-        "is not supported. Use tf.estimator.LatestExporter with a serving input receiver.": """
-            ExportStrategy InputFnOps make_export_strategy utils
-        """,
-        "is not supported. Return eval_metric_ops and export_outputs in an EstimatorSpec.": """
-            MetricSpec PredictionKey ProblemType graph_actions head ops
-        """,
-        "is not supported. Catch ValueError: tf.estimator's finds no checkpoint.": (
-            "NotFittedError"
+        "is not supported. Use tf.estimator.train_and_evaluate with TrainSpec and EvalSpec.": (
+            "run_experiment"
         ),
-        "is not supported. Map words to numbers with tf.keras.layers.TextVectorization, or with a "
-        "table of tf.lookup in input_fn.": "preprocessing",
-        "is not supported. Of its modules only those of RunConfig, ModeKeys and monitors are here; "
-        "use tf.estimator.": "python",
-    },
-    "learn.monitors": {
-        _USE_HOOK.format(_FETCHES.format("it")): "CaptureVariable",
-        _USE_HOOK.format(_FETCHES.format("what it wants")): "GraphDump",
-        _USE_HOOK.format("CheckpointSaverHook"): "CheckpointSaver",
-        _USE_HOOK.format("LoggingTensorHook"): "LoggingTrainable PrintTensor",
-        _USE_HOOK.format("NanTensorHook"): "NanLoss",
-        _USE_HOOK.format("SessionRunHook"): """
-            BaseMonitor EveryN ExportMonitor RunHookAdapterForMonitors SummaryWriterCache
+        "is not supported. Use tf.contrib.estimator's heads in an EstimatorSpec.": """
+            Head binary_svm_head head loss_only_head multi_class_head multi_head multi_label_head
+            no_op_train_fn poisson_regression_head regression_head
         """,
-        _USE_HOOK.format("StepCounterHook"): "StepCounter",
-        _USE_HOOK.format("StopAtStepHook"): "StopAtStep",
-        _USE_HOOK.format("SummarySaverHook"): "SummarySaver",
-        "is not supported. Use tf.estimator.train_and_evaluate, which evaluates each checkpoint, "
-        "or tf.estimator.experimental.InMemoryEvaluatorHook.": "ValidationMonitor",
+        "is not supported. Write the layers with tf.layers or tf.contrib.layers.": """
+            bidirectional_rnn get_rnn_model linear_regression linear_regression_zero_init
+            logistic_regression logistic_regression_zero_init ops
+        """,
+        "is not supported. Use tf.contrib.layers.infer_real_valued_columns(features).": """
+            infer_real_valued_columns_from_input infer_real_valued_columns_from_input_fn
+        """,
+        "is not supported. Use tf.summary.FileWriterCache.": """
+            clear_summary_writers get_summary_writer
+        """,
     },
     "predictor": {
         "took an estimator of tf.contrib.learn, and is not supported. Make it a "

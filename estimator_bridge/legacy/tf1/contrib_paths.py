@@ -119,7 +119,12 @@ class _Contrib(ModuleType):
     def _places(self, namespace: ModuleType) -> Iterator[ModuleType]:
         """Yields where to look up a name: a module named like the old file, then the namespace."""
         parts = self._below.split(".")
-        if len(parts) > 1:
+        inner = ".".join([parts[0], *parts[-2:]])  # such as learn.datasets.base
+        if inner.rpartition(".")[0] in NAMESPACES:
+            package = NAMESPACES[inner.rpartition(".")[0]].load()
+            file = getattr(package, parts[-1], None)
+            yield file if isinstance(file, ModuleType) else package
+        elif len(parts) > 1:
             own = f"{namespace.__name__}.{parts[-1]}"
             if PathFinder.find_spec(own, vars(namespace).get("__path__", [])):
                 yield importlib.import_module(own)

@@ -9,6 +9,7 @@ _MODULES = {
     "batching.python.ops": "batch_ops",
     "bayesflow.python.ops": "monte_carlo monte_carlo_impl",
     "checkpoint.python": "containers python_state split_dependency visualize",
+    "cloud.python.ops": "gcs_config_ops",
     "cluster_resolver.python.training": """
         cluster_resolver gce_cluster_resolver kubernetes_cluster_resolver slurm_cluster_resolver
         tfconfig_cluster_resolver tpu_cluster_resolver
@@ -30,6 +31,7 @@ _MODULES = {
         boosted_trees dnn_with_layer_annotations early_stopping export exporter extenders head
         hooks logit_fns multi_head replicate_model_fn rnn saved_model_estimator
     """,
+    "factorization.python.ops": "clustering_ops factorization_ops gmm gmm_ops kmeans wals",
     "feature_column.python.feature_column": "sequence_feature_column",
     "framework.python.framework": "checkpoint_utils experimental graph_util tensor_util",
     "framework.python.ops": """
@@ -47,8 +49,16 @@ _MODULES = {
         normalization optimizers regularizers rev_block_lib summaries target_column utils
     """,
     "layers.python.ops": "bucketization_op sparse_feature_cross_op sparse_ops",
-    "learn.python.learn": "monitors",
-    "learn.python.learn.estimators": "run_config",
+    "learn.python.learn": """
+        evaluable experiment export_strategy learn_runner metric_spec monitors run_config trainable
+    """,
+    "learn.python.learn.datasets": "base mnist synthetic text_datasets",
+    "learn.python.learn.estimators": """
+        constants estimator kmeans metric_key model_fn prediction_key run_config
+    """,
+    "learn.python.learn.learn_io": "generator_io graph_io numpy_io pandas_io",
+    "learn.python.learn.preprocessing": "categorical categorical_vocabulary text",
+    "learn.python.learn.utils": "input_fn_utils saved_model_export_utils",
     "legacy_seq2seq.python.ops": "seq2seq",
     "lookup": "lookup_ops",
     "losses.python.losses": "loss_ops",

@@ -22,7 +22,7 @@ def missing_names(module: Module) -> Iterator[Finding]:
     import tensorflow as tf
 
     def run(experiment_fn, hparams):
-        tf.contrib.learn.learn_runner.run(experiment_fn, hparams=hparams)
+        tf.contrib.learn.run_experiment(experiment_fn, hparams=hparams)
     ```
 
     After:
@@ -31,9 +31,9 @@ def missing_names(module: Module) -> Iterator[Finding]:
     import tensorflow.compat.v1 as tf
 
     def run(experiment_fn, hparams):
-        # EB014: tf.contrib.learn.learn_runner no longer exists. Use tf.estimator.train_and_evaluate
-        # with TrainSpec and EvalSpec.
-        tf.contrib.learn.learn_runner.run(experiment_fn, hparams=hparams)
+        # EB014: tf.contrib.learn.run_experiment no longer exists. Use
+        # tf.estimator.train_and_evaluate with TrainSpec and EvalSpec.
+        tf.contrib.learn.run_experiment(experiment_fn, hparams=hparams)
     ```
     """
     for use, known in module.uses:

@@ -66,12 +66,21 @@ def test_another_process_is_refused():
         learn.RunConfig(evaluation_master="grpc://a:1")
 
 
-def test_hooks_stay_and_monitors_are_refused():
+class TinyEstimator:
+    class config:
+        is_chief = True
+
+
+def test_hooks_stay_and_monitors_become_a_hook():
     hook = v1.train.StopAtStepHook(1)
-    assert learn.monitors.replace_monitors_with_hooks([hook], None) == [hook]
-    assert learn.monitors.replace_monitors_with_hooks(None, None) == []
-    with pytest.raises(TypeError, match="is a monitor of tf"):
-        learn.monitors.replace_monitors_with_hooks([object()], None)
+    replace = learn.monitors.replace_monitors_with_hooks
+    assert replace([hook], TinyEstimator) == [hook]
+    assert replace(None, TinyEstimator) == []
+    kept, made = replace([learn.monitors.BaseMonitor(), hook], TinyEstimator)
+    assert kept is hook
+    assert isinstance(made, learn.monitors.RunHookAdapterForMonitors)
+    with pytest.raises(TypeError, match="is neither a monitor nor a hook"):
+        replace([object()], TinyEstimator)
 
 
 def test_modes_are_those_of_tf_estimator():
@@ -87,9 +96,8 @@ def test_modes_are_those_of_tf_estimator():
             lambda: learn.DNNClassifier,
             "tf.contrib.learn.DNNClassifier is not supported. Use tf.est",
         ),
-        (lambda: learn.Experiment, "train_and_evaluate"),
-        (lambda: learn.monitors.ValidationMonitor, "monitors.ValidationMonitor is not supported"),
-        (lambda: learn.monitors.NanLoss, "Use tf.train.NanTensorHook"),
+        (lambda: learn.run_experiment, "train_and_evaluate"),
+        (lambda: learn.models, "tf.contrib.learn.models is not supported"),
     ],
 )
 def test_what_is_not_there_says_what_to_use(use, told):

@@ -1,0 +1,173 @@
+"""A model_fn of tf.contrib.learn as one of tf.estimator."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.legacy.contrib.learn.keys import MetricKey, PredictionKey, ProblemType
+from estimator_bridge.legacy.contrib.learn.metric_spec import MetricSpec
+from estimator_bridge.legacy.contrib.learn.model_fn_ops import ModelFnOps
+from estimator_bridge.model import EstimatorSpec, ModeKeys
+
+__all__ = ["LearnModel"]
+
+_v1 = tf.compat.v1
+# EstimatorSpec adds a metric "loss" itself, and has predictions by name.
+_OWN_LOSS, _ONLY = "contrib_learn_loss", "contrib_learn_predictions"
+_HEAD = "default_output_alternative"
+
+
+class LearnModel:
+    """A model_fn, and what has to be known from one mode to the next.
+
+    Args:
+      model_fn: see `Estimator`.
+      params: hyperparameters for it.
+      feature_engineering_fn: a function of features and labels that returns those for model_fn.
+    """
+
+    def __init__(
+        self,
+        model_fn: Callable[..., Any],
+        params: Any = None,
+        feature_engineering_fn: Callable[..., Any] | None = None,
+    ):
+        self.params = params
+        self._model_fn = model_fn
+        self._engineered = feature_engineering_fn or (lambda features, labels: (features, labels))
+        self._labels: Any = None  # their specs, once the model was trained or evaluated
+
+    def ops(self, features: Any, labels: Any, mode: str, config: Any = None) -> ModelFnOps:
+        """Builds the model in a mode."""
+        features, labels = self._engineered(features, labels)
+        return self._built(features, labels, mode, config)
+
+    def _built(self, features: Any, labels: Any, mode: str, config: Any) -> ModelFnOps:
+        names = inspect.signature(self._model_fn).parameters
+        optional = {
+            "mode": mode,
+            "params": self.params,
+            "config": config,
+            "model_dir": getattr(config, "model_dir", None),
+        }
+        given = {name: value for name, value in optional.items() if name in names}
+        made = self._model_fn(features, labels, **given)
+        if isinstance(made, ModelFnOps):
+            return made
+        if not isinstance(made, (tuple, list)) or len(made) != 3:
+            raise ValueError(
+                "Unrecognized value returned by model_fn, please return ModelFnOps. Got "
+                f"{made!r}; a tuple (predictions, loss, train_op) is accepted too."
+            )
+        predictions, loss, train_op = made
+        return ModelFnOps(mode, predictions, loss, train_op)
+
+    def with_metrics(
+        self, metrics: Mapping[str, Any] | None, default_head: str | None = None
+    ) -> Callable[..., EstimatorSpec]:
+        """Returns a model_fn for tf.estimator.
+
+        Args:
+          metrics: further metrics; see `BaseEstimator.evaluate`.
+          default_head: of several heads, the one for the signature serving_default.
+        """
+
+        def model_fn(features: Any, labels: Any, mode: str, config: Any) -> EstimatorSpec:
+            if mode == ModeKeys.PREDICT and labels is None and self._labels is not None:
+                # Many model functions compute their loss in all modes.
+                labels = tf.nest.map_structure(
+                    lambda spec: _v1.placeholder(spec.dtype, spec.shape), self._labels
+                )
+            elif labels is not None:
+                self._labels = tf.nest.map_structure(_spec, labels)
+            features, labels = self._engineered(features, labels)
+            ops = self._built(features, labels, mode, config)
+            if mode == ModeKeys.PREDICT:
+                return _for_serving(ops).estimator_spec(default_head)
+            found = dict(ops.eval_metric_ops)
+            if mode == ModeKeys.EVAL and metrics:
+                found.update(_called(metrics, features, labels, ops.predictions))
+            if MetricKey.LOSS in found:
+                found[_OWN_LOSS] = found.pop(MetricKey.LOSS)
+            streamed = {name: _streamed(value) for name, value in found.items()}
+            return ops._replace(eval_metric_ops=streamed).estimator_spec(default_head)
+
+        return model_fn
+
+    def with_own_loss(self, found: dict[str, Any]) -> dict[str, Any]:
+        """Returns an evaluation's metrics, with the model's own metric "loss" if it has one."""
+        own = found.pop(_OWN_LOSS, None)
+        return found if own is None else {**found, MetricKey.LOSS: own}
+
+    def as_predicted(self, found: Iterator[dict[str, Any]]) -> Iterator[Any]:
+        """Yields predictions as the model returned them: by name, or a single array."""
+        for each in found:
+            yield each.get(_ONLY, each)
+
+
+def _for_serving(ops: ModelFnOps) -> ModelFnOps:
+    """Returns what predictions and exports need; a model without heads gets one head."""
+    by_name = dict(ops.predictions) if isinstance(ops.predictions, Mapping) else None
+    heads = ops.output_alternatives
+    if not heads:
+        shown = by_name or {PredictionKey.GENERIC: ops.predictions}
+        heads = {_HEAD: (ProblemType.UNSPECIFIED, shown)}
+    return ops._replace(
+        predictions=by_name or {_ONLY: ops.predictions},
+        output_alternatives=heads,
+        loss=None,
+        train_op=None,
+        eval_metric_ops={},
+    )
+
+
+def _spec(tensor: Any) -> tf.TensorSpec:
+    return tf.TensorSpec([None, *tensor.shape[1:]] if tensor.shape.rank else None, tensor.dtype)
+
+
+def _called(
+    metrics: Mapping[Any, Any], features: Any, labels: Any, predictions: Any
+) -> dict[str, Any]:
+    """Returns metrics' tensors; a name may be a tuple of a name and the key of predictions."""
+    found = {}
+    for key, metric in metrics.items():
+        if isinstance(metric, MetricSpec):
+            found[key] = metric.create_metric_ops(features, labels, predictions)
+            continue
+        name, of = key if isinstance(key, tuple) else (key, None)
+        if of is not None and not isinstance(predictions, Mapping):
+            raise ValueError(
+                f"Metrics passed provide (name, prediction), but predictions are not dict. "
+                f"Metrics: {metrics}, Predictions: {predictions}."
+            )
+        if of is None and isinstance(predictions, Mapping) and len(predictions) != 1:
+            raise ValueError(
+                f"Metrics without specified prediction key requires predictions to be a single "
+                f"tensor: the metric {name!r} could be of any of {sorted(predictions)}. Use "
+                f"MetricSpec(metric_fn, prediction_key=...)."
+            )
+        if isinstance(predictions, Mapping):
+            chosen = next(iter(predictions.values())) if of is None else predictions[of]
+        else:
+            chosen = predictions
+        found[name] = metric(chosen, labels)
+    return found
+
+
+def _streamed(metric: Any) -> Any:
+    """Returns a value and its update; a tensor without an update keeps the last batch's value."""
+    if isinstance(metric, (tuple, list)):
+        return tuple(metric)
+    value = tf.convert_to_tensor(metric)
+    kept = _v1.Variable(
+        _v1.placeholder_with_default(tf.zeros([], value.dtype), shape=None),
+        trainable=False,
+        collections=[_v1.GraphKeys.LOCAL_VARIABLES, _v1.GraphKeys.METRIC_VARIABLES],
+        validate_shape=False,
+        name="last_value",
+    )
+    return tf.identity(kept), _v1.assign(kept, value, validate_shape=False)

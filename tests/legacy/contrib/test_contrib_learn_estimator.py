@@ -1,0 +1,186 @@
+"""tf.contrib.learn's Estimator, Experiment and monitors, on the Estimator of this library.
+
+tests/goldens/contrib has what TensorFlow 1.15.5 computes for them.
+"""
+
+import os
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import estimator_bridge as eb
+from estimator_bridge.legacy.contrib import learn
+
+v1 = tf.compat.v1
+X = np.linspace(0.0, 1.0, 6).astype(np.float32)
+
+
+def model_fn(features, labels, mode):
+    """Computes its loss in all modes, as many model functions did."""
+    inputs = features["x"] if isinstance(features, dict) else features
+    weight = v1.get_variable("w", [1, 1], initializer=v1.zeros_initializer())
+    predictions = tf.matmul(inputs, weight)
+    loss = tf.reduce_mean(tf.square(predictions - tf.reshape(labels, [-1, 1])))
+    optimizer = v1.train.GradientDescentOptimizer(0.1)
+    train_op = optimizer.minimize(loss, v1.train.get_global_step())
+    return learn.ModelFnOps(
+        mode,
+        predictions={"y": predictions},
+        loss=loss,
+        train_op=train_op,
+        eval_metric_ops={"last": tf.reduce_max(predictions)},
+    )
+
+
+def input_fn():
+    return tf.data.Dataset.from_tensors((X[:, np.newaxis], 2 * X)).repeat()
+
+
+def serving_input_fn():
+    inputs = {"x": v1.placeholder(tf.float32, [None, 1], name="x")}
+    return learn.InputFnOps(inputs, None, inputs)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder = str(tmp_path_factory.mktemp("learn"))
+    config = learn.RunConfig(model_dir=folder, save_checkpoints_steps=4)
+    estimator = learn.Estimator(model_fn, config=config)
+    monitors = [learn.monitors.CaptureVariable("w:0", every_n=4), learn.monitors.StopAtStep(9)]
+    estimator.fit(input_fn=input_fn, steps=50, monitors=monitors)
+    return estimator, monitors[0]
+
+
+def test_a_monitor_captures_and_one_stops(trained):
+    estimator, captured = trained
+    assert sorted(captured.values) == [1, 5, 9]
+    assert estimator.get_variable_value("global_step") == 9
+
+
+def test_a_metric_without_an_update_has_the_last_value(trained):
+    estimator, _ = trained
+    found = estimator.evaluate(input_fn=input_fn, steps=2)
+    weight = estimator.get_variable_value("w").item()
+    assert found["last"] == pytest.approx(weight)
+    assert found["loss"] == pytest.approx(np.mean((X * weight - 2 * X) ** 2))
+
+
+def test_predictions_of_arrays_and_of_one_batch(trained):
+    estimator, _ = trained
+    weight = estimator.get_variable_value("w").item()
+    each = list(estimator.predict(X, batch_size=4))
+    assert [row["y"].item() for row in each] == pytest.approx(list(weight * X))
+    batch = estimator.predict(X, batch_size=4, as_iterable=False)
+    assert batch["y"].shape == (4, 1)
+    whole = learn.SKCompat(estimator).predict(X, batch_size=4)
+    assert whole["y"].ravel() == pytest.approx(weight * X)
+
+
+def test_an_export_has_the_signatures_of_tf_contrib_learn(trained, tmp_path):
+    estimator, _ = trained
+    folder = os.fsdecode(estimator.export_savedmodel(str(tmp_path), serving_input_fn))
+    loaded = tf.saved_model.load(folder)
+    wanted = {
+        "serving_default",
+        "default_output_alternative",
+        "default_input_alternative:default_output_alternative",
+        "features_input_alternative:default_output_alternative",
+    }
+    assert wanted <= set(loaded.signatures)
+    answer = loaded.signatures["serving_default"](tf.constant([[3.0]]))
+    weight = estimator.get_variable_value("w").item()
+    assert answer["y"].numpy().item() == pytest.approx(3 * weight)
+
+
+def test_an_experiment_trains_evaluates_and_exports(tmp_path):
+    config = learn.RunConfig(model_dir=str(tmp_path), save_checkpoints_steps=3)
+
+    def experiment_fn(run_config, hparams):
+        assert hparams is None
+        return learn.Experiment(
+            learn.Estimator(model_fn, config=run_config),
+            input_fn,
+            input_fn,
+            train_steps=6,
+            eval_steps=1,
+            min_eval_frequency=2,
+            check_interval_secs=0,
+            export_strategies=[learn.make_export_strategy(serving_input_fn, exports_to_keep=1)],
+        )
+
+    found, exports = learn.learn_runner.run(experiment_fn, run_config=config)
+    assert found["global_step"] == 6
+    assert [os.path.dirname(os.fsdecode(each)) for each in exports] == [
+        str(tmp_path / "export" / "Servo")
+    ]
+    steps = {
+        event.step
+        for path in (tmp_path / "eval").iterdir()
+        for event in v1.train.summary_iterator(str(path))
+        if event.summary.value
+    }
+    assert {4, 6} <= steps or {3, 6} <= steps  # a checkpoint in between, and the last one
+
+
+def test_an_experiment_of_an_estimator_of_tf_estimator(tmp_path):
+    def core_model_fn(features, labels, mode):
+        return model_fn(features, labels, mode)._replace(eval_metric_ops={}).estimator_spec()
+
+    estimator = eb.Estimator(core_model_fn, model_dir=str(tmp_path))
+    experiment = learn.Experiment(
+        estimator, input_fn, input_fn, train_steps=20, eval_steps=1, train_steps_per_iteration=4
+    )
+    seen = []
+
+    def goes_on(found, checkpoint_path):
+        seen.append((found, checkpoint_path))
+        return len(seen) < 3
+
+    found, exports = experiment.continuous_train_and_eval(goes_on)
+    assert (found["global_step"], exports) == (8, [])
+    assert seen[0] == (None, None)
+    assert seen[1][1].endswith("model.ckpt-4")
+    with pytest.raises(ValueError, match="`eval_metrics` must be `None` with"):
+        learn.Experiment(estimator, input_fn, input_fn, eval_metrics={"a": len})
+
+
+class TestArguments:
+    """Checks that need no training."""
+
+    estimator = learn.Estimator(model_fn)
+
+    @pytest.mark.parametrize(
+        ("call", "told"),
+        [
+            (lambda e: e.fit(), "Either x or input_fn must be provided"),
+            (lambda e: e.fit(X, X, input_fn), "Can not provide both input_fn and x or y"),
+            (lambda e: e.fit(tf.constant(X), X), "Inputs cannot be tensors"),
+            (lambda e: e.fit(X, X[:3]), "same number of examples.*3, 6"),
+            (lambda e: e.fit(X, X, batch_size=0), "Invalid batch_size 0"),
+            (lambda e: e.fit(X, X, steps=1, max_steps=1), "both steps and max_steps"),
+            (lambda e: e.evaluate(X, X), "Couldn't find trained model.*Call fit"),
+            (lambda e: next(e.predict(X)), "Couldn't find trained model"),
+            (lambda e: e.evaluate(X, X, metrics=[len]), "should be None or dict"),
+            (lambda e: e.export_savedmodel("", None), "serving_input_fn must be defined"),
+            (lambda e: learn.Experiment(len, None, None), "must implement `tf.contrib.learn.Eval"),
+            (lambda e: learn.learn_runner.run(len), "`output_dir` or `run_config`"),
+            (lambda e: learn.ModelFnOps("fit"), "Invalid mode fit"),
+            (lambda e: learn.ModelFnOps("train", loss=1.0), "Missing train_op"),
+        ],
+    )
+    def test_a_wrong_one_is_refused(self, call, told):
+        with pytest.raises(ValueError, match=told):
+            call(self.estimator)
+
+    def test_no_checkpoint_is_an_error_of_its_own(self):
+        with pytest.raises(learn.NotFittedError):
+            self.estimator.evaluate(X, X)
+
+    def test_params_that_model_fn_does_not_take(self):
+        with pytest.raises(ValueError, match="does not have a params argument"):
+            learn.Estimator(model_fn, params={"a": 1})
+
+    def test_export_monitor_says_what_to_use(self):
+        with pytest.raises(NotImplementedError, match="make_export_strategy"):
+            learn.monitors.ExportMonitor(1, "folder")
