@@ -175,8 +175,7 @@ def programs_of(wanted: list[str], version: str) -> list[str]:
     there = [name for name in EVERY if name not in (NOT_IN_1X if is_1x else CONTRIB)]
     if refused := [name for name in wanted if name not in there]:
         raise SystemExit(
-            f"TensorFlow {version} does not have the names that {', '.join(refused)} uses. It runs "
-            f"{', '.join(there)}."
+            f"TensorFlow {version} cannot run {', '.join(refused)}. It runs {', '.join(there)}."
         )
     return wanted or there
 

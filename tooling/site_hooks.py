@@ -25,7 +25,6 @@ OUTSIDE = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "parity/REPORT.md": "parity_report.md",
-    "parity/REPORT_1X.md": "parity_report_1x.md",
     "parity/differential/REPORT.md": "differential_report.md",
     **{
         page.relative_to(ROOT).as_posix(): f"models_{page.parent.name}.md"
