@@ -40,8 +40,7 @@ def sequence_input_layer(
     names = [column.name for column in columns]
     if not names or len(set(names)) < len(names):
         raise ValueError(f"feature_columns must be columns with names of their own, got {names}.")
-    collections = [*(weight_collections or []), v1.GraphKeys.GLOBAL_VARIABLES]
-    collections = [*dict.fromkeys([*collections, v1.GraphKeys.MODEL_VARIABLES])]
+    collections = [*dict.fromkeys([*(weight_collections or []), v1.GraphKeys.GLOBAL_VARIABLES])]
     outputs, lengths = [], []
     with v1.variable_scope(None, "sequence_input_layer", features.values()):
         for column in columns:
@@ -58,7 +57,8 @@ def sequence_input_layer(
             for one, two in zip(lengths, lengths[1:])
         ]
         with tf.control_dependencies(checks):
-            return tf.concat(outputs, -1), tf.identity(lengths[0])
+            length = tf.identity(lengths[0]) if checks else lengths[0]
+            return tf.concat(outputs, -1), length
 
 
 __all__, __getattr__, __dir__ = NAMESPACES["feature_column"].opened()

@@ -295,7 +295,7 @@ def test_words_from_a_file(tmp_path):
 
 
 def test_what_is_missing_says_what_to_use():
-    with pytest.raises(AttributeError, match=r"tf.contrib.layers.rev_block .*pip install tf-slim"):
-        _ = layers.rev_block
+    with pytest.raises(AttributeError, match=r"sparse_feature_cross .*Use tf.sparse.cross_hashed"):
+        _ = layers.sparse_feature_cross
     assert not hasattr(layers, "no_such_layer")
     assert set(layers.__all__) <= set(dir(layers))

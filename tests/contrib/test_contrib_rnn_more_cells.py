@@ -109,9 +109,16 @@ def test_coupled_gates(layer_norm):
     assert {"transform/gamma", "state/beta"} <= set(v) if layer_norm else "B" in v
 
 
-def test_coupled_gates_of_another_kind_are_refused():
-    with pytest.raises(NotImplementedError, match=r"num_unit_shards=2.*Leave them out"):
-        rnn.CoupledInputForgetGateLSTMCell(UNITS, num_unit_shards=2)
+def test_shards_of_the_coupled_cell_are_one_kernel():
+    """The weights in two variables, one above the other, compute the same."""
+    (outputs, _), v = run(
+        lambda: rnn.CoupledInputForgetGateLSTMCell(UNITS, num_unit_shards=2, state_is_tuple=False)
+    )
+    assert v["W_0"].shape == v["W_1"].shape
+    kernel = np.concatenate([v["W_0"], v["W_1"]])
+    new, f, o = np.split(X[:, 0] @ kernel[: X.shape[2]] + v["B"], 3, axis=1)
+    expected = sigmoid(o) * np.tanh((1 - sigmoid(f + 1.0)) * np.tanh(new))
+    np.testing.assert_allclose(outputs[:, 0], expected, rtol=1e-4, atol=1e-6)
 
 
 def test_groups():
@@ -181,8 +188,3 @@ def test_phases(use_peepholes):
 
 def dense(v, scope, tensors):
     return np.concatenate(tensors, 1) @ v[f"{scope}/kernel"] + v[f"{scope}/bias"]
-
-
-def test_what_is_still_missing_says_what_to_use():
-    with pytest.raises(AttributeError, match=r"GridLSTMCell is not supported. Use another cell"):
-        rnn.GridLSTMCell(UNITS)

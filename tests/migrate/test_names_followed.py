@@ -219,7 +219,7 @@ def test_a_private_module_that_has_moved(before, after):
         ("import tensorflow as tf\ntf.wrong(a, b)\n", "EB017", "Look for what took its place."),
         ("import tensorflow as tf\ntf.contrib.nccl.all_sum(a)\n", "EB014", "MirroredStrategy"),
         ("import tensorflow as tf\ntf.contrib.signal.stft(a)\n", "EB014", "Use tf.signal,"),
-        ("import tensorflow as tf\ntf.contrib.slim.layers.gdn(a)\n", "EB014", "tensorflow-compression"),
+        ("import tensorflow as tf\ntf.contrib.slim.layers.bucketize(a)\n", "EB014", "Bucketize"),
         (
             "import tensorflow as tf\ntf.contrib.learn.infer_real_valued_columns_from_input(a)\n",
             "EB014", "tf.contrib.layers.infer_real_valued_columns",

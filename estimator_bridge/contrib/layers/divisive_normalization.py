@@ -15,10 +15,10 @@ from estimator_bridge.contrib.layers.own_gradient import with_own_gradient
 
 __all__ = ["GDN", "gdn"]
 
-v1 = tf.compat.v1
+_Layer: Any = tf.compat.v1.layers.Layer
 
 
-class GDN(v1.layers.Layer):
+class GDN(_Layer):
     """Divides each channel by sqrt(beta + sum over channels of gamma * channel ** 2).
 
     The variables are roots of beta and gamma, so that gradient descent keeps these positive.

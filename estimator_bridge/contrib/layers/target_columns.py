@@ -118,8 +118,8 @@ class _Target:
             classes, a name can be a pair with "classes" or "probabilities".
         """
         labels = self._of(labels)
-        losses, weights = self._losses(logits, labels, features)
-        found = {"loss": streaming_mean(losses, weights=weights)}
+        weights = self.get_weight_tensor(features)
+        found = {"loss": streaming_mean(self.loss(logits, labels, features))}
         found.update(self._own_metrics(logits, labels))
         for name, metric in (self._default_metrics() if metrics is None else metrics).items():
             shown, predictions = self._predictions_for(name, logits)

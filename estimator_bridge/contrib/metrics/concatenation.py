@@ -45,7 +45,7 @@ def streaming_concat(
         first = [axis, *(other for other in range(values.shape.rank) if other != axis)]
         back = [first.index(dimension) for dimension in range(len(first))]
         batch = tf.transpose(values, first)
-        array = metric_variable([None, *batch.shape.as_list()[1:]], values.dtype, "array")
+        array = metric_variable([max_size, *batch.shape.as_list()[1:]], values.dtype, "array")
         size = metric_variable([], tf.int32, "size")
         value = tf.transpose(tf.identity(array)[: tf.identity(size)], back)
         if max_size is not None:

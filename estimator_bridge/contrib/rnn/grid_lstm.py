@@ -94,7 +94,7 @@ class GridLSTMCell(RNNCell):
             for slice_ in range(count)
             for part in "cm"
         ]
-        self._state_tuple_type: Any = collections.namedtuple(self._KIND, names)
+        self._state_tuple_type = _state_type(self._KIND, names)
 
     @property
     def state_tuple_type(self) -> Any:
@@ -129,7 +129,8 @@ class GridLSTMCell(RNNCell):
 
     def _run(self, blocks: Sequence[Sequence[Any]], state: Sequence[Any]) -> Any:
         """Runs over all slices; returns lists of outputs and of the new state's parts."""
-        outputs, new_state = [], []
+        outputs: list[Any] = []
+        new_state: list[Any] = []
         position = iter(state)
         with v1.variable_scope(v1.get_variable_scope(), initializer=self._initializer):
             for number, slices in enumerate(blocks):
@@ -141,6 +142,10 @@ class GridLSTMCell(RNNCell):
                     outputs += [time.m, frequency.m]
                     new_state += time
         return outputs, new_state
+
+
+def _state_type(name: str, fields: Sequence[str]) -> Any:
+    return collections.namedtuple(name, fields)
 
 
 class _Step:
@@ -288,7 +293,8 @@ class BidirectionalGridLSTMCell(GridLSTMCell):
     def call(self, inputs: Any, state: Any) -> Any:
         """Returns the step's output and the new state."""
         half = len(state) // 2
-        outputs, new_state = [], []
+        outputs: list[Any] = []
+        new_state: list[Any] = []
         for scope, offset, order, part in (
             ("fwd", 0, 1, state[:half]),
             ("bwd", self._offset, -1, state[half:]),

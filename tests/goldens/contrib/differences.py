@@ -64,6 +64,9 @@ DIFFERENT = {
         seq2seq.ScheduledOutputTrainingHelper
         seq2seq.ScheduledOutputTrainingHelper: always
     """,
+    "the name scope of a second call has a number": """
+        layers.RevBlock
+    """,
     "the name scope of a second call has no number": """
         seq2seq.AttentionWrapper: layer
     """,
