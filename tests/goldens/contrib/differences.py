@@ -59,6 +59,7 @@ DIFFERENT = {
         crf.crf_sequence_score: one step
     """,
     "the static shape is known here": """
+        factorization.WALSModel
         seq2seq.ScheduledOutputTrainingHelper
         seq2seq.ScheduledOutputTrainingHelper: always
     """,

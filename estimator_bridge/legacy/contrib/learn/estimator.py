@@ -184,6 +184,7 @@ class BaseEstimator(Evaluable, Trainable):
         hooks = list(hooks or [])
         if feed_fn is not None:
             hooks.append(tf.compat.v1.train.FeedFnHook(feed_fn))
+        assert input_fn is not None  # checked above
         core = self._core
         if metrics:
             model_fn = self._model.with_metrics(metrics)
@@ -306,17 +307,19 @@ class Estimator(BaseEstimator):
         gets.
 
     Raises:
-      ValueError: params are given, and model_fn does not take them.
+      ValueError: there is no model_fn, or params are given, and model_fn does not take them.
     """
 
     def __init__(
         self,
-        model_fn: Callable[..., Any],
+        model_fn: Callable[..., Any] | None = None,
         model_dir: str | None = None,
         config: Any = None,
         params: Any = None,
         feature_engineering_fn: Callable[..., Any] | None = None,
     ):
+        if model_fn is None:
+            raise ValueError("model_fn must be given: a function that returns ModelFnOps.")
         if params is not None and "params" not in inspect.signature(model_fn).parameters:
             raise ValueError(
                 f"Estimator's model_fn ({model_fn}) does not have a params argument, but params "
