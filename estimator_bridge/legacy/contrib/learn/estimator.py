@@ -174,22 +174,19 @@ class BaseEstimator(Evaluable, Trainable):
           ValueError: the input is given twice or not, or metrics is not a dict.
         """
         del log_progress
-        if x is not None and input_fn is None:
-            check_inputs(x, y, input_fn, batch_size)
-            input_fn = array_input_fn(x, y, batch_size, is_shuffled=False, epochs=1)
-        check_inputs(None, None, input_fn, None)
+        check_inputs(x, y, input_fn, batch_size)
+        source = input_fn or array_input_fn(x, y, batch_size, is_shuffled=False, epochs=1)
         if metrics is not None and not isinstance(metrics, Mapping):
             raise ValueError(f"Metrics argument should be None or dict. Got {metrics}.")
         self._check_fitted(checkpoint_path)
         hooks = list(hooks or [])
         if feed_fn is not None:
             hooks.append(tf.compat.v1.train.FeedFnHook(feed_fn))
-        assert input_fn is not None  # checked above
         core = self._core
         if metrics:
             model_fn = self._model.with_metrics(metrics)
             core = EstimatorV1(model_fn, model_dir=self.model_dir, config=self.config)
-        found = core.evaluate(input_fn, steps, hooks, checkpoint_path, name)
+        found = core.evaluate(source, steps, hooks, checkpoint_path, name)
         return self._model.with_own_loss(found)
 
     def predict(
