@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import tempfile
@@ -152,13 +153,14 @@ def _checked_cache(block_cache: Any) -> BlockCacheParams:
     return block_cache
 
 
-_folders: list[Any] = []  # deleted with the process
+@functools.cache
+def _folder() -> tempfile.TemporaryDirectory:
+    """Returns a folder that is deleted when the process ends."""
+    return tempfile.TemporaryDirectory(prefix="estimator_bridge_gcs_")
 
 
 def _set_credentials(text: str) -> None:
-    if not _folders:
-        _folders.append(tempfile.TemporaryDirectory(prefix="estimator_bridge_gcs_"))
-    path = os.path.join(_folders[0].name, "credentials.json")
+    path = os.path.join(_folder().name, "credentials.json")
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
         file.write(text)
     os.environ[_VARIABLE] = path

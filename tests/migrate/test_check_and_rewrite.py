@@ -19,7 +19,7 @@ OLD = (
 NEW = (
     "from estimator_bridge.legacy import contrib\nimport tensorflow.compat.v1 as tf\n\n"
     "x = contrib.layers.conv2d\n# EB014: tf.contrib.learn.run_experiment no longer exists. Use "
-    "tf.estimator.train_and_evaluate with\n# TrainSpec and EvalSpec.\n"
+    "tf.estimator.train_and_evaluate\n# with TrainSpec and EvalSpec.\n"
     "y = tf.contrib.learn.run_experiment\n"
 )
 

@@ -71,7 +71,7 @@ def test_cells_are_rewritten_and_the_rest_keeps_its_bytes(folder, capsys, layout
         CELLS[2].replace("tf.contrib", "contrib"),
         CELLS[3],
         "%%time\n# EB014: tf.contrib.learn.run_experiment no longer exists. Use "
-        "tf.estimator.train_and_evaluate with\n# TrainSpec and EvalSpec.\n"
+        "tf.estimator.train_and_evaluate\n# with TrainSpec and EvalSpec.\n"
         "x = tf.contrib.learn.run_experiment\ny = 'é'",
     ]
     # With the old sources put back, and in the file's layout, it is the old file.

@@ -118,6 +118,24 @@ def _kmeans() -> None:
         check(len(made.training_graph()) >= 5, "training_graph() returns fewer values")
 
 
+@probe("Barrier")
+def _barrier() -> None:
+    with new_graph(), v1.Session() as session:
+        made = private.Barrier(types=[tf.int32], shapes=[[]])
+        session.run(made.insert_many(0, ["a", "b"], [1, 2]))
+        _, keys, (values,) = session.run(made.take_many(2))
+        check((list(keys), list(values)) == ([b"a", b"b"], [1, 2]), "it gives something else")
+
+
+@probe("checkpoint_management", "tf_logging")
+def _logs_and_checkpoints() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        found = private.checkpoint_management.latest_checkpoint(folder)
+        check(found is None, "latest_checkpoint of an empty folder")
+    for name in ("info", "warning", "error"):
+        check(callable(getattr(private.tf_logging, name)), f"tf_logging.{name} is no function")
+
+
 @probe("saved_model_utils", "function_utils", "nest", "dataset_options")
 def _modules() -> None:
     check(private.saved_model_utils.EXPORT_TAG_MAP, "EXPORT_TAG_MAP is gone")

@@ -33,7 +33,8 @@ def sparsemax(logits: Any, name: str | None = None) -> tf.Tensor:
         size = tf.math.count_nonzero(1 + ranks * ordered > sums, axis=1, dtype=tf.int32)
         total = tf.gather(sums, tf.maximum(size, 1) - 1, axis=1, batch_dims=1)
         tau = (total - 1) / tf.cast(size, logits.dtype)
-        probabilities = tf.maximum(logits - tf.expand_dims(tau, 1), 0)
+        # Where both are 0, the gradient is that of the first.
+        probabilities = tf.maximum(tf.cast(0, logits.dtype), logits - tf.expand_dims(tau, 1))
         is_invalid = tf.logical_or(tf.equal(size, 0), tf.math.is_nan(sums[:, -1]))
         missing = tf.cast(float("nan"), logits.dtype)
         return tf.where(tf.expand_dims(is_invalid, 1), missing, probabilities)

@@ -61,6 +61,7 @@ DIFFERENT = {
     """,
     "the static shape is known here": """
         data.sliding_window_batch
+        factorization.WALSModel
         seq2seq.ScheduledOutputTrainingHelper
         seq2seq.ScheduledOutputTrainingHelper: always
     """,

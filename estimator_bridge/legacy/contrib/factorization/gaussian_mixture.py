@@ -24,7 +24,7 @@ class GmmAlgorithm:
       num_classes: the number of distributions.
       initial_means: the first means, [num_classes, dimensions]; by default random points.
       params: which parameters training changes: letters of "wmc" for the weights, the means and the
-        covariances.
+        covariances. As in the original, means change only together with covariances.
       covariance_type: "full" for matrices, "diag" for diagonals.
       random_seed: the seed of the random points.
 
@@ -161,7 +161,7 @@ class GmmAlgorithm:
                 share = sizes / len(data)
                 updates.append(_v1.assign(self._weights, share / (tf.reduce_sum(share) + _EPSILON)))
             means = tf.identity(self._means)
-            if "m" in params:
+            if "m" in params and "c" in params:
                 means = tf.expand_dims(sums, 1) / size
                 updates.append(_v1.assign(self._means, means, validate_shape=False))
             if "c" in params:

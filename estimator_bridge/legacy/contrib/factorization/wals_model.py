@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import numbers
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -391,24 +392,26 @@ def _variables(starts: list[Callable[[], Any]], name: str) -> list[Any]:
 def _make_factors(start: Any, size: int, dimensions: int, shards: int, name: str) -> list[Any]:
     start = start() if callable(start) else start
     if isinstance(start, str) and start == "random":
-        starts = [
-            lambda part=part: _v1.random_normal([part, dimensions]) for part in _sizes(size, shards)
-        ]
-        return _variables(starts, name)
+
+        def draw(part: int) -> tf.Tensor:
+            return _v1.random_normal([part, dimensions])
+
+        return _variables([functools.partial(draw, part) for part in _sizes(size, shards)], name)
     values = start if isinstance(start, list) else [start]
     if len(values) != shards:
         raise ValueError(
             f"The first {name} need a value for each of {shards} shards. Got {len(values)}."
         )
-    return _variables([lambda value=value: tf.cast(value, tf.float32) for value in values], name)
+    return _variables([functools.partial(tf.cast, each, tf.float32) for each in values], name)
 
 
 def _make_weights(given: Any, size: int, shards: int, name: str) -> list[Any] | None:
     if given is None:
         return None
-    if isinstance(given, numbers.Real) and given >= 0:
+    if isinstance(given, numbers.Real) and float(given) >= 0:
+        sizes = _sizes(size, shards)
         return _variables(
-            [lambda part=part: given * tf.ones([part]) for part in _sizes(size, shards)], name
+            [functools.partial(tf.fill, [part], float(given)) for part in sizes], name
         )
     if not isinstance(given, Iterable):
         raise ValueError(
@@ -420,7 +423,7 @@ def _make_weights(given: Any, size: int, shards: int, name: str) -> list[Any] | 
     values = [values] if shards == 1 and len(values) == size else values
     if len(values) != shards:
         raise ValueError(f"{name} needs a list for each of {shards} shards. Got {len(values)}.")
-    return _variables([lambda value=value: tf.cast(value, tf.float32) for value in values], name)
+    return _variables([functools.partial(tf.cast, each, tf.float32) for each in values], name)
 
 
 def _make_axis(
@@ -432,10 +435,10 @@ def _make_axis(
     are_factors_cached: bool,
     is_gramian_cached: bool,
 ) -> _Axis:
-    nothing: tuple[list[Any], list[Any]] = ([], [])
-    cached, fill, empty = factors, *nothing
-    cached_weights, fill_weights = weights, []
-    cached_gramian, fill_gramian, empty_gramian = gramian, *nothing
+    nothing: list[Any] = []
+    cached, fill, empty = factors, nothing, nothing
+    cached_weights, fill_weights = weights, nothing
+    cached_gramian, fill_gramian, empty_gramian = gramian, nothing, nothing
     if are_factors_cached:
         cached, fill, empty = _cached(factors, f"{name}_factors_cache")
         if weights is not None:

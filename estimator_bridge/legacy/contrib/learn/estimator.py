@@ -174,10 +174,8 @@ class BaseEstimator(Evaluable, Trainable):
           ValueError: the input is given twice or not, or metrics is not a dict.
         """
         del log_progress
-        if x is not None and input_fn is None:
-            check_inputs(x, y, input_fn, batch_size)
-            input_fn = array_input_fn(x, y, batch_size, is_shuffled=False, epochs=1)
-        check_inputs(None, None, input_fn, None)
+        check_inputs(x, y, input_fn, batch_size)
+        source = input_fn or array_input_fn(x, y, batch_size, is_shuffled=False, epochs=1)
         if metrics is not None and not isinstance(metrics, Mapping):
             raise ValueError(f"Metrics argument should be None or dict. Got {metrics}.")
         self._check_fitted(checkpoint_path)
@@ -188,7 +186,7 @@ class BaseEstimator(Evaluable, Trainable):
         if metrics:
             model_fn = self._model.with_metrics(metrics)
             core = EstimatorV1(model_fn, model_dir=self.model_dir, config=self.config)
-        found = core.evaluate(input_fn, steps, hooks, checkpoint_path, name)
+        found = core.evaluate(source, steps, hooks, checkpoint_path, name)
         return self._model.with_own_loss(found)
 
     def predict(
@@ -306,17 +304,19 @@ class Estimator(BaseEstimator):
         gets.
 
     Raises:
-      ValueError: params are given, and model_fn does not take them.
+      ValueError: there is no model_fn, or params are given, and model_fn does not take them.
     """
 
     def __init__(
         self,
-        model_fn: Callable[..., Any],
+        model_fn: Callable[..., Any] | None = None,
         model_dir: str | None = None,
         config: Any = None,
         params: Any = None,
         feature_engineering_fn: Callable[..., Any] | None = None,
     ):
+        if model_fn is None:
+            raise ValueError("model_fn must be given: a function that returns ModelFnOps.")
         if params is not None and "params" not in inspect.signature(model_fn).parameters:
             raise ValueError(
                 f"Estimator's model_fn ({model_fn}) does not have a params argument, but params "

@@ -384,7 +384,7 @@ class Experiment:
         checkpoint_path: str | None = None,
         input_fn: Callable[..., Any] | None = None,
     ) -> Any:
-        shared = {
+        shared: dict[str, Any] = {
             "input_fn": input_fn or self._calls.eval_input_fn,
             "steps": steps,
             "name": name,

@@ -245,7 +245,7 @@ def make_parsing_export_strategy(
       target_core: whether the estimator is one of tf.estimator.
       strip_default_attrs: see `make_export_strategy`.
     """
-    spec = create_feature_spec_for_parsing(feature_columns)
+    spec = create_feature_spec_for_parsing(list(feature_columns))
     build = build_parsing_serving_input_receiver_fn if target_core else None
     serving_input_fn = (build or build_parsing_serving_input_fn)(spec)
     return make_export_strategy(

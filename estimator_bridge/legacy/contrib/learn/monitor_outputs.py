@@ -36,8 +36,9 @@ class PrintTensor(EveryN):
         self, tensor_names: Mapping[str, str] | Iterable[str], every_n: int = 100, first_n: int = 1
     ):
         super().__init__(every_n, first_n)
-        is_dict = isinstance(tensor_names, Mapping)
-        self._names = dict(tensor_names if is_dict else ((name, name) for name in tensor_names))
+        if not isinstance(tensor_names, Mapping):
+            tensor_names = {name: name for name in tensor_names}
+        self._names = dict(tensor_names)
 
     def every_n_step_begin(self, step: int) -> list[Any]:
         """Requests the tensors."""
@@ -126,8 +127,15 @@ class GraphDump(BaseMonitor):
       ignore_ops: types of operations whose tensors are left out; by default IGNORE_OPS.
     """
 
-    IGNORE_OPS = ("Const", "Assign", "Identity", "Placeholder", "RandomUniform", "Cast")
-    IGNORE_OPS += ("RestoreSlice",)
+    IGNORE_OPS: tuple[str, ...] = (
+        "Const",
+        "Assign",
+        "Identity",
+        "Placeholder",
+        "RandomUniform",
+        "Cast",
+        "RestoreSlice",
+    )
 
     def __init__(self, ignore_ops: Iterable[str] | None = None):
         super().__init__()

@@ -114,7 +114,8 @@ def _points(
     if rest:
         drawn.append(np.stack(draw_rest(np.random.rand(rest) * 2 * np.pi)))
     points = np.concatenate(drawn, axis=1).T
-    labels = np.repeat(np.int32([*range(n_classes), 0]), [*[size] * n_classes, rest])
+    classes = np.array([*range(n_classes), 0], np.int32)
+    labels = np.repeat(classes, [*[size] * n_classes, rest])
     order = np.random.permutation(n_samples)
     if noise is not None:
         points = points + np.random.normal(scale=noise, size=points.shape)
