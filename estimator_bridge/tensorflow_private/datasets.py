@@ -62,7 +62,7 @@ def _empty(iterator: Any) -> None:
 
 
 def _sizes(shape: tf.TensorShape) -> list[int]:
-    return [0 if size is None else size for size in shape] if shape.rank is not None else []
+    return [size or 0 for size in shape.as_list()] if shape.rank is not None else []
 
 
 @functools.lru_cache(maxsize=100)

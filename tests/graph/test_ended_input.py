@@ -1,5 +1,7 @@
 """A run's input ends with it: its threads are not left to Python's garbage collection."""
 
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -77,3 +79,29 @@ def test_what_reads_the_input_ends_with_training(tmp_path, cores):
         estimator = eb.Estimator(model.model_fn, str(tmp_path), params={})
     estimator.train(input_fn, steps=3)
     wait_until(lambda: not open_files)
+
+
+V1 = """
+import tensorflow as tf
+import threading
+
+tf.compat.v1.disable_v2_behavior()
+from estimator_bridge.tensorflow_private import eager_mode, end_iterator
+
+with eager_mode():
+    iterator = iter(tf.data.Dataset.from_tensors(([1, 2], "a")).repeat().batch(2))
+    next(iterator)
+    end_iterator(iterator)
+    for thread in threading.enumerate():
+        if thread.name == "estimator_bridge end of input":
+            thread.join()
+    print(next(iterator, "ended"))
+"""
+
+
+def test_with_v2_behavior_off():
+    done = subprocess.run(
+        [sys.executable, "-c", V1], capture_output=True, text=True, timeout=300, check=True
+    )
+    assert done.stdout == "ended\n"
+    assert "Traceback" not in done.stderr
