@@ -82,7 +82,7 @@ def test_names_that_moved():
 
 @pytest.mark.parametrize(
     ("module", "name"),
-    [(eager, "Network"), (checkpoint, "NoDependency"), (util, "stripped_op_list_for_graph")],
+    [(eager, "Network"), (util, "stripped_op_list_for_graph")],
 )
 def test_what_is_missing_says_what_to_use(module, name):
     with pytest.raises(AttributeError, match=f"{name} is not supported. (Use|Assign) "):
