@@ -81,6 +81,7 @@ def batches():
 def test_an_estimator_trains_as_a_session_without_these_gradients(estimator):
     """The same numbers, with gradients of TensorFlow and all activations kept."""
     with tf.Graph().as_default(), v1.Session() as session:
+        v1.set_random_seed(1)  # that of the estimator
         features, labels = v1.placeholder(tf.float32, [6, 8]), v1.placeholder(tf.int64, [6])
         predicted = tf.sigmoid(network(features, is_training=False)[:, 0])
         loss = tf.reduce_mean(tf.square(predicted - tf.cast(labels, tf.float32)))
