@@ -76,6 +76,8 @@ def recompute_grad(
                 again = [tf.identity(each) for each in inputs]
             if use_data_dep:
                 again = wait_for(again, gradients)
+            # Otherwise a variable would reach the results through the gradients that they wait for.
+            again = [tf.stop_gradient(each) for each in again]
             results = _call_again(lambda: tf.nest.flatten(call(again, True)), scope)
             _check_same_variables(variables, used_variables(results, again), scope)
             found = tf.gradients(results, [*again, *variables], gradients)

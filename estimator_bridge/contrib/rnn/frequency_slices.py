@@ -78,4 +78,8 @@ def sharded_kernel(name: str, shape: Sequence[int], dtype: Any, shards: int) -> 
         )
         for number in range(shards)
     ]
-    return tf.concat(parts, 0) if shards > 1 else tf.convert_to_tensor(parts[0])
+    if shards == 1:
+        return tf.convert_to_tensor(parts[0])
+    kernel = tf.concat(parts, 0, name=f"{name}/concat")
+    tf.compat.v1.add_to_collection("concatenated_variables", kernel)
+    return kernel
