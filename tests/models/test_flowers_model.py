@@ -1,7 +1,7 @@
 import h5py
 import numpy as np
 import pytest
-import tensorflow as tf
+from record_files import write_flowers
 from task_runs import TaskRun, parsed
 
 import estimator_bridge as eb
@@ -81,28 +81,9 @@ def test_a_file_that_has_no_weights_is_refused(tmp_path):
         entry_of("flowers").check(parsed("--model=flowers", "--weights=no-such.h5"))
 
 
-def write_records(path, classes, count=3, leave_out=()):
-    """Writes photographs of one color in the layout of the public flowers records."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tf.io.TFRecordWriter(str(path)) as writer:
-        for label in classes:
-            image = tf.io.encode_jpeg(np.full([40, 48, 3], 20 * label, np.uint8)).numpy()
-            values = {
-                "image": tf.train.Feature(bytes_list=tf.train.BytesList(value=[image])),
-                "class": tf.train.Feature(int64_list=tf.train.Int64List(value=[label])),
-                "label": tf.train.Feature(bytes_list=tf.train.BytesList(value=[b"a name"])),
-                "one_hot_class": tf.train.Feature(
-                    float_list=tf.train.FloatList(value=np.eye(count)[min(label, count - 1)])
-                ),
-            }
-            kept = {name: value for name, value in values.items() if name not in leave_out}
-            example = tf.train.Example(features=tf.train.Features(feature=kept))
-            writer.write(example.SerializeToString())
-
-
 def test_the_last_fifth_of_public_files_is_the_test_set(tmp_path):
     for number in range(5):
-        write_records(tmp_path / f"flowers0{number}-2.tfrec", [number % 3, 1])
+        write_flowers(tmp_path / f"flowers0{number}-2.tfrec", [number % 3, 1])
     photographs = open_photographs(str(tmp_path), 64, 32)
     assert (photographs.classes, photographs.sizes) == (3, {"train": 8, "test": 2})
     images, classes = next(iter(photographs.input_fn(InputRequest("test", False, 2))()))
@@ -116,8 +97,8 @@ def test_the_last_fifth_of_public_files_is_the_test_set(tmp_path):
 
 
 def test_folders_of_splits_are_read(tmp_path):
-    write_records(tmp_path / "train" / "00-3.tfrec", [0, 1, 2])
-    write_records(tmp_path / "val" / "00-1.tfrec", [2])
+    write_flowers(tmp_path / "train" / "00-3.tfrec", [0, 1, 2])
+    write_flowers(tmp_path / "val" / "00-1.tfrec", [2])
     photographs = open_photographs(str(tmp_path), None, 32)
     assert (photographs.sizes, photographs.image_size) == ({"train": 3, "test": 1}, 192)
 
@@ -125,9 +106,9 @@ def test_folders_of_splits_are_read(tmp_path):
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (lambda path: write_records(path, [0, 7]), r"00-2.tfrec, byte \d+: .*\b7\b"),
+        (lambda path: write_flowers(path, [0, 7]), r"00-2.tfrec, byte \d+: .*\b7\b"),
         (
-            lambda path: write_records(path, [0, 1], leave_out=["one_hot_class"]),
+            lambda path: write_flowers(path, [0, 1], leave_out=["one_hot_class"]),
             "its records have no feature one_hot_class, but class, image, label",
         ),
         (lambda path: path.write_bytes(path.read_bytes()[:-20]), r"00-2.tfrec, byte \d+"),
@@ -135,21 +116,21 @@ def test_folders_of_splits_are_read(tmp_path):
 )
 def test_records_that_do_not_fit_are_refused_before_training(tmp_path, spoil, message):
     path = tmp_path / "train" / "00-2.tfrec"
-    write_records(path, [0, 1])
-    write_records(tmp_path / "test" / "00-1.tfrec", [1])
+    write_flowers(path, [0, 1])
+    write_flowers(tmp_path / "test" / "00-1.tfrec", [1])
     spoil(path)
     with pytest.raises((UserError, eb.errors.DataError), match=message):
         open_photographs(str(tmp_path), None, 32)
 
 
 def test_a_data_set_without_a_test_set_is_refused(tmp_path):
-    write_records(tmp_path / "train" / "00-2.tfrec", [0, 1])
+    write_flowers(tmp_path / "train" / "00-2.tfrec", [0, 1])
     with pytest.raises(UserError, match="has a folder train and none of test, val, validation"):
         open_photographs(str(tmp_path), None, 32)
 
 
 def test_one_file_cannot_be_divided(tmp_path):
-    write_records(tmp_path / "flowers00-2.tfrec", [0, 1])
+    write_flowers(tmp_path / "flowers00-2.tfrec", [0, 1])
     with pytest.raises(UserError, match="one file of records, which cannot be divided"):
         open_photographs(str(tmp_path), None, 32)
 

@@ -1,0 +1,223 @@
+"""What train.py refuses before it trains, data, folders and checkpoints; and what it leaves."""
+
+import re
+
+import pytest
+from record_files import write_flowers, write_imagenet
+from train_here import train
+
+TINY = (
+    "--nouse_tpu",
+    "--mode=train",
+    "--train_steps=2",
+    "--train_batch_size=4",
+    "--warmup_steps=0",
+)
+
+
+@pytest.fixture
+def refused(capfd, tmp_path):
+    """Runs train.py in an empty folder; returns its message if it trained nothing."""
+
+    def run(*arguments, code=1):
+        done = train(capfd, tmp_path, *TINY, *arguments)
+        assert done.code == code, done
+        assert "Traceback" not in done.err
+        assert "step " not in done.out
+        assert not list(tmp_path.rglob("*.ckpt*")) and not list(tmp_path.rglob("run.yaml"))
+        return done.err
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("model", "reads", "small"),
+    [
+        ("mnist", "the four IDX files of MNIST", "scikit-learn's digits"),
+        ("gan", "the four IDX files of MNIST", "scikit-learn's digits"),
+        ("resnet", "the files of CIFAR-10", "scikit-learn's digits"),
+        ("flowers", ".tfrec files of records", "patches of scikit-learn's two photographs"),
+        ("bert", "labeled texts (train.tsv and test.tsv)", "Python's language reference"),
+        ("lstm", "files of text (.txt)", "Python's language reference"),
+        ("tabular", "a folder for the table", "scikit-learn's tables"),
+    ],
+)
+def test_a_folder_without_the_models_data_is_refused(refused, tmp_path, model, reads, small):
+    """The small data that ships is used only without --data_dir."""
+    folder = tmp_path / "mine"
+    flags = (f"--model={model}", f"--data_dir={folder}")
+    wanted = f"--model={model} reads {reads}"
+    found = [refused(*flags)]
+    folder.mkdir()
+    found.append(refused(*flags))
+    for name in ("a.png", "b.png", "c.png", "d.png"):
+        (folder / name).write_bytes(b"a picture")
+    found.append(refused(*flags))
+    for message, why in zip(
+        found,
+        ("no such folder", "the folder is empty", "no data of this model, but a.png, b.png, c.png"),
+    ):
+        assert message.startswith(f"train.py: --data_dir={folder}: {why}")
+        assert wanted in message
+        assert f"leave out --data_dir to train on {small}" in message
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine"]
+    assert len(list(folder.iterdir())) == 4
+
+
+def flowers(folder, spoil):
+    """Records of three classes; one training file is spoiled."""
+    path = folder / "train" / "b.tfrec"
+    for name in (folder / "train" / "a.tfrec", path, folder / "test" / "c.tfrec"):
+        write_flowers(name, [0, 1, 2, 0])
+    spoil(path)
+
+
+def imagenet(folder, spoil):
+    path = folder / "train-00001-of-00002"
+    for name in (path, folder / "train-00000-of-00002", folder / "validation-00000-of-00001"):
+        write_imagenet(name, [1, 1000, 7, 8])
+    spoil(path)
+
+
+def cifar(folder, spoil):
+    for name in [*(f"data_batch_{n}.bin" for n in range(1, 6)), "test_batch.bin"]:
+        (folder / name).write_bytes(bytes(3 * 3073))
+    spoil(folder / "data_batch_2.bin")
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[:-30])
+
+
+def flipped(path):
+    content = bytearray(path.read_bytes())
+    content[-30] ^= 1
+    path.write_bytes(content)
+
+
+def mixed(path):
+    (path.parent / "picture.png").write_bytes(b"a picture of flowers")
+
+
+def label_of_cifar(path):
+    content = bytearray(path.read_bytes())
+    content[3073] = 10
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("model", "make", "spoil", "message"),
+    [
+        ("flowers", flowers, cut, r"/b\.tfrec, byte \d+: damaged from record 3 on"),
+        ("flowers", flowers, flipped, r"/b\.tfrec, byte \d+: damaged from record 3 on"),
+        ("flowers", flowers, mixed, r"mixed: 1 of 3 files are not TFRecord files.*picture\.png"),
+        (
+            "flowers", flowers, lambda path: write_flowers(path, [0, 7]),
+            r"/b\.tfrec, byte \d+: record 1: the label 'class' is 7, want 0 to 2 for 3 classes",
+        ),
+        (
+            "flowers", flowers, lambda path: write_flowers(path, [0, 1], count=4),
+            r"/b\.tfrec: one_hot_class has 4 values, but 3 in .*/a\.tfrec",
+        ),
+        ("resnet", imagenet, cut, r"/train-00001-of-00002, byte \d+: damaged from record 3 on"),
+        ("resnet", imagenet, flipped, r"/train-00001-of-00002, byte \d+: damaged from record 3 on"),
+        (
+            "resnet", imagenet, lambda path: write_imagenet(path, [5, 0]),
+            r"byte \d+: record 1: the label 'image/class/label' is 0, want 1 to 1000",
+        ),
+        (
+            "resnet", imagenet, lambda path: write_imagenet(path, [1001]),
+            r"byte 0: record 0: the label 'image/class/label' is 1001, want 1 to 1000",
+        ),
+        ("resnet", cifar, cut, r"/data_batch_2\.bin: damaged: 9189 bytes, want a multiple of 3073"),
+        ("resnet", cifar, label_of_cifar, r"/data_batch_2\.bin, byte 3073: label 10, want 0 to 9"),
+    ],
+)  # fmt: skip
+def test_spoiled_records_are_named_with_file_and_byte(
+    refused, tmp_path, model, make, spoil, message
+):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    make(folder, spoil)
+    told = refused(f"--model={model}", f"--data_dir={folder}")
+    assert re.search(message, told, re.S), told
+
+
+@pytest.fixture
+def trained(capfd, tmp_path):
+    """Trains a model for two steps; returns its model_dir."""
+
+    def run(*arguments):
+        folder = tmp_path / "run"
+        done = train(capfd, tmp_path, *TINY, f"--model_dir={folder}", *arguments)
+        assert done.code == 0, done.err
+        return folder
+
+    return run
+
+
+def test_a_checkpoint_of_another_model_is_refused_with_names(trained, capfd, tmp_path):
+    """The flags of the training that the folder has stay, for predict.py."""
+    folder = trained("--model=mnist")
+    flags = (folder / "run.yaml").read_text()
+    assert "model: mnist\n" in flags
+    other = ("--model=gan", f"--model_dir={folder}", "--train_steps=4")
+    done = train(capfd, tmp_path, *TINY, *other)
+    assert done.code == 1
+    assert "Traceback" not in done.err
+    assert "it belongs to another model" in done.err
+    assert "not found in checkpoint" in done.err
+    assert (folder / "run.yaml").read_text() == flags
+
+
+def test_a_checkpoint_of_other_shapes_is_refused_with_shapes(trained, capfd, tmp_path):
+    folder = trained("--model=lstm", "--lstm_units=8", "--text_length=8")
+    other = ("--model=lstm", "--lstm_units=4", "--text_length=8", "--train_steps=4")
+    done = train(capfd, tmp_path, *TINY, *other, f"--model_dir={folder}")
+    assert done.code == 1
+    assert "lstm0/lstm_cell/bias" in done.err
+    assert "(32,) in the checkpoint" in done.err
+    assert "lstm_units: 8\n" in (folder / "run.yaml").read_text()
+
+
+@pytest.mark.parametrize("other", [("--model=mnist",), ("--model=lstm", "--lstm_units=4")])
+def test_a_checkpoint_of_keras_of_another_model_is_refused(trained, capfd, tmp_path, other):
+    folder = trained("--model=lstm", "--lstm_units=8", "--text_length=8", "--api=keras")
+    flags = (*TINY, *other, "--api=keras", "--train_steps=4", f"--model_dir={folder}")
+    done = train(capfd, tmp_path, *flags)
+    assert done.code == 1
+    assert "Traceback" not in done.err
+    assert "a checkpoint of another model, or of other flags: it has model/" in done.err
+    assert "[8, 32]" in done.err
+    assert "lstm_units: 8\n" in (folder / "run.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("model", "file"),
+    [
+        ("flowers", "patches/train/data-00000-of-00001.tfrecord"),
+        ("resnet", "resnet-digits/train/data-00000-of-00001.tfrecord"),
+        ("tabular", "wine/records/train/data-00000-of-00001.tfrecord"),
+    ],
+)
+def test_a_full_disk_while_data_is_written(refused, tmp_path, model, file):
+    path = tmp_path / "runs" / "data" / file
+    path.parent.mkdir(parents=True)
+    # Writes to this device fail as those to a full disk.
+    (path.parent / f"{path.name}.part").symlink_to("/dev/full")
+    told = refused(f"--model={model}")
+    assert "No space left on device" in told
+    assert "was not written" in told
+    assert not path.exists()
+
+
+def test_a_full_disk_while_the_digits_are_written(refused, tmp_path, monkeypatch):
+    import tensorflow as tf
+
+    def full(self, record):
+        raise tf.errors.ResourceExhaustedError(None, None, "digits; No space left on device")
+
+    monkeypatch.setattr(tf.io.TFRecordWriter, "write", full)
+    told = refused("--model=mnist")
+    assert "No space left on device" in told
+    assert list((tmp_path / "runs" / "data").iterdir()) == []
