@@ -71,7 +71,7 @@ def run(flag_values: absl_flags.FlagValues, console: Console) -> None:
     if (accelerator.tpu or "").startswith("emulated:"):
         eb.runtime.emulate_cores(num_replicas)  # before the data is read, which fixes the devices
     if "://" in flag_values.data_dir:  # others were checked before TensorFlow was imported
-        require_data(flag_values, entry_of(flag_values.model), tf.io.gfile.glob)
+        require_data(flag_values, entry_of(flag_values.model), _matching_afar)
     task = open_task(flag_values)
     if flag_values.dry_run:
         _try_out(flag_values, accelerator, task, console)
@@ -88,6 +88,23 @@ def run(flag_values: absl_flags.FlagValues, console: Console) -> None:
         for phase in phases(flag_values.mode):
             actions[phase]()
     job.close()
+
+
+def _matching_afar(pattern: str) -> list[str]:
+    """Returns the paths in a remote file system that match a pattern.
+
+    Raises:
+        UserError: the file system does not answer.
+    """
+    try:
+        return list(tf.io.gfile.glob(pattern))
+    except tf.errors.NotFoundError:
+        return []
+    except tf.errors.OpError as error:
+        raise UserError(
+            f"--data_dir={os.path.dirname(pattern)}: cannot be read: {error.message}. Check its "
+            "name, the network and your credentials."
+        ) from error
 
 
 def _count_replicas(flag_values: absl_flags.FlagValues, accelerator: Accelerator) -> int:

@@ -17,7 +17,7 @@ _FEW = 3
 def require_same_weights(checkpoint: str, variables: Iterable[Any]) -> None:
     """Compares the shapes of a checkpoint's weights with those of a model.
 
-    A checkpoint of `tf.train.Checkpoint` names weights by their place in the model, so that those of
+    A checkpoint of `tf.train.Checkpoint` names weights by their place in the model, so those of
     another model may have the same names.
 
     Args:

@@ -173,8 +173,8 @@ def _equal_classes(files: dict[str, list[str]]) -> int:
     for path in others:
         if "://" not in path and (found := _classes_in(path)) != classes:
             raise UserError(
-                f"{path}: one_hot_class has {found} values, but {classes} in {first}. Name a folder "
-                "with the records of one data set."
+                f"{path}: one_hot_class has {found} values, but {classes} in {first}. Name a "
+                "folder with the records of one data set."
             )
     return classes
 

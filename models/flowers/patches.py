@@ -1,8 +1,8 @@
 """A small real data set in the layout of the flowers records: patches of two photographs.
 
 scikit-learn ships two photographs, of a palace in China and of a flower. Each is cut into patches
-that do not overlap, JPEG images. Two tasks are set on them: to tell the photograph, or the quarter
-of it that a patch is from. A backbone trained for one is transferred to the other. This tests a
+that do not overlap, JPEG images. Two tasks use them: to tell the photograph, or the quarter of it
+that a patch is from. A backbone trained for one is transferred to the other. This tests a
 program. It says little about its quality on photographs that it has not seen.
 """
 

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+import tensorflow as tf
 from record_files import write_flowers, write_imagenet
 from train_here import train
 
@@ -62,6 +63,27 @@ def test_a_folder_without_the_models_data_is_refused(refused, tmp_path, model, r
         assert f"leave out --data_dir to train on {small}" in message
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine"]
     assert len(list(folder.iterdir())) == 4
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (None, "--data_dir=gs://bucket/roses: no data of this model. --model=flowers reads .tfrec"),
+        (
+            tf.errors.FailedPreconditionError(None, None, "Could not resolve host"),
+            "--data_dir=gs://bucket/roses: cannot be read: Could not resolve host. Check its name",
+        ),
+    ],
+)
+def test_a_bucket_without_the_models_data_is_refused(refused, monkeypatch, error, message):
+    def glob(pattern):
+        assert pattern.startswith("gs://bucket/roses/")
+        if error is not None:
+            raise error
+        return []
+
+    monkeypatch.setattr(tf.io.gfile, "glob", glob)
+    assert message in refused("--model=flowers", "--data_dir=gs://bucket/roses")
 
 
 def flowers(folder, spoil):
@@ -212,8 +234,6 @@ def test_a_full_disk_while_data_is_written(refused, tmp_path, model, file):
 
 
 def test_a_full_disk_while_the_digits_are_written(refused, tmp_path, monkeypatch):
-    import tensorflow as tf
-
     def full(self, record):
         raise tf.errors.ResourceExhaustedError(None, None, "digits; No space left on device")
 

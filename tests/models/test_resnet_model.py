@@ -14,6 +14,7 @@ v1 = tf.compat.v1
 
 TRAINED = (
     "--model=resnet",
+    "--tf_random_seed=1",
     "--train_steps=80",
     "--train_batch_size=128",
     "--eval_batch_size=360",
