@@ -17,11 +17,11 @@ TINY = (
 
 
 @pytest.fixture
-def refused(capfd, tmp_path):
+def refused(tmp_path):
     """Runs train.py in an empty folder; returns its message if it trained nothing."""
 
     def run(*arguments, code=1):
-        done = train(capfd, tmp_path, *TINY, *arguments)
+        done = train(tmp_path, *TINY, *arguments)
         assert done.code == code, done
         assert "Traceback" not in done.err
         assert "step " not in done.out
@@ -165,53 +165,56 @@ def test_spoiled_records_are_named_with_file_and_byte(
     assert re.search(message, told, re.S), told
 
 
-@pytest.fixture
-def trained(capfd, tmp_path):
-    """Trains a model for two steps; returns its model_dir."""
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """Trains a small lstm for two steps, in one of the ways of --api; returns its model_dir."""
+    found = {}
 
-    def run(*arguments):
-        folder = tmp_path / "run"
-        done = train(capfd, tmp_path, *TINY, f"--model_dir={folder}", *arguments)
-        assert done.code == 0, done.err
-        return folder
+    def run(api):
+        if api not in found:
+            found[api] = tmp_path_factory.mktemp(api) / "run"
+            flags = ("--model=lstm", "--lstm_units=8", "--text_length=64", f"--api={api}")
+            done = train(found[api].parent, *TINY, *flags, f"--model_dir={found[api]}")
+            assert done.code == 0, done.err
+        return found[api]
 
     return run
 
 
-def test_a_checkpoint_of_another_model_is_refused_with_names(trained, capfd, tmp_path):
-    """The flags of the training that the folder has stay, for predict.py."""
-    folder = trained("--model=mnist")
-    flags = (folder / "run.yaml").read_text()
-    assert "model: mnist\n" in flags
-    other = ("--model=gan", f"--model_dir={folder}", "--train_steps=4")
-    done = train(capfd, tmp_path, *TINY, *other)
+# Models that a folder's checkpoint does not fit, and what the error says.
+OTHERS = {
+    "estimator": [
+        (("--model=gan",), ["it belongs to another model", "not found in checkpoint"]),
+        (
+            ("--model=lstm", "--lstm_units=4"),
+            ["lstm0/lstm_cell/bias", "(16,)", "(32,) in the checkpoint"],
+        ),
+    ],
+    "keras": [
+        (
+            other,
+            ["a checkpoint of another model, or of other flags: it has model/", "[8, 32]"],
+        )
+        for other in (("--model=mnist",), ("--model=lstm", "--lstm_units=4"))
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("api", "other", "messages"),
+    [(api, *case) for api, cases in OTHERS.items() for case in cases],
+)
+def test_a_checkpoint_of_another_model_is_refused(trained, tmp_path, api, other, messages):
+    """With names and shapes; the flags of the training that the folder has stay, for predict.py."""
+    folder = trained(api)
+    checkpoints = {path: path.read_bytes() for path in folder.glob("*ckpt*")}
+    flags = (f"--api={api}", f"--model_dir={folder}", "--train_steps=4")
+    done = train(tmp_path, *TINY, *other, *flags)
     assert done.code == 1
     assert "Traceback" not in done.err
-    assert "it belongs to another model" in done.err
-    assert "not found in checkpoint" in done.err
-    assert (folder / "run.yaml").read_text() == flags
-
-
-def test_a_checkpoint_of_other_shapes_is_refused_with_shapes(trained, capfd, tmp_path):
-    folder = trained("--model=lstm", "--lstm_units=8", "--text_length=8")
-    other = ("--model=lstm", "--lstm_units=4", "--text_length=8", "--train_steps=4")
-    done = train(capfd, tmp_path, *TINY, *other, f"--model_dir={folder}")
-    assert done.code == 1
-    assert "lstm0/lstm_cell/bias" in done.err
-    assert "(32,) in the checkpoint" in done.err
+    assert [text for text in messages if text not in done.err] == [], done.err
     assert "lstm_units: 8\n" in (folder / "run.yaml").read_text()
-
-
-@pytest.mark.parametrize("other", [("--model=mnist",), ("--model=lstm", "--lstm_units=4")])
-def test_a_checkpoint_of_keras_of_another_model_is_refused(trained, capfd, tmp_path, other):
-    folder = trained("--model=lstm", "--lstm_units=8", "--text_length=8", "--api=keras")
-    flags = (*TINY, *other, "--api=keras", "--train_steps=4", f"--model_dir={folder}")
-    done = train(capfd, tmp_path, *flags)
-    assert done.code == 1
-    assert "Traceback" not in done.err
-    assert "a checkpoint of another model, or of other flags: it has model/" in done.err
-    assert "[8, 32]" in done.err
-    assert "lstm_units: 8\n" in (folder / "run.yaml").read_text()
+    assert {path: path.read_bytes() for path in folder.glob("*ckpt*")} == checkpoints
 
 
 @pytest.mark.parametrize(

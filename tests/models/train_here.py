@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import io
 import os
 import runpy
 import sys
@@ -23,15 +24,15 @@ class Ended:
     err: str
 
 
-def train(capfd, folder, *arguments):
+def train(folder, *arguments):
     """Runs train.py with flags, in a folder."""
-    capfd.readouterr()
+    out, err = io.StringIO(), io.StringIO()
     verbosity, argv, here = logging.get_verbosity(), sys.argv, os.getcwd()
     sys.argv = ["train.py", *map(str, arguments)]
     os.chdir(folder)
     code = 0
     try:
-        with _own_flags():
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), _own_flags():
             runpy.run_path(str(ROOT / "train.py"), run_name="__main__")
     except SystemExit as stopped:
         code = stopped.code or 0
@@ -39,8 +40,7 @@ def train(capfd, folder, *arguments):
         sys.argv = argv
         os.chdir(here)
         logging.set_verbosity(verbosity)
-    said = capfd.readouterr()
-    return Ended(code, said.out, said.err)
+    return Ended(code, out.getvalue(), err.getvalue())
 
 
 @contextlib.contextmanager
