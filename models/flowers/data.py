@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
+from google.protobuf.message import DecodeError
 
 import estimator_bridge as eb
 from models.augment import shifted
@@ -181,10 +182,16 @@ def _equal_classes(files: dict[str, list[str]]) -> int:
 
 def _classes_in(path: str) -> int:
     """Returns the number of classes, from the first record's one_hot_class."""
-    first = next(iter(tf.data.TFRecordDataset(path).take(1).as_numpy_iterator()), None)
-    if first is None:
-        raise UserError(f"{path}: empty. Remove it, or write its records again.")
-    features = tf.train.Example.FromString(first).features.feature
+    try:
+        first = next(iter(tf.data.TFRecordDataset(path).take(1).as_numpy_iterator()), None)
+        if first is None:
+            raise UserError(f"{path}: empty. Remove it, or write its records again.")
+        features = tf.train.Example.FromString(first).features.feature
+    except (tf.errors.DataLossError, DecodeError) as error:
+        raise UserError(
+            f"{path}, byte 0: its first record is damaged, or no tf.train.Example: {error}. Copy "
+            "the file again, or write its records again."
+        ) from error
     missing = [name for name in (_IMAGE, _CLASS, _ONE_HOT) if name not in features]
     if missing:
         raise UserError(

@@ -11,16 +11,14 @@ from collections.abc import Sequence
 
 from models.notices import hide_tensorflow_notices
 
-__all__ = ["main"]
+__all__ = ["main", "make_parser"]
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Writes the prompt and what follows it; returns the process's exit code.
-
-    Args:
-        arguments: those of the command; None: those of this process.
-    """
-    parser = argparse.ArgumentParser(prog="models.lstm.sample", description=__doc__.split("\n")[0])
+def make_parser() -> argparse.ArgumentParser:
+    """Makes the parser of the command's arguments."""
+    parser = argparse.ArgumentParser(
+        prog="models.lstm.sample", description="Continues a text by a trained language model."
+    )
     parser.add_argument("--model_dir", required=True, help="folder of a training, or a checkpoint")
     parser.add_argument("--prompt", default="\n", help="the text to continue")
     parser.add_argument("--length", type=int, default=200, help="bytes to add (default: 200)")
@@ -32,7 +30,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "likely one (default: 0.7)",
     )
     parser.add_argument("--seed", type=int, default=0, help="of the draws (default: 0)")
-    given = parser.parse_args(arguments)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Writes the prompt and what follows it; returns the process's exit code.
+
+    Args:
+        arguments: those of the command; None: those of this process.
+    """
+    given = make_parser().parse_args(arguments)
     hide_tensorflow_notices()
     from estimator_bridge.quiet_start import quietly, settle_devices
 

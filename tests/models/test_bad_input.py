@@ -111,10 +111,19 @@ def cut(path):
     path.write_bytes(path.read_bytes()[:-30])
 
 
-def flipped(path):
+def flipped(path, at=-30):
     content = bytearray(path.read_bytes())
-    content[-30] ^= 1
+    content[at] ^= 1
     path.write_bytes(content)
+
+
+def flipped_first(path):
+    flipped(path, 40)
+
+
+def no_example(path):
+    with tf.io.TFRecordWriter(str(path)) as writer:
+        writer.write(b"no example")
 
 
 def mixed(path):
@@ -132,6 +141,8 @@ def label_of_cifar(path):
     [
         ("flowers", flowers, cut, r"/b\.tfrec, byte \d+: damaged from record 3 on"),
         ("flowers", flowers, flipped, r"/b\.tfrec, byte \d+: damaged from record 3 on"),
+        ("flowers", flowers, flipped_first, r"/b\.tfrec, byte 0: its first record is damaged"),
+        ("flowers", flowers, no_example, r"/b\.tfrec, byte 0: its first record is damaged, or no"),
         ("flowers", flowers, mixed, r"mixed: 1 of 3 files are not TFRecord files.*picture\.png"),
         (
             "flowers", flowers, lambda path: write_flowers(path, [0, 7]),

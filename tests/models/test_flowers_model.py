@@ -15,6 +15,8 @@ from models.task import InputRequest
 SMALL = (
     "--model=flowers", "--train_batch_size=64", "--eval_batch_size=104", "--tf_random_seed=1",
 )  # fmt: skip
+ON_ONE_CORE = ("--train_steps=70", "--iterations_per_loop=35", "--tpu=emulated:1")
+QUALITY = 0.8
 PARAMS = {"backbone": "mobilenet_v2", "width": 0.35, "image_size": 32, "freeze_backbone": False}
 
 
@@ -24,38 +26,64 @@ def data_dir(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def trained(data_dir, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("flowers")
-    flags = ("--train_steps=150", "--iterations_per_loop=50", "--tpu=emulated:1")
-    run = TaskRun(*SMALL, *flags, f"--data_dir={data_dir}", f"--model_dir={folder}")
-    run.train()
-    return run, folder
+def pretrained(data_dir, tmp_path_factory):
+    """A backbone that has learned another task, as a file of Keras, as the applications' are."""
+    folder = tmp_path_factory.mktemp("quarters")
+    places = (f"--data_dir={data_dir}", f"--model_dir={folder}")
+    TaskRun(*SMALL, *ON_ONE_CORE, "--patches=quarter", *places).train()
+    return as_weights(folder)
 
 
 @pytest.fixture(scope="module")
-def weights(trained, tmp_path_factory):
-    """The trained backbone as a file of Keras, as the applications' weights are."""
-    _, folder = trained
-    path = tmp_path_factory.mktemp("weights") / "backbone.h5"
+def trained(pretrained, data_dir, tmp_path_factory):
+    """All weights are trained further, for the task that the data has by default."""
+    folder = tmp_path_factory.mktemp("flowers")
+    places = (f"--data_dir={data_dir}", f"--model_dir={folder}", f"--weights={pretrained}")
+    return TaskRun(*SMALL, *ON_ONE_CORE, *places).train(), folder
+
+
+@pytest.fixture(scope="module")
+def weights(trained):
+    return as_weights(trained[1])
+
+
+def as_weights(folder):
+    path = folder / "backbone.h5"
     eb.weights.convert(str(folder), "keras", str(path))
     return path
 
 
-def test_it_reaches_its_quality_on_one_core(trained):
+def test_a_backbone_is_transferred_to_another_task_on_one_core(trained):
     run, _ = trained
-    assert run.evaluate()["accuracy"] > 0.9
+    result = run.evaluate()
+    print(result)
+    assert result["accuracy"] > QUALITY
 
 
-def test_a_pretrained_backbone_reaches_it_on_eight_cores(weights, data_dir, tmp_path):
+def test_a_frozen_backbone_reaches_it_on_eight_cores(weights, data_dir, tmp_path):
     """The classifier alone is trained, on the features of a backbone from a file."""
     flags = ("--train_steps=30", "--learning_rate=0.02", "--tpu=emulated:8", "--freeze_backbone")
     places = (f"--weights={weights}", f"--data_dir={data_dir}", f"--model_dir={tmp_path}")
     run = TaskRun(*SMALL, *flags, "--iterations_per_loop=30", *places)
     run.train()
-    assert run.evaluate()["accuracy"] > 0.9
+    result = run.evaluate()
+    print(result)
+    assert result["accuracy"] > QUALITY
     with h5py.File(weights) as file:
         wanted = np.asarray(file["Conv1/Conv1/kernel"])
     np.testing.assert_array_equal(run.estimator.get_variable_value("Conv1/kernel"), wanted)
+
+
+def test_both_tasks_have_the_same_patches(data_dir):
+    """So what is tested in one was not trained on in the other."""
+    found = {}
+    for task, classes in (("photograph", 2), ("quarter", 4)):
+        photographs = open_photographs(str(data_dir), None, 32, task)
+        assert (photographs.classes, photographs.sizes) == (classes, {"train": 416, "test": 104})
+        images, labels = next(iter(photographs.input_fn(InputRequest("test", False, 104))()))
+        assert set(labels.numpy()) == set(range(classes))
+        found[task] = images.numpy()
+    np.testing.assert_array_equal(found["photograph"], found["quarter"])
 
 
 def test_weights_of_another_width_are_refused_with_names_and_shapes(weights):
