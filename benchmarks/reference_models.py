@@ -64,9 +64,11 @@ def _compiled(name: str, target: str, folder: Path, more: Sequence[str]) -> str:
     )  # fmt: skip
     step = json.loads(report.read_text())["steps"][0]
     memory, line = step["memory"]["total"] / 2**20, step["roofline"]
+    loops = step["loops_counted_once"]
+    once = f", with {loops} loop(s) counted once" if loops else ""
     return (
         f"{name} for {target}, batch {step['examples']}: {memory:,.1f} MiB of HBM, at least "
-        f"{1e3 * line['seconds']:.3f} ms a step, bound by {line['bound']}"
+        f"{1e6 * line['seconds']:,.3f} us a step, bound by {line['bound']}{once}"
     )
 
 
