@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
-from google.protobuf.message import DecodeError
 
 import estimator_bridge as eb
+from estimator_bridge.records.inspection import first_records
 from models.augment import shifted
 from models.checked_records import checked_records
 from models.errors import UserError
@@ -181,17 +181,19 @@ def _equal_classes(files: dict[str, list[str]]) -> int:
 
 
 def _classes_in(path: str) -> int:
-    """Returns the number of classes, from the first record's one_hot_class."""
-    try:
-        first = next(iter(tf.data.TFRecordDataset(path).take(1).as_numpy_iterator()), None)
-        if first is None:
-            raise UserError(f"{path}: empty. Remove it, or write its records again.")
-        features = tf.train.Example.FromString(first).features.feature
-    except (tf.errors.DataLossError, DecodeError) as error:
+    """Returns the number of classes, from the first record's one_hot_class.
+
+    Raises:
+        DataError: the record is no `tf.train.Example`.
+        UserError: there is no whole record, or it has other features.
+    """
+    records = first_records([path], 1)
+    if not records:
         raise UserError(
-            f"{path}, byte 0: its first record is damaged, or no tf.train.Example: {error}. Copy "
-            "the file again, or write its records again."
-        ) from error
+            f"{path}, byte 0: empty, or the first record is damaged. Copy the file again, or "
+            "remove it."
+        )
+    features = records[0].features.feature
     missing = [name for name in (_IMAGE, _CLASS, _ONE_HOT) if name not in features]
     if missing:
         raise UserError(
