@@ -11,11 +11,9 @@ from collections.abc import Callable, Sequence
 from absl import flags as absl_flags
 
 from models.entry import Entry
-from models.errors import UserError
+from models.errors import UserError, few
 
 __all__ = ["require_data", "require_writable"]
-
-_FEW = 3
 
 
 def require_data(
@@ -56,8 +54,7 @@ def _content(folder: str) -> str:
     names = sorted(os.listdir(folder))
     if not names:
         return "the folder is empty"
-    more = f" and {len(names) - _FEW:,} more" if len(names) > _FEW else ""
-    return f"no data of this model, but {', '.join(names[:_FEW])}{more}"
+    return f"no data of this model, but {few(names)}"
 
 
 def require_writable(folder: str, flag: str) -> None:

@@ -7,11 +7,9 @@ from collections.abc import Iterable
 from typing import Any
 
 import estimator_bridge as eb
-from models.errors import UserError
+from models.errors import UserError, few
 
 __all__ = ["require_same_weights"]
-
-_FEW = 3
 
 
 def require_same_weights(checkpoint: str, variables: Iterable[Any]) -> None:
@@ -38,8 +36,8 @@ def require_same_weights(checkpoint: str, variables: Iterable[Any]) -> None:
     if only_there or only_here:
         raise UserError(
             f"{checkpoint}: a checkpoint of another model, or of other flags: it has "
-            f"{_told(only_there)}; this model has {_told(only_here)}. Name another --model_dir, or "
-            "give the flags of its training, which are in run.yaml."
+            f"{few(only_there) or 'no others'}; this model has {few(only_here) or 'no others'}. "
+            "Name another --model_dir, or give the flags of its training, which are in run.yaml."
         )
 
 
@@ -54,8 +52,3 @@ def _besides(
         if left[shape] < 0:
             found.append(f"{name} {list(shape)}")
     return found
-
-
-def _told(weights: list[str]) -> str:
-    more = f" and {len(weights) - _FEW} more" if len(weights) > _FEW else ""
-    return ", ".join(weights[:_FEW]) + more if weights else "no others"
