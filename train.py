@@ -30,7 +30,7 @@ from absl import flags as absl_flags
 import flags
 from models.environment import require_valid_tf_config
 from models.errors import UserError
-from models.folders import require_writable
+from models.folders import require_data, require_writable
 from models.notices import hide_tensorflow_notices
 from models.registry import define_model_flags, entry_of, settle
 
@@ -39,8 +39,8 @@ _FAILED, _USAGE_ERROR, _INTERRUPTED = 1, 2, 130
 flags.define_flags(
     paths={
         "data_dir": "runs/data",
-        "data_dir_help": "Folder of the data. For mnist, the four MNIST IDX files, plain or .gz. A "
-        "model whose data is not there writes its small data set there at first use.",
+        "data_dir_help": "Folder of the data. For mnist, the four MNIST IDX files, plain or .gz. "
+        "Without this flag, a model trains on a small data set that ships.",
         "model_dir_help": "Folder of checkpoints, summaries and the picture. By default runs/ with "
         "the name of the data, such as runs/digits.",
     },
@@ -59,7 +59,10 @@ def main(_: list[str]) -> int:
         for flag in ("model_dir", "export_dir") if is_kept else ():
             if absl_flags.FLAGS[flag].present:
                 require_writable(absl_flags.FLAGS[flag].value, flag)
-        entry_of(absl_flags.FLAGS["model"].value).check(absl_flags.FLAGS)
+        entry = entry_of(absl_flags.FLAGS["model"].value)
+        if "://" not in absl_flags.FLAGS.data_dir:
+            require_data(absl_flags.FLAGS, entry)
+        entry.check(absl_flags.FLAGS)
     except (UserError, OSError) as error:
         return _refuse(error, _FAILED)
     compile_job = None

@@ -27,9 +27,10 @@ __all__ = ["main"]
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def _train_py(*arguments: str) -> None:
+def _train_py(folder: Path, *arguments: str) -> None:
     done = subprocess.run(
         [sys.executable, str(ROOT / "train.py"), "--mode=train", *arguments],
+        cwd=folder,  # the data that ships is written into runs/data there
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
@@ -37,32 +38,37 @@ def _train_py(*arguments: str) -> None:
         raise RuntimeError(f"train.py {' '.join(arguments)} failed:\n{done.stderr}")
 
 
-def _pace(name: str, cores: int, steps: int, folder: Path) -> str:
+def _pace(name: str, cores: int, steps: int, folder: Path, more: Sequence[str]) -> float:
+    """Prints the pace of a training on emulated cores; returns its examples/s."""
     model_dir = folder / f"{name}-{cores}"
     loops = max(1, steps // 20)
     _train_py(
-        f"--model={name}", f"--tpu=emulated:{cores}", f"--train_steps={steps}", "--warmup_steps=0",
-        f"--iterations_per_loop={loops}", f"--data_dir={folder}", f"--model_dir={model_dir}",
+        folder, f"--model={name}", f"--tpu=emulated:{cores}", f"--train_steps={steps}",
+        "--warmup_steps=0", f"--iterations_per_loop={loops}", f"--model_dir={model_dir}", *more,
     )  # fmt: skip
     points = json.loads((model_dir / "monitor.json").read_text())["points"]
     later = points[len(points) // 2 :]
     paces = [point["examples_per_sec"] for point in later if point["examples_per_sec"]]
     waits = [point["input_wait"] for point in later if point["input_wait"] is not None]
     waiting = f"{statistics.median(waits):.1%} waiting for input" if waits else "waiting unknown"
-    return f"{name} on {cores} core(s): {statistics.median(paces):,.0f} examples/s, {waiting}"
+    pace = statistics.median(paces)
+    print(f"{name} on {cores} core(s): {pace:,.0f} examples/s, {waiting}", flush=True)
+    return pace
 
 
 def _compiled(name: str, target: str, folder: Path, more: Sequence[str]) -> str:
     report = folder / f"{name}.json"
     _train_py(
-        f"--model={name}", f"--compile_for={target}", "--compile_only", f"--data_dir={folder}",
+        folder, f"--model={name}", f"--compile_for={target}", "--compile_only",
         f"--compile_report={report}", *more,
     )  # fmt: skip
     step = json.loads(report.read_text())["steps"][0]
     memory, line = step["memory"]["total"] / 2**20, step["roofline"]
+    loops = step["loops_counted_once"]
+    once = f", with {loops} loop(s) counted once" if loops else ""
     return (
         f"{name} for {target}, batch {step['examples']}: {memory:,.1f} MiB of HBM, at least "
-        f"{1e3 * line['seconds']:.3f} ms a step, bound by {line['bound']}"
+        f"{1e6 * line['seconds']:,.3f} us a step, bound by {line['bound']}{once}"
     )
 
 
@@ -73,19 +79,18 @@ def main() -> None:
     parser.add_argument("--cores", type=int, nargs="*", default=[1, 8], help="numbers of cores")
     parser.add_argument("--steps", type=int, default=300, help="steps of a training")
     parser.add_argument("--slice", help="also compile the training step for this TPU slice")
-    parser.add_argument(
-        "--flags", nargs="*", default=[], help="of train.py, for --slice: NAME=VALUE"
-    )
+    parser.add_argument("--flags", nargs="*", default=[], help="more of train.py's: NAME=VALUE")
     given = parser.parse_args()
     load = os.getloadavg()[0]
     print(f"{os.cpu_count()} CPUs, load {load:.1f}")
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
+        more = [f"--{flag}" for flag in given.flags]
         for name in given.models or model_names():
-            for cores in given.cores:
-                print(_pace(name, cores, given.steps, folder), flush=True)
+            paces = [_pace(name, cores, given.steps, folder, more) for cores in given.cores]
+            if len(paces) > 1:
+                print(f"{name}: {paces[-1] / paces[0]:.2f}x from the first to the last", flush=True)
             if given.slice:
-                more = [f"--{flag}" for flag in given.flags]
                 print(_compiled(name, given.slice, folder, more), flush=True)
 
 

@@ -8,7 +8,23 @@ from typing import Any, Callable
 
 from absl import flags as absl_flags
 
-__all__ = ["Entry"]
+__all__ = ["Entry", "Layout"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Layout:
+    """The data that a model finds in `--data_dir`.
+
+    Attributes:
+        wanted: the files or folders that it reads, in words, for errors.
+        patterns: patterns of their names, with names of flags in braces; one that matches is
+            enough. Those of the small data that the model itself writes are among them.
+        small: the small data that ships, which a model trains on without `--data_dir`.
+    """
+
+    wanted: str
+    patterns: tuple[str, ...]
+    small: str
 
 
 def _nothing(flag_values: absl_flags.FlagValues) -> tuple[()]:
@@ -25,6 +41,7 @@ class Entry:
         defaults: its defaults of the shared flags, by name.
         task: the module with its `open_task(flag_values)`, which returns a `models.task.Task`.
             It is imported after TensorFlow.
+        layout: the data that it finds.
         define_flags: defines flags of its own. Other models refuse them, unless they have them too.
         problems: yields a line for each wrong value of its flags.
         check: checks the data before TensorFlow is imported; raises `UserError` or `OSError`.
@@ -34,6 +51,7 @@ class Entry:
     about: str
     defaults: Mapping[str, Any]
     task: str
+    layout: Layout
     define_flags: Callable[[absl_flags.FlagValues], None] | None = None
     problems: Callable[[absl_flags.FlagValues], Iterable[str]] = _nothing
     check: Callable[[absl_flags.FlagValues], object] = _nothing

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-__all__ = ["UserError"]
+from collections.abc import Sequence
+
+__all__ = ["UserError", "few"]
+
+_FEW = 3
 
 
 class UserError(ValueError):
     """Something outside the program is wrong; the message says what, and how to fix it."""
+
+
+def few(names: Sequence[str]) -> str:
+    """Returns the first three names and the number of the others, for a message."""
+    more = f" and {len(names) - _FEW:,} more" if len(names) > _FEW else ""
+    return ", ".join(names[:_FEW]) + more

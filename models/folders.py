@@ -1,14 +1,60 @@
-"""Checks of output folders before anything is computed."""
+"""Checks of folders before anything is computed."""
 
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import tempfile
+from collections.abc import Callable, Sequence
 
-from models.errors import UserError
+from absl import flags as absl_flags
 
-__all__ = ["require_writable"]
+from models.entry import Entry
+from models.errors import UserError, few
+
+__all__ = ["require_data", "require_writable"]
+
+
+def require_data(
+    flag_values: absl_flags.FlagValues,
+    entry: Entry,
+    matching: Callable[[str], Sequence[str]] = glob.glob,
+) -> None:
+    """Checks that a folder named by `--data_dir` has data of the model.
+
+    A model trains on the small data that ships only if the flag is left out.
+
+    Args:
+        flag_values: parsed flags.
+        entry: the model's.
+        matching: returns the paths that match a pattern.
+
+    Raises:
+        UserError: the folder is missing, empty, or has other files only.
+    """
+    folder, layout = flag_values.data_dir, entry.layout
+    if folder == entry.defaults.get("data_dir", flag_values["data_dir"].default):
+        return
+    names = flag_values.flag_values_dict()
+    patterns = (os.path.join(folder, pattern.format(**names)) for pattern in layout.patterns)
+    if any(matching(pattern) for pattern in patterns):
+        return
+    raise UserError(
+        f"--data_dir={folder}: {_content(folder)}. --model={flag_values.model} reads "
+        f"{layout.wanted}. Name their folder, or leave out --data_dir to train on {layout.small}."
+    )
+
+
+def _content(folder: str) -> str:
+    if "://" in folder:
+        return "no data of this model"
+    if not os.path.isdir(folder):
+        return "no such folder"
+    names = sorted(os.listdir(folder))
+    if not names:
+        return "the folder is empty"
+    return f"no data of this model, but {few(names)}"
 
 
 def require_writable(folder: str, flag: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -14,6 +13,7 @@ import tf_keras
 from absl import flags as absl_flags
 
 import estimator_bridge as eb
+from estimator_bridge.local_files import whole_file
 from flags import (
     Accelerator,
     RateRule,
@@ -28,11 +28,11 @@ from flags import (
 from models.console import Console
 from models.errors import UserError
 from models.estimators import build_estimator
-from models.folders import require_writable
+from models.folders import require_data, require_writable
 from models.memory import require_memory, total_memory
 from models.plan import plan_of
 from models.registry import entry_of, own_values
-from models.task import InputRequest, Task
+from models.task import InputRequest, Task, open_task
 
 __all__ = ["Job", "run"]
 
@@ -70,12 +70,13 @@ def run(flag_values: absl_flags.FlagValues, console: Console) -> None:
         console.say(remark)
     if (accelerator.tpu or "").startswith("emulated:"):
         eb.runtime.emulate_cores(num_replicas)  # before the data is read, which fixes the devices
-    task = importlib.import_module(entry_of(flag_values.model).task).open_task(flag_values)
+    if "://" in flag_values.data_dir:  # others were checked before TensorFlow was imported
+        require_data(flag_values, entry_of(flag_values.model), _matching_afar)
+    task = open_task(flag_values)
     if flag_values.dry_run:
         _try_out(flag_values, accelerator, task, console)
         return
     job = Job(flag_values, accelerator, task, console)
-    job.keep_flags(in_force)
     actions = {
         "train": job.train,
         "evaluate": job.evaluate,
@@ -83,9 +84,27 @@ def run(flag_values: absl_flags.FlagValues, console: Console) -> None:
         "export": job.export,
         "train_and_evaluate": job.train_and_evaluate,
     }
-    for phase in phases(flag_values.mode):
-        actions[phase]()
+    with job.keeping_flags(in_force):
+        for phase in phases(flag_values.mode):
+            actions[phase]()
     job.close()
+
+
+def _matching_afar(pattern: str) -> list[str]:
+    """Returns the paths in a remote file system that match a pattern.
+
+    Raises:
+        UserError: the file system does not answer.
+    """
+    try:
+        return list(tf.io.gfile.glob(pattern))
+    except tf.errors.NotFoundError:
+        return []
+    except tf.errors.OpError as error:
+        raise UserError(
+            f"--data_dir={os.path.dirname(pattern)}: cannot be read: {error.message}. Check its "
+            "name, the network and your credentials."
+        ) from error
 
 
 def _count_replicas(flag_values: absl_flags.FlagValues, accelerator: Accelerator) -> int:
@@ -133,6 +152,14 @@ def _runs_on_cpu(accelerator: Accelerator) -> bool:
     return not tf.config.list_physical_devices("GPU")
 
 
+def _content_of(path: str) -> bytes | None:
+    """Returns a file's content; None if there is no such file."""
+    if not os.path.exists(path):
+        return None
+    with open(path, "rb") as file:
+        return file.read()
+
+
 class Job:
     """One run of the program on one data set, with a method per phase."""
 
@@ -174,15 +201,31 @@ class Job:
             report=console.report,
         )
 
-    def keep_flags(self, in_force: Mapping[str, Any]) -> None:
-        """Writes the flags of a training into the model_dir, for `--config`."""
+    @contextlib.contextmanager
+    def keeping_flags(self, in_force: Mapping[str, Any]) -> Iterator[None]:
+        """Writes the flags of a training into the model_dir, for `--config`.
+
+        A training that fails before its first checkpoint leaves those of the one before it: the
+        checkpoint may be of another model.
+        """
         is_trained = any(phase.startswith("train") for phase in phases(self._flags.mode))
         if not is_trained or self._flags.compile_only or "://" in self._model_dir:
+            yield
             return
         path = os.path.join(self._model_dir, _CONFIG)
+        checkpoint = self._estimator.latest_checkpoint()
+        earlier = _content_of(path)
         about = f"Run again: python train.py --config={path}"
         own = own_values({**in_force, "model_dir": self._model_dir}, self._flags.model)
-        write_config(path, own, about)
+        with whole_file(path) as temporary:
+            write_config(temporary, own, about)
+        try:
+            yield
+        except Exception:
+            if earlier is not None and self._estimator.latest_checkpoint() == checkpoint:
+                with whole_file(path) as temporary, open(temporary, "wb") as file:
+                    file.write(earlier)
+            raise
 
     def _check_memory(self) -> None:
         bytes_each = self._data.bytes_each

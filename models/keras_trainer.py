@@ -14,6 +14,7 @@ import tf_keras
 
 import estimator_bridge as eb
 from models.errors import UserError
+from models.keras_checkpoints import require_same_weights
 
 __all__ = ["KerasTrainer", "Settings", "make_strategy"]
 
@@ -196,6 +197,7 @@ class KerasTrainer:
                 model=self._keras, optimizer=self._keras.optimizer, step=step
             )
             if latest:
+                require_same_weights(latest, self._keras.weights)
                 options = tf.train.CheckpointOptions(experimental_io_device="/job:localhost")
                 # In the scope: a restore may create an optimizer's slots, one for each core.
                 with self._strategy.scope():

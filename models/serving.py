@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import os
 import sys
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from absl import flags as absl_flags
 import flags
 from estimator_bridge.prediction.model_folder import ModelFolder
 from models.registry import define_model_flags, entry_of, settle
+from models.task import open_task
 
 __all__ = ["exporting"]
 
@@ -48,7 +48,7 @@ def exporting(arguments: argparse.Namespace, folder: ModelFolder) -> Callable[[s
 
         if not os.path.isdir(values.data_dir):  # nothing is written for a prediction
             values["data_dir"].value = os.path.join(target, "data")
-        task = importlib.import_module(entry_of(values.model).task).open_task(values)
+        task = open_task(values)
         params = {**task.params, **_OF_TRAINING}
         config = eb.RunConfig(model_dir=model_dir)
         estimator = eb.Estimator(task.model.model_fn, config=config, params=params)

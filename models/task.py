@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Callable, Protocol
 
-__all__ = ["InputRequest", "ModelFns", "Task", "TaskData"]
+from absl import flags as absl_flags
+
+from models.registry import entry_of
+
+__all__ = ["InputRequest", "ModelFns", "Task", "TaskData", "open_task"]
 
 
 class ModelFns(Protocol):
@@ -83,3 +88,22 @@ class Task:
     shown: int = 40
     params: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     warm_start: Any = None
+
+
+def open_task(flag_values: absl_flags.FlagValues) -> Task:
+    """Opens the task of `--model`, by the function of this name in the module of its entry.
+
+    Args:
+        flag_values: parsed and checked flags, such as `--data_dir`. Small data that ships is
+            written there at first use.
+
+    Returns:
+        The task: its data is found and checked, its files of weights too.
+
+    Raises:
+        DataError: a file of records is damaged, missing or of another kind; the message names it.
+        UserError: other data, or weights, are missing or do not fit the model.
+        OSError: a folder cannot be read or written.
+    """
+    task: Task = importlib.import_module(entry_of(flag_values.model).task).open_task(flag_values)
+    return task

@@ -19,6 +19,7 @@ from absl import flags as absl_flags
 
 import flags
 from estimator_bridge import cli, compatibility
+from models.lstm.sample import make_parser
 from models.registry import define_model_flags, settle
 
 ROOT = documents.ROOT
@@ -103,6 +104,8 @@ def check_command(words):
         assert names <= known, words
     elif program == "tensorboard":
         assert arguments[0].startswith("--logdir"), words
+    elif arguments[:2] == ["-m", "models.lstm.sample"]:
+        make_parser().parse_args(arguments[2:])
     elif arguments[:1] == ["-m"]:
         assert importlib.util.find_spec(arguments[1]) is not None, words
     elif words[:2] == ["python", "predict.py"]:
@@ -132,6 +135,7 @@ def test_flags_that_the_text_names_exist(page):
     known = set(flags_of_train()) | {"flagfile", "help"}
     for command in ("check", "data", "predict", "rewrite", "run", "weights"):
         known |= set(re.findall(r"--(\w+)", cli.help_of(command)))
+    known |= set(re.findall(r"--(\w+)", make_parser().format_help()))
     known |= {f"no{name}" for name in known}
     assert named <= known
 

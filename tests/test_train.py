@@ -15,6 +15,7 @@ from models.requirements import say_what_is_missing
 ROOT = Path(__file__).resolve().parent.parent
 TINY = (
     "--tpu=emulated:2",
+    "--tf_random_seed=1",
     "--iterations_per_loop=10",
     "--train_batch_size=32",
     "--eval_batch_size=100",

@@ -10,7 +10,7 @@ from absl import flags as absl_flags
 from models.bert.config import SIZES, read_config
 from models.bert.labeled import check_files, read_labeled
 from models.bert.tokenization import read_vocabulary
-from models.entry import Entry
+from models.entry import Entry, Layout
 from models.errors import UserError
 from models.text import read_texts
 
@@ -109,6 +109,11 @@ ENTRY = Entry(
     defaults={"train_steps": 400, "learning_rate": 3e-3, "warmup_steps": 30, "data_dir":
               "runs/data/text", "train_batch_size": 64},
     task="models.bert.task",
+    layout=Layout(
+        "labeled texts (train.tsv and test.tsv) or files of text (.txt)",
+        ("*.tsv", "*.txt"),
+        "Python's language reference",
+    ),
     define_flags=_define,
     problems=_problems,
     check=_check,

@@ -36,18 +36,7 @@ _SENTENCES = 20
 
 
 def open_task(flag_values: absl_flags.FlagValues) -> Task:
-    """Opens the texts, and the vocabulary and initial weights that the flags name.
-
-    Args:
-        flag_values: parsed and checked flags.
-
-    Returns:
-        The task.
-
-    Raises:
-        UserError: a file is missing or wrong; the message names it.
-        OSError: the folder cannot be read or written.
-    """
+    """Opens texts, vocabulary and initial weights; see `models.task.open_task`."""
     is_pretraining = flag_values.bert_task == "pretrain"
     labeled = None if is_pretraining else _labeled(flag_values.data_dir)
     texts = _texts(flag_values.data_dir, labeled)

@@ -10,10 +10,12 @@ from typing import Any
 import tensorflow as tf
 
 import estimator_bridge as eb
+from estimator_bridge.records.inspection import first_records
 from models.augment import shifted
+from models.checked_records import checked_records
 from models.errors import UserError
 from models.first_examples import input_for
-from models.flowers.patches import PATCH_SIZE, write_patches
+from models.flowers.patches import PATCH_SIZE, folder_of, write_patches
 from models.task import InputRequest
 
 __all__ = ["Photographs", "open_photographs", "prepare"]
@@ -35,7 +37,7 @@ class Photographs:
     """A set of labeled photographs.
 
     Attributes:
-        name: `"patches"` or `"flowers"`.
+        name: `"flowers"`, `"patches"` or `"patches-quarter"`.
         folder: where it is.
         files: the files of records of the splits `"train"` and `"test"`.
         sizes: their numbers of records.
@@ -105,7 +107,9 @@ def _augmented(images: tf.Tensor, seed: int | None) -> tf.Tensor:
     return tf.clip_by_value(images * contrast + brightness, -1.0, 1.0)
 
 
-def open_photographs(data_dir: str, image_size: int | None, smallest: int) -> Photographs:
+def open_photographs(
+    data_dir: str, image_size: int | None, smallest: int, patches: str = "photograph"
+) -> Photographs:
     """Finds the records of a folder; if there are none, writes the patches there.
 
     Args:
@@ -113,6 +117,7 @@ def open_photographs(data_dir: str, image_size: int | None, smallest: int) -> Ph
             the last fifth of which are the test set.
         image_size: the size to resize images to; None: the data's own.
         smallest: the smallest size that the model takes.
+        patches: the task on the patches; see `models.flowers.patches.write_patches`.
 
     Raises:
         DataError: files are missing, damaged or mixed.
@@ -121,12 +126,13 @@ def open_photographs(data_dir: str, image_size: int | None, smallest: int) -> Ph
     files = _files_in(data_dir)
     name, folder, own_size = "flowers", data_dir, _USUAL_SIZE
     if files is None:
-        name, folder, own_size = "patches", os.path.join(data_dir, "patches"), PATCH_SIZE
-        write_patches(folder)
+        name, own_size = folder_of(patches), PATCH_SIZE
+        folder = os.path.join(data_dir, name)
+        write_patches(folder, patches)
         files = _files_in(folder)
         assert files is not None
-    classes = _classes_in(files["train"][0])
-    sizes = {split: _checked(paths, classes) for split, paths in files.items()}
+    classes = _equal_classes(files)
+    sizes = {split: checked_records(paths, _CLASS, classes) for split, paths in files.items()}
     size = image_size or max(own_size, smallest)
     return Photographs(name, folder, files, sizes, classes, size)
 
@@ -161,12 +167,33 @@ def _records(folder: str) -> list[str]:
     return list(find_records(folder).paths)
 
 
+def _equal_classes(files: dict[str, list[str]]) -> int:
+    """Returns the number of classes, by the first record of each file of this machine."""
+    first, *others = (path for paths in files.values() for path in paths)
+    classes = _classes_in(first)
+    for path in others:
+        if "://" not in path and (found := _classes_in(path)) != classes:
+            raise UserError(
+                f"{path}: one_hot_class has {found} values, but {classes} in {first}. Name a "
+                "folder with the records of one data set."
+            )
+    return classes
+
+
 def _classes_in(path: str) -> int:
-    """Returns the number of classes, from the first record's one_hot_class."""
-    first = next(iter(tf.data.TFRecordDataset(path).take(1).as_numpy_iterator()), None)
-    if first is None:
-        raise UserError(f"{path}: empty. Remove it, or write its records again.")
-    features = tf.train.Example.FromString(first).features.feature
+    """Returns the number of classes, from the first record's one_hot_class.
+
+    Raises:
+        DataError: the record is no `tf.train.Example`.
+        UserError: there is no whole record, or it has other features.
+    """
+    records = first_records([path], 1)
+    if not records:
+        raise UserError(
+            f"{path}, byte 0: empty, or the first record is damaged. Copy the file again, or "
+            "remove it."
+        )
+    features = records[0].features.feature
     missing = [name for name in (_IMAGE, _CLASS, _ONE_HOT) if name not in features]
     if missing:
         raise UserError(
@@ -175,20 +202,3 @@ def _classes_in(path: str) -> int:
             "class (int64) and one_hot_class (a float for each class)."
         )
     return len(features[_ONE_HOT].float_list.value)
-
-
-def _checked(paths: list[str], classes: int) -> int:
-    """Returns the number of records, after a check of those of this machine.
-
-    Raises:
-        UserError: records are damaged, or a class is out of range.
-    """
-    if any("://" in path for path in paths):
-        return sum(1 for _ in tf.data.TFRecordDataset(paths, num_parallel_reads=16))
-    from estimator_bridge.records import Labels, check
-
-    report = check(paths, Labels(_CLASS, classes))
-    if not report.is_good:
-        errors = [str(finding) for finding in report.findings if finding.is_error]
-        raise UserError("\n".join(errors[:5]))
-    return report.records

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from absl import flags as absl_flags
 
-from models.entry import Entry
+from models.entry import Entry, Layout
 from models.errors import UserError
 
 __all__ = ["ENTRY", "SMALLEST"]
@@ -47,6 +47,14 @@ def _define_flags(flag_values: absl_flags.FlagValues) -> None:
         "tf_keras.applications without their top. By default, random ones.",
         flag_values=flag_values,
     )
+    absl_flags.DEFINE_enum(
+        "patches",
+        "photograph",
+        ["photograph", "quarter"],
+        "flowers: what to tell of the patches that ship: the photograph that they are from, or the "
+        "quarter of it. A backbone trained for one can be transferred to the other.",
+        flag_values=flag_values,
+    )
     absl_flags.DEFINE_bool(
         "freeze_backbone",
         False,
@@ -78,6 +86,11 @@ ENTRY = Entry(
     about="photographs in JPEG TFRecords on a backbone of tf_keras.applications",
     defaults={"train_steps": 200, "learning_rate": 2e-3},
     task="models.flowers.task",
+    layout=Layout(
+        ".tfrec files of records, or the folders train and val of records",
+        ("*.tfrec", "train", "patches*"),
+        "patches of scikit-learn's two photographs",
+    ),
     define_flags=_define_flags,
     problems=_problems,
     check=_check,

@@ -1,8 +1,9 @@
 """A small real data set in the layout of the flowers records: patches of two photographs.
 
 scikit-learn ships two photographs, of a palace in China and of a flower. Each is cut into patches
-that do not overlap, JPEG images; the class is the photograph. This tests a program. It says little
-about its quality on photographs that it has not seen.
+that do not overlap, JPEG images. Two tasks use them: to tell the photograph, or the quarter of it
+that a patch is from. A backbone trained for one is transferred to the other. This tests a
+program. It says little about its quality on photographs that it has not seen.
 """
 
 from __future__ import annotations
@@ -14,23 +15,37 @@ import tensorflow as tf
 
 import estimator_bridge as eb
 
-__all__ = ["PATCH_SIZE", "write_patches"]
+__all__ = ["PATCH_SIZE", "folder_of", "write_patches"]
 
 PATCH_SIZE = 32
-_CLASSES = ("china", "flower")
+_PHOTOGRAPHS = ("china", "flower")
+# The names of the classes of each task.
+_CLASSES = {
+    "photograph": _PHOTOGRAPHS,
+    "quarter": ("top left", "top right", "bottom left", "bottom right"),
+}
 _TEST_SHARE, _SEED = 0.2, 2018
 
 
-def write_patches(folder: str) -> None:
+def folder_of(task: str) -> str:
+    """Returns the name of the folder of a task's records, `"photograph"` or `"quarter"`."""
+    return "patches" if task == "photograph" else f"patches-{task}"
+
+
+def write_patches(folder: str, task: str) -> None:
     """Writes the patches as records, into a folder for each split, unless they are there.
+
+    Both tasks have the same patches in each split.
 
     Args:
         folder: gets the folders `train` (416 patches) and `test` (104).
+        task: `"photograph"`: the class is the photograph; `"quarter"`: the quarter of it.
     """
     paths = {split: os.path.join(folder, split) for split in ("train", "test")}
     if all(eb.records.read_manifest(path) is not None for path in paths.values()):
         return
-    labels, images = _cut()
+    labels, images = _cut(task)
+    names = _CLASSES[task]
     order = np.random.RandomState(_SEED).permutation(len(labels))
     count = round(_TEST_SHARE * len(labels))
     for split, chosen in (("train", order[count:]), ("test", order[:count])):
@@ -38,25 +53,27 @@ def write_patches(folder: str) -> None:
         arrays = {
             "image": images[chosen],
             "class": classes,
-            "label": np.array(_CLASSES, object)[classes],
-            "one_hot_class": np.eye(len(_CLASSES), dtype=np.float32)[classes],
+            "label": np.array(names, object)[classes],
+            "one_hot_class": np.eye(len(names), dtype=np.float32)[classes],
             "size": np.full((len(chosen), 2), PATCH_SIZE),
         }
         eb.records.write(eb.records.from_arrays(arrays), paths[split])
 
 
-def _cut() -> tuple[np.ndarray, np.ndarray]:
+def _cut(task: str) -> tuple[np.ndarray, np.ndarray]:
     """Returns the classes, int64 [520], and the JPEG images, bytes [520]."""
     from sklearn.datasets import load_sample_images
 
     labels, images = [], []
     found = load_sample_images()
     for path, photograph in zip(found.filenames, found.images):
-        label = _CLASSES.index(os.path.splitext(os.path.basename(path))[0])
+        label = _PHOTOGRAPHS.index(os.path.splitext(os.path.basename(path))[0])
         height, width, _ = photograph.shape
         for top in range(0, height - PATCH_SIZE + 1, PATCH_SIZE):
             for left in range(0, width - PATCH_SIZE + 1, PATCH_SIZE):
                 patch = photograph[top : top + PATCH_SIZE, left : left + PATCH_SIZE]
                 images.append(tf.io.encode_jpeg(patch, quality=95).numpy())
-                labels.append(label)
+                middle = top + PATCH_SIZE // 2, left + PATCH_SIZE // 2
+                quarter = 2 * (2 * middle[0] >= height) + (2 * middle[1] >= width)
+                labels.append(label if task == "photograph" else quarter)
     return np.array(labels), np.array(images, object)

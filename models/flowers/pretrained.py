@@ -14,12 +14,10 @@ import numpy as np
 import tensorflow as tf
 
 import estimator_bridge as eb
-from models.errors import UserError
+from models.errors import UserError, few
 from models.flowers.model import backbone
 
 __all__ = ["warm_start_from"]
-
-_SHOWN = 3
 
 
 def warm_start_from(path: str, params: dict[str, Any]) -> eb.WarmStartSettings:
@@ -84,20 +82,15 @@ def _check(
     if missing:
         has = [name for name in found if name not in wanted]
         told.append(
-            f"it lacks {len(missing)} of {len(wanted)} weights ({_few(missing)}), and has instead "
-            f"{_few(has) or 'none'}"
+            f"it lacks {len(missing)} of {len(wanted)} weights ({few(missing)}), and has instead "
+            f"{few(has) or 'none'}"
         )
     if differing:
-        told.append(f"{len(differing)} have another shape: {_few(differing)}")
+        told.append(f"{len(differing)} have another shape: {few(differing)}")
     raise UserError(
         f"--weights={path}: not the weights of this {network}: {'; '.join(told)}. Give the "
         "--backbone and --width that they were trained with."
     )
-
-
-def _few(names: list[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
 
 
 def _as_checkpoint(values: dict[str, np.ndarray]) -> str:

@@ -21,20 +21,11 @@ _SHOWN = 10
 
 
 def open_task(flag_values: absl_flags.FlagValues) -> Task:
-    """Opens the photographs of `--data_dir`, and the weights of `--weights`.
-
-    Args:
-        flag_values: parsed and checked flags.
-
-    Returns:
-        The task.
-
-    Raises:
-        DataError: a file is damaged or missing; the message names it.
-        UserError: records or weights do not fit the model.
-    """
+    """Opens the photographs and the weights that flags name; see `models.task.open_task`."""
     smallest = SMALLEST[flag_values.backbone]
-    photographs = open_photographs(flag_values.data_dir, flag_values.image_size, smallest)
+    photographs = open_photographs(
+        flag_values.data_dir, flag_values.image_size, smallest, flag_values.patches
+    )
     params: dict[str, Any] = {
         "backbone": flag_values.backbone,
         "width": flag_values.width,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from models.entry import Entry
+from models.entry import Entry, Layout
 from models.mnist.check import check_data
 
 __all__ = ["ENTRY"]
@@ -11,6 +11,11 @@ ENTRY = Entry(
     about="a generative adversarial network of digits, two optimizers in one step",
     defaults={"train_steps": 3000, "learning_rate": 1e-3},
     task="models.gan.task",
+    layout=Layout(
+        "the four IDX files of MNIST, plain or .gz",
+        ("*idx[13]-ubyte*", "digits"),
+        "scikit-learn's digits",
+    ),
     check=lambda flag_values: check_data(flag_values.data_dir),
     apis=("estimator",),
 )

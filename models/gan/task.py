@@ -24,18 +24,7 @@ _COLUMNS = 10
 
 
 def open_task(flag_values: absl_flags.FlagValues) -> Task:
-    """Opens the digits of `--data_dir`, as the model mnist does.
-
-    Args:
-        flag_values: parsed and checked flags.
-
-    Returns:
-        The task.
-
-    Raises:
-        DataError: a file is damaged or missing; the message names it.
-        OSError: the folder cannot be read or written.
-    """
+    """Opens the digits of `--data_dir`, as the model mnist does; see `models.task.open_task`."""
     digits = open_data(flag_values.data_dir)
     data = TaskData(
         name=f"gan-{digits.name}",

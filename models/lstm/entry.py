@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from absl import flags as absl_flags
 
-from models.entry import Entry
+from models.entry import Entry, Layout
 from models.text import read_texts
 
 __all__ = ["ENTRY"]
@@ -34,6 +34,7 @@ ENTRY = Entry(
     about="a language model of bytes, an LSTM",
     defaults={"train_steps": 600, "learning_rate": 1e-2, "data_dir": "runs/data/text"},
     task="models.lstm.task",
+    layout=Layout("files of text (.txt)", ("*.txt",), "Python's language reference"),
     define_flags=_define,
     problems=_problems,
     check=lambda flag_values: read_texts(flag_values.data_dir),

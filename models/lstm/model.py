@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any, Callable
 
 import tensorflow as tf
@@ -10,7 +12,7 @@ import tf_keras
 
 import estimator_bridge as eb
 
-__all__ = ["MODEL", "VALUES", "serving_input_receiver_fn"]
+__all__ = ["MODEL", "VALUES", "Layers", "make_layers", "serving_input_receiver_fn"]
 
 v1 = tf.compat.v1
 VALUES = 256
@@ -19,21 +21,73 @@ _EMBEDDED = 32
 _LARGEST_NORM = 1.0
 
 
-def inference(features: tf.Tensor, params: dict[str, Any]) -> tf.Tensor:
-    """Computes logits [batch, length, 256] of each next byte from bytes, int32 [batch, length]."""
+@dataclasses.dataclass(frozen=True)
+class Layers:
+    """The layers, without weights until they are called.
+
+    Attributes:
+        embedding: from bytes to vectors.
+        recurrent: the LSTM layers, from the first to the last.
+        logits: from the last layer's outputs to logits of each of the 256 next bytes.
+    """
+
+    embedding: Any
+    recurrent: tuple[Any, ...]
+    logits: Any
+
+    def __call__(self, values: tf.Tensor) -> tf.Tensor:
+        """Computes logits [batch, length, 256] of each next byte; each sequence starts anew."""
+        net = self.embedding(values)
+        for layer in self.recurrent:
+            net = layer(net)
+        return self.logits(net)
+
+    def step(self, values: tf.Tensor, states: Sequence[Any]) -> tuple[tf.Tensor, list[Any]]:
+        """Computes one byte's logits from what the layers remember of the bytes before it.
+
+        Args:
+            values: bytes, int32 [batch].
+            states: of each LSTM layer its output and its cell, both [batch, units].
+
+        Returns:
+            Logits [batch, 256] of the next byte, and the new states.
+        """
+        net, after = self.embedding(values), []
+        for layer, state in zip(self.recurrent, states):
+            net, new = layer.cell(net, state)
+            after.append(new)
+        return self.logits(net), after
+
+
+def make_layers(params: Mapping[str, int]) -> Layers:
+    """Makes the layers.
+
+    Args:
+        params: `units`, the width of a layer, and `layers`, the number of LSTM layers.
+    """
     uniform = v1.glorot_uniform_initializer()
-    net = tf_keras.layers.Embedding(
-        VALUES, _EMBEDDED, embeddings_initializer=uniform, name="embedding"
-    )(features)
-    for number in range(params["layers"]):
-        net = tf_keras.layers.LSTM(
+    recurrent = tuple(
+        tf_keras.layers.LSTM(
             params["units"],
             return_sequences=True,
             kernel_initializer=uniform,
             recurrent_initializer=v1.orthogonal_initializer(),
             name=f"lstm{number}",
-        )(net)
-    return tf_keras.layers.Dense(VALUES, kernel_initializer=uniform, name="logits")(net)
+        )
+        for number in range(params["layers"])
+    )
+    return Layers(
+        tf_keras.layers.Embedding(
+            VALUES, _EMBEDDED, embeddings_initializer=uniform, name="embedding"
+        ),
+        recurrent,
+        tf_keras.layers.Dense(VALUES, kernel_initializer=uniform, name="logits"),
+    )
+
+
+def inference(features: tf.Tensor, params: dict[str, Any]) -> tf.Tensor:
+    """Computes logits [batch, length, 256] of each next byte from bytes, int32 [batch, length]."""
+    return make_layers(params)(features)
 
 
 def loss(labels: tf.Tensor, outputs: tf.Tensor) -> tf.Tensor:

@@ -22,17 +22,7 @@ _SHOWN_BYTES = 40
 
 
 def open_task(flag_values: absl_flags.FlagValues) -> Task:
-    """Opens the texts of `--data_dir`.
-
-    Args:
-        flag_values: parsed and checked flags.
-
-    Returns:
-        The task.
-
-    Raises:
-        UserError: a text is not UTF-8, or all are too short.
-    """
+    """Opens the texts of `--data_dir`; see `models.task.open_task`."""
     length = flag_values.text_length
     every = dict.fromkeys(
         line for text in read_texts(flag_values.data_dir).values() for line in paragraphs(text)

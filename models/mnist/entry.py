@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from models.entry import Entry
+from models.entry import Entry, Layout
 from models.mnist.check import check_data
 
 __all__ = ["ENTRY"]
@@ -11,5 +11,10 @@ ENTRY = Entry(
     about="handwritten digits, scikit-learn's or MNIST's",
     defaults={"train_steps": 1500, "learning_rate": 3e-3},
     task="models.mnist.task",
+    layout=Layout(
+        "the four IDX files of MNIST, plain or .gz",
+        ("*idx[13]-ubyte*", "digits"),
+        "scikit-learn's digits",
+    ),
     check=lambda flag_values: check_data(flag_values.data_dir),
 )

@@ -57,8 +57,8 @@ def find_mnist(folder: str) -> dict[str, IdxPair] | None:
         present = [path for path in found.values() if path is not None]
         raise DataError(
             f"{folder}: MNIST is incomplete: found {', '.join(map(os.path.basename, present))}, "
-            f"but not {', '.join(missing)} (plain or .gz). Add what is missing, or give a "
-            "--data_dir without any of them to use scikit-learn's digits."
+            f"but not {', '.join(missing)} (plain or .gz). Add what is missing, or leave out "
+            "--data_dir to train on scikit-learn's digits."
         )
     paths = [path for path in found.values() if path is not None]
     return {"train": IdxPair(*paths[:2]), "test": IdxPair(*paths[2:])}

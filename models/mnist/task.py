@@ -22,18 +22,7 @@ _PICTURE = "predictions.png"
 
 
 def open_task(flag_values: absl_flags.FlagValues) -> Task:
-    """Opens the data of `--data_dir`.
-
-    Args:
-        flag_values: parsed and checked flags.
-
-    Returns:
-        The task.
-
-    Raises:
-        DataError: a file is damaged or missing; the message names it.
-        OSError: the folder cannot be read or written.
-    """
+    """Opens the digits of `--data_dir`; see `models.task.open_task`."""
     data = open_data(flag_values.data_dir)
     return Task(
         model=MODEL,

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 import estimator_bridge as eb
@@ -37,10 +38,10 @@ def find_cifar(data_dir: str) -> str | None:
 
 
 def open_cifar(folder: str) -> ImageData:
-    """Opens the files of a folder, after a check of their sizes.
+    """Opens the files of a folder, after a check of their sizes and labels.
 
     Raises:
-        UserError: a file is missing or damaged.
+        UserError: a file is missing or damaged, or a label is out of range.
     """
     paths = {split: [os.path.join(folder, f) for f in files] for split, files in _FILES.items()}
     sizes = {split: sum(map(_records_in, files)) for split, files in paths.items()}
@@ -63,6 +64,13 @@ def _records_in(path: str) -> int:
         raise UserError(
             f"{path}: damaged: {size} bytes, want a multiple of {_BYTES}, the size of a label and "
             f"an image. {wanted}."
+        )
+    with tf.io.gfile.GFile(path, "rb") as file:
+        labels = np.frombuffer(file.read(), np.uint8)[::_BYTES]
+    if labels.max() >= _CLASSES:
+        at = int(np.argmax(labels >= _CLASSES))
+        raise UserError(
+            f"{path}, byte {at * _BYTES}: label {labels[at]}, want 0 to {_CLASSES - 1}. {wanted}."
         )
     return size // _BYTES
 

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 import estimator_bridge as eb
 from models.augment import shifted
+from models.checked_records import checked_records
 from models.first_examples import input_for
 from models.mnist.digits import split_digits
 from models.resnet.data import ImageData
@@ -26,6 +27,10 @@ def open_digits(folder: str) -> ImageData:
 
     Args:
         folder: has a folder of records for each split.
+
+    Raises:
+        DataError: files are missing.
+        UserError: records are damaged.
     """
     folders = {split: os.path.join(folder, split) for split in ("train", "test")}
     sizes = {split: _written(split, path) for split, path in folders.items()}
@@ -38,12 +43,11 @@ def open_digits(folder: str) -> ImageData:
 
 
 def _written(split: str, path: str) -> int:
-    manifest = eb.records.read_manifest(path)
-    if manifest is None:
+    if eb.records.read_manifest(path) is None:
         images, labels = split_digits()[split]
         source = eb.records.from_arrays({"image": images[..., None], "label": labels})
-        manifest = eb.records.write(source, path)
-    return manifest.records
+        eb.records.write(source, path)
+    return checked_records(path, "label", _CLASSES)
 
 
 def _reader(path: str, request: InputRequest, training: bool) -> Callable[..., tf.data.Dataset]:

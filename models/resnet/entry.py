@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from absl import flags as absl_flags
 
-from models.entry import Entry
+from models.entry import Entry, Layout
 
 __all__ = ["ENTRY"]
 
@@ -80,6 +80,11 @@ ENTRY = Entry(
     about="a residual network, on scikit-learn's digits, CIFAR-10 or ImageNet",
     defaults={"train_steps": 300, "learning_rate": 0.1, "warmup_steps": 20},
     task="models.resnet.task",
+    layout=Layout(
+        "the files of CIFAR-10 (data_batch_1.bin) or of ImageNet (train-00000-of-01024)",
+        ("train-*", "*.bin", "cifar-10-batches-bin", "resnet-digits"),
+        "scikit-learn's digits",
+    ),
     define_flags=_define_flags,
     problems=_problems,
     apis=("estimator",),

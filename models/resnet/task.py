@@ -20,17 +20,7 @@ _SHOWN = 10
 
 
 def open_task(flag_values: absl_flags.FlagValues) -> Task:
-    """Opens the images of `--data_dir`.
-
-    Args:
-        flag_values: parsed and checked flags.
-
-    Returns:
-        The task.
-
-    Raises:
-        DataError: a file is damaged or missing; the message names it.
-    """
+    """Opens the images of `--data_dir`; see `models.task.open_task`."""
     images = open_images(flag_values.data_dir)
     return Task(
         model=MODEL,

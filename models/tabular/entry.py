@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from absl import flags as absl_flags
 
-from models.entry import Entry
+from models.entry import Entry, Layout
 from models.tabular.tables import TABLES, check_tables
 
 __all__ = ["ENTRY"]
@@ -32,6 +32,11 @@ ENTRY = Entry(
     about="wide and deep, for tables of numbers",
     defaults={"train_steps": 300, "learning_rate": 1e-2, "train_batch_size": 32},
     task="models.tabular.task",
+    layout=Layout(
+        "a folder for the table, with train.csv and test.csv",
+        ("{table}/*.csv",),
+        "scikit-learn's tables",
+    ),
     define_flags=_define,
     check=lambda values: check_tables(values.data_dir, values.table, values.target),
     apis=("estimator",),

@@ -26,18 +26,7 @@ Values = dict[str, np.ndarray]
 
 
 def open_task(flag_values: absl_flags.FlagValues) -> Task:
-    """Opens a table: writes its CSV files, if they are scikit-learn's, and its records.
-
-    Args:
-        flag_values: parsed and checked flags.
-
-    Returns:
-        The task.
-
-    Raises:
-        UserError: there is no such table or column, or a cell is no number.
-        DataError: a file of records is damaged.
-    """
+    """Opens a table, as records; see `models.task.open_task`."""
     table, target = flag_values.table, flag_values.target
     folder = os.path.join(flag_values.data_dir, table)
     if table in TABLES:

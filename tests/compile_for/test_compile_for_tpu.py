@@ -6,13 +6,13 @@ import json
 import linecache
 import os
 import pathlib
-import platform
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 import tensorflow as tf
+from tpu_compiler import needs_libtpu
 
 import estimator_bridge as eb
 from estimator_bridge.compile_for import find_slice
@@ -20,10 +20,7 @@ from estimator_bridge.compile_for.compiler import shared_compiler
 from estimator_bridge.testing import ModelCheckError, compile_for_tpu
 from parity.compiled.counted import mlp_flops
 
-pytestmark = pytest.mark.skipif(
-    sys.version_info < (3, 11) or sys.platform != "linux" or platform.machine() != "x86_64",
-    reason="libtpu's releases are for Linux on x86-64, and jax of that range for Python 3.11 on",
-)
+pytestmark = needs_libtpu
 v1 = tf.compat.v1
 HERE = pathlib.Path(__file__).name
 ROOT = pathlib.Path(__file__).resolve().parents[2]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import platform
-import sys
-
 import numpy as np
 import pytest
 import tensorflow as tf
+from tpu_compiler import needs_libtpu
 
 import estimator_bridge as eb
 from estimator_bridge.compile_for import CompileOnlyEnd, Request, current_job
@@ -15,10 +13,7 @@ from estimator_bridge.compile_for import job as jobs
 from estimator_bridge.compile_for.compiler import shared_compiler
 from estimator_bridge.testing import ModelCheckError, compile_for_tpu
 
-pytestmark = pytest.mark.skipif(
-    sys.version_info < (3, 11) or sys.platform != "linux" or platform.machine() != "x86_64",
-    reason="libtpu's releases are for Linux on x86-64, and jax of that range for Python 3.11 on",
-)
+pytestmark = needs_libtpu
 v1 = tf.compat.v1
 TRAIN = eb.ModeKeys.TRAIN
 HERE = "test_compile_limits.py"

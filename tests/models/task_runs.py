@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-
 import numpy as np
 from absl import flags as absl_flags
 
 import flags
+import models.task
 from models.estimators import build_estimator
 from models.mnist.dataset import examples, open_data
 from models.registry import define_model_flags, entry_of, settle
@@ -25,9 +24,8 @@ def parsed(*arguments):
 
 def open_task(values):
     """Opens the task of a model's flags."""
-    entry = entry_of(values.model)
-    entry.check(values)
-    return importlib.import_module(entry.task).open_task(values)
+    entry_of(values.model).check(values)
+    return models.task.open_task(values)
 
 
 def digits_as_bytes(data_dir, count):
@@ -36,10 +34,16 @@ def digits_as_bytes(data_dir, count):
     return np.rint(images * 255).astype(np.uint8), labels
 
 
+def params_of(values, task):
+    """The params that the main job gives to a task's model."""
+    names = ("learning_rate", "train_steps", "warmup_steps")
+    return {**task.params, **{name: values[name].value for name in names}}
+
+
 class TaskRun:
     """A model with its task, its data and its estimator."""
 
-    def __init__(self, *arguments, **changed_params):
+    def __init__(self, *arguments):
         self.flags = parsed(*arguments)
         self.task = open_task(self.flags)
         self.estimator = build_estimator(
@@ -47,13 +51,7 @@ class TaskRun:
             self.flags,
             flags.choose_accelerator(self.flags, lambda: False),
             model_dir=self.flags.model_dir,
-            params={
-                **self.task.params,
-                "learning_rate": self.flags.learning_rate,
-                "train_steps": self.flags.train_steps,
-                "warmup_steps": self.flags.warmup_steps,
-                **changed_params,
-            },
+            params=params_of(self.flags, self.task),
             report=lambda report: None,
         )
 

@@ -1,7 +1,7 @@
 import h5py
 import numpy as np
 import pytest
-import tensorflow as tf
+from record_files import write_flowers
 from task_runs import TaskRun, parsed
 
 import estimator_bridge as eb
@@ -12,7 +12,11 @@ from models.flowers.pretrained import warm_start_from
 from models.registry import entry_of
 from models.task import InputRequest
 
-SMALL = ("--model=flowers", "--train_batch_size=64", "--eval_batch_size=104")
+SMALL = (
+    "--model=flowers", "--train_batch_size=64", "--eval_batch_size=104", "--tf_random_seed=1",
+)  # fmt: skip
+ON_ONE_CORE = ("--train_steps=70", "--iterations_per_loop=35", "--tpu=emulated:1")
+QUALITY = 0.8
 PARAMS = {"backbone": "mobilenet_v2", "width": 0.35, "image_size": 32, "freeze_backbone": False}
 
 
@@ -22,38 +26,64 @@ def data_dir(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def trained(data_dir, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("flowers")
-    flags = ("--train_steps=150", "--iterations_per_loop=50", "--tpu=emulated:1")
-    run = TaskRun(*SMALL, *flags, f"--data_dir={data_dir}", f"--model_dir={folder}")
-    run.train()
-    return run, folder
+def pretrained(data_dir, tmp_path_factory):
+    """A backbone that has learned another task, as a file of Keras, as the applications' are."""
+    folder = tmp_path_factory.mktemp("quarters")
+    places = (f"--data_dir={data_dir}", f"--model_dir={folder}")
+    TaskRun(*SMALL, *ON_ONE_CORE, "--patches=quarter", *places).train()
+    return as_weights(folder)
 
 
 @pytest.fixture(scope="module")
-def weights(trained, tmp_path_factory):
-    """The trained backbone as a file of Keras, as the applications' weights are."""
-    _, folder = trained
-    path = tmp_path_factory.mktemp("weights") / "backbone.h5"
+def trained(pretrained, data_dir, tmp_path_factory):
+    """All weights are trained further, for the task that the data has by default."""
+    folder = tmp_path_factory.mktemp("flowers")
+    places = (f"--data_dir={data_dir}", f"--model_dir={folder}", f"--weights={pretrained}")
+    return TaskRun(*SMALL, *ON_ONE_CORE, *places).train(), folder
+
+
+@pytest.fixture(scope="module")
+def weights(trained):
+    return as_weights(trained[1])
+
+
+def as_weights(folder):
+    path = folder / "backbone.h5"
     eb.weights.convert(str(folder), "keras", str(path))
     return path
 
 
-def test_it_reaches_its_quality_on_one_core(trained):
+def test_a_backbone_is_transferred_to_another_task_on_one_core(trained):
     run, _ = trained
-    assert run.evaluate()["accuracy"] > 0.9
+    result = run.evaluate()
+    print(result)
+    assert result["accuracy"] > QUALITY
 
 
-def test_a_pretrained_backbone_reaches_it_on_eight_cores(weights, data_dir, tmp_path):
+def test_a_frozen_backbone_reaches_it_on_eight_cores(weights, data_dir, tmp_path):
     """The classifier alone is trained, on the features of a backbone from a file."""
     flags = ("--train_steps=30", "--learning_rate=0.02", "--tpu=emulated:8", "--freeze_backbone")
     places = (f"--weights={weights}", f"--data_dir={data_dir}", f"--model_dir={tmp_path}")
     run = TaskRun(*SMALL, *flags, "--iterations_per_loop=30", *places)
     run.train()
-    assert run.evaluate()["accuracy"] > 0.9
+    result = run.evaluate()
+    print(result)
+    assert result["accuracy"] > QUALITY
     with h5py.File(weights) as file:
         wanted = np.asarray(file["Conv1/Conv1/kernel"])
     np.testing.assert_array_equal(run.estimator.get_variable_value("Conv1/kernel"), wanted)
+
+
+def test_both_tasks_have_the_same_patches(data_dir):
+    """So what is tested in one was not trained on in the other."""
+    found = {}
+    for task, classes in (("photograph", 2), ("quarter", 4)):
+        photographs = open_photographs(str(data_dir), None, 32, task)
+        assert (photographs.classes, photographs.sizes) == (classes, {"train": 416, "test": 104})
+        images, labels = next(iter(photographs.input_fn(InputRequest("test", False, 104))()))
+        assert set(labels.numpy()) == set(range(classes))
+        found[task] = images.numpy()
+    np.testing.assert_array_equal(found["photograph"], found["quarter"])
 
 
 def test_weights_of_another_width_are_refused_with_names_and_shapes(weights):
@@ -81,28 +111,9 @@ def test_a_file_that_has_no_weights_is_refused(tmp_path):
         entry_of("flowers").check(parsed("--model=flowers", "--weights=no-such.h5"))
 
 
-def write_records(path, classes, count=3, leave_out=()):
-    """Writes photographs of one color in the layout of the public flowers records."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tf.io.TFRecordWriter(str(path)) as writer:
-        for label in classes:
-            image = tf.io.encode_jpeg(np.full([40, 48, 3], 20 * label, np.uint8)).numpy()
-            values = {
-                "image": tf.train.Feature(bytes_list=tf.train.BytesList(value=[image])),
-                "class": tf.train.Feature(int64_list=tf.train.Int64List(value=[label])),
-                "label": tf.train.Feature(bytes_list=tf.train.BytesList(value=[b"a name"])),
-                "one_hot_class": tf.train.Feature(
-                    float_list=tf.train.FloatList(value=np.eye(count)[min(label, count - 1)])
-                ),
-            }
-            kept = {name: value for name, value in values.items() if name not in leave_out}
-            example = tf.train.Example(features=tf.train.Features(feature=kept))
-            writer.write(example.SerializeToString())
-
-
 def test_the_last_fifth_of_public_files_is_the_test_set(tmp_path):
     for number in range(5):
-        write_records(tmp_path / f"flowers0{number}-2.tfrec", [number % 3, 1])
+        write_flowers(tmp_path / f"flowers0{number}-2.tfrec", [number % 3, 1])
     photographs = open_photographs(str(tmp_path), 64, 32)
     assert (photographs.classes, photographs.sizes) == (3, {"train": 8, "test": 2})
     images, classes = next(iter(photographs.input_fn(InputRequest("test", False, 2))()))
@@ -116,8 +127,8 @@ def test_the_last_fifth_of_public_files_is_the_test_set(tmp_path):
 
 
 def test_folders_of_splits_are_read(tmp_path):
-    write_records(tmp_path / "train" / "00-3.tfrec", [0, 1, 2])
-    write_records(tmp_path / "val" / "00-1.tfrec", [2])
+    write_flowers(tmp_path / "train" / "00-3.tfrec", [0, 1, 2])
+    write_flowers(tmp_path / "val" / "00-1.tfrec", [2])
     photographs = open_photographs(str(tmp_path), None, 32)
     assert (photographs.sizes, photographs.image_size) == ({"train": 3, "test": 1}, 192)
 
@@ -125,9 +136,9 @@ def test_folders_of_splits_are_read(tmp_path):
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (lambda path: write_records(path, [0, 7]), r"00-2.tfrec, byte \d+: .*\b7\b"),
+        (lambda path: write_flowers(path, [0, 7]), r"00-2.tfrec, byte \d+: .*\b7\b"),
         (
-            lambda path: write_records(path, [0, 1], leave_out=["one_hot_class"]),
+            lambda path: write_flowers(path, [0, 1], leave_out=["one_hot_class"]),
             "its records have no feature one_hot_class, but class, image, label",
         ),
         (lambda path: path.write_bytes(path.read_bytes()[:-20]), r"00-2.tfrec, byte \d+"),
@@ -135,21 +146,21 @@ def test_folders_of_splits_are_read(tmp_path):
 )
 def test_records_that_do_not_fit_are_refused_before_training(tmp_path, spoil, message):
     path = tmp_path / "train" / "00-2.tfrec"
-    write_records(path, [0, 1])
-    write_records(tmp_path / "test" / "00-1.tfrec", [1])
+    write_flowers(path, [0, 1])
+    write_flowers(tmp_path / "test" / "00-1.tfrec", [1])
     spoil(path)
     with pytest.raises((UserError, eb.errors.DataError), match=message):
         open_photographs(str(tmp_path), None, 32)
 
 
 def test_a_data_set_without_a_test_set_is_refused(tmp_path):
-    write_records(tmp_path / "train" / "00-2.tfrec", [0, 1])
+    write_flowers(tmp_path / "train" / "00-2.tfrec", [0, 1])
     with pytest.raises(UserError, match="has a folder train and none of test, val, validation"):
         open_photographs(str(tmp_path), None, 32)
 
 
 def test_one_file_cannot_be_divided(tmp_path):
-    write_records(tmp_path / "flowers00-2.tfrec", [0, 1])
+    write_flowers(tmp_path / "flowers00-2.tfrec", [0, 1])
     with pytest.raises(UserError, match="one file of records, which cannot be divided"):
         open_photographs(str(tmp_path), None, 32)
 

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 import tensorflow as tf
+from record_files import write_imagenet
 
 import estimator_bridge as eb
 from models.augment import shifted
@@ -57,22 +58,8 @@ def test_a_damaged_or_missing_file_of_cifar_is_named(cifar):
 
 def test_imagenet_is_read_from_its_records(tmp_path):
     """Labels of the records go from 1 to 1,000, those of the model from 0."""
-    image = np.zeros([256, 300, 3], np.uint8)
-    image[:, 150:] = 255
-    encoded = tf.io.encode_jpeg(image).numpy()
     for name in ("train-00000-of-00001", "validation-00000-of-00001"):
-        with tf.io.TFRecordWriter(str(tmp_path / name)) as writer:
-            for label in (1, 1000):
-                feature = {
-                    "image/encoded": tf.train.Feature(
-                        bytes_list=tf.train.BytesList(value=[encoded])
-                    ),
-                    "image/class/label": tf.train.Feature(
-                        int64_list=tf.train.Int64List(value=[label])
-                    ),
-                }
-                example = tf.train.Example(features=tf.train.Features(feature=feature))
-                writer.write(example.SerializeToString())
+        write_imagenet(tmp_path / name, [1, 1000])
     images = open_images(str(tmp_path))
     assert (images.name, images.sizes, images.depth) == ("imagenet", {"train": 2, "test": 2}, 50)
     pixels, labels = first_batch(images, InputRequest("test", False, 2))

@@ -1,0 +1,55 @@
+"""train.py within a test's process, as a user starts it: TensorFlow has been loaded already."""
+
+import contextlib
+import dataclasses
+import io
+import os
+import runpy
+import sys
+from pathlib import Path
+
+from absl import flags as absl_flags
+from absl import logging
+from absl.testing import flagsaver
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclasses.dataclass(frozen=True)
+class Ended:
+    """A run that ended: its exit code, and what it wrote."""
+
+    code: int
+    out: str
+    err: str
+
+
+def train(folder, *arguments):
+    """Runs train.py with flags, in a folder."""
+    out, err = io.StringIO(), io.StringIO()
+    verbosity, argv, here = logging.get_verbosity(), sys.argv, os.getcwd()
+    sys.argv = ["train.py", *map(str, arguments)]
+    os.chdir(folder)
+    code = 0
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), _own_flags():
+            runpy.run_path(str(ROOT / "train.py"), run_name="__main__")
+    except SystemExit as stopped:
+        code = stopped.code or 0
+    finally:
+        sys.argv = argv
+        os.chdir(here)
+        logging.set_verbosity(verbosity)
+    return Ended(code, out.getvalue(), err.getvalue())
+
+
+@contextlib.contextmanager
+def _own_flags():
+    """Removes the flags that are defined within, and sets the others back."""
+    known = set(absl_flags.FLAGS)
+    with flagsaver.flagsaver():
+        try:
+            yield
+        finally:
+            for name in set(absl_flags.FLAGS) - known:
+                delattr(absl_flags.FLAGS, name)
