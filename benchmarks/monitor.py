@@ -292,7 +292,7 @@ def main() -> None:
     """Runs the measurements."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--block", type=int, default=1000, help="steps of a block, for the cost")
-    parser.add_argument("--rounds", type=int, default=2000, help="rounds of blocks, for the cost")
+    parser.add_argument("--rounds", type=int, default=800, help="rounds of blocks, for the cost")
     parser.add_argument("--only", choices=("sleeps", "phases", "cost"), help="measure this alone")
     parser.add_argument("--secs", type=float, default=15.0, help="time of a training with sleeps")
     given = parser.parse_args()
