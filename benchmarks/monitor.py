@@ -2,10 +2,11 @@
 
     python -m benchmarks.monitor
 
-The cost: a linear model on a batch of 8, whose step is about as short as a step can be. Trainings
-with and without a monitor take turns, and processor time is compared, because wall time follows the
-machine's other load. The monitor's own work is counted beside it. All of it concerns the later half
-of a training: the first samples take up to half a second.
+The cost: a linear model on a batch of 8, whose step is about as short as a step can be. In one
+training, blocks of steps with and without the monitor take turns in a random order. Processor time
+is compared, because wall time follows the machine's other load, and a third kind of block, without
+the monitor again, shows what chance alone does. The monitor's own work is also counted. The first
+samples, which take up to half a second, are left out.
 
 The share of waiting, against a truth of the same training: steps and inputs that sleep known times;
 and an input that sleeps in some of the training's phases and not in the others.
@@ -16,6 +17,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import random
 import statistics
 import tempfile
 import time
@@ -89,94 +91,130 @@ def train(input_fn: Callable[[], Any], steps: int, params: dict[str, Any], *hook
         )
 
 
-class _Used(tf1.train.SessionRunHook):
-    """Notes the processor time after each chunk; its chunks are those of a training without it."""
+class _Switch(tf1.train.SessionRunHook):
+    """Switches a monitor on and off between blocks of steps of one training, and times the blocks.
 
-    def __init__(self) -> None:
-        self.times: list[tuple[int, float]] = []
+    While it is off, steps run in the loop without the monitor, which is not called, and its clock
+    stands still. So the blocks with it are those of a training that is always monitored.
+
+    Args:
+      block: the number of steps of a block.
+      rounds: the number of rounds; each has one block of each kind, in a random order.
+    """
+
+    KINDS = ("on", "off", "off again")  # the third shows what chance alone does
+    WARM_STEPS = 200_000  # on: the first samples, which may take half a second
+
+    def __init__(self, block: int, rounds: int):
+        self.block = block
+        orders = (random.sample(self.KINDS, len(self.KINDS)) for _ in range(rounds))
+        self._warm_blocks = math.ceil(self.WARM_STEPS / block)
+        self._kinds = ["on"] * self._warm_blocks + [kind for order in orders for kind in order]
+        self.steps = block * len(self._kinds)
+        self.secs: dict[str, list[float]] = {kind: [] for kind in self.KINDS}
+        self.events = {"reports": 0.0, "draws": 0.0}
+        self._number, self._on_secs, self._since, self._used = 0, 0.0, time.perf_counter(), 0.0
+        self.monitor = eb.training.Monitor(lambda report: None, lambda text: None, clock=self.clock)
+        self._observe, self._attach = self.monitor.observe, self.monitor.attach
+        self.monitor.observe = self._observe_if_on  # type: ignore[method-assign]
+        self.monitor.attach = self._attach_switch  # type: ignore[method-assign]
+
+    @property
+    def is_on(self) -> bool:
+        """Whether the monitor is on."""
+        return self._number >= len(self._kinds) or self._kinds[self._number] == "on"
+
+    def clock(self) -> float:
+        """Returns the time for which the monitor was on."""
+        return self._on_secs + (time.perf_counter() - self._since if self.is_on else 0.0)
 
     def steps_until_due(self, step: int) -> float:
-        del step
-        return float("inf")
+        """Ends a call of the compiled loop at the end of a block."""
+        return self.block - step % self.block
 
     def observe(self, step: int, *_: Any) -> None:
-        self.times.append((step, time.process_time()))
+        """Ends a block; called after the monitor."""
+        if step % self.block:
+            return
+        used, last = time.process_time(), self._used
+        if self._number >= self._warm_blocks:
+            self.secs[self._kinds[self._number]].append((used - last) / self.block)
+        elif self._number == self._warm_blocks - 1:
+            self.events = dict.fromkeys(self.events, 0.0)
+        self._on_secs, self._since = self.clock(), time.perf_counter()
+        self._number += 1
+        self._used = time.process_time()
 
-    def secs_per_step(self) -> float:
-        """Returns the processor time of a step in the later half of the training."""
-        last = self.times[-1]
-        first = next(one for one in self.times if one[0] >= 0.5 * last[0])
-        return (last[1] - first[1]) / (last[0] - first[0])
+    def _attach_switch(self, meter: Any) -> None:
+        make_loop, wait = meter.make_loop, meter._wait
+        wait.clock, wait._begun = self.clock, self.clock()
+        meter._batches.draw = self._counted(meter._batches.draw, "draws")
+        meter.make_loop = lambda *given, **options: _SwitchedLoop(
+            make_loop(*given, **options), lambda: self.is_on
+        )
+        self._attach(meter)
 
+    def _observe_if_on(self, *given: Any) -> None:
+        if self.is_on:
+            self._counted(self._observe, "reports")(*given)
 
-class _OwnTime:
-    """The processor time of the monitor's own work: its Python after a chunk, and its draws."""
-
-    def __init__(self, monitor: eb.training.Monitor):
-        self.reports = self.draws = 0.0
-        monitor.observe = self._timed(monitor.observe, "reports")  # type: ignore[method-assign]
-        attach = monitor.attach
-
-        def attach_and_time(meter: Any) -> None:
-            batches = meter._batches
-            batches.draw = self._timed(batches.draw, "draws")
-            attach(meter)
-
-        monitor.attach = attach_and_time  # type: ignore[method-assign]
-
-    def _timed(self, run: Callable[..., Any], kind: str) -> Callable[..., Any]:
-        def timed(*given: Any) -> Any:
+    def _counted(self, run: Callable[..., Any], kind: str) -> Callable[..., Any]:
+        def counted(*given: Any) -> Any:
             begun = time.process_time()
             try:
                 return run(*given)
             finally:
-                setattr(self, kind, getattr(self, kind) + time.process_time() - begun)
+                self.events[kind] += time.process_time() - begun
 
-        return timed
+        return counted
 
 
-def cost(steps: int, rounds: int) -> None:
-    """Prints the processor time of the smallest step with and without a monitor, in turns."""
-    ratios, alone, reports, draws = [], [], [], []
-    for number in range(rounds):
-        monitor = eb.training.Monitor(lambda report: None, lambda text: None)
-        own = _OwnTime(monitor)
-        found = {}
-        for is_watched in (True, False) if number % 2 else (False, True):
-            used = _Used()
-            train(batches(), steps, {}, *([monitor, _Late(own)] if is_watched else []), used)
-            found[is_watched] = used.secs_per_step()
-            if is_watched:
-                whole = used.secs_per_step() * steps / 2
-                reports.append(own.reports / whole)
-                draws.append(own.draws / whole)
-        ratios.append(found[True] / found[False])
-        alone.append(found[False])
-    error = statistics.stdev(ratios) / len(ratios) ** 0.5 if rounds > 1 else math.nan
+class _SwitchedLoop:
+    """A monitored loop, or the loop below it."""
+
+    def __init__(self, measured: Any, is_on: Callable[[], bool]):
+        self._measured, self._is_on = measured, is_on
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._measured, name)
+
+    def __call__(self, *given: Any, **options: Any) -> Any:
+        loop = self._measured if self._is_on() else self._measured._loop
+        return loop(*given, **options)
+
+
+def cost(block: int, rounds: int) -> None:
+    """Prints the processor time of the smallest step with the monitor on and off, in one training.
+
+    Args:
+      block: the number of steps of a block.
+      rounds: the number of rounds.
+    """
+    random.seed(0)
+    switch = _Switch(block, rounds)
+    train(batches(), switch.steps, {}, switch.monitor, switch)
+    secs = {kind: np.array(found) for kind, found in switch.secs.items()}
+    off = (secs["off"] + secs["off again"]) / 2
+    print(f"smallest step: {1e6 * np.median(off):.1f} us of processor time; {rounds} rounds")
+    _show_difference("monitor on, beside off", secs["on"] / off - 1)
+    _show_difference("off, beside off again", secs["off"] / secs["off again"] - 1)
+    whole = secs["on"].sum() * block
     print(
-        f"smallest step: {1e6 * statistics.median(alone):.1f} us of processor time; with a monitor "
-        f"{statistics.mean(ratios):.4f} of that (mean of {rounds} pairs, standard error "
-        f"{error:.4f}; {min(ratios):.3f} to {max(ratios):.3f})\n"
-        f"counted, of the processor time: reports {statistics.median(reports):.2%}, "
-        f"drawing samples {statistics.median(draws):.2%}",
+        "counted, of the processor time: "
+        f"reports {switch.events['reports'] / whole:.2%}, "
+        f"drawing samples {switch.events['draws'] / whole:.2%}",
         flush=True,
     )
 
 
-class _Late(tf1.train.SessionRunHook):
-    """Counts the monitor's work in the later half of a training alone."""
+def _show_difference(kind: str, differences: np.ndarray) -> None:
+    """Prints the median of paired differences with a bootstrap interval of 95 %.
 
-    def __init__(self, own: _OwnTime):
-        self._own, self._is_late = own, False
-
-    def steps_until_due(self, step: int) -> float:
-        del step
-        return float("inf")
-
-    def observe(self, step: int, total: int, *_: Any) -> None:
-        if not self._is_late and step >= total / 2:
-            self._is_late = True
-            self._own.reports = self._own.draws = 0.0
+    Means would follow the blocks during which the system ran something else.
+    """
+    resampled = np.random.RandomState(0).choice(differences, (4000, len(differences)))
+    low, high = np.percentile(np.median(resampled, axis=1), [2.5, 97.5])
+    print(f"{kind}: median {np.median(differences):+.2%} ({low:+.2%} to {high:+.2%})", flush=True)
 
 
 def _show(kind: str, shares: list[tuple[float, float]]) -> None:
@@ -253,8 +291,8 @@ def shares_of_phases(secs: float) -> None:
 def main() -> None:
     """Runs the measurements."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--steps", type=int, default=400_000, help="steps of a training")
-    parser.add_argument("--rounds", type=int, default=8, help="pairs of trainings")
+    parser.add_argument("--block", type=int, default=1000, help="steps of a block, for the cost")
+    parser.add_argument("--rounds", type=int, default=800, help="rounds of blocks, for the cost")
     parser.add_argument("--only", choices=("sleeps", "phases", "cost"), help="measure this alone")
     parser.add_argument("--secs", type=float, default=15.0, help="time of a training with sleeps")
     given = parser.parse_args()
@@ -263,7 +301,7 @@ def main() -> None:
     parts = {
         "sleeps": lambda: shares_of_sleeps(given.secs),
         "phases": lambda: shares_of_phases(4 * given.secs),
-        "cost": lambda: cost(given.steps, given.rounds),
+        "cost": lambda: cost(given.block, given.rounds),
     }
     for part in [given.only] if given.only else parts:
         parts[part]()

@@ -23,6 +23,7 @@ _SHUFFLED = 10_000
 # The number of bytes per read. TensorFlow logs a line if it is not set.
 _BUFFER = 1 << 20
 _ALL = tf.data.AUTOTUNE
+_DECODED = "decoded"
 # The number of examples decoded at the same time. AUTOTUNE begins with fewer and was slower on two
 # busy cores.
 _CORES = os.cpu_count() or 1
@@ -38,7 +39,7 @@ class _Reading:
     transform: Callable | None
     shuffle: int
     seed: int | None
-    cache: bool
+    cache: bool | str
 
     @property
     def is_ordered(self) -> bool:
@@ -56,7 +57,7 @@ def input_fn(
     transform: Callable[..., Any] | None = None,
     shuffle: int = _SHUFFLED,
     seed: int | None = None,
-    cache: bool = False,
+    cache: bool | str = False,
 ) -> Callable[..., tf.data.Dataset]:
     """Makes an input_fn for `Estimator` and `TPUEstimator` that reads records.
 
@@ -83,7 +84,9 @@ def input_fn(
       shuffle: the number of records in the buffer from which training draws.
       seed: the seed of the order of files and records in training; None for another order in each
         run.
-      cache: whether to keep records in memory after the first pass over them.
+      cache: what to keep in memory after the first pass over the records: True for the records,
+        "decoded" for what `decode` returns. Then each image is decoded once. Random changes belong
+        into `transform`, because those of `decode` would be the same in each epoch.
 
     Returns:
       A function of ``params``, ``mode`` and ``input_context``, all optional, that returns a Dataset
@@ -93,13 +96,14 @@ def input_fn(
     Raises:
       DataError: the files are missing, damaged or mixed; no feature has the label's name; or the
         features are not known. When called: there are fewer files than hosts.
-      ValueError: `batch_size` or `shuffle` is not a positive whole number. When called: there is no
-        batch size.
+      ValueError: `batch_size` or `shuffle` is not a positive whole number, or `cache` is another
+        value. When called: there is no batch size.
     """
     if batch_size is not None:
         check_batch_size(batch_size, "input_fn(batch_size=...)")
     if isinstance(shuffle, bool) or not isinstance(shuffle, int) or shuffle < 1:
         raise ValueError(f"shuffle must be a positive whole number of records, got {shuffle!r}.")
+    _check_cache(cache, decode)
     files = find_records(paths)
     parsing = _parser(files, features, label)
     reading = _Reading(training, label, decode, transform, shuffle, seed, cache)
@@ -118,6 +122,16 @@ def input_fn(
     return batches
 
 
+def _check_cache(cache: bool | str, decode: Callable | None) -> None:
+    if cache not in (True, False, _DECODED):
+        raise ValueError(f'input_fn(cache={cache!r}): want True, False or "{_DECODED}".')
+    if cache == _DECODED and decode is None:
+        raise ValueError(
+            f'input_fn(cache="{_DECODED}") has no decode: it keeps what decode returns. Pass '
+            "decode=..., or cache=True to keep the records."
+        )
+
+
 def _batches(
     paths: list[str],
     parsing: Callable[[tf.Tensor], dict[str, tf.Tensor]],
@@ -134,18 +148,25 @@ def _batches(
         return values if is_predicting else (values, labels)
 
     dataset = _records(paths, reading)
-    if reading.decode is not None:
+    if reading.decode is None:
+        dataset = _kept_and_shuffled(dataset, reading)
+        dataset = dataset.batch(batch_size, drop_remainder=reading.training)
+        dataset = dataset.map(lambda records: split(parsing(records)), _ALL)
+    else:
         decode = reading.decode
 
         def example(record: tf.Tensor) -> Any:  # one call: each map costs as much as a small parse
             values = split(parsing(record))
             return decode(*values) if isinstance(values, tuple) else decode(values)
 
-        dataset = dataset.map(example, _CORES, deterministic=reading.is_ordered)
+        def decoded(records: tf.data.Dataset) -> tf.data.Dataset:
+            return records.map(example, _CORES, deterministic=reading.is_ordered)
+
+        if reading.cache == _DECODED:
+            dataset = _kept_and_shuffled(decoded(dataset), reading)
+        else:
+            dataset = decoded(_kept_and_shuffled(dataset, reading))
         dataset = dataset.batch(batch_size, drop_remainder=reading.training)
-    else:
-        dataset = dataset.batch(batch_size, drop_remainder=reading.training)
-        dataset = dataset.map(lambda records: split(parsing(records)), _ALL)
     if reading.transform is not None:
         dataset = dataset.map(reading.transform, _ALL)
     return dataset.prefetch(_ALL)
@@ -155,19 +176,24 @@ def _records(paths: list[str], reading: _Reading) -> tf.data.Dataset:
     """Returns the serialized records of files."""
     files = tf.data.Dataset.from_tensor_slices(paths)
     if not reading.training:
-        dataset = files.interleave(_file, 1, 1, num_parallel_calls=1, deterministic=True)
-        return dataset.cache() if reading.cache else dataset
+        return files.interleave(_file, 1, 1, num_parallel_calls=1, deterministic=True)
     if len(paths) > 1:
         files = files.shuffle(len(paths), seed=reading.seed)
-    dataset = files.interleave(
+    return files.interleave(
         _file,
         min(_PARALLEL_FILES, len(paths)),
         1,
         num_parallel_calls=_ALL,
         deterministic=reading.is_ordered,
     )
+
+
+def _kept_and_shuffled(dataset: tf.data.Dataset, reading: _Reading) -> tf.data.Dataset:
+    """Returns a dataset, cached if asked for, and in training shuffled and repeated without end."""
     if reading.cache:
         dataset = dataset.cache()
+    if not reading.training:
+        return dataset
     return dataset.shuffle(reading.shuffle, seed=reading.seed).repeat()
 
 

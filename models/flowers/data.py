@@ -30,6 +30,7 @@ _TEST_FOLDERS = ("test", "val", "validation")
 _TEST_SHARE, _USUAL_SIZE = 0.2, 192
 _MOST_SHIFT = 1 / 8  # of the image's size
 _SHUFFLED = 2048  # JPEG images in memory
+_MOST_DECODED = 1 << 30  # bytes of decoded images in memory; larger sets are decoded in each epoch
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,8 +80,13 @@ class Photographs:
             transform=augment if training else None,
             shuffle=_SHUFFLED,
             seed=request.seed,
-            cache=training,
+            cache=training and self._kept(request.split),
         )
+
+    def _kept(self, split: str) -> str | bool:
+        """Returns what the reader keeps in memory: decoded images if they fit, or JPEG images."""
+        decoded = self.sizes[split] * self.image_size**2 * 3 * tf.float32.size
+        return "decoded" if decoded <= _MOST_DECODED else True
 
 
 def prepare(images: tf.Tensor, size: int) -> tf.Tensor:

@@ -73,6 +73,33 @@ def test_what_is_cached_is_shuffled_anew_in_each_epoch(folder):
     assert flat(numbers(once)) == flat(numbers(once)) == list(range(COUNT))
 
 
+def test_what_is_decoded_is_decoded_once_and_shuffled_anew_in_each_epoch(folder):
+    calls = []
+
+    def double(x):
+        calls.append(x)
+        return 2 * x
+
+    def decode(features):
+        x = tf.numpy_function(double, [features["x"]], tf.float32)
+        return {"x": tf.ensure_shape(x, [1])}
+
+    train = records.input_fn(folder, True, 12, decode=decode, seed=1, cache="decoded")
+    seen = flat(numbers(train(), 15))  # three epochs
+    epochs = [seen[start : start + COUNT] for start in (0, COUNT, 2 * COUNT)]
+    assert all(sorted(epoch) == list(range(0, 2 * COUNT, 2)) for epoch in epochs)
+    assert epochs[0] != epochs[1] != epochs[2]
+    assert len(calls) == COUNT
+    assert flat(numbers(train(), 15)) == seen  # the seed's order
+
+
+def test_a_cache_that_cannot_be(folder):
+    with pytest.raises(ValueError, match=r"cache='disk'\): want True, False or \"decoded\""):
+        records.input_fn(folder, True, 12, cache="disk")
+    with pytest.raises(ValueError, match=r"has no decode: .* cache=True to keep the records"):
+        records.input_fn(folder, True, 12, cache="decoded")
+
+
 def test_hosts_read_files_of_their_own(folder):
     made = records.input_fn(folder, False, 100)
     for total in (1, 2, 3, 6):
@@ -239,9 +266,12 @@ def seen_steps(train, model_dir, *stops):
     return seen
 
 
-@pytest.mark.parametrize(("seed", "cache"), [(1, False), (None, False), (1, True)])
+@pytest.mark.parametrize(("seed", "cache"), [(1, False), (None, False), (1, True), (1, "decoded")])
 def test_a_resumed_training_goes_on_with_the_records_it_had_not_seen(folder, tmp_path, seed, cache):
-    train = records.input_fn(folder, True, 6, label="label", seed=seed, shuffle=20, cache=cache)
+    decode = (lambda *both: both) if cache == "decoded" else None
+    train = records.input_fn(
+        folder, True, 6, label="label", decode=decode, seed=seed, shuffle=20, cache=cache
+    )
 
     resumed = seen_steps(train, tmp_path / "resumed", 3, 10)
     assert len(resumed) == 10

@@ -16,6 +16,7 @@ from estimator_bridge.training.progress_reports import StepReport
 __all__ = ["Display", "LogDisplay", "NotebookDisplay", "TerminalDisplay", "display_here"]
 
 _LINES = 10
+_BAR = 20  # characters
 _LONGEST_SILENCE_SECS = 30.0
 
 
@@ -100,16 +101,25 @@ class TerminalDisplay:
 
     def report(self, report: StepReport) -> None:
         """Updates the line."""
+        line = sentence(report, self._console.width - _BAR - 1)
         if self._progress is None:
-            from rich.progress import BarColumn, Progress, TextColumn
-
-            self._progress = Progress(
-                BarColumn(bar_width=20), TextColumn("{task.description}"), console=self._console
-            )
-            self._progress.add_task("", total=report.total_steps)
+            self._progress = self._new_progress()
+            self._progress.add_task(line, total=report.total_steps, completed=report.step)
             self._progress.start()
-        task = self._progress.task_ids[0]
-        self._progress.update(task, completed=report.step, description=sentence(report))
+        else:
+            task = self._progress.task_ids[0]
+            self._progress.update(task, completed=report.step, description=line, refresh=True)
+
+    def _new_progress(self) -> Any:
+        from rich.progress import BarColumn, Progress, TextColumn
+        from rich.table import Column
+
+        return Progress(
+            BarColumn(_BAR, table_column=Column(min_width=_BAR)),
+            TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True)),
+            console=self._console,
+            auto_refresh=False,  # a thread would draw an unchanged line ten times a second
+        )
 
     def say(self, text: str) -> None:
         """Writes a line above the live one."""

@@ -74,16 +74,19 @@ class InputWait:
         if self._ready_guess is not None:  # the first draw also builds functions, once
             self._spent += max(cost + secs - steps * self._pace, _LEAST_COST * secs)
         self._ready_guess = secs / steps
-        if secs < _SAMPLE_SECS / 2 and steps < min(self._most, of_steps):
+        if secs < _SAMPLE_SECS / 2 and steps < min(self._most, of_steps // 2):
             return  # too short beside the start of a call: a longer one comes next
         self._ready.append(self._ready_guess)
 
     def steps_to_sample(self, steps: int) -> int:
-        """Returns how many of a call's last steps to run on batches in memory; often 0."""
+        """Returns how many of a call's last steps to run on batches in memory; often 0.
+
+        At least half of the steps run on the input: their pace is what a sample is compared with.
+        """
         if not self._pace or self._spent > _FIRST_SECS + (self.clock() - self._begun) * _COST:
             return 0
         each = self._ready_guess or self._pace
-        return min(max(math.ceil(_SAMPLE_SECS / max(each, 1e-9)), 1), self._most, steps)
+        return min(max(math.ceil(_SAMPLE_SECS / max(each, 1e-9)), 1), self._most, steps // 2)
 
     def share(self) -> float | None:
         """Returns the share of waiting since the last call of this; None if nothing is known."""

@@ -127,7 +127,8 @@ def _curves(training: Scalars, evaluations: Mapping[str, Scalars]) -> str:
     for tag in [*both, *(tag for tag in rest if tag not in both)]:
         curves = [Curve("training", _points(training, tag))] if tag in rest else []
         curves.append(Curve("evaluation", _points(of_eval, tag), "two"))
-        charts.append(chart(tag, curves, _number))
+        if sum(len(curve.points) for curve in curves) > 1:  # one value is in the table
+            charts.append(chart(tag, curves, _number))
     for name, found in evaluations.items():
         if name != "eval":
             for tag in _tags(found):

@@ -55,7 +55,7 @@ def shown_run(tmp_path_factory):
 
 def test_the_environment_variable_shows_any_estimator(shown_run):
     _, log = shown_run
-    assert re.search(r"^step 1,000/1,000  loss \d+\.\d{4}  .*examples/s", log, re.M)
+    assert re.search(r"^step 1,000/1,000  loss \d\S*  .*examples/s", log, re.M)
     assert re.search(r"^Report: .*report\.html$", log, re.M)
     assert re.search(r"^Curves: tensorboard --logdir ", log, re.M)
 
@@ -198,6 +198,39 @@ def test_a_line_tells_waiting_and_flops():
         "step 5  loss 0.2500  2 steps/s  64 examples/s  25% waiting for input  "
         "3 GFLOP/s (1.5% of peak)"
     )
+
+
+def test_a_line_has_room_for_what_matters_most():
+    from estimator_bridge.training.monitoring.line import sentence
+
+    use = eb.training.MachineUse(0.25, flops_per_sec=3e9)
+    report = eb.training.StepReport(5, 900, 2e-5, 20.0, 640.0, 45.0, use)
+    assert sentence(report, 90) == (
+        "step 5/900  loss 2e-05  20 steps/s  640 examples/s  25% waiting for input  0:45 left"
+    )
+    assert sentence(report, 60) == "step 5/900  loss 2e-05  25% waiting for input  0:45 left"
+    assert sentence(report, 10) == "step 5/900  loss 2e-05"
+    last = eb.training.StepReport(900, 900, 0.5, 20.0, None, 0.0)
+    assert sentence(last) == "step 900/900  loss 0.5000  20 steps/s"
+
+
+@pytest.mark.parametrize("columns", [110, 80])
+def test_a_terminals_line_is_one_line_with_a_whole_bar(monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("TERM", "xterm")
+    stream = io.StringIO()
+    stream.isatty = lambda: True
+    terminal = display.TerminalDisplay(stream)
+    use = eb.training.MachineUse(0.98, flops_per_sec=23.4e3)
+    for step in (101, 1101):
+        terminal.report(eb.training.StepReport(step, 1500, 0.02, 180.0, 5749.0, 4.0, use))
+    terminal.end()
+    drawn = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", stream.getvalue())
+    lines = [line for line in re.split(r"[\r\n]+", drawn) if line.strip()]
+    assert all(re.match(r"[━╸╺]{20} step \d", line) for line in lines), lines
+    assert max(map(len, lines)) <= columns
+    assert "98% waiting for input" in lines[-1]
+    assert ("5,749 examples/s" in lines[-1]) == (columns == 110)
 
 
 def profiled(folder, first, last, **config):

@@ -15,6 +15,7 @@ FACTS = json.loads(Path(chips.__file__).with_name("hardware.json").read_text())
 def test_each_fact_has_a_source():
     for fact in [*FACTS["tpus"], *FACTS["gpus"]]:
         assert fact["source"], fact["name"]
+    assert all("https://" in gpu["source"] for gpu in FACTS["gpus"])
 
 
 def test_gpus_are_found_by_their_drivers_names_alone():
