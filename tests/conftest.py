@@ -10,8 +10,14 @@ import os
 import sys
 
 import pytest
+from hypothesis import settings
 
 CORES = 8
+
+# The same examples in each run, so that a failure is due to the change at hand.
+settings.register_profile("same", derandomize=True, deadline=None)
+settings.register_profile("explore", max_examples=500, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 os.environ["TF_USE_LEGACY_KERAS"] = "1"
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"

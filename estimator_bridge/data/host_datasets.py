@@ -39,6 +39,11 @@ class HostIterators:
         self.ahead = [int(size) for size in ahead]
 
     @property
+    def iterators(self) -> tuple[Any, ...]:
+        """The iterators of all hosts."""
+        return self.parts
+
+    @property
     def element_spec(self) -> tuple:
         """The spec of each iterator's elements."""
         return tuple(part.element_spec for part in self.parts)

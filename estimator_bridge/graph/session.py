@@ -220,8 +220,10 @@ class LiftedSession(SessionInterface):
         raise NotImplementedError("partial_run is not available; call run() with all feeds.")
 
     def end_input(self) -> None:
-        """Stops the threads that fill queues, and lets iterators be initialized again."""
+        """Stops the input's threads, and lets iterators be initialized again."""
         if self._graph is not None:
+            if self.input is not None:
+                self.input.close()
             self.queues.stop(self.resources)
             self.resources.inputs.iterators_read.clear()
 

@@ -14,7 +14,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.graph.snapshot import Snapshot, node_name
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private import eager_mode, end_iterator
 
 __all__ = ["DividedIterators", "InputPart", "SessionInput"]
 
@@ -166,6 +166,13 @@ class SessionInput:
             self._iterator, parts = self._open_input()
             self._parts = list(parts)
         return self._iterator
+
+    def close(self) -> None:
+        """Ends the iterators, if they were made."""
+        made = self._iterator
+        if made is not None:
+            for iterator in [made] if isinstance(made, tf.data.Iterator) else made.iterators:
+                end_iterator(iterator)
 
     @property
     def refs(self) -> list[str]:

@@ -10,7 +10,7 @@ import tensorflow as tf
 from estimator_bridge.data import GraphInput, call_input_fn
 from estimator_bridge.graph import LiftedSession
 from estimator_bridge.runtime import default_strategy
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private import eager_mode, end_iterator
 
 __all__ = ["is_dataset_fn", "numpy_batches"]
 
@@ -64,12 +64,15 @@ def _batches(dataset_fn: Any, again: bool) -> Iterator[Any]:
     while True:
         with eager_mode():
             iterator = iter(dataset)
-        while True:
-            with eager_mode():
-                batch = next(iterator, None)
-                if batch is None:
-                    break
-                arrays = tf.nest.map_structure(lambda tensor: tensor.numpy(), batch)
-            yield arrays
+        try:
+            while True:
+                with eager_mode():
+                    batch = next(iterator, None)
+                    if batch is None:
+                        break
+                    arrays = tf.nest.map_structure(lambda tensor: tensor.numpy(), batch)
+                yield arrays
+        finally:
+            end_iterator(iterator)
         if not again:
             return

@@ -26,6 +26,7 @@ from estimator_bridge.tensorflow_private.cores import (
     without_jit,
 )
 from estimator_bridge.tensorflow_private.datasets import (
+    end_iterator,
     iterator_resource,
     iterator_state,
 )
@@ -206,6 +207,7 @@ __all__ = [
     "device_assignment",
     "eager_context",
     "eager_mode",
+    "end_iterator",
     "existing_global_step_read",
     "feature_columns",
     "final_step",

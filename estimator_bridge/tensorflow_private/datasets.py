@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import functools
+import threading
 from typing import Any
 
 import tensorflow as tf
 
+# The tensors that an element consists of, a sparse tensor as one, and an operation on an iterator.
+from tensorflow.python.data.util import structure
+from tensorflow.python.eager import context
+
 __all__ = [
+    "end_iterator",
     "iterator_resource",
     "iterator_state",
 ]
+
+_GONE = tf.errors.UnavailableError, tf.errors.AbortedError, tf.errors.CancelledError
 
 
 def iterator_state(iterator: Any) -> tf.Tensor:
@@ -20,3 +29,53 @@ def iterator_state(iterator: Any) -> tf.Tensor:
 def iterator_resource(iterator: Any) -> tf.Tensor:
     """The resource tensor of a dataset's iterator."""
     return iterator._iterator_resource
+
+
+def end_iterator(iterator: Any) -> None:
+    """Ends an iterator and the threads of its dataset. Returns at once.
+
+    An iterator's thread for tuning waits twice as long each time, up to a minute, and may miss the
+    signal to end. Deleting the iterator waits for that thread, and Python's garbage collection
+    deletes it at any point of the program: neither signals nor steps are handled meanwhile. So
+    another thread replaces the dataset by an empty one, and deletes it there.
+
+    Args:
+      iterator: of an eager dataset, in this process or on another host.
+    """
+    name = "estimator_bridge end of input"
+    threading.Thread(target=_empty, args=(iterator,), name=name, daemon=True).start()
+
+
+def _empty(iterator: Any) -> None:
+    spec = iterator.element_spec
+    types = tuple(structure.get_flat_tensor_types(spec))
+    shapes = tuple(tuple(_sizes(shape)) for shape in structure.get_flat_tensor_shapes(spec))
+    if tf.resource in types:
+        return  # an empty tensor of resources cannot be made
+    resource = iterator_resource(iterator)
+    try:
+        with context.eager_mode():
+            nothing = _empty_dataset(types, shapes, resource.device)
+            tf.raw_ops.MakeIterator(dataset=nothing, iterator=resource)
+    except _GONE:
+        return  # the other host has ended, and the iterator with it
+
+
+def _sizes(shape: tf.TensorShape) -> list[int]:
+    return [size or 0 for size in shape.as_list()] if shape.rank is not None else []
+
+
+@functools.lru_cache(maxsize=100)
+def _empty_dataset(types: tuple[Any, ...], shapes: tuple[Any, ...], device: str) -> tf.Tensor:
+    with tf.device(device):
+        columns = [_no_rows(kind, shape) for kind, shape in zip(types, shapes)]
+        return tf.raw_ops.TensorSliceDataset(components=columns, output_shapes=shapes)
+
+
+def _no_rows(kind: tf.DType, shape: tuple[int, ...]) -> tf.Tensor:
+    if kind != tf.variant:
+        return tf.raw_ops.Empty(shape=[0, *shape], dtype=kind)
+    some = tf.raw_ops.EmptyTensorList(
+        element_dtype=tf.float32, element_shape=-1, max_num_elements=0
+    )
+    return tf.raw_ops.Fill(dims=[0, *shape], value=some)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 
 import tensorflow as tf
 
@@ -47,6 +48,17 @@ def _iterators() -> None:
         iterator = iter(tf.data.Dataset.range(3))
         check(private.iterator_resource(iterator).dtype == tf.resource, "it is no resource")
         check(private.iterator_state(iterator).dtype == tf.variant, "its state is no variant")
+
+
+@probe("end_iterator")
+def _end_of_an_iterator() -> None:
+    with private.eager_mode():
+        iterator = iter(tf.data.Dataset.range(3).repeat())
+        private.end_iterator(iterator)
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and next(iterator, None) is not None:
+            time.sleep(0.01)
+        check(next(iterator, None) is None, "it has more elements")
 
 
 @probe("restore_variable_v1")
