@@ -180,6 +180,9 @@ CASES = {
     "learn.ModeKeys": plain(
         lambda: [getattr(tf.contrib.learn.ModeKeys, name) for name in ("TRAIN", "EVAL", "INFER")]
     ),
+    "learn.TaskType": plain(
+        lambda: [getattr(tf.contrib.learn.TaskType, name) for name in ("MASTER", "PS", "WORKER")]
+    ),
     "predictor.from_estimator": plain(
         lambda: predictor.from_estimator(estimator(), receivers)({"x": X})
     ),
