@@ -70,7 +70,7 @@ def checkout(tmp_path_factory):
         "layers/python/layers/layers_test.py": textwrap.dedent(SOURCE),
         "layers/python/layers/layers.py": "",
         "layers/python/layers/utils.py": "",
-        "rnn/python/ops/rnn_cell.py": "",
+        "opt/python/training/ggt.py": "",
         "learn/python/learn/experiment_test.py": "",
     }
     for name, source in files.items():

@@ -125,7 +125,7 @@ WITHOUT_A_CASE = {
         distribute.get_cross_replica_context estimator.TowerOptimizer
         estimator.clip_gradients_by_norm estimator.export_all_saved_models
         estimator.export_saved_model_for_mode estimator.forward_features
-        estimator.replicate_model_fn learn.ModeKeys learn.RunConfig
+        estimator.replicate_model_fn learn.ModeKeys learn.RunConfig learn.TaskType
         learn.monitors.replace_monitors_with_hooks predictor.Predictor predictor.from_estimator
         predictor.from_saved_model tpu.ExportSavedModelApiVersion tpu.TPUInMemoryEvalHook
         tpu.device_assignment
