@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+# What columns of sequences read their features from, in the input layers of tf.contrib.
 from tensorflow.python.feature_column import feature_column as v1_feature_columns
 
 from estimator_bridge.tensorflow_private.names import feature_columns, tpu_feature_columns

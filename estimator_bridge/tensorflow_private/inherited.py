@@ -11,6 +11,7 @@ INHERITED = {
         _beta1 _beta1_t _beta2_t _create_non_slot_variable _epsilon_t _get_non_slot_variable _lr_t
         _use_locking _zeros_slot
     """,
+    "tensorflow:compat.v1.train.Optimizer": "_get_or_make_slot",
     "tensorflow:compat.v1.train.AdagradOptimizer": "_learning_rate_tensor",
     # A saver that writes in the background, and one that writes no graph file.
     "tensorflow:compat.v1.train.CheckpointSaverHook": """
@@ -26,11 +27,8 @@ INHERITED = {
     "tensorflow.python.feature_column.feature_column_v2:VocabularyFileCategoricalColumn": (
         "_transform_input_tensor"
     ),
-    # Objects that say themselves what a checkpoint has of them.
-    "tensorflow.python.trackable.base:Trackable": """
-        _lookup_dependency _restore_from_tensors _serialize_to_tensors _trackable_children
-    """,
-    "tensorflow.python.trackable.data_structures:TrackableDataStructure": "_track_value _values",
+    # A container of tf.contrib.checkpoint.
+    "tensorflow.python.trackable.data_structures:TrackableDataStructure": "_track_value",
     # A Keras model that trains on a TPU's cores.
     "tf_keras.src.engine.training_v1:Model": """
         _feed_inputs _feed_sample_weights _feed_targets

@@ -160,7 +160,9 @@ def test_intersection(size):
         np.testing.assert_allclose(outputs[:, t], out, rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(state, h, rtol=1e-4, atol=1e-6)
     if proj:
-        with pytest.raises(ValueError, match=r"got 6 and 4. To fix, num_in_proj should be set"):
+        with pytest.raises(
+            ValueError, match=r"To fix, num_in_proj should be set .*size is 6, num_units 4"
+        ):
             run(lambda: rnn.IntersectionRNNCell(UNITS), [x])
 
 

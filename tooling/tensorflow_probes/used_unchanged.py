@@ -207,6 +207,9 @@ def _tracking() -> None:
     check(issubclass(private.AutoTrackable, private.Trackable), "AutoTrackable is no Trackable")
     check(private.VARIABLE_VALUE_KEY == "VARIABLE_VALUE", "the key of a variable's value")
     check(private.TrackableObjectGraph().nodes.add() is not None, "an object graph has no nodes")
+    for name in ("_lookup_dependency", "_restore_from_tensors", "_serialize_to_tensors",
+                 "_trackable_children"):  # fmt: skip
+        check(hasattr(private.Trackable, name), f"{name} is gone, which subclasses replace")
     for name in ("capture_dependencies", "list_objects", "object_metadata"):
         check(hasattr(private.object_checkpoints, name), f"{name} is gone")
     for name in ("List", "Mapping", "NoDependency"):
