@@ -72,7 +72,7 @@ def precision_recall_at_equal_thresholds(
         ]
         with tf.control_dependencies(checks):
             predictions, labels, weights = aligned(predictions, labels, weights)
-            predictions = tf.reshape(predictions, [-1])
+            predictions = tf.reshape(tf.identity(predictions), [-1])
         each = tf.cast(1.0 if weights is None else weights, tf.float64)
         is_true = tf.cast(labels, tf.float64)
         buckets = tf.cast(tf.floor(predictions * (count - 1)), tf.int32)

@@ -124,9 +124,13 @@ def _all_seen(
     predictions.shape.assert_is_compatible_with(labels.shape)
     has_weights = weights is not None or weight_type == tf.float32
     weights = aligned(predictions, labels, 1.0 if weights is None else weights)[2]
+    # TensorFlow's optimizer drops a reshape to the same shape, with what it depends on.
     with tf.control_dependencies(_checks(labels)):
-        labels = tf.reshape(labels, [-1])
-    flat = [("concat_preds", tf.reshape(predictions, [-1])), ("concat_labels", labels)]
+        labels = tf.identity(labels)
+    flat = [
+        ("concat_preds", tf.reshape(predictions, [-1])),
+        ("concat_labels", tf.reshape(labels, [-1])),
+    ]
     if has_weights:
         flat.append(("concat_weights", tf.reshape(tf.cast(weights, weight_type), [-1])))
     kept = [streaming_concat(values, name=part) for part, values in flat]
@@ -143,8 +147,8 @@ def _checks(labels: tf.Tensor) -> list[Any]:
     """
     said = "labels must be 0 or 1, at least one is {}; labels:".format
     return [
-        _v1.Assert(tf.reduce_all(labels <= 1), [said(">1"), labels]),
-        _v1.Assert(tf.reduce_all(labels >= 0), [said("<0"), labels]),
+        tf.raw_ops.Assert(condition=tf.reduce_all(correct), data=[said(wrong), labels])
+        for correct, wrong in ((labels <= 1, ">1"), (labels >= 0, "<0"))
     ]
 
 
