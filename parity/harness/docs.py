@@ -56,7 +56,7 @@ def generated_parts() -> dict[str, str]:
     return {
         "headline": "\n".join(_headline(here, original)),
         "scores": "\n".join(_scores(here, original, records.load(records.HERE_2_CORES))),
-        "left out": "\n".join(f"- `{path}`: {why}." for path, why in LEFT_OUT.items()),
+        "left out": "\n".join(f"- `{path}*`: {why}." for path, why in LEFT_OUT.items()),
         "cores": "\n".join(_cores(here, records.load(records.HERE_2_CORES))),
         "misses": "\n".join(_misses(here, original, reasons)),
     }
