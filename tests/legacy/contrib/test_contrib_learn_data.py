@@ -110,20 +110,67 @@ def test_retry_calls_again():
         learn.datasets.base.retry(1, 1, factor=0.5)
 
 
-def test_a_generator_is_an_input():
+def batches_of_generator(examples, **arguments):
+    """All batches, of all values in the order of their names."""
+    with tf.Graph().as_default(), v1.Session() as session:
+        features = learn.io.generator_input_fn(examples, shuffle=False, **arguments)()
+        found = []
+        with pytest.raises(tf.errors.OutOfRangeError):
+            while True:
+                values = session.run([features[key] for key in sorted(features)])
+                found.append([value.tolist() for value in values])
+        return found
+
+
+# As TensorFlow 1.15.5 gave them: it read in chunks, and filled the last one up.
+@pytest.mark.parametrize(
+    ("count", "batch", "epochs", "keys", "expected"),
+    [
+        (2, 2, 1, 1, [[[0, 1]], [[0, 1]]]),
+        (2, 2, 1, 3, [[[0, 1], [100, 101], [200, 201]], [[0], [100], [200]]]),
+        (3, 2, 1, 2, [[[0, 1], [100, 101]], [[2, 0], [102, 100]]]),
+        (5, 2, 1, 1, [[[0, 1]], [[2, 3]], [[4, 0]]]),
+        (2, 5, 1, 2, [[[0, 1, 0], [100, 101, 100]]]),
+        (3, 2, 2, 1, [[[0, 1]], [[2, 0]], [[1, 2]], [[0, 1]]]),
+        (4, 2, 2, 1, [[[0, 1]], [[2, 3]], [[0, 1]], [[2, 3]], [[0, 1]]]),
+    ],
+)  # fmt: skip
+def test_a_generators_batches_are_the_originals(count, batch, epochs, keys, expected):
+    def examples():
+        for number in range(count):
+            yield {chr(97 + key): np.asarray(number + 100 * key) for key in range(keys)}
+
+    assert batches_of_generator(examples, batch_size=batch, num_epochs=epochs) == expected
+
+
+@pytest.mark.parametrize(
+    ("batch", "keys", "expected"),
+    [
+        (2, "xy", [[[0, 0], [0, 1]], [[0, 1, 2], [0, 0, 0]]]),
+        (2, "x", [[[0, 7], [0, 1]], [[0, 1, 2], [0, 7, 7]]]),
+        (4, "xy", [[[0, 7, 0], [0, 1, 0], [0, 1, 2], [0, 7, 7]]]),
+        (3, "x", [[[0, 7, 7], [0, 1, 7], [0, 1, 2]]] * 2),
+    ],
+)
+def test_a_generators_padding_is_the_originals(batch, keys, expected):
     def examples():
         for number in range(3):
-            yield {"x": np.arange(number + 1), "y": np.array([number])}
+            values = {"x": np.arange(number + 1), "y": np.array([number])}
+            yield {key: values[key] for key in keys}
 
-    input_fn = learn.io.generator_input_fn(examples, "y", 2, shuffle=False, pad_value=7)
+    found = batches_of_generator(examples, batch_size=batch, pad_value=7)
+    assert [values[0] for values in found] == expected
+
+
+def test_a_generators_labels_and_mistakes():
+    def examples():
+        for number in range(2):
+            yield {"x": np.array([number]), "y": np.array([10 + number])}
+
     with tf.Graph().as_default(), v1.Session() as session:
-        features, labels = input_fn()
-        first = session.run((features, labels))
-        assert first[0]["x"].tolist() == [[0, 7], [0, 1]]
-        assert first[1].tolist() == [[0], [1]]
-        assert session.run(features)["x"].tolist() == [[0, 1, 2]]
-        with pytest.raises(tf.errors.OutOfRangeError):
-            session.run(features)
+        features, labels = learn.io.generator_input_fn(examples, "y", 2, shuffle=False)()
+        assert list(features) == ["x"]
+        assert session.run((features["x"], labels))[1].tolist() == [[10], [11]]
     with pytest.raises(KeyError, match=r"Expected .*'x', 'y'.* keys; got z"):
         learn.io.generator_input_fn(examples, "z")
     with pytest.raises(TypeError, match="must be generator function"):

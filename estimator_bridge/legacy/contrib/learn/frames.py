@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -134,16 +135,19 @@ def generator_input_fn(
 ) -> Callable[[], Any]:
     """Makes an input_fn of a generator of examples.
 
+    The original read examples in chunks until a chunk had met the end of the last epoch, and filled
+    that chunk up with examples of the next one. This returns the same examples.
+
     Args:
       x: a function that returns a generator of dicts: arrays by name.
       target_key: the name of the labels, or several names for a dict of labels.
       batch_size: the number of examples of a batch.
-      num_epochs: how often to call x; None for no end.
+      num_epochs: how often x is read to its end; None for no end.
       shuffle: whether to shuffle, among queue_capacity examples.
       queue_capacity: see there.
       num_threads: has no effect.
-      pad_value: the value that fills arrays to the longest of a batch, or values by name; without
-        it all examples have equal shapes.
+      pad_value: the value that fills arrays to the longest of a chunk, or values by name; zeros
+        fill them to the longest of a batch. Without it all examples have equal shapes.
 
     Returns:
       A function that returns features by name, or features and labels. The last batch of num_epochs
@@ -161,20 +165,52 @@ def generator_input_fn(
         for key, value in first.items()
     }
 
+    chunk = math.ceil(batch_size / len(first))  # the original counted values, not examples
+    pads = pad_value if isinstance(pad_value, dict) else dict.fromkeys(first, pad_value)
+
+    def examples() -> Iterator[dict[str, Any]]:
+        for rows in _chunks(x, chunk, num_epochs):
+            yield from rows if pad_value is None else _padded(rows, pads)
+
     def input_fn() -> Any:
-        dataset = tf.data.Dataset.from_generator(x, output_signature=signature)
+        dataset = tf.data.Dataset.from_generator(examples, output_signature=signature)
         dataset = dataset.shuffle(queue_capacity) if shuffle else dataset
-        dataset = dataset.repeat(num_epochs)
-        if pad_value is None:
-            dataset = dataset.batch(batch_size)
-        else:
-            values = pad_value if isinstance(pad_value, dict) else dict.fromkeys(first, pad_value)
-            values = {key: np.asarray(values[key], first[key].dtype) for key in first}
-            dataset = dataset.padded_batch(batch_size, padding_values=values)
+        batched = dataset.batch if pad_value is None else dataset.padded_batch
+        dataset = batched(batch_size)
         example = tf.compat.v1.data.make_one_shot_iterator(dataset).get_next()
         return _split(example, targets) if targets else example
 
     return input_fn
+
+
+def _chunks(
+    x: Callable[[], Iterator[dict[str, Any]]], size: int, num_epochs: int | None
+) -> Iterator[list[dict[str, Any]]]:
+    """Yields examples of x, which is called again and again, until a chunk ends the last epoch."""
+    examples, epochs = x(), 0
+    while num_epochs is None or epochs < num_epochs:
+        rows = []
+        for _ in range(size):
+            example = next(examples, None)
+            if example is None:
+                examples, epochs = x(), epochs + 1
+                example = next(examples)
+            rows.append({key: np.asarray(value) for key, value in example.items()})
+        yield rows
+
+
+def _padded(rows: list[dict[str, Any]], pads: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yields examples whose arrays have the longest's shape of all rows."""
+    shapes = {key: np.max([row[key].shape for row in rows], axis=0) for key in rows[0]}
+    for row in rows:
+        yield {
+            key: np.pad(
+                value,
+                [(0, int(more)) for more in shapes[key] - value.shape],
+                constant_values=pads[key],
+            )
+            for key, value in row.items()
+        }
 
 
 def _first_example(x: Any) -> dict[str, np.ndarray]:
