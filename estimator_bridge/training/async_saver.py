@@ -11,7 +11,7 @@ from tensorflow.compat.v1 import logging
 
 from estimator_bridge.checkpoint import SaverSnapshot, Write, why_not_beside_steps
 from estimator_bridge.training.graph_files import GraphSaverHook
-from estimator_bridge.training.hook_schedule import NOW, Due, due_by_timer
+from estimator_bridge.training.hook_schedule import Due, due_by_timer
 
 __all__ = ["AsyncCheckpointSaverHook", "AsyncCheckpoints", "wants_async"]
 
@@ -76,10 +76,10 @@ class AsyncCheckpointSaverHook(GraphSaverHook):
         self._told: str | None = None  # why checkpoints are not written during steps
 
     def steps_until_due(self, step: int) -> Due:
-        """Returns when the next checkpoint is due; now, if one has been written or has failed."""
-        if self._lasting and self._lasting[1].is_done:
-            return NOW
-        return due_by_timer(self._timer, step)
+        """Returns when the next checkpoint is due; also now, if one was written or has failed."""
+        due = due_by_timer(self._timer, step)
+        is_done = self._lasting is not None and self._lasting[1].is_done
+        return due._replace(now=True) if is_done else due
 
     def begin(self) -> None:
         """Starts a run."""

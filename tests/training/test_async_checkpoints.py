@@ -188,6 +188,22 @@ def test_a_second_save_waits_for_the_first_and_says_so(tmp_path, slow, monkeypat
     }
 
 
+def test_a_write_that_ends_before_the_next_steps_begin_hides_no_later_save(tmp_path, monkeypatch):
+    start = checkpoint.background_writer.BackgroundWriter.start
+
+    def start_and_wait(self, *given):
+        write = start(self, *given)
+        write.wait()
+        return write
+
+    monkeypatch.setattr(checkpoint.background_writer.BackgroundWriter, "start", start_and_wait)
+    estimator = make(tmp_path, save_checkpoints_steps=3)
+    estimator.train(batches, hooks=[AsyncCheckpoints()], max_steps=8)
+    assert sorted(path.name for path in tmp_path.glob("*.index")) == [
+        f"model.ckpt-{step}.index" for step in (0, 3, 6, 8)
+    ]
+
+
 @pytest.mark.parametrize("step", [0, 4, 8], ids=["first", "between", "last"])
 def test_a_full_disk_ends_training_and_the_checkpoint_before_stands(tmp_path, monkeypatch, step):
     save = checkpoint.CheckpointingSession._save
