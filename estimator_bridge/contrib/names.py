@@ -171,14 +171,18 @@ NAMES: dict[str, dict[str, str]] = {
         "layers.embedding": """
             bow_encoder embed_sequence embedding_lookup_unique safe_embedding_lookup_sparse
         """,
+        "layers.embedding_columns": """
+            embedding_column scattered_embedding_column shared_embedding_columns
+        """,
         "layers.feature_columns": """
-            bucketized_column create_feature_spec_for_parsing crossed_column embedding_column
-            one_hot_column real_valued_column scattered_embedding_column
-            shared_embedding_columns sparse_column_with_hash_bucket
-            sparse_column_with_integerized_feature sparse_column_with_keys
-            sparse_column_with_vocabulary_file weighted_sparse_column
+            bucketized_column create_feature_spec_for_parsing crossed_column one_hot_column
+            real_valued_column
         """,
         "layers.gradients": "adaptive_clipping_fn",
+        "layers.id_columns": """
+            sparse_column_with_hash_bucket sparse_column_with_integerized_feature
+            sparse_column_with_keys sparse_column_with_vocabulary_file weighted_sparse_column
+        """,
         "layers.initializers": """
             variance_scaling_initializer xavier_initializer xavier_initializer_conv2d
         """,

@@ -7,6 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.contrib.layers.column_bases import Features, sparse_input
 from estimator_bridge.contrib.layers.column_order import kind_of, sorted_columns
 from estimator_bridge.contrib.layers.column_parsing import check_feature_columns
 from estimator_bridge.contrib.layers.column_tables import embedded, scattered
@@ -14,13 +15,11 @@ from estimator_bridge.contrib.layers.column_types import (
     Bucketized,
     Crossed,
     Embedding,
-    Features,
     Numbers,
     OneHot,
     Scattered,
-    Weighted,
-    sparse_input,
 )
+from estimator_bridge.contrib.layers.id_column_types import Weighted
 
 __all__ = ["input_from_feature_columns", "sequence_input_from_feature_columns", "with_rank"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.contrib.layers.column_bases import Features
 from estimator_bridge.contrib.layers.column_order import sort_key, sorted_columns
-from estimator_bridge.contrib.layers.column_types import Features
 from estimator_bridge.contrib.layers.feature_columns import (
     create_feature_spec_for_parsing,
     real_valued_column,

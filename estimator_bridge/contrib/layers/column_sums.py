@@ -7,6 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.contrib.layers.column_bases import Features
 from estimator_bridge.contrib.layers.column_inputs import with_rank
 from estimator_bridge.contrib.layers.column_order import sorted_columns
 from estimator_bridge.contrib.layers.column_parsing import check_feature_columns
@@ -15,12 +16,10 @@ from estimator_bridge.contrib.layers.column_types import (
     Bucketized,
     Crossed,
     Embedding,
-    Features,
     Numbers,
-    SparseColumn,
-    Weighted,
 )
 from estimator_bridge.contrib.layers.embedding import safe_embedding_lookup_sparse
+from estimator_bridge.contrib.layers.id_column_types import SparseColumn, Weighted
 from estimator_bridge.contrib.model_variables import model_variable
 
 __all__ = ["joint_weighted_sum_from_feature_columns", "weighted_sum_from_feature_columns"]
