@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import functools
-import numbers
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.factorization.wals_solver import (
-    normal_equations,
-    products_at,
+from estimator_bridge.legacy.contrib.factorization.wals_axes import (
+    Axis,
+    assign_gramian,
+    looked_up,
+    make_axis,
+    make_factors,
+    make_weights,
+    scatter,
 )
+from estimator_bridge.legacy.contrib.factorization.wals_solver import normal_equations, products_at
 
-__all__ = ["WALSModel", "WALSUpdate"]
+__all__ = [
+    "WALSModel",
+    "WALSUpdate",
+]
 
 _v1 = tf.compat.v1
 
@@ -36,35 +41,6 @@ class WALSUpdate(NamedTuple):
     unregularized_loss: tf.Tensor
     regularization: tf.Tensor
     sum_weights: tf.Tensor
-
-
-@dataclass(frozen=True)
-class _Axis:
-    """The rows or the columns of the matrix.
-
-    Attributes:
-      size: their number.
-      factors: variables [part of size, dimensions].
-      weights: variables [part of size], or None.
-      gramian: the variable of the factors' Gramian.
-      cached_factors: local copies of the factors, or the factors.
-      cached_weights: local copies of the weights, or the weights.
-      cached_gramian: a local copy of the Gramian, or the Gramian.
-      fill: the operation that fills the copies of factors and Gramian.
-      empty: the operation that frees them.
-      fill_weights: the operation that fills the copies of weights.
-    """
-
-    size: int
-    factors: list[Any]
-    weights: list[Any] | None
-    gramian: Any
-    cached_factors: list[Any]
-    cached_weights: list[Any] | None
-    cached_gramian: Any
-    fill: tf.Operation
-    empty: tf.Operation
-    fill_weights: tf.Operation
 
 
 class WALSModel:
@@ -130,10 +106,10 @@ class WALSModel:
         weights, factors, gramians = {}, {}, {}
         for name, (size, shards, given, _) in parts.items():
             with _scope(f"{name}_weights", use_scoped_vars):
-                weights[name] = _make_weights(given, size, shards, f"{name}_weights")
+                weights[name] = make_weights(given, size, shards, f"{name}_weights")
         for name, (size, shards, _, start) in parts.items():
             with _scope(f"{name}_factors", use_scoped_vars):
-                made = _make_factors(start, size, n_components, shards, f"{name}_factors")
+                made = make_factors(start, size, n_components, shards, f"{name}_factors")
                 factors[name] = made
         for name in parts:
             gramians[name] = _v1.Variable(
@@ -141,7 +117,7 @@ class WALSModel:
             )
         with _v1.name_scope("transient_vars"):
             self._rows, self._columns = (
-                _make_axis(
+                make_axis(
                     name,
                     parts[name][0],
                     factors[name],
@@ -217,11 +193,11 @@ class WALSModel:
 
     def prepare_row_update(self) -> tf.Operation:
         """Builds the operation of `row_update_prep_gramian_op` anew, for a branch of a tf.cond."""
-        return _assign_gramian(self._columns)
+        return assign_gramian(self._columns)
 
     def prepare_col_update(self) -> tf.Operation:
         """Builds the operation of `col_update_prep_gramian_op` anew, for a branch of a tf.cond."""
-        return _assign_gramian(self._rows)
+        return assign_gramian(self._rows)
 
     def update_row_factors(
         self, sp_input: tf.SparseTensor, transpose_input: bool = False
@@ -292,15 +268,15 @@ class WALSModel:
         return self._solved(self._columns, self._rows, sp_input, is_transposed, weights).values
 
     def _updated(
-        self, axis: _Axis, other: _Axis, given: tf.SparseTensor, is_transposed: bool, name: str
+        self, axis: Axis, other: Axis, given: tf.SparseTensor, is_transposed: bool, name: str
     ) -> WALSUpdate:
         solved = self._solved(axis, other, given, is_transposed, None)
-        update_op = _scatter(axis.factors, axis.size, solved.ids, solved.values, name)
+        update_op = scatter(axis.factors, axis.size, solved.ids, solved.values, name)
         loss, regularization, weights = self._losses(axis, other, solved)
         return WALSUpdate(solved.values, update_op, loss, regularization, weights)
 
     def _solved(
-        self, axis: _Axis, other: _Axis, given: Any, is_transposed: bool, weights: Any
+        self, axis: Axis, other: Axis, given: Any, is_transposed: bool, weights: Any
     ) -> _Solved:
         if not isinstance(given, tf.SparseTensor):
             raise TypeError(f"sp_input must be a SparseTensor. Got {given!r}.")
@@ -314,7 +290,7 @@ class WALSModel:
             given.values,
             tf.cast(tf.stack([tf.size(ids), tf.size(other_ids)]), tf.int64),
         )
-        factors = _looked_up(other.cached_factors, other_ids)
+        factors = looked_up(other.cached_factors, other_ids)
         left = self._unobserved_weight * other.cached_gramian
         if self._regularization is not None:
             left += self._regularization * tf.eye(self._dimensions)
@@ -323,10 +299,10 @@ class WALSModel:
             values = tf.transpose(tf.linalg.solve(left, tf.transpose(right)))
             return _Solved(ids, entries, factors, values, None, None)
         if weights is None:
-            row_weights = _looked_up(axis.cached_weights, ids)
+            row_weights = looked_up(axis.cached_weights, ids)
         else:
             row_weights = tf.ones([tf.size(ids)]) * tf.cast(weights, tf.float32)
-        column_weights = _looked_up(other.cached_weights, other_ids)
+        column_weights = looked_up(other.cached_weights, other_ids)
         of_entries, right = normal_equations(
             factors, column_weights, self._unobserved_weight, row_weights, entries
         )
@@ -335,7 +311,7 @@ class WALSModel:
         return _Solved(ids, entries, factors, values, row_weights, column_weights)
 
     def _losses(
-        self, axis: _Axis, other: _Axis, solved: _Solved
+        self, axis: Axis, other: Axis, solved: _Solved
     ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
         """Returns the error, the regularization and the sum of weights, scaled to all rows."""
         entries = solved.entries
@@ -375,132 +351,3 @@ class _Solved(NamedTuple):
 
 def _scope(name: str, is_wanted: bool) -> Any:
     return _v1.name_scope(name if is_wanted else None)
-
-
-def _sizes(size: int, shards: int) -> list[int]:
-    least, rest = divmod(size, shards)
-    return [least + (number < rest) for number in range(shards)]
-
-
-def _variables(starts: list[Callable[[], Any]], name: str) -> list[Any]:
-    return [
-        _v1.Variable(start, dtype=tf.float32, name=f"{name}_shard_{number}")
-        for number, start in enumerate(starts)
-    ]
-
-
-def _make_factors(start: Any, size: int, dimensions: int, shards: int, name: str) -> list[Any]:
-    start = start() if callable(start) else start
-    if isinstance(start, str) and start == "random":
-
-        def draw(part: int) -> tf.Tensor:
-            return _v1.random_normal([part, dimensions])
-
-        return _variables([functools.partial(draw, part) for part in _sizes(size, shards)], name)
-    values = start if isinstance(start, list) else [start]
-    if len(values) != shards:
-        raise ValueError(
-            f"The first {name} need a value for each of {shards} shards. Got {len(values)}."
-        )
-    return _variables([functools.partial(tf.cast, each, tf.float32) for each in values], name)
-
-
-def _make_weights(given: Any, size: int, shards: int, name: str) -> list[Any] | None:
-    if given is None:
-        return None
-    if isinstance(given, numbers.Real) and float(given) >= 0:
-        sizes = _sizes(size, shards)
-        return _variables(
-            [functools.partial(tf.fill, [part], float(given)) for part in sizes], name
-        )
-    if not isinstance(given, Iterable):
-        raise ValueError(
-            "Invalid weight initialization argument. Must be one of these: None, a real "
-            "non-negative real number, or a list of lists of non-negative real numbers (or "
-            f"equivalent iterables) corresponding to sharded factors. Got {given!r} as {name}."
-        )
-    values = list(given)
-    values = [values] if shards == 1 and len(values) == size else values
-    if len(values) != shards:
-        raise ValueError(f"{name} needs a list for each of {shards} shards. Got {len(values)}.")
-    return _variables([functools.partial(tf.cast, each, tf.float32) for each in values], name)
-
-
-def _make_axis(
-    name: str,
-    size: int,
-    factors: list[Any],
-    weights: list[Any] | None,
-    gramian: Any,
-    are_factors_cached: bool,
-    is_gramian_cached: bool,
-) -> _Axis:
-    nothing: list[Any] = []
-    cached, fill, empty = factors, nothing, nothing
-    cached_weights, fill_weights = weights, nothing
-    cached_gramian, fill_gramian, empty_gramian = gramian, nothing, nothing
-    if are_factors_cached:
-        cached, fill, empty = _cached(factors, f"{name}_factors_cache")
-        if weights is not None:
-            cached_weights, fill_weights, _ = _cached(weights, f"{name}_wt_cache")
-    if is_gramian_cached:
-        copies, fill_gramian, empty_gramian = _cached([gramian], f"{name}_gramian_cache")
-        cached_gramian = copies[0]
-    return _Axis(
-        size,
-        factors,
-        weights,
-        gramian,
-        cached,
-        cached_weights,
-        cached_gramian,
-        tf.group(*fill, *fill_gramian),
-        tf.group(*empty, *empty_gramian),
-        tf.group(*fill_weights),
-    )
-
-
-def _assign_gramian(axis: _Axis) -> tf.Operation:
-    products = [tf.matmul(each, each, transpose_a=True) for each in axis.factors]
-    return tf.group(_v1.assign(axis.gramian, tf.add_n(products)))
-
-
-def _cached(variables: list[Any], name: str) -> tuple[list[Any], list[Any], list[Any]]:
-    """Returns local variables, and the operations that copy values to them and free them."""
-    copies = [
-        _v1.Variable(
-            _v1.placeholder_with_default(1.0, shape=None),
-            trainable=False,
-            collections=[_v1.GraphKeys.LOCAL_VARIABLES],
-            validate_shape=False,
-            name=name if len(variables) == 1 else f"{name}_shard_{number}",
-        )
-        for number in range(len(variables))
-    ]
-    fill = [_v1.assign(a, b, validate_shape=False) for a, b in zip(copies, variables)]
-    return copies, fill, [_v1.assign(each, 1.0, validate_shape=False) for each in copies]
-
-
-def _looked_up(shards: list[Any], ids: tf.Tensor) -> tf.Tensor:
-    whole = shards[0] if len(shards) == 1 else tf.concat([tf.identity(one) for one in shards], 0)
-    return tf.gather(whole, ids)
-
-
-def _scatter(
-    shards: list[Any], size: int, ids: tf.Tensor, values: tf.Tensor, name: str
-) -> tf.Operation:
-    if len(shards) == 1:
-        return tf.group(_v1.scatter_update(shards[0], ids, values), name=name)
-    ends = tf.cumsum(tf.constant(_sizes(size, len(shards)), tf.int64))
-    starts = tf.concat([[0], ends[:-1]], 0)
-    owners = tf.searchsorted(ends, ids, side="right")
-    local = ids - tf.gather(starts, owners)
-    updates = [
-        _v1.scatter_update(shard, *parts)
-        for shard, *parts in zip(
-            shards,
-            tf.dynamic_partition(local, owners, len(shards)),
-            tf.dynamic_partition(values, owners, len(shards)),
-        )
-    ]
-    return tf.group(*updates, name=name)
