@@ -22,6 +22,7 @@ __all__ = [
     "SCORE",
     "InitializeClustersHook",
     "LossRelativeChangeHook",
+    "counted",
     "kmeans_fn",
     "points_of",
 ]
@@ -59,9 +60,7 @@ def kmeans_fn(
         distances[0].set_shape([points.shape[0], clustering["num_clusters"]])
         indices[0].set_shape([points.shape[0]])
     _v1.summary.scalar("loss/raw", loss)
-    counted = _v1.assign_add(_v1.train.get_global_step(), 1)
-    with tf.control_dependencies([train_op, counted]):
-        train_op = tf.identity(loss)
+    train_op = counted(train_op, loss)
     hooks: list[Any] = [InitializeClustersHook(init_op, is_initialized, config.is_chief)]
     if relative_tolerance is not None:
         hooks.append(LossRelativeChangeHook(loss, relative_tolerance))
@@ -92,6 +91,18 @@ def points_of(features: Any, feature_columns: Any) -> tf.Tensor:
     if feature_columns:
         return _v1.feature_column.input_layer(features, feature_columns)
     return tf.concat([features[key] for key in sorted(features)], axis=1)
+
+
+def counted(train_op: Any, loss: tf.Tensor) -> tf.Tensor:
+    """Returns the train_op of a spec: it trains, increments the global step and gives the loss.
+
+    Args:
+      train_op: the operation that trains and does not increment the global step.
+      loss: the loss, a scalar.
+    """
+    increment = _v1.assign_add(_v1.train.get_global_step(), 1)
+    with tf.control_dependencies([train_op, increment]):
+        return tf.identity(loss)
 
 
 class InitializeClustersHook(_Hook):

@@ -11,6 +11,7 @@ import tensorflow as tf
 from estimator_bridge.canned.kmeans_fn import (
     InitializeClustersHook,
     LossRelativeChangeHook,
+    counted,
     points_of,
 )
 from estimator_bridge.legacy.contrib.learn.estimator import Estimator
@@ -75,9 +76,7 @@ class KMeansClustering(Estimator):
             ).training_graph()
             loss = tf.reduce_sum(nearest, name="kmeans_loss")
             _v1.summary.scalar("loss/raw", loss)
-            counted = _v1.assign_add(_v1.train.get_global_step(), 1)
-            with tf.control_dependencies([train_op, counted]):
-                train_op = tf.identity(loss)
+            train_op = counted(train_op, loss)
             hooks: list[Any] = [InitializeClustersHook(init_op, is_initialized, config.is_chief)]
             if relative_tolerance is not None:
                 hooks.append(LossRelativeChangeHook(loss, relative_tolerance))
