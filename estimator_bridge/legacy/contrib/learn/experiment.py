@@ -249,11 +249,7 @@ class Experiment:
         """
         self._evaluate_continuously(
             self._calls,
-            replace(
-                self._times,
-                eval_delay_secs=_given(delay_secs, self._times.eval_delay_secs),
-                throttle_secs=_given(throttle_delay_secs, self._times.throttle_secs),
-            ),
+            self._times_with(delay_secs, throttle_delay_secs),
             evaluate_checkpoint_only_once,
             continuous_eval_predicate_fn,
             name,
@@ -270,15 +266,18 @@ class Experiment:
         """Evaluates new checkpoints on the input of training; see `continuous_eval`."""
         self._evaluate_continuously(
             replace(self._calls, eval_input_fn=self._calls.train_input_fn),
-            replace(
-                self._times,
-                eval_delay_secs=_given(delay_secs, self._times.eval_delay_secs),
-                throttle_secs=_given(throttle_delay_secs, self._times.throttle_secs),
-            ),
+            self._times_with(delay_secs, throttle_delay_secs),
             True,
             continuous_eval_predicate_fn,
             name,
             lambda found, path: [],
+        )
+
+    def _times_with(self, delay: float | None, throttle: float | None) -> Times:
+        return replace(
+            self._times,
+            eval_delay_secs=_given(delay, self._times.eval_delay_secs),
+            throttle_secs=_given(throttle, self._times.throttle_secs),
         )
 
     def _evaluate_continuously(

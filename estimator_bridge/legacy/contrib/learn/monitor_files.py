@@ -17,7 +17,29 @@ __all__ = ["CheckpointSaver", "StepCounter", "SummarySaver"]
 _v1 = tf.compat.v1
 
 
-class SummarySaver(EveryN):
+class _Writing(EveryN):
+    """A monitor that writes summaries, with the writer given or that of a folder.
+
+    Args:
+      every_n_steps: see `EveryN`.
+      output_dir: the folder to write to; by default the estimator's.
+      summary_writer: the writer, instead of a folder.
+    """
+
+    def __init__(self, every_n_steps: int, output_dir: str | None, summary_writer: Any):
+        super().__init__(every_n_steps=every_n_steps)
+        self._writer = summary_writer
+        if summary_writer is None and output_dir:
+            self._writer = _v1.summary.FileWriterCache.get(output_dir)
+
+    def set_estimator(self, estimator: Any) -> None:
+        """Takes the estimator's folder, if none was given."""
+        super().set_estimator(estimator)
+        if self._writer is None:
+            self._writer = _v1.summary.FileWriterCache.get(estimator.model_dir)
+
+
+class SummarySaver(_Writing):
     """Writes a summary.
 
     Args:
@@ -36,18 +58,9 @@ class SummarySaver(EveryN):
         summary_writer: Any = None,
         scaffold: Any = None,
     ):
-        super().__init__(every_n_steps=save_steps)
+        super().__init__(save_steps, output_dir, summary_writer)
         self._summary_op = summary_op
-        self._writer = summary_writer
         self._scaffold = scaffold
-        if summary_writer is None and output_dir:
-            self._writer = _v1.summary.FileWriterCache.get(output_dir)
-
-    def set_estimator(self, estimator: Any) -> None:
-        """Takes the estimator's folder, if none was given."""
-        super().set_estimator(estimator)
-        if self._writer is None:
-            self._writer = _v1.summary.FileWriterCache.get(estimator.model_dir)
 
     def every_n_step_begin(self, step: int) -> list[Any]:
         """Requests the summary."""
@@ -70,7 +83,7 @@ class SummarySaver(EveryN):
             self._writer.flush()
 
 
-class StepCounter(EveryN):
+class StepCounter(_Writing):
     """Writes the steps per second, as ``global_step/sec``.
 
     Args:
@@ -82,17 +95,8 @@ class StepCounter(EveryN):
     def __init__(
         self, every_n_steps: int = 100, output_dir: str | None = None, summary_writer: Any = None
     ):
-        super().__init__(every_n_steps=every_n_steps)
+        super().__init__(every_n_steps, output_dir, summary_writer)
         self._last: tuple[int, float] | None = None
-        self._writer = summary_writer
-        if summary_writer is None and output_dir:
-            self._writer = _v1.summary.FileWriterCache.get(output_dir)
-
-    def set_estimator(self, estimator: Any) -> None:
-        """Takes the estimator's folder, if none was given."""
-        super().set_estimator(estimator)
-        if self._writer is None:
-            self._writer = _v1.summary.FileWriterCache.get(estimator.model_dir)
 
     def every_n_step_end(self, step: int, outputs: Mapping[Any, Any]) -> bool:
         """Writes the speed since the last call."""
