@@ -58,3 +58,31 @@ def _own_tpu_functions():
         for name, function in list(vars(namespace).items()):
             if hasattr(function, "of_tensorflow"):
                 setattr(namespace, name, function.of_tensorflow)
+
+
+@pytest.fixture(autouse=True)
+def _iterators_end():
+    """Ends the iterators that a test made: deleting one may wait a minute for its own thread.
+
+    An iterator that is kept for another test belongs in a fixture of a wider scope.
+    """
+    made: list = []
+    private = sys.modules.get("tensorflow.python.data.ops.iterator_ops")
+    if private is None:
+        yield
+        return
+    make = private.OwnedIterator.__init__
+
+    def make_and_keep(self, *arguments, **keywords):
+        make(self, *arguments, **keywords)
+        if hasattr(self._iterator_resource, "numpy"):  # not one of a graph
+            made.append(self)
+
+    private.OwnedIterator.__init__ = make_and_keep
+    yield
+    private.OwnedIterator.__init__ = make
+    if made:
+        from estimator_bridge.tensorflow_private import end_iterator
+
+        for iterator in made:
+            end_iterator(iterator)

@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.graph import LiftedSession, trace_graph
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private import eager_mode, end_iterator
 from estimator_bridge.tpu.execution import TPUExecution
 
 __all__ = ["KeptBatch"]
@@ -47,7 +47,9 @@ class KeptBatch:
                 dataset = plan.input.dataset(session)
             session.queues.start(session, plan.input.needless_runners())
             with eager_mode():
-                batch = next(iter(dataset), None)
+                iterator = iter(dataset)
+                batch = next(iterator, None)
+            end_iterator(iterator)
         finally:
             session.close()
         if batch is None:

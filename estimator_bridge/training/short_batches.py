@@ -12,7 +12,7 @@ from estimator_bridge.graph import continue_trace
 from estimator_bridge.graph.snapshot import Snapshot, node_name
 from estimator_bridge.model import ModeKeys
 from estimator_bridge.runtime import StepLoop
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private import eager_mode, end_iterator
 from estimator_bridge.training.program import Program, trace_program
 
 __all__ = ["ShortStep", "evaluate_short_batch", "short_step", "trace_short"]
@@ -95,7 +95,11 @@ class ShortStep:
         nodes = Snapshot.of(self._short.graph).nodes
         here = tuple(ref for ref in fetches if node_name(ref) in nodes)
         with eager_mode():
-            result = self.loop(here)(iter(batches), 1)
+            iterator = iter(batches)
+            try:
+                result = self.loop(here)(iterator, 1)
+            finally:
+                end_iterator(iterator)
         added = [ref for ref in fetches if ref not in here]
         found = self._of_session(added)
         return None if found is None else {**(result.fetched or {}), **found}
