@@ -193,6 +193,20 @@ def _trained(make, labels, classes=0, **more):
     return Case(build, has_gradients=False)
 
 
+def _counted():
+    """The global step after some trainings, in which a step counts twice."""
+    x = np.linspace(-1.0, 1.0, 6).reshape(3, 2).astype(np.float32)
+    columns = learn.infer_real_valued_columns_from_input(x)
+    estimator = learn.DNNLinearCombinedRegressor(
+        linear_feature_columns=columns, dnn_feature_columns=columns, dnn_hidden_units=[2]
+    )
+    seen = []
+    for counts in ({"steps": 4}, {"steps": 1}, {"max_steps": 11}):
+        estimator.fit(x, x[:, 0], **counts)
+        seen.append(int(estimator.get_variable_value("global_step")))
+    return seen
+
+
 def _logistic():
     def model_fn(features, labels, mode):
         del mode
@@ -309,6 +323,7 @@ _ESTIMATORS = {
         ),
         _THREE,
     ),
+    "DNNLinearCombinedRegressor: a step counts twice": Case(_counted, has_gradients=False),
     "DNNLinearCombinedEstimator: no columns": lambda: learn.DNNLinearCombinedEstimator(
         learn.multi_class_head(3)
     ),

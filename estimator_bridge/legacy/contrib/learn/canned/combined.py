@@ -26,6 +26,7 @@ from estimator_bridge.legacy.contrib.learn.canned.predicting import (
     check_columns,
     without_names,
 )
+from estimator_bridge.legacy.contrib.learn.estimator import BaseEstimator
 from estimator_bridge.legacy.contrib.learn.heads.factories import multi_class_head, regression_head
 from estimator_bridge.legacy.contrib.learn.model_fn_ops import ModelFnOps
 
@@ -102,7 +103,33 @@ class DNNLinearCombinedEstimator(CannedEstimator):
             "fix_global_step_increment_bug": fix_global_step_increment_bug,
             "input_layer_partitioner": input_layer_partitioner,
         }
+        self._counts_twice = bool(
+            linear_columns and dnn_columns and not fix_global_step_increment_bug
+        )
         super().__init__(_model_fn, model_dir, config, params, feature_engineering_fn)
+
+    def fit(
+        self,
+        x: Any = None,
+        y: Any = None,
+        input_fn: Callable[[], Any] | None = None,
+        steps: int | None = None,
+        batch_size: int | None = None,
+        monitors: Sequence[Any] | None = None,
+        max_steps: int | None = None,
+    ) -> BaseEstimator:
+        """Trains the model; see `BaseEstimator.fit`.
+
+        If a step counts twice, the last one is the one that begins with the wanted count, or the
+        count before it, as in TensorFlow 1.15.5: ``fit(steps=4)`` makes 3 steps.
+        """
+        if self._counts_twice and steps is not None:
+            steps = _even_end(int(steps))
+        elif self._counts_twice and max_steps is not None:
+            done = int(self.get_variable_value("global_step")) if self._latest() else 0
+            if max_steps > done:
+                max_steps = done + _even_end(max_steps - done)
+        return super().fit(x, y, input_fn, steps, batch_size, monitors, max_steps)
 
 
 class DNNLinearCombinedClassifier(Classifier, DNNLinearCombinedEstimator):
@@ -322,6 +349,10 @@ def _model_fn(
         train_op_fn=train_op_fn,
         logits=logits[0] if len(logits) == 1 else logits[0] + logits[1],
     )
+
+
+def _even_end(steps: int) -> int:
+    return 2 * (steps // 2 + 1)
 
 
 def _checked(optimizer: Any) -> Any:
