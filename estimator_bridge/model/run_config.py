@@ -70,6 +70,8 @@ class RunConfig:
 
     # Whether a cluster's workers see only themselves and the parameter servers.
     _has_device_filters = True
+    # By argument: addresses of other processes, which tf.contrib.learn's RunConfig accepts.
+    _other_processes: Mapping[str, str] = {}
 
     model_dir = Setting("The folder of checkpoints, the graph and summaries; None if not set yet.")
     tf_random_seed = Setting("The graph's seed, or None.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import inspect
 import os
 import tempfile
@@ -28,7 +27,7 @@ def config_with_folder(
       A copy.
 
     Raises:
-      ValueError: config is not a RunConfig, or names another folder.
+      ValueError: config is not a RunConfig, or names another folder or process.
       TypeError: model_dir is not a path.
     """
     if config is None:
@@ -38,6 +37,12 @@ def config_with_folder(
         raise ValueError(
             f"config must be an instance of `RunConfig`, but provided {type(config).__name__}: "
             f"{config!r}."
+        )
+    for name, address in config._other_processes.items():
+        raise ValueError(
+            f"{name}={address!r} is the address of another process, for which "
+            "tf.contrib.learn.RunConfig opened a session. Omit it to run in this process, or set "
+            "TF_CONFIG to make processes work together."
         )
     path = _path(model_dir) if model_dir is not None else None
     if path and config.model_dir and path != config.model_dir:
@@ -52,7 +57,7 @@ def config_with_folder(
     changed = {} if path == config.model_dir else {"model_dir": path}
     if config.session_config is None:
         changed["session_config"] = default_session_config()
-    config = config.replace(**changed) if changed else copy.deepcopy(config)
+    config = config.replace(**changed)
     logging.info("Using config: %s", _as_attributes(config))
     return config
 

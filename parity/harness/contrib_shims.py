@@ -7,15 +7,22 @@ from __future__ import annotations
 
 import ast
 import functools
+import os
 from typing import Any
 
-__all__ = ["install", "with_todays_spellings"]
+from parity.harness.contrib_files import ROOT
+
+__all__ = ["install", "weak", "with_todays_spellings"]
+
+_DATA = "learn/python/learn/datasets/data"
 
 
 def with_todays_spellings(source: str, path: str) -> ast.Module:
-    """Parses a test file; its calls that NumPy 2 refuses are replaced.
+    """Parses a test file; its calls that NumPy 2 refuses or computes otherwise are replaced.
 
-    NumPy 2 has no ``tostring()``, and ``int()`` takes no array of one element any more.
+    NumPy 2 has no ``tostring()``, and ``int()`` takes no array of one element any more. A scalar
+    that ``np.sqrt()`` returned had no say in the type of an array's product; now it makes that
+    float64.
     """
     return ast.fix_missing_locations(_Spellings().visit(ast.parse(source, path)))
 
@@ -26,6 +33,9 @@ class _Spellings(ast.NodeTransformer):
         called = node.func
         if isinstance(called, ast.Attribute) and called.attr == "tostring" and not node.args:
             called.attr = "tobytes"
+        elif ast.unparse(called) == "np.sqrt":
+            weak = ast.parse("__import__('parity.harness.contrib_shims', fromlist=['_']).weak")
+            return ast.Call(weak.body[0].value, [node], [])  # type: ignore[attr-defined]
         elif isinstance(called, ast.Name) and called.id == "int" and len(node.args) == 1:
             numbers = ast.parse("__import__('numpy').asarray", mode="eval").body
             given = node.args[0]
@@ -37,13 +47,23 @@ class _Spellings(ast.NodeTransformer):
         return node
 
 
-def install() -> None:
-    """Lets TensorFlow's test helpers accept the arguments of 1.15."""
+def weak(value: Any) -> Any:
+    """Returns a NumPy float64 scalar as Python's, which has no say in types; others unchanged."""
+    return float(value) if isinstance(value, float) else value
+
+
+def install(checkout: str) -> None:
+    """Lets TensorFlow's test helpers accept the arguments of 1.15, and finds its files of data.
+
+    Args:
+      checkout: the work tree that holds ``tensorflow/contrib`` with the data sets' files.
+    """
     from tensorflow.python.framework import test_util
 
     from parity.harness import tensorflow_shims
 
     tensorflow_shims.install()
+    _find_data(os.path.join(checkout, ROOT, _DATA))
     now = test_util.run_in_graph_and_eager_modes
 
     @functools.wraps(now)
@@ -52,3 +72,11 @@ def install() -> None:
         return now(func, *args, **options)
 
     test_util.run_in_graph_and_eager_modes = run_in_graph_and_eager_modes
+
+
+def _find_data(folder: str) -> None:
+    """Lets load_iris and load_boston read the files that were beside their code."""
+    from estimator_bridge.legacy.contrib.learn.datasets import base
+
+    given = base._given
+    base._given = lambda path, name: given(path or os.path.join(folder, name), name)

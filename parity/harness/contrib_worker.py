@@ -35,7 +35,7 @@ def main() -> None:
     if not options.original:
         from parity.harness import contrib_shims
 
-        contrib_shims.install()
+        contrib_shims.install(options.checkout)
     gc.collect()
     with os.fdopen(options.report, "w", buffering=1, encoding="utf-8") as report:
 

@@ -68,6 +68,17 @@ def test_buckets_of_sizes_of_their_own():
     ]
 
 
+def test_a_sparse_tensor_is_batched_as_one():
+    def build(length, words):
+        sparse = tf.SparseTensor([[0], [2]], tf.stack([length, -length]), [3])
+        which, batch = training.bucket([length, sparse], 0, 2, 1)
+        assert batch[1].shape.rank == 2
+        return which, tf.sparse.to_dense(batch[1])
+
+    ((_, found),) = batches(build, [4, 5])
+    assert found.tolist() == [[4, 0, -4], [5, 0, -5]]
+
+
 @pytest.mark.parametrize(
     ("make", "error", "words"),
     [
@@ -79,11 +90,6 @@ def test_buckets_of_sizes_of_their_own():
             "must have exactly num_buckets",
         ),
         (lambda x: training.bucket([x], 0, 2, 2), ValueError, "must be fully defined"),
-        (
-            lambda x: training.bucket([tf.sparse.from_dense([1])], 0, 2, 2),
-            NotImplementedError,
-            "sparse tensors is not supported",
-        ),
         (
             lambda x: training.bucket_by_sequence_length(1, [x], 2, [5, 3]),
             ValueError,

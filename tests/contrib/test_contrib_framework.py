@@ -114,9 +114,12 @@ def test_local_and_global_variables():
     stored = framework.global_variable(2.0, name="value")
     assert framework.get_local_variables() == [local] and v1.global_variables() == [stored]
     assert v1.trainable_variables() == []
-    with started() as session:
-        session.run(framework.zero_initializer(stored))
+    zeros = framework.zero_initializer(stored)
+    with v1.Session() as session:
+        session.run([zeros, local.initializer])
         assert session.run([local, stored]) == [1, 0.0]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="input is already initialized"):
+            session.run(zeros)
 
 
 def test_global_step():

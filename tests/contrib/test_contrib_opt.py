@@ -266,6 +266,24 @@ def test_a_swapping_saver_saves_averages_as_weights(graph, tmp_path):
     assert tf.train.load_variable(path, "w/ExponentialMovingAverage") == 0.5
 
 
+def test_a_swapping_saver_saves_the_averages_of_parts(graph, tmp_path):
+    parts = v1.get_variable(
+        "w", initializer=tf.constant([1.0, 2.0]), partitioner=v1.fixed_size_partitioner(2)
+    )
+    optimizer = opt.MovingAverageOptimizer(v1.train.GradientDescentOptimizer(0.5), 0.75)
+    update = optimizer.minimize(tf.reduce_sum(parts))
+    saver = optimizer.swapping_saver()
+    with v1.Session() as session:
+        session.run(v1.global_variables_initializer())
+        session.run(update)
+        path = saver.save(session, str(tmp_path / "swapped"))
+    averages = 0.75 * np.array([1.0, 2.0]) + 0.25 * np.array([0.5, 1.5])
+    np.testing.assert_allclose(tf.train.load_variable(path, "w"), averages)
+    np.testing.assert_allclose(
+        tf.train.load_variable(path, "w/ExponentialMovingAverage"), [0.5, 1.5]
+    )
+
+
 X = np.random.RandomState(1).randn(8, 3).astype(np.float32)
 
 

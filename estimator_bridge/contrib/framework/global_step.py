@@ -83,7 +83,9 @@ def _variable(
 
 
 def zero_initializer(ref: Any, use_locking: bool = True, name: str = "zero_initializer") -> Any:
-    """Fills a variable with zeros.
+    """Initializes a variable with zeros.
+
+    The operation fails if the variable has a value.
 
     Args:
       ref: the variable.
@@ -94,7 +96,11 @@ def zero_initializer(ref: Any, use_locking: bool = True, name: str = "zero_initi
       The assignment.
     """
     with tf.name_scope(name):
-        return _v1.assign(ref, tf.zeros(ref.shape, ref.dtype.base_dtype), use_locking=use_locking)
+        has_value = _v1.is_variable_initialized(ref)
+        refused = [f"zero_initializer: {ref.name}: input is already initialized."]
+        with tf.control_dependencies([tf.debugging.Assert(tf.logical_not(has_value), refused)]):
+            zeros = tf.zeros(ref.shape, ref.dtype.base_dtype)
+            return _v1.assign(ref, zeros, use_locking=use_locking)
 
 
 class VariableDeviceChooser:

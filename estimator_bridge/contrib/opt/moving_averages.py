@@ -87,7 +87,6 @@ class MovingAverageOptimizer(tf.compat.v1.train.Optimizer):
         Raises:
           RuntimeError: ``minimize`` or ``apply_gradients`` was not called before.
           ValueError: only one of some weights and their average is included.
-          NotImplementedError: a variable is partitioned.
         """
         if self._swapped is None:
             raise RuntimeError(
@@ -96,21 +95,39 @@ class MovingAverageOptimizer(tf.compat.v1.train.Optimizer):
         if var_list is None:
             var_list = _v1.global_variables()
         if not isinstance(var_list, Mapping):
-            var_list = {variable.op.name: variable for variable in var_list}
-        for variable in var_list.values():
-            if saved_slice(variable):
-                raise NotImplementedError(
-                    f"swapping_saver cannot save parts of variables, such as {variable.op.name}. "
-                    "Make the model without a partitioner."
-                )
-        names = {variable.op.name for variable in var_list.values()}
+            var_list = _by_name(var_list)
+        parts = {key: _parts(value) for key, value in var_list.items()}
+        names = {variable.op.name for each in parts.values() for variable in each}
         saved = {}
-        for key, variable in var_list.items():
-            other = self._swapped.get(variable.op.name)
-            if other is not None and other.op.name not in names:
-                raise ValueError(
-                    f"Variable to swap {other.op.name} is not part of variables to save. This "
-                    "breaks MovingAverageOptimizer. Save weights and averages together."
-                )
-            saved[key] = variable if other is None else other
+        for key, each in parts.items():
+            swapped = [self._other(variable, names) for variable in each]
+            saved[key] = swapped[0] if hasattr(var_list[key], "op") else swapped
         return _v1.train.Saver(saved, name=name, **kwargs)
+
+    def _other(self, variable: Any, saved: set[str]) -> Any:
+        """Returns what is saved under a variable's name; saved has the names of all variables."""
+        other = (self._swapped or {}).get(variable.op.name)
+        if other is not None and other.op.name not in saved:
+            raise ValueError(
+                f"Variable to swap {other.op.name} is not part of variables to save. This "
+                "breaks MovingAverageOptimizer. Save weights and averages together."
+            )
+        return variable if other is None else other
+
+
+def _by_name(variables: Any) -> dict[str, Any]:
+    """Returns variables by name; the parts of a partitioned variable are a list."""
+    found: dict[str, Any] = {}
+    for given in variables:
+        for variable in _parts(given):
+            whole = saved_slice(variable)
+            if whole:
+                found.setdefault(whole.full_name, []).append(variable)
+            else:
+                found[variable.op.name] = variable
+    return found
+
+
+def _parts(variable: Any) -> list[Any]:
+    """Returns a variable's parts: itself, unless it is partitioned."""
+    return [variable] if hasattr(variable, "op") else list(variable)

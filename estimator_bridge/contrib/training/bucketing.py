@@ -35,7 +35,7 @@ def bucket(
     Queue runners fill the buckets; start them with ``tf.train.start_queue_runners``.
 
     Args:
-      tensors: an example: a list or dict of tensors.
+      tensors: an example: a list or dict of tensors, which may be sparse.
       which_bucket: its bucket, an int32 scalar in [0, num_buckets).
       batch_size: the size for all buckets, or a list with one for each.
       num_buckets: the number of buckets.
@@ -55,7 +55,6 @@ def bucket(
     Raises:
       ValueError: there are no tensors, a shape is unknown, or a list does not have one entry per
         bucket.
-      NotImplementedError: a tensor is sparse.
     """
     del shared_name
     sizes = list(batch_size) if isinstance(batch_size, (list, tuple)) else [batch_size]
@@ -77,15 +76,16 @@ def bucket(
     given = [tensors[key] for key in keys] if keys else list(tensors)
     if not given:
         raise ValueError("Expected at least one tensor in bucket().")
-    if any(isinstance(tensor, tf.SparseTensor) for tensor in given):
-        raise NotImplementedError(
-            "bucket() of sparse tensors is not supported. Make them dense (tf.sparse.to_dense) and "
-            "pass dynamic_pad=True."
-        )
     with v1.name_scope(name, "bucket", given):
-        given = [tf.convert_to_tensor(tensor) for tensor in given]
+        given = [v1.convert_to_tensor_or_sparse_tensor(tensor) for tensor in given]
+        kinds = [_batched_kind(each) if _is_sparse(each) else None for each in given]
+        given = [tf.io.serialize_sparse(each) if _is_sparse(each) else each for each in given]
         known = [tensor.shape for tensor in given]
-        known = known if shapes is None else [tf.TensorShape(shape) for shape in shapes]
+        if shapes is not None:
+            known = [
+                tf.TensorShape(shape) if kind is None else own
+                for shape, kind, own in zip(shapes, kinds, known)
+            ]
         if not dynamic_pad and not all(shape.is_fully_defined() for shape in known):
             raise ValueError(
                 f"All shapes must be fully defined: {known}. Pass shapes=, or dynamic_pad=True."
@@ -111,6 +111,10 @@ def bucket(
         _run(queues[0], batches, [top])
         _run(top, [put] * num_threads, queues)
         which, *outputs = top.dequeue(name="dequeue_top")
+        outputs = [
+            output if kind is None else v1.deserialize_many_sparse(output, *kind)
+            for output, kind in zip(outputs, kinds)
+        ]
         if keys:
             return which, dict(zip(keys, outputs))
         return which, outputs[0] if len(outputs) == 1 else outputs
@@ -192,6 +196,16 @@ def bucket_by_sequence_length(
     if keys and len(keys) == 1:  # the original's dict then has a list
         return lengths, {keys[0]: batch}
     return lengths, dict(zip(keys, batch)) if keys else batch
+
+
+def _is_sparse(tensor: Any) -> bool:
+    return isinstance(tensor, tf.SparseTensor)
+
+
+def _batched_kind(tensor: tf.SparseTensor) -> tuple[tf.DType, int | None]:
+    """Returns the type and the rank of a batch of sparse tensors."""
+    rank = tensor.shape.rank
+    return tensor.dtype, None if rank is None else rank + 1
 
 
 def _puts(queues: Sequence[Any], tensors: list, which: tf.Tensor, keep: Any) -> tf.Operation:

@@ -12,6 +12,10 @@ from estimator_bridge.contrib.training.hparam_values import cast_hparam, parse_v
 __all__ = ["HParams"]
 
 
+class _NotAnHParamDefError(TypeError, AssertionError):
+    """A value is not the message; TensorFlow 1.15 raised an AssertionError."""
+
+
 class HParams:
     """Hyperparameters by name, each with the type of its first value.
 
@@ -31,7 +35,7 @@ class HParams:
         self._model_structure = model_structure
         if hparam_def is not None:
             if not is_hparam_def(hparam_def):
-                raise TypeError(
+                raise _NotAnHParamDefError(
                     f"hparam_def must be a HParamDef, as HParams.to_proto returns it; got "
                     f"{hparam_def!r}. Give hyperparameters by name: HParams(rate=0.1)."
                 )

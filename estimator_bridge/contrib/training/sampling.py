@@ -87,7 +87,12 @@ def stratified_sample(
 
     Raises:
       ValueError: the two lists of probabilities differ in length.
+      TypeError: tensors are not a list.
     """
+    if not isinstance(tensors, (list, tuple)):
+        raise TypeError(
+            f"tensors must be a list of tensors. Got {tensors!r}; put a single tensor into a list."
+        )
     with _v1.name_scope(name, "stratified_sample"):
         batch = [*(tf.convert_to_tensor(t) for t in tensors), tf.convert_to_tensor(labels)]
         if not enqueue_many:

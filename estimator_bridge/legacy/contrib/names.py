@@ -10,6 +10,25 @@ from estimator_bridge.contrib.unsupported import UNSUPPORTED as GROUND_UNSUPPORT
 
 __all__ = ["NAMES", "UNSUPPORTED"]
 
+_CANNED = {
+    "learn.canned.combined": """
+        DNNLinearCombinedClassifier DNNLinearCombinedEstimator DNNLinearCombinedRegressor
+    """,
+    "learn.canned.dnn": "DNNClassifier DNNEstimator DNNRegressor",
+    "learn.canned.linear": "LinearClassifier LinearEstimator LinearRegressor",
+    "learn.canned.logistic": "LogisticRegressor",
+    "learn.inferred_columns": """
+        infer_real_valued_columns_from_input infer_real_valued_columns_from_input_fn
+    """,
+}
+_HEADS = {
+    "learn.heads.base": "Head",
+    "learn.heads.factories": """
+        binary_svm_head loss_only_head multi_class_head multi_head multi_label_head
+        poisson_regression_head regression_head
+    """,
+    "learn.heads.multi_objective": "no_op_train_fn",
+}
 _FRAMES = """
     extract_pandas_data extract_pandas_labels extract_pandas_matrix generator_input_fn
     numpy_input_fn pandas_input_fn
@@ -94,6 +113,7 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "learn": {
         "learn": "datasets estimators io learn_runner monitors preprocessing utils",
+        **_CANNED,
         "learn.configuration": "ModeKeys RunConfig TaskType",
         "learn.datasets.base": "load_boston load_iris",
         "learn.datasets.loading": "load_dataset make_dataset",
@@ -106,6 +126,7 @@ NAMES: dict[str, dict[str, str]] = {
             make_export_strategy
         """,
         "learn.frames": _FRAMES,
+        **_HEADS,
         "learn.keys": "PredictionKey ProblemType",
         "learn.kmeans": "KMeansClustering",
         "learn.metric_spec": "MetricSpec",
@@ -120,6 +141,7 @@ NAMES: dict[str, dict[str, str]] = {
         "learn.datasets.loading": "DATASETS SYNTHETIC load_dataset make_dataset",
     },
     "learn.estimators": {
+        **_CANNED,
         "learn.configuration": "ModeKeys RunConfig",
         "learn.estimator": "BaseEstimator Estimator SKCompat",
         "learn.keys": "MetricKey PredictionKey ProblemType",
@@ -210,10 +232,7 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
     },
     "learn": {
         "is not supported. Use tf.estimator, which replaced it in TensorFlow 1.3.": """
-            DNNClassifier DNNEstimator DNNLinearCombinedClassifier DNNLinearCombinedEstimator
-            DNNLinearCombinedRegressor DNNRegressor DynamicRnnEstimator LinearClassifier
-            LinearEstimator LinearRegressor LogisticRegressor SVM
-            StateSavingRnnEstimator models
+            DynamicRnnEstimator SVM StateSavingRnnEstimator models
         """,
         "is not supported. Make a tf.data.Dataset in input_fn.": """
             extract_dask_data extract_dask_labels read_keyed_batch_examples_shared_queue
@@ -225,16 +244,10 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         "is not supported. Use tf.estimator.train_and_evaluate with TrainSpec and EvalSpec.": (
             "run_experiment"
         ),
-        "is not supported. Use tf.contrib.estimator's heads in an EstimatorSpec.": """
-            Head binary_svm_head head loss_only_head multi_class_head multi_head multi_label_head
-            no_op_train_fn poisson_regression_head regression_head
-        """,
+        "was a file. tf.contrib.learn has its functions, such as multi_class_head.": "head",
         "is not supported. Write the layers with tf.layers or tf.contrib.layers.": """
             bidirectional_rnn get_rnn_model linear_regression linear_regression_zero_init
             logistic_regression logistic_regression_zero_init ops
-        """,
-        "is not supported. Use tf.contrib.layers.infer_real_valued_columns(features).": """
-            infer_real_valued_columns_from_input infer_real_valued_columns_from_input_fn
         """,
         "is not supported. Use tf.summary.FileWriterCache.": """
             clear_summary_writers get_summary_writer

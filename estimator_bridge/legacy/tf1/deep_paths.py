@@ -54,7 +54,8 @@ _MODULES = {
     """,
     "learn.python.learn.datasets": "base mnist synthetic text_datasets",
     "learn.python.learn.estimators": """
-        constants estimator kmeans metric_key model_fn prediction_key run_config
+        constants dnn dnn_linear_combined estimator head kmeans linear logistic_regressor
+        metric_key model_fn prediction_key run_config
     """,
     "learn.python.learn.learn_io": "generator_io graph_io numpy_io pandas_io",
     "learn.python.learn.preprocessing": "categorical categorical_vocabulary text",

@@ -29,6 +29,7 @@ TABLES = (
     "layers_columns",
     "layers_numbers",
     "learn",
+    "learn_canned",
     "losses",
     "metrics",
     "opt",

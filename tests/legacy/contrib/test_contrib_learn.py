@@ -1,5 +1,7 @@
 """tf.contrib.learn: the parts that programs of tf.estimator use."""
 
+import json
+
 import pytest
 import tensorflow as tf
 
@@ -60,10 +62,77 @@ def test_threads_are_those_of_the_session():
 
 
 def test_another_process_is_refused():
+    config = learn.RunConfig(evaluation_master="grpc://a:1")
+    assert config.evaluation_master == "grpc://a:1"
     with pytest.raises(
         ValueError, match=r"evaluation_master='grpc://a:1' is the address.*TF_CONFIG"
     ):
-        learn.RunConfig(evaluation_master="grpc://a:1")
+        learn.Estimator(lambda features, labels: None, config=config)
+
+
+def test_two_intervals_are_refused_by_an_estimator():
+    config = learn.RunConfig(save_checkpoints_steps=3, save_checkpoints_secs=4)
+    assert (config.save_checkpoints_steps, config.save_checkpoints_secs) == (3, 4)
+    with pytest.raises(ValueError, match="cannot be both set"):
+        learn.Estimator(lambda features, labels: None, config=config)
+
+
+JOBS = {"ps": ["a:1", "b:1"], "worker": ["c:1", "d:1"]}
+
+
+class TestCluster:
+    """TF_CONFIG by the rules of tf.contrib.learn, as TensorFlow 1.15.5 reads it."""
+
+    def config(self, monkeypatch, **content):
+        monkeypatch.setenv("TF_CONFIG", json.dumps(content))
+        return learn.RunConfig()
+
+    def test_a_cluster_without_a_chief(self, monkeypatch):
+        found = self.config(monkeypatch, cluster=JOBS, task={"type": "worker", "index": 1})
+        assert found.cluster_spec.as_dict() == JOBS
+        assert (found.master, found.task_id, found.task_type) == ("grpc://d:1", 1, "worker")
+        assert (found.num_ps_replicas, found.num_worker_replicas, found.is_chief) == (2, 2, False)
+
+    def test_worker_0_is_the_chief_except_in_the_cloud(self, monkeypatch):
+        jobs = {**JOBS, "master": ["e:1"]}
+        chiefs = {
+            (environment, job): self.config(
+                monkeypatch,
+                cluster=jobs,
+                task={"type": job, "index": 0},
+                environment=environment,
+            ).is_chief
+            for environment in ("local", "cloud")
+            for job in ("worker", "master")
+        }
+        assert chiefs == {
+            ("local", "worker"): True,
+            ("local", "master"): False,
+            ("cloud", "worker"): False,
+            ("cloud", "master"): True,
+        }
+
+    @pytest.mark.parametrize(
+        ("task", "told"),
+        [
+            ({"type": "cook"}, "cook is not a valid task_type in the cluster_spec"),
+            ({"type": "worker", "index": 2}, "2 is not a valid task_id for task_type worker"),
+        ],
+    )
+    def test_a_task_that_the_cluster_lacks(self, monkeypatch, task, told):
+        with pytest.raises(ValueError, match=told):
+            self.config(monkeypatch, cluster=JOBS, task=task)
+
+    def test_uids_differ_if_what_matters_differs(self, monkeypatch):
+        first = self.config(monkeypatch, cluster=JOBS).uid()
+        turned = dict(reversed(JOBS.items()))
+        assert self.config(monkeypatch, cluster=turned).uid() == first
+        assert self.config(monkeypatch, cluster={"worker": ["c:1", "d:1"]}).uid() != first
+        config = learn.RunConfig(tf_random_seed=1)
+        other = learn.RunConfig(tf_random_seed=2)
+        assert config.uid() == other.uid()
+        assert config.uid(whitelist=[]) != other.uid(whitelist=[])
+        assert config.uid() != config.replace(model_dir="elsewhere").uid()
 
 
 class TinyEstimator:
@@ -93,8 +162,8 @@ def test_modes_are_those_of_tf_estimator():
     ("use", "told"),
     [
         (
-            lambda: learn.DNNClassifier,
-            "tf.contrib.learn.DNNClassifier is not supported. Use tf.est",
+            lambda: learn.DynamicRnnEstimator,
+            "tf.contrib.learn.DynamicRnnEstimator is not supported. Use tf.est",
         ),
         (lambda: learn.run_experiment, "train_and_evaluate"),
         (lambda: learn.models, "tf.contrib.learn.models is not supported"),

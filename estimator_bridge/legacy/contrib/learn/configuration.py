@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.legacy.contrib.learn.cluster_place import learn_place
+from estimator_bridge.legacy.contrib.learn.keys import TaskType
 from estimator_bridge.model import RunConfig as _RunConfig
+from estimator_bridge.model.cluster import Cluster
 
 __all__ = ["ModeKeys", "RunConfig", "TaskType"]
+
+
+# What a program may change between two runs without another uid.
+_NOT_IN_UID = (
+    "tf_random_seed",
+    "save_summary_steps",
+    "save_checkpoints_steps",
+    "save_checkpoints_secs",
+    "session_config",
+    "keep_checkpoint_max",
+    "keep_checkpoint_every_n_hours",
+    "log_step_count_steps",
+)
 
 
 class ModeKeys:
@@ -19,16 +37,11 @@ class ModeKeys:
     INFER = "infer"
 
 
-class TaskType:
-    """The names of the jobs in TF_CONFIG."""
-
-    MASTER = "master"
-    PS = "ps"
-    WORKER = "worker"
-
-
 class RunConfig(_RunConfig):
     """tf.estimator's RunConfig with the arguments of its predecessor, in their order.
+
+    A cluster in TF_CONFIG needs no chief, as worker 0 is the chief. An estimator refuses a config
+    that has the address of another process, or both intervals between checkpoints.
 
     Args:
       master: the server for training: None or '' for this process.
@@ -50,7 +63,7 @@ class RunConfig(_RunConfig):
       session_creation_timeout_secs: see tf.estimator.RunConfig.
 
     Raises:
-      ValueError: a master is the address of another process; or as tf.estimator.RunConfig.
+      ValueError: TF_CONFIG's cluster lacks its task; or as tf.estimator.RunConfig.
     """
 
     def __init__(
@@ -72,13 +85,9 @@ class RunConfig(_RunConfig):
         session_config: tf.compat.v1.ConfigProto | None = None,
         session_creation_timeout_secs: float = 7200,
     ):
-        for name, address in (("master", master), ("evaluation_master", evaluation_master)):
-            if address:
-                raise ValueError(
-                    f"{name}={address!r} is the address of another process, for which "
-                    "tf.contrib.learn.RunConfig opened a session. Omit it to run in this process, "
-                    "or set TF_CONFIG to make processes work together."
-                )
+        self._masters = master, evaluation_master
+        given = {"master": master, "evaluation_master": evaluation_master}
+        self._other_processes = {name: address for name, address in given.items() if address}
         if session_config is None and (num_cores or log_device_placement):
             session_config = _session_config(num_cores, log_device_placement, gpu_memory_fraction)
         if save_checkpoints_secs == 0:  # not given
@@ -88,7 +97,7 @@ class RunConfig(_RunConfig):
             tf_random_seed=tf_random_seed,
             save_summary_steps=save_summary_steps,
             save_checkpoints_secs=save_checkpoints_secs,
-            save_checkpoints_steps=save_checkpoints_steps,
+            save_checkpoints_steps=None,
             keep_checkpoint_max=keep_checkpoint_max,
             keep_checkpoint_every_n_hours=keep_checkpoint_every_n_hours,
             log_step_count_steps=log_step_count_steps,
@@ -96,12 +105,31 @@ class RunConfig(_RunConfig):
             session_config=session_config,
             session_creation_timeout_secs=session_creation_timeout_secs,
         )
+        self._settings["save_checkpoints_steps"] = save_checkpoints_steps
         self._tf_config = _session_config(num_cores, log_device_placement, gpu_memory_fraction)
 
     @property
     def tf_config(self) -> tf.compat.v1.ConfigProto:
         """The session options of num_cores, log_device_placement and gpu_memory_fraction."""
         return self._tf_config
+
+    def uid(self, whitelist: Iterable[str] | None = None) -> str:
+        """Returns a text that differs for configs that differ.
+
+        Args:
+          whitelist: the names of properties that may differ; by default those that a program may
+            change between two runs, such as ``tf_random_seed``.
+        """
+        spec = sorted(self.cluster_spec.as_dict().items())
+        place = {**asdict(self._cluster_place), "cluster_spec": spec}
+        every = {**self._settings, **place, "tf_config": self.tf_config}
+        left_out = set(_NOT_IN_UID if whitelist is None else whitelist)
+        return ", ".join(
+            f"_{name}={value!r}" for name, value in sorted(every.items()) if name not in left_out
+        )
+
+    def _find_place(self, tf_config: Mapping[str, Any]) -> Cluster:
+        return learn_place(tf_config, *self._masters)
 
 
 def _session_config(cores: int, placement: bool, fraction: float) -> tf.compat.v1.ConfigProto:

@@ -276,14 +276,17 @@ class BaseEstimator(Evaluable, Trainable):
                 "TensorFlow. Leave it out."
             )
         self._check_fitted(checkpoint_path)
-        model_fn = self._model.with_metrics(None, default_output_alternative_key)
+        model_fn = self._model.for_export(default_output_alternative_key)
         core = EstimatorV1(model_fn, model_dir=self.model_dir, config=self.config)
         return export_with_input_ops(
             core, export_dir_base, serving_input_fn, assets_extra, as_text, checkpoint_path
         )
 
+    def _latest(self) -> str | None:
+        return self._core.latest_checkpoint()
+
     def _check_fitted(self, checkpoint_path: str | None) -> None:
-        if not checkpoint_path and not self._core.latest_checkpoint():
+        if not checkpoint_path and not self._latest():
             raise NotFittedError(
                 f"Couldn't find trained model at {self.model_dir}. Call fit() first."
             )

@@ -1,8 +1,8 @@
-"""Names of predictions and metrics, and the kinds of problems."""
+"""Names of predictions, metrics and jobs, and the kinds of problems."""
 
 from __future__ import annotations
 
-__all__ = ["MetricKey", "PredictionKey", "ProblemType"]
+__all__ = ["MetricKey", "PredictionKey", "ProblemType", "TaskType"]
 
 
 class PredictionKey:
@@ -45,3 +45,11 @@ class MetricKey:
     ACCURACY_MEAN = "accuracy/threshold_%f_mean"
     PRECISION_MEAN = "precision/positive_threshold_%f_mean"
     RECALL_MEAN = "recall/positive_threshold_%f_mean"
+
+
+class TaskType:
+    """The names of the jobs in TF_CONFIG."""
+
+    MASTER = "master"
+    PS = "ps"
+    WORKER = "worker"

@@ -66,37 +66,52 @@ class LearnModel:
         predictions, loss, train_op = made
         return ModelFnOps(mode, predictions, loss, train_op)
 
-    def with_metrics(
-        self, metrics: Mapping[str, Any] | None, default_head: str | None = None
-    ) -> Callable[..., EstimatorSpec]:
-        """Returns a model_fn for tf.estimator.
+    def for_export(self, default_head: str | None) -> Callable[..., EstimatorSpec]:
+        """Returns a model_fn for tf.estimator that has signatures.
 
         Args:
-          metrics: further metrics; see `BaseEstimator.evaluate`.
           default_head: of several heads, the one for the signature serving_default.
         """
 
         def model_fn(features: Any, labels: Any, mode: str, config: Any) -> EstimatorSpec:
-            if mode == ModeKeys.PREDICT and labels is None and self._labels is not None:
-                # Many model functions compute their loss in all modes.
-                labels = tf.nest.map_structure(
-                    lambda spec: _v1.placeholder(spec.dtype, spec.shape), self._labels
-                )
-            elif labels is not None:
+            ops = self._to_predict(features, labels, config)
+            return _for_serving(ops).estimator_spec(default_head)
+
+        return model_fn
+
+    def with_metrics(self, metrics: Mapping[str, Any] | None) -> Callable[..., EstimatorSpec]:
+        """Returns a model_fn for tf.estimator, to train, evaluate and predict.
+
+        Args:
+          metrics: further metrics; see `BaseEstimator.evaluate`.
+        """
+
+        def model_fn(features: Any, labels: Any, mode: str, config: Any) -> EstimatorSpec:
+            if mode == ModeKeys.PREDICT:
+                ops = self._to_predict(features, labels, config)
+                return _for_serving(ops)._replace(output_alternatives=None).estimator_spec()
+            if labels is not None:
                 self._labels = tf.nest.map_structure(_spec, labels)
             features, labels = self._engineered(features, labels)
             ops = self._built(features, labels, mode, config)
-            if mode == ModeKeys.PREDICT:
-                return _for_serving(ops).estimator_spec(default_head)
             found = dict(ops.eval_metric_ops)
             if mode == ModeKeys.EVAL and metrics:
                 found.update(_called(metrics, features, labels, ops.predictions))
             if MetricKey.LOSS in found:
                 found[_OWN_LOSS] = found.pop(MetricKey.LOSS)
             streamed = {name: _streamed(value) for name, value in found.items()}
-            return ops._replace(eval_metric_ops=streamed).estimator_spec(default_head)
+            return ops._replace(eval_metric_ops=streamed).estimator_spec()
 
         return model_fn
+
+    def _to_predict(self, features: Any, labels: Any, config: Any) -> ModelFnOps:
+        if labels is None and self._labels is not None:
+            # Many model functions compute their loss in all modes.
+            labels = tf.nest.map_structure(
+                lambda spec: _v1.placeholder(spec.dtype, spec.shape), self._labels
+            )
+        features, labels = self._engineered(features, labels)
+        return self._built(features, labels, ModeKeys.PREDICT, config)
 
     def with_own_loss(self, found: dict[str, Any]) -> dict[str, Any]:
         """Returns an evaluation's metrics, with the model's own metric "loss" if it has one."""

@@ -136,13 +136,41 @@ class ModelFnOps(_Fields):
                     f"signature in default_output_alternative_key. Got {default_key!r}."
                 )
             heads[_SERVING] = heads[default_key]
-        return {key: _output(*head) for key, head in heads.items()}
+        return {str(key): _output(*head) for key, head in heads.items()}
+
+
+class _Classification(ClassificationOutput):
+    """The output of a head for classes; a request with several inputs gets all predictions."""
+
+    def __init__(self, scores: Any, classes: Any, predictions: Mapping[str, Any]):
+        super().__init__(scores, classes)
+        self._predictions = predictions
+
+    def as_signature_def(self, receiver_tensors: Mapping[str, tf.Tensor]) -> Any:
+        """Builds the signature."""
+        if len(receiver_tensors) == 1:
+            return super().as_signature_def(receiver_tensors)
+        return PredictOutput(self._predictions).as_signature_def(receiver_tensors)
+
+
+class _Regression(RegressionOutput):
+    """The output of a head for numbers; a request with several inputs gets all predictions."""
+
+    def __init__(self, predictions: Mapping[str, Any]):
+        super().__init__(_scores(predictions))
+        self._predictions = predictions
+
+    def as_signature_def(self, receiver_tensors: Mapping[str, tf.Tensor]) -> Any:
+        """Builds the signature."""
+        if len(receiver_tensors) == 1:
+            return super().as_signature_def(receiver_tensors)
+        return PredictOutput(self._predictions).as_signature_def(receiver_tensors)
 
 
 def _output(problem_type: int, predictions: Any) -> Any:
     kinds: dict[int, Callable[[Any], Any]] = {
         ProblemType.UNSPECIFIED: PredictOutput,
-        ProblemType.LINEAR_REGRESSION: lambda tensors: RegressionOutput(_scores(tensors)),
+        ProblemType.LINEAR_REGRESSION: _Regression,
         ProblemType.CLASSIFICATION: _classification,
         ProblemType.LOGISTIC_REGRESSION: _classification,
     }
@@ -151,12 +179,18 @@ def _output(problem_type: int, predictions: Any) -> Any:
     return kinds[problem_type](predictions)
 
 
-def _classification(predictions: Mapping[str, Any]) -> ClassificationOutput:
-    classes = predictions.get(PredictionKey.CLASSES)
+def _classification(predictions: Mapping[str, Any]) -> Any:
+    classes, scores = predictions.get(PredictionKey.CLASSES), _scores(predictions)
     if classes is None or classes.dtype != tf.string:
         logging.warning("classes is not string, Servo inference will not have class ids.")
         classes = None
-    return ClassificationOutput(scores=_scores(predictions), classes=classes)
+    if classes is not None or scores is not None:
+        return _Classification(scores, classes, predictions)
+    if len(predictions) > 1:
+        return PredictOutput(predictions)
+    (only,) = predictions.values()
+    is_text = only.dtype == tf.string
+    return _Classification(None if is_text else only, only if is_text else None, predictions)
 
 
 def _scores(predictions: Mapping[str, Any]) -> Any:

@@ -33,7 +33,7 @@ def load_dbpedia(size: str = "small", test_with_fake_data: bool = False) -> base
     """Reads the training and test set: texts [examples, 2], and their classes.
 
     Args:
-      size: "small" for every thousandth example, otherwise all.
+      size: "small" reads every thousandth example. Any other size reads all examples.
       test_with_fake_data: not supported: TensorFlow 1 had files with examples for tests.
 
     Raises:

@@ -1,0 +1,1 @@
+"""The heads of tf.contrib.learn: from a model's logits to its ModelFnOps."""
