@@ -8,11 +8,13 @@ or an underscore attribute of TensorFlow.
 from __future__ import annotations
 
 from estimator_bridge.tensorflow_private.columns import (
-    CORE_EMBEDDING_COLUMNS,
     EMBEDDING_COLUMN,
+    PLAIN_EMBEDDING_COLUMNS,
     SHARED_EMBEDDING_COLUMN,
     column_scope,
     columns_as_on_a_cpu,
+    core_lookup_width,
+    embedding_lookup_device,
     is_v2_column,
     sequence_of,
     shared_table_name,
@@ -164,9 +166,9 @@ from estimator_bridge.tensorflow_private.xla import (
 )
 
 __all__ = [
-    "CORE_EMBEDDING_COLUMNS",
     "EMBEDDING_COLUMN",
     "INHERITED",
+    "PLAIN_EMBEDDING_COLUMNS",
     "SHARED_EMBEDDING_COLUMN",
     "VARIABLE_VALUE_KEY",
     "AdamTensors",
@@ -196,6 +198,7 @@ __all__ = [
     "clear_device",
     "column_scope",
     "columns_as_on_a_cpu",
+    "core_lookup_width",
     "communication_options",
     "compile_arguments",
     "compiled_metrics",
@@ -209,6 +212,7 @@ __all__ = [
     "count_logged_calls",
     "counts_steps_itself",
     "dataset_options",
+    "embedding_lookup_device",
     "device_assignment",
     "eager_context",
     "eager_mode",

@@ -71,7 +71,7 @@ class EmbeddingTables:
         Raises:
           RuntimeError: model_fn used none of the columns.
         """
-        if not self._tables:
+        if self._spec.feature_columns and not self._tables:
             names = [column.name for column in self._spec.feature_columns or ()]
             raise RuntimeError(
                 "Embedding feature column did not capture any thing. Make sure the feature columns "
