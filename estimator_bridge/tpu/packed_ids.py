@@ -163,4 +163,3 @@ def _to_width(ids: tf.Tensor, width: int) -> tf.Tensor:
     padded = tf.pad(ids, [[0, 0], [0, missing], *rest], constant_values=no_id)
     padded.set_shape([ids.shape[0], width, *ids.shape[2:]])
     return padded
-

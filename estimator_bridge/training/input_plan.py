@@ -92,12 +92,18 @@ class InputPlan:
         else:
             batch = placeholders(self.replica_spec)
         refs = [*self.input.names_of(batch), *([] if size is None else [size.name])]
-        features, labels = split_batch_structure(batch)
-        if self.unpack is not None:
-            features = self.unpack(features)
+        features, labels = split_batch_structure(self.unpacked(batch))
         if mode == ModeKeys.PREDICT:
             labels = None
         return TracedBatch(features, labels, tuple(refs), size)
+
+    def unpacked(self, batch: Any) -> Any:
+        """Returns a batch for model_fn, given one of the input."""
+        if self.unpack is None:
+            return batch
+        if isinstance(batch, (tuple, list)) and not hasattr(batch, "_fields"):
+            return (self.unpack(batch[0]), *batch[1:])
+        return self.unpack(batch)
 
     def dataset(self, session: LiftedSession) -> Any:
         """Returns the batches for the compiled loop; HostDatasets if other machines feed.
