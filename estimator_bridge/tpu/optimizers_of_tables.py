@@ -24,13 +24,13 @@ def optimizers_may_train_nothing(trains_tables: Any) -> Iterator[None]:
     """
     usual = _v1.train.Optimizer.minimize
 
-    def minimize(self, loss, global_step=None, var_list=None, gate_gradients=1, *rest, **options):
-        names = ("aggregation_method", "colocate_gradients_with_ops", "name", "grad_loss")
-        options = {**dict(zip(names, rest)), **options}
-        name = options.pop("name", None)
-        pairs = self.compute_gradients(loss, var_list, gate_gradients, **options)
-        if any(gradient is not None for gradient, _ in pairs) or not trains_tables():
-            return self.apply_gradients(pairs, global_step, name)
+    def minimize(self, loss, global_step=None, *rest, **options):
+        try:
+            return usual(self, loss, global_step, *rest, **options)
+        except ValueError as error:
+            if not trains_tables() or "No gradients provided for any variable" not in str(error):
+                raise
+        name = options.get("name")
         return tf.no_op(name) if global_step is None else _v1.assign_add(global_step, 1, name=name)
 
     _v1.train.Optimizer.minimize = minimize
