@@ -107,9 +107,9 @@ class TPUExecution(Execution):
             if not self._embeddings:
                 return part
             full = one.batch_size if mode == ModeKeys.TRAIN else None
-            part, unpack = pack_ids(part, embedding_features(self._embeddings), full)
+            packed, unpack = pack_ids(part, embedding_features(self._embeddings), full)
             unpacks.append(unpack)
-            return part
+            return packed
 
         unpacks: list[Callable[[Any], Any] | None] = []
         plan = plan_of_replicas(self._batch, self._layout, mode, call, self._partitions)

@@ -44,10 +44,10 @@ def pack_ids(
     if not isinstance(given, Mapping):
         return part, None
     check_features(features, given)
-    ways = {}
+    ways: dict[str, _Way] = {}
     for feature in features.values():
         for key, dtype in ((feature.key, None), (feature.weights, feature.weight_type)):
-            if key in given and _is_packed(given[key], feature.width):
+            if key is not None and key in given and _is_packed(given[key], feature.width):
                 ways[key] = _Way(given[key], feature.width, dtype or given[key].dtype)
     if not ways:
         return part, None
@@ -71,7 +71,7 @@ class _Way(NamedTuple):
         return tf.TensorSpec([first, self.width, *others[1:]], self.spec.dtype)
 
     def pack(self, ids: Any) -> tf.Tensor:
-        if not isinstance(ids, tf.SparseTensor):
+        if self.width is not None and not isinstance(ids, tf.SparseTensor):
             return _to_width(ids, self.width)
         ids = tf.sparse.reorder(tf.cast(ids, self.dtype))
         if self.width is not None:

@@ -61,7 +61,8 @@ def rnn_decoder(
       The outputs by step, and the last state.
     """
     with _v1.variable_scope(scope or "rnn_decoder"):
-        state, outputs = initial_state, []
+        state = initial_state
+        outputs: list[Any] = []
         for step, plain in enumerate(decoder_inputs):
             given = plain
             if loop_function is not None and step:
@@ -159,7 +160,8 @@ def attention_decoder(
     size = cell.output_size if output_size is None else output_size
     with _v1.variable_scope(scope or "attention_decoder", dtype=dtype) as used:
         attend = _Attention(attention_states, num_heads, used.dtype)
-        state, outputs = initial_state, []
+        state = initial_state
+        outputs: list[Any] = []
         found = attend(initial_state) if initial_state_attention else None
         if found is None:
             found = attend.nothing(tf.shape(decoder_inputs[0])[0])
