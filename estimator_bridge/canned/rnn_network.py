@@ -150,7 +150,7 @@ def rnn_model_class() -> type:
                     context = self._dense_features_layer(inputs, training=training)
                     sequence = _with_context(sequence, context)
             # A core's part of the batch may have no sequence of the padded length.
-            steps = sequence.shape[1]
+            steps = tf.compat.dimension_value(sequence.shape[1])
             mask = tf.sequence_mask(lengths, tf.shape(sequence)[1] if steps is None else steps)
             # With a known batch size, Keras's loop would otherwise see another shape after a step.
             mask.set_shape([sequence.shape[0], steps])

@@ -67,6 +67,13 @@ NAMES: dict[str, dict[str, str]] = {
             unbatch unique
         """,
     },
+    "distributions": {
+        "tf.compat.v1.distributions": """
+            Bernoulli Beta Categorical Dirichlet DirichletMultinomial Distribution Exponential
+            FULLY_REPARAMETERIZED Gamma Laplace Multinomial NOT_REPARAMETERIZED Normal RegisterKL
+            ReparameterizationType StudentT Uniform kl_divergence
+        """,
+    },
     "eager": {
         "eager": """
             Iterator gradients_function implicit_gradients implicit_value_and_gradients list_devices
@@ -97,6 +104,8 @@ NAMES: dict[str, dict[str, str]] = {
             assign_from_checkpoint assign_from_checkpoint_fn assign_from_values
             assign_from_values_fn
         """,
+        "framework.fused_op": "fuse_op",
+        "framework.script_ops": "py_func",
         "framework.deprecation": "deprecated deprecated_arg_values deprecated_args",
         "framework.variable_search": """
             add_model_variable filter_variables get_local_variables get_model_variables
@@ -138,6 +147,19 @@ NAMES: dict[str, dict[str, str]] = {
         "gan.losses": "gan_loss",
         "gan.model": "GANLoss GANModel gan_model",
         "gan.training": "GANTrainOps gan_train_ops",
+    },
+    "image": {
+        "image.transforms": """
+            angles_to_projective_transforms compose_transforms flat_transforms_to_matrices
+            matrices_to_flat_transforms rotate transform translate
+            translations_to_projective_transforms
+        """,
+    },
+    "keras": {
+        "tf.compat.v1.keras": """
+            activations applications backend callbacks constraints datasets initializers layers
+            losses metrics models optimizers preprocessing regularizers utils
+        """,
     },
     "layers": {
         "layers": "utils",
@@ -204,6 +226,15 @@ NAMES: dict[str, dict[str, str]] = {
         "layers.target_columns": "multi_class_target regression_target",
         "layers.transposed_convolutions": """
             conv2d_transpose conv3d_transpose convolution2d_transpose convolution3d_transpose
+        """,
+    },
+    "legacy_seq2seq": {
+        "legacy_seq2seq.decoders": """
+            attention_decoder embedding_attention_decoder embedding_rnn_decoder rnn_decoder
+        """,
+        "legacy_seq2seq.losses": "model_with_buckets sequence_loss sequence_loss_by_example",
+        "legacy_seq2seq.models": """
+            basic_rnn_seq2seq embedding_attention_seq2seq embedding_rnn_seq2seq tied_rnn_seq2seq
         """,
     },
     "lookup": {
@@ -280,6 +311,7 @@ NAMES: dict[str, dict[str, str]] = {
             AdaMaxOptimizer AdamGSOptimizer LazyAdamGSOptimizer LazyAdamOptimizer NadamOptimizer
         """,
         "opt.moving_averages": "MovingAverageOptimizer",
+        "opt.ggt": "GGTOptimizer",
         "opt.external": "ExternalOptimizerInterface ScipyOptimizerInterface",
         "opt.lars": "LARSOptimizer",
         "opt.shampoo": "ShampooOptimizer",
@@ -290,6 +322,12 @@ NAMES: dict[str, dict[str, str]] = {
         """,
         "opt.wrappers": """
             MultitaskOptimizerWrapper VariableClippingOptimizer clip_gradients_by_global_norm
+        """,
+    },
+    "optimizer_v2": {
+        "tf.compat.v1.train": """
+            AdadeltaOptimizer AdagradOptimizer AdamOptimizer GradientDescentOptimizer
+            MomentumOptimizer
         """,
     },
     "rnn": {
@@ -343,6 +381,12 @@ NAMES: dict[str, dict[str, str]] = {
         """,
         "seq2seq.training_helper": "TrainingHelper",
     },
+    "signal": {
+        "tf.signal": """
+            frame hamming_window hann_window inverse_stft inverse_stft_window_fn
+            linear_to_mel_weight_matrix mfccs_from_log_mel_spectrograms overlap_and_add stft
+        """,
+    },
     "sparsemax": {
         "sparsemax.functions": "sparsemax sparsemax_loss",
     },
@@ -366,6 +410,13 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "tensorboard": {
         "tensorboard": "projector",
+    },
+    "testing": {
+        "testing.events": """
+            assert_summary latest_event_file latest_events latest_summaries
+            simple_values_from_events to_summary_proto
+        """,
+        "testing.fake_writer": "FakeSummaryWriter",
     },
     "training": {
         "training.bucketing": "bucket bucket_by_sequence_length",

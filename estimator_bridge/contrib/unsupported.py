@@ -83,13 +83,11 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
     },
     "framework": {
         "is not supported. Use tf.data.TFRecordDataset with shuffle and batch.": "RecordInput",
-        "is not supported: it fused operations for mobile devices. Use tf.lite.": "fuse_op",
         _REMAP: """
             load_and_remap_matrix_initializer load_linear_multiclass_bias_initializer
             load_variable_slot_initializer
         """,
         "is not supported. Use tf.compat.v1.Print(input, [input]), or tf.print.": "print_op",
-        "is not supported. Use tf.compat.v1.py_func, or tf.numpy_function.": "py_func",
     },
     "gan": {
         "is not supported. Use the package tensorflow-gan (tfgan), which tf.contrib.gan "
@@ -101,6 +99,34 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
             GANTrainSteps RunTrainOpsHook estimator gan_train get_joint_train_hooks
             get_sequential_train_hooks get_sequential_train_steps
         """,
+    },
+    "distributions": {
+        "is not supported. Use the package tensorflow-probability, which tf.contrib.distributions "
+        "became: tensorflow_probability.distributions.": """
+            Autoregressive BatchReshape BetaWithSoftplusConcentration Binomial Cauchy Chi2
+            Chi2WithAbsDf ConditionalDistribution ConditionalTransformedDistribution Deterministic
+            ExpRelaxedOneHotCategorical ExponentialWithSoftplusRate
+            GammaWithSoftplusConcentrationRate Geometric HalfNormal Independent InverseGamma
+            InverseGammaWithSoftplusConcentrationRate Kumaraswamy LaplaceWithSoftplusScale Logistic
+            Mixture MixtureSameFamily MultivariateNormalDiag MultivariateNormalDiagPlusLowRank
+            MultivariateNormalDiagWithSoftplusScale MultivariateNormalFullCovariance
+            MultivariateNormalTriL NegativeBinomial NormalWithSoftplusScale OneHotCategorical
+            Poisson PoissonLogNormalQuadratureCompound QuantizedDistribution RelaxedBernoulli
+            RelaxedOneHotCategorical SinhArcsinh StudentTWithAbsDfSoftplusScale
+            TransformedDistribution VectorDeterministic VectorDiffeomixture VectorExponentialDiag
+            VectorLaplaceDiag VectorSinhArcsinhDiag WishartCholesky WishartFull bijectors
+            estimator_head_distribution_regression percentile
+        """,
+    },
+    "image": {
+        "is not supported. Use tfa.image of the package tensorflow-addons.": """
+            connected_components dense_image_warp interpolate_spline
+            single_image_random_dot_stereograms sparse_image_warp
+        """,
+        "is not supported. Use scipy.optimize.linear_sum_assignment.": "bipartite_match",
+    },
+    "keras": {
+        "is not supported. Call model.fit, or write a model_fn for Estimator.": "wrappers",
     },
     "layers": {
         "is not supported. Use tf.feature_column.": "DataFrameColumn",
@@ -114,6 +140,14 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
             "sparse_feature_cross"
         ),
     },
+    "legacy_seq2seq": {
+        "is not supported. Call embedding_rnn_decoder once for each decoder.": (
+            "one2many_rnn_seq2seq"
+        ),
+        "is not supported. Use tied_rnn_seq2seq with an embedding lookup before it.": (
+            "embedding_tied_rnn_seq2seq"
+        ),
+    },
     "losses.metric_learning": {
         "is not supported. Use triplet_semihard_loss or npairs_loss.": "cluster_loss",
     },
@@ -124,8 +158,14 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
             ModelAverageCustomGetter ModelAverageOptimizer
         """,
         "is not supported. Use LARSOptimizer, or tf.train.AdagradOptimizer.": """
-            GGTOptimizer ShampooWOptimizer
+            ShampooWOptimizer
         """,
+    },
+    "optimizer_v2": {
+        "is not supported: its mean of squares began at epsilon. Use "
+        "tf.compat.v1.train.RMSPropOptimizer, whose begins at 1.": "RMSPropOptimizer",
+        "is not supported. Derive from tf.compat.v1.train.Optimizer, whose _apply_dense has no "
+        "state argument.": "OptimizerV2",
     },
     "seq2seq": {
         _LEGACY_DECODERS: """

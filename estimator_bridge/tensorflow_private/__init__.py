@@ -8,11 +8,13 @@ or an underscore attribute of TensorFlow.
 from __future__ import annotations
 
 from estimator_bridge.tensorflow_private.columns import (
-    CORE_EMBEDDING_COLUMNS,
     EMBEDDING_COLUMN,
+    PLAIN_EMBEDDING_COLUMNS,
     SHARED_EMBEDDING_COLUMN,
     column_scope,
     columns_as_on_a_cpu,
+    core_lookup_width,
+    embedding_lookup_device,
     is_v2_column,
     sequence_of,
     shared_table_name,
@@ -164,9 +166,9 @@ from estimator_bridge.tensorflow_private.xla import (
 )
 
 __all__ = [
-    "CORE_EMBEDDING_COLUMNS",
     "EMBEDDING_COLUMN",
     "INHERITED",
+    "PLAIN_EMBEDDING_COLUMNS",
     "SHARED_EMBEDDING_COLUMN",
     "VARIABLE_VALUE_KEY",
     "AdamTensors",
@@ -205,6 +207,7 @@ __all__ = [
     "contrib_summary",
     "control_flow_context",
     "control_flow_util_v2",
+    "core_lookup_width",
     "cores_per_replica",
     "count_logged_calls",
     "counts_steps_itself",
@@ -212,6 +215,7 @@ __all__ = [
     "device_assignment",
     "eager_context",
     "eager_mode",
+    "embedding_lookup_device",
     "end_iterator",
     "existing_global_step_read",
     "feature_columns",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
+
+import tensorflow as tf
 
 # What columns of sequences read their features from, in the input layers of tf.contrib.
 from tensorflow.python.feature_column import feature_column as v1_feature_columns
@@ -12,15 +14,35 @@ from tensorflow.python.feature_column import feature_column as v1_feature_column
 from estimator_bridge.tensorflow_private.names import feature_columns, tpu_feature_columns
 
 __all__ = [
-    "CORE_EMBEDDING_COLUMNS",
     "EMBEDDING_COLUMN",
+    "PLAIN_EMBEDDING_COLUMNS",
     "SHARED_EMBEDDING_COLUMN",
     "column_scope",
     "columns_as_on_a_cpu",
+    "core_lookup_width",
+    "embedding_lookup_device",
     "is_v2_column",
     "sequence_of",
     "shared_table_name",
 ]
+
+
+# TPU embedding columns: with their own table, and with a shared table.
+EMBEDDING_COLUMN = tpu_feature_columns._TPUEmbeddingColumnV2
+SHARED_EMBEDDING_COLUMN = tpu_feature_columns._TPUSharedEmbeddingColumnV2
+_SEQUENCE_METHODS = (
+    (EMBEDDING_COLUMN, "_get_sequence_dense_tensor"),
+    (EMBEDDING_COLUMN, "get_sequence_dense_tensor"),
+    (SHARED_EMBEDDING_COLUMN, "get_sequence_dense_tensor"),
+)
+
+# Embedding columns that a TPU does not look up.
+PLAIN_EMBEDDING_COLUMNS = (
+    feature_columns.EmbeddingColumn,
+    feature_columns.SharedEmbeddingColumn,
+    v1_feature_columns._EmbeddingColumn,
+    v1_feature_columns._SharedEmbeddingColumn,
+)
 
 
 @contextlib.contextmanager
@@ -28,23 +50,52 @@ def columns_as_on_a_cpu() -> Iterator[None]:
     """Lets TPU embedding columns create and read variables inside a shard context.
 
     They otherwise expect that the TPU's embedding engine has done the lookup; no option changes
-    that.
+    that. The shapes of sequences are static, as after the engine's lookup.
     """
     before = tpu_feature_columns._is_running_on_cpu
+    methods = [(kind, name, getattr(kind, name)) for kind, name in _SEQUENCE_METHODS]
     tpu_feature_columns._is_running_on_cpu = lambda: True
+    for kind, name, method in methods:
+        setattr(kind, name, _with_static_shape(method))
     try:
         yield
     finally:
         tpu_feature_columns._is_running_on_cpu = before
+        for kind, name, method in methods:
+            setattr(kind, name, method)
 
 
-# TPU embedding columns: with their own table, with a shared table, and looked up on a core.
-EMBEDDING_COLUMN = tpu_feature_columns._TPUEmbeddingColumnV2
-SHARED_EMBEDDING_COLUMN = tpu_feature_columns._TPUSharedEmbeddingColumnV2
-CORE_EMBEDDING_COLUMNS = (
-    tpu_feature_columns._TPUDeviceSpecificEmbeddingColumnV2,
-    tpu_feature_columns._TPUSharedDeviceSpecificEmbeddingColumnV2,
-)
+def _with_static_shape(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Wraps a column's method that returns its sequences and their lengths."""
+
+    def get(column: Any, inputs: Any, *state: Any, **options: Any) -> Any:
+        found = method(column, inputs, *state, **options)
+        is_v1 = isinstance(inputs, v1_feature_columns._LazyBuilder)
+        ids = inputs.get(column.get_feature_key_name(), *(() if is_v1 else state))
+        shape = [ids.shape[0], column.get_max_sequence_length(), found.dense_tensor.shape[-1]]
+        return type(found)(
+            tf.ensure_shape(found.dense_tensor, shape),
+            tf.ensure_shape(found.sequence_length, shape[:1]),
+        )
+
+    return get
+
+
+_DEVICES = {
+    tpu_feature_columns.EmbeddingDevice.CPU: "cpu",
+    tpu_feature_columns.EmbeddingDevice.TPU_TENSOR_CORE: "tpu_tensor_core",
+    tpu_feature_columns.EmbeddingDevice.TPU_EMBEDDING_CORE: "tpu_embedding_core",
+}
+
+
+def embedding_lookup_device(column: Any) -> str | None:
+    """Returns the argument embedding_lookup_device of a TPU embedding column."""
+    return _DEVICES.get(getattr(column, "_embedding_lookup_device", None))
+
+
+def core_lookup_width(column: Any) -> int:
+    """Returns the number of ids that a core looks up for an example."""
+    return column._tensor_core_shape[1]
 
 
 def is_v2_column(column: Any) -> bool:

@@ -6,15 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from estimator_bridge.tensorflow_private import (
-    CORE_EMBEDDING_COLUMNS,
     EMBEDDING_COLUMN,
+    PLAIN_EMBEDDING_COLUMNS,
     SHARED_EMBEDDING_COLUMN,
+    embedding_lookup_device,
 )
 from estimator_bridge.tpu_embedding_parameters import EmbeddingParameters
 
-__all__ = ["EmbeddingConfigSpec"]
+__all__ = ["TPU_EMBEDDING_COLUMNS", "EmbeddingConfigSpec"]
 
-_TPU_COLUMNS = (EMBEDDING_COLUMN, SHARED_EMBEDDING_COLUMN)
+TPU_EMBEDDING_COLUMNS = (EMBEDDING_COLUMN, SHARED_EMBEDDING_COLUMN)
 
 
 class _Fields(NamedTuple):
@@ -35,7 +36,8 @@ class EmbeddingConfigSpec(_Fields):
 
     Args:
       feature_columns: all TPU embedding columns that model_fn uses, as
-        ``tf.tpu.experimental.embedding_column`` and ``shared_embedding_columns`` return them.
+        ``tf.tpu.experimental.embedding_column`` and ``shared_embedding_columns`` return them. With
+        use_tpu=False also those of ``tf.feature_column``.
       optimization_parameters: the optimizer of the tables on a TPU: AdagradParameters,
         AdamParameters or StochasticGradientDescentParameters of ``tf.tpu.experimental``.
       clipping_limit: ignored, as in the original; use clip_gradient_min and clip_gradient_max of
@@ -51,9 +53,13 @@ class EmbeddingConfigSpec(_Fields):
     Raises:
       ValueError: feature_columns is empty, optimization_parameters is of another type, or
         partition_strategy is neither 'div' nor 'mod'.
-      TypeError: a column is not a TPU embedding column.
-      NotImplementedError: tables are described without columns, or a column has an
-        embedding_lookup_device.
+      TypeError: a column is not an embedding column.
+      NotImplementedError: tables are described without columns.
+
+    Attributes:
+      feature_columns: the columns whose tables optimization_parameters train on a TPU.
+      tensor_core_feature_columns: the columns with embedding_lookup_device='tpu_tensor_core', whose
+        tables the model's optimizer trains.
     """
 
     def __new__(
@@ -69,6 +75,10 @@ class EmbeddingConfigSpec(_Fields):
         profile_data_directory: str | None = None,
     ) -> EmbeddingConfigSpec:
         """Checks and stores the arguments."""
+        if partition_strategy not in ("div", "mod"):
+            raise ValueError(
+                f'Invalid partition_strategy {partition_strategy}. Must be one of "mod" or "div".'
+            )
         if feature_to_config_dict or table_to_config_dict:
             raise NotImplementedError(
                 "EmbeddingConfigSpec(feature_to_config_dict=, table_to_config_dict=) is not "
@@ -82,17 +92,8 @@ class EmbeddingConfigSpec(_Fields):
                 "`table_to_config_dict` must be specified. Pass feature_columns=[...] with columns "
                 "of tf.tpu.experimental.embedding_column."
             )
-        if partition_strategy not in ("div", "mod"):
-            raise ValueError(
-                f"Invalid partition_strategy {partition_strategy!r}. Must be one of 'mod' or 'div'."
-            )
         for column in feature_columns:
-            if isinstance(column, CORE_EMBEDDING_COLUMNS):
-                raise NotImplementedError(
-                    f"The column {column.name!r} has an embedding_lookup_device, which is not "
-                    "supported. Leave out embedding_lookup_device and tensor_core_shape."
-                )
-            if not isinstance(column, _TPU_COLUMNS):
+            if not isinstance(column, (*TPU_EMBEDDING_COLUMNS, *PLAIN_EMBEDDING_COLUMNS)):
                 raise TypeError(
                     "All feature columns must be supported types: what tf.tpu.experimental."
                     "embedding_column and shared_embedding_columns return. Got "
@@ -106,8 +107,8 @@ class EmbeddingConfigSpec(_Fields):
             )
         return super().__new__(
             cls,
-            list(feature_columns),
-            [],
+            [column for column in feature_columns if not _is_on_core(column)],
+            [column for column in feature_columns if _is_on_core(column)],
             optimization_parameters,
             clipping_limit,
             pipeline_execution_with_tensor_core,
@@ -117,3 +118,7 @@ class EmbeddingConfigSpec(_Fields):
             partition_strategy,
             profile_data_directory,
         )
+
+
+def _is_on_core(column: Any) -> bool:
+    return embedding_lookup_device(column) == "tpu_tensor_core"

@@ -22,6 +22,7 @@ from estimator_bridge.tensorflow_private import (
     shared_table_name,
 )
 from estimator_bridge.tpu.embedding_spec import EmbeddingConfigSpec
+from estimator_bridge.tpu.optimizers_of_tables import optimizers_may_train_nothing
 from estimator_bridge.tpu_embedding_parameters import (
     AdagradParameters,
     AdamParameters,
@@ -59,7 +60,8 @@ class EmbeddingTables:
         """A context for the call of model_fn."""
         makers = {"ResourceGather": self._looked_up}
         creators = tf.variable_creator_scope(self._created)
-        with columns_as_on_a_cpu(), operations_made_otherwise(makers), creators:
+        optimizers = optimizers_may_train_nothing(self._have_gradients)
+        with columns_as_on_a_cpu(), operations_made_otherwise(makers), creators, optimizers:
             yield
 
     def train(self) -> list[tf.Operation]:
@@ -71,7 +73,7 @@ class EmbeddingTables:
         Raises:
           RuntimeError: model_fn used none of the columns.
         """
-        if not self._tables:
+        if self._spec.feature_columns and not self._tables:
             names = [column.name for column in self._spec.feature_columns or ()]
             raise RuntimeError(
                 "Embedding feature column did not capture any thing. Make sure the feature columns "
@@ -79,6 +81,9 @@ class EmbeddingTables:
                 "tf.compat.v1.feature_column.input_layer or DenseFeatures."
             )
         return [self._train(table) for table in self._tables.values() if table.lookups]
+
+    def _have_gradients(self) -> bool:
+        return any(table.lookups for table in self._tables.values())
 
     def _created(self, next_creator: Any, **kwargs: Any) -> tf.Variable:
         variable = next_creator(**kwargs)

@@ -15,6 +15,7 @@ from estimator_bridge.model import InputPipelineConfig, ModeKeys, TPURunConfig
 from estimator_bridge.model.number_checks import check_positive_integer
 from estimator_bridge.runtime import cores_for_any_tpu, default_strategy, tpu_strategy
 from estimator_bridge.tpu.cpu_execution import CPUExecution, DistributedCPUExecution
+from estimator_bridge.tpu.embedding_features import embedding_features
 from estimator_bridge.tpu.embedding_spec import EmbeddingConfigSpec
 from estimator_bridge.tpu.evaluation_master import EvaluationMaster
 from estimator_bridge.tpu.execution import TPUExecution
@@ -63,7 +64,8 @@ class TPUEstimator(EstimatorV1):
     Raises:
       ValueError: config is not a tpu.RunConfig, params has a reserved key, num_shards is not the
         number of replicas, or export_saved_model_api_version is neither 1 nor 2.
-      TypeError: a batch size is not an integer.
+      TypeError: a batch size is not an integer, or a column of embedding_config_spec is none of
+        TPU embeddings.
       AcceleratorNotFoundError: use_tpu is True and the TPU cannot be found.
       NotImplementedError: embedding_config_spec is used with a TPU that is not emulated.
     """
@@ -220,6 +222,7 @@ class TPUEstimator(EstimatorV1):
                 f"embedding_config_spec is a {type(spec).__name__}. Pass a "
                 "tf.compat.v1.estimator.tpu.experimental.EmbeddingConfigSpec."
             )
+        embedding_features(spec)  # checks the columns
         if isinstance(self._strategy, tf.distribute.TPUStrategy):
             raise NotImplementedError(
                 "embedding_config_spec: a TPU's embedding engine is not supported, and the "

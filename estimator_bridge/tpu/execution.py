@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -20,11 +21,13 @@ from estimator_bridge.model import (
 )
 from estimator_bridge.model.cross_shard import each_sees_all
 from estimator_bridge.tensorflow_private import cores_per_replica
+from estimator_bridge.tpu.embedding_features import embedding_features
 from estimator_bridge.tpu.embedding_spec import EmbeddingConfigSpec
 from estimator_bridge.tpu.embedding_tables import EmbeddingTables
 from estimator_bridge.tpu.global_batch import GlobalBatch, plan_of_replicas
 from estimator_bridge.tpu.input_layout import InputCall, Layout
 from estimator_bridge.tpu.input_partitions import flat_partitions
+from estimator_bridge.tpu.packed_ids import pack_ids
 from estimator_bridge.tpu.traced_modes import (
     Replicas,
     trace_evaluation,
@@ -100,9 +103,17 @@ class TPUExecution(Execution):
             given = with_params(
                 params, batch_size=one.batch_size, use_tpu=True, context=one.context
             )
-            return call_input_fn(input_fn, graph, mode=mode, params=given, config=self.config)
+            part = call_input_fn(input_fn, graph, mode=mode, params=given, config=self.config)
+            if not self._embeddings:
+                return part
+            full = one.batch_size if mode == ModeKeys.TRAIN else None
+            packed, unpack = pack_ids(part, embedding_features(self._embeddings), full)
+            unpacks.append(unpack)
+            return packed
 
-        return plan_of_replicas(self._batch, self._layout, mode, call, self._partitions)
+        unpacks: list[Callable[[Any], Any] | None] = []
+        plan = plan_of_replicas(self._batch, self._layout, mode, call, self._partitions)
+        return dataclasses.replace(plan, unpack=unpacks[0] if unpacks else None)
 
     def loop_limits(self, mode: str, steps: int | None = None) -> LoopLimits:
         """Returns the limits of a loop: iterations_per_loop in training, else the given steps."""

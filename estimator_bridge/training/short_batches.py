@@ -53,10 +53,18 @@ def short_step(program: Program, elements: tf.data.Dataset) -> ShortStep:
 
 def trace_short(program: Program, elements: tf.data.Dataset) -> Program:
     """Traces the model for batches of the elements' static size."""
+    given = elements
+    if program.plan.unpack is not None:  # for model_fn; the loop reads the packed ones
+
+        def unpacked(*batch: Any) -> Any:
+            return program.plan.unpacked(batch if len(batch) > 1 else batch[0])
+
+        with eager_mode():
+            given = elements.map(unpacked)
     return trace_program(
         program.execution.for_batch_of(_size_of(elements)),
         program.source.model_fn,
-        lambda params: elements,
+        lambda params: given,
         ModeKeys.EVAL,
         program.source.params,
         shared=program.session.resources,

@@ -100,3 +100,19 @@ def test_a_mask_of_the_features_counts(tmp_path):
     predictions = list(estimator.predict(masked([[True, True], [True, False]])))
     assert predictions[1]["mask"].tolist() == [True, False]
     assert predictions[1]["predictions"].shape == (2, 1)
+
+
+def test_sequences_of_unknown_length_with_v1_shapes(tmp_path):
+    """Then a shape has Dimensions, also for what is unknown."""
+
+    def unknown():
+        rows = tf.data.Dataset.from_tensor_slices(({"x": sequences()}, [[0], [1]]))
+        return rows.repeat(3).batch(2)
+
+    v1.disable_v2_tensorshape()
+    try:
+        estimator = Classifier(COLUMNS, units=[2], model_dir=tmp_path)
+        estimator.train(unknown)
+    finally:
+        v1.enable_v2_tensorshape()
+    assert estimator.get_variable_value("global_step") == 3

@@ -218,7 +218,7 @@ def test_a_private_module_that_has_moved(before, after):
         ("import tensorflow as tf\ntf.train.SummaryWriter(a)\n", "EB017", "tf.summary.FileWriter."),
         ("import tensorflow as tf\ntf.wrong(a, b)\n", "EB017", "Look for what took its place."),
         ("import tensorflow as tf\ntf.contrib.nccl.all_sum(a)\n", "EB014", "MirroredStrategy"),
-        ("import tensorflow as tf\ntf.contrib.signal.stft(a)\n", "EB014", "Use tf.signal,"),
+        ("import tensorflow as tf\ntf.contrib.lite.f(a)\n", "EB014", "Use tf.lite."),
         ("import tensorflow as tf\ntf.contrib.slim.layers.bucketize(a)\n", "EB014", "Bucketize"),
         (
             "import tensorflow as tf\ntf.contrib.learn.infer_real_valued_columns_from_input(a)\n",
@@ -275,7 +275,7 @@ def test_a_name_of_a_module_of_tf_slim_is_for_a_person():
 
 
 def test_an_unused_import_of_what_is_nowhere_is_left_out():
-    (found,) = findings("from tensorflow.contrib.image.python.ops import image_ops\n")
+    (found,) = findings("from tensorflow.contrib.integrate.python.ops import odes\n")
     assert found.how == "Leave it out."
 
 

@@ -242,7 +242,7 @@ def test_a_column_that_the_model_does_not_use():
                 "partition_strategy": "all",
             },
             ValueError,
-            "Invalid partition_strategy 'all'",
+            "Invalid partition_strategy all. Must be one of",
         ),
     ],
 )

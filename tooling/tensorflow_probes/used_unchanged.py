@@ -145,7 +145,8 @@ def _modules() -> None:
 
 
 @probe("tpu_feature_columns", "EMBEDDING_COLUMN", "SHARED_EMBEDDING_COLUMN", "shared_table_name",
-        "CORE_EMBEDDING_COLUMNS", "columns_as_on_a_cpu", "is_v2_column")  # fmt: skip
+        "PLAIN_EMBEDDING_COLUMNS", "core_lookup_width", "embedding_lookup_device",
+        "columns_as_on_a_cpu", "is_v2_column")  # fmt: skip
 def _columns() -> None:
     plain = [tf.feature_column.categorical_column_with_identity(key, 4) for key in "ab"]
     check(private.is_v2_column(plain[0]), "a column of tf.feature_column is V1's")
@@ -154,7 +155,14 @@ def _columns() -> None:
     check(isinstance(one, private.EMBEDDING_COLUMN), "embedding_column is of another class")
     check(isinstance(shared[0], private.SHARED_EMBEDDING_COLUMN), "shared ones are of another")
     check(private.shared_table_name(shared[0]) == "a_b_shared_embedding", "the table's name")
-    check(len(private.CORE_EMBEDDING_COLUMNS) == 2, "those on a core")
+    usual = tf.feature_column.embedding_column(plain[0], 2)
+    check(isinstance(usual, private.PLAIN_EMBEDDING_COLUMNS), "the usual ones are of another")
+    on_core = v1.tpu.experimental.embedding_column(
+        plain[0], 2, embedding_lookup_device="tpu_tensor_core", tensor_core_shape=[None, 3]
+    )
+    devices = [private.embedding_lookup_device(column) for column in (one, shared[0], on_core)]
+    check(devices == [None, None, "tpu_tensor_core"], f"the devices of lookups are {devices}")
+    check(private.core_lookup_width(on_core) == 3, "the width of a lookup on a core")
     with private.columns_as_on_a_cpu():
         check(private.tpu_feature_columns._is_running_on_cpu(), "it does not count")
 

@@ -166,6 +166,34 @@ def zeroed():
         return tf.identity(made)
 
 
+def fused(inputs, outputs):
+    """The nodes of a graph, after a part of it became one."""
+    with tf.Graph().as_default() as graph:
+        first = tf.placeholder(tf.float32, [2], name="in")
+        other = tf.placeholder(tf.float32, [2], name="other")
+        middle = tf.square(tf.add(first, 1.0, name="plus"), name="square")
+        tf.identity(tf.add(middle, tf.identity(other, name="aside"), name="sum"), name="out")
+        tf.negative(graph.get_tensor_by_name("out:0"), name="after")
+    made = framework.fuse_op(
+        graph.as_graph_def(), inputs, outputs, [tf.float32.as_datatype_enum], True, "one", "Custom"
+    )
+    return ["%s %s %s" % (node.name, node.op, ",".join(node.input)) for node in made.node]
+
+
+def nested():
+    def own(pair, scale=None):
+        return {"sum": pair[0] + pair[1]["b"], "both": [pair[0] * scale, pair[1]["b"]]}
+
+    made = framework.py_func(
+        own,
+        [(tf.constant([1.0, 2.0]), {"b": tf.constant([3.0, 4.0])})],
+        {"scale": tf.constant(2.0)},
+        output_types={"sum": tf.float32, "both": [tf.float32, tf.float32]},
+        output_shapes={"sum": [2], "both": [[2], [None]]},
+    )
+    return [made["sum"], made["both"][0], made["both"][1]]
+
+
 CASES = {
     "framework.VariableDeviceChooser": devices,
     "framework.add_arg_scope": scopes,
@@ -291,6 +319,16 @@ CASES = {
         regularizer=tf.contrib.layers.l2_regularizer(0.1),
     ),
     "framework.zero_initializer": zeroed,
+    "framework.fuse_op": lambda: fused(["in"], ["out"]),
+    "framework.fuse_op: two inputs": lambda: fused(["in", "other"], ["out", "aside"]),
+    "framework.fuse_op: another input": lambda: fused(["in"], ["out", "aside"]),
+    "framework.fuse_op: a string": lambda: fused("in", ["out"]),
+    "framework.fuse_op: no such node": lambda: fused(["nowhere"], ["out"]),
+    "framework.py_func": nested,
+    "framework.py_func: no list": lambda: framework.py_func(abs, tf.constant(1.0)),
+    "framework.py_func: another structure": lambda: framework.py_func(
+        lambda: 1.0, (), output_types={"a": tf.float32}
+    ),
     "framework.get_name_scope": scope_names,
     "framework.get_placeholders": placeholders,
     "framework.prepend_name_scope": lambda: (

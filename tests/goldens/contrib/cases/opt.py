@@ -6,6 +6,7 @@ from goldens.contrib.cases.inputs import array
 from goldens.contrib.observe import Case, Steps
 
 opt = tf.contrib.opt
+second = tf.contrib.optimizer_v2
 
 
 def trained(make, sparse=False, steps=3, two=False):
@@ -156,6 +157,27 @@ CASES = {
     ),
     "opt.RegAdagradOptimizer": trained(lambda: opt.RegAdagradOptimizer(0.1)),
     "opt.RegAdagradOptimizer: sparse": trained(lambda: opt.RegAdagradOptimizer(0.1), sparse=True),
+    # With a small svd_eps, the last bits of the decomposition grow a thousandfold.
+    "opt.GGTOptimizer": trained(lambda: opt.GGTOptimizer(0.1, svd_eps=0.5)),
+    "opt.GGTOptimizer: inside of the window": trained(
+        lambda: opt.GGTOptimizer(0.1, beta1=0.5, window=2, eps=9.0, svd_eps=0.1, sigma_eps=0.1),
+        steps=5,
+    ),
+    **{
+        "optimizer_v2." + name: trained(lambda name=name: getattr(second, name)(0.1))
+        for name in ("AdadeltaOptimizer", "AdagradOptimizer", "GradientDescentOptimizer")
+    },
+    **{
+        "optimizer_v2.%s: sparse" % name: trained(
+            lambda name=name: getattr(second, name)(0.1), sparse=True
+        )
+        for name in ("AdagradOptimizer", "AdamOptimizer", "GradientDescentOptimizer")
+    },
+    "optimizer_v2.AdamOptimizer": trained(lambda: second.AdamOptimizer(0.1, 0.8, 0.9)),
+    "optimizer_v2.MomentumOptimizer": trained(lambda: second.MomentumOptimizer(0.1, 0.9)),
+    "optimizer_v2.MomentumOptimizer: Nesterov": trained(
+        lambda: second.MomentumOptimizer(0.1, 0.9, use_nesterov=True)
+    ),
     "opt.ShampooOptimizer": trained(shampoo()),
     "opt.ShampooOptimizer: averages": trained(
         shampoo(
