@@ -13,6 +13,7 @@ import tf_keras
 from absl import flags as absl_flags
 
 import estimator_bridge as eb
+from estimator_bridge.data.input_errors import BadInputError
 from estimator_bridge.local_files import whole_file
 from flags import (
     Accelerator,
@@ -26,7 +27,7 @@ from flags import (
     write_config,
 )
 from models.console import Console
-from models.errors import UserError
+from models.errors import UserError, few
 from models.estimators import build_estimator
 from models.folders import require_data, require_writable
 from models.memory import require_memory, total_memory
@@ -37,6 +38,7 @@ from models.task import InputRequest, Task, open_task
 __all__ = ["Job", "run"]
 
 _CONFIG = "run.yaml"
+_SKIP = "skip_bad_records"
 _TRIAL_STEPS = 2
 _BATCH_SIZE = {
     "train": "train_batch_size",
@@ -84,10 +86,21 @@ def run(flag_values: absl_flags.FlagValues, console: Console) -> None:
         "export": job.export,
         "train_and_evaluate": job.train_and_evaluate,
     }
-    with job.keeping_flags(in_force):
+    with job.keeping_flags(in_force), _advised(flag_values.model):
         for phase in phases(flag_values.mode):
             actions[phase]()
     job.close()
+
+
+@contextlib.contextmanager
+def _advised(model: str) -> Iterator[None]:
+    """Adds the flag that leaves a record out to the error of one that cannot be read."""
+    try:
+        yield
+    except BadInputError as error:
+        if not own_values({_SKIP: True}, model):
+            raise
+        raise UserError(f"{error}\nWith --{_SKIP}, train.py leaves such images out.") from error
 
 
 def _matching_afar(pattern: str) -> list[str]:
@@ -186,6 +199,13 @@ class Job:
             f"Data: {self._data.name} in {self._data.folder}, {self._data.sizes['train']:,} "
             f"{self._data.unit} to train on, {self._data.sizes['test']:,} to test."
         )
+        if not all(self._data.sizes.values()):
+            raise UserError(
+                f"{self._data.folder}: no {self._data.unit} are left to train or test on: "
+                f"{few(self._data.left_out)} are damaged."
+            )
+        if self._data.left_out:
+            console.say(f"Left out, damaged: {few(self._data.left_out)}.")
         # A KerasTrainer has the methods of an estimator, but for those of train_and_evaluate.
         self._estimator: Any = build_estimator(
             task,
@@ -373,11 +393,14 @@ class Job:
         self._console.say(f"SavedModel: {os.fsdecode(exported)}")
 
     def close(self) -> None:
-        """Brings the report up to date; writes the closing table if there was an evaluation."""
+        """Brings the report up to date; tells the results, and how many records were left out."""
         if not self._flags.compile_only and tf.io.gfile.isdir(self._model_dir):
             eb.training.write_report(self._model_dir)
         if self._results:
             self._console.table(f"Test set of {self._data.name}", self._results)
+        if self._data.left_out:
+            count = len(self._data.left_out)
+            self._console.say(f"{count:,} damaged records were left out (--skip_bad_records).")
 
     def _step(self) -> int:
         if self._estimator.latest_checkpoint() is None:
