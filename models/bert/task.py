@@ -13,7 +13,6 @@ import tensorflow as tf
 from absl import flags as absl_flags
 
 import estimator_bridge as eb
-from estimator_bridge.local_files import whole_file
 from models.bert.config import SIZES, BertConfig, read_config
 from models.bert.examples import labeled_arrays, pretraining_arrays
 from models.bert.initial_weights import warm_start
@@ -22,6 +21,7 @@ from models.bert.model import CLASSIFIER, PRETRAINING
 from models.bert.tokenization import Tokenizer, build_vocabulary, read_vocabulary
 from models.errors import UserError
 from models.in_memory import Split, input_fn_of
+from models.saved_files import saved_file
 from models.task import Task, TaskData
 from models.text import read_texts, sentences
 
@@ -98,7 +98,7 @@ def _tokenizer(flag_values: absl_flags.FlagValues, texts: Sequence[Sequence[str]
         if not os.path.exists(path):
             pieces = build_vocabulary(every, _PIECES, flag_values.lower_case)
             os.makedirs(os.path.dirname(path), exist_ok=True)
-            with whole_file(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
+            with saved_file(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
                 file.write("\n".join(pieces) + "\n")
     return Tokenizer(read_vocabulary(path), flag_values.lower_case)
 

@@ -9,6 +9,7 @@ from typing import Callable
 import numpy as np
 import tensorflow as tf
 
+from estimator_bridge.checkpoint import explained_full_disk_of
 from models.mnist.check import DIGITS_FOLDER
 from models.mnist.digits import write_digits
 from models.mnist.idx import IdxPair, find_mnist, shapes_of
@@ -67,7 +68,8 @@ def open_data(data_dir: str) -> DigitData:
     if pairs is not None:
         return _open_mnist(data_dir, pairs)
     folder = os.path.join(data_dir, DIGITS_FOLDER)
-    write_digits(folder)
+    with explained_full_disk_of(f"The folder {folder}"):
+        write_digits(folder)
     return _open_digits(folder, open_records(folder))
 
 

@@ -316,4 +316,5 @@ def test_a_full_disk_while_the_digits_are_written(refused, tmp_path, monkeypatch
     monkeypatch.setattr(tf.io.TFRecordWriter, "write", full)
     told = refused("--model=mnist")
     assert "No space left on device" in told
+    assert "The folder runs/data/digits was not written" in told
     assert list((tmp_path / "runs" / "data").iterdir()) == []
