@@ -1,4 +1,4 @@
-"""Makes the tables of docs/performance.md from the figures."""
+"""Makes the tables of pages from figures: those of docs/performance.md, and the README's."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks.report import number, ratios
 from benchmarks.workloads import WAYS, WORKLOADS
 
-__all__ = ["tables", "with_tables"]
+__all__ = ["markdown", "tables", "with_table", "with_tables"]
 
 _BEGIN, _END = "<!-- figures: {} -->\n", "<!-- end of figures -->\n"
 _OTHERS = ("original", "keras", "hand")
@@ -22,15 +22,29 @@ def with_tables(page: str, content: dict[str, Any]) -> str:
       content: the content of the figures' JSON file.
     """
     for name, table in tables(content).items():
-        begin = _BEGIN.format(name)
-        before, mark, rest = page.partition(begin)
-        if not mark:
-            raise ValueError(f"The page has no line {begin.strip()!r} to put the table below.")
-        _, mark, after = rest.partition(_END)
-        if not mark:
-            raise ValueError(f"The table {name!r} of the page has no {_END.strip()!r} after it.")
-        page = f"{before}{begin}{table}{_END}{after}"
+        page = with_table(page, name, table)
     return page
+
+
+def with_table(page: str, name: str, table: str) -> str:
+    """Returns the page with a table replaced.
+
+    Args:
+      page: the text of a page.
+      name: the name in the table's mark, "<!-- figures: NAME -->".
+      table: the text between this mark and "<!-- end of figures -->".
+
+    Raises:
+      ValueError: the page has no such marks.
+    """
+    begin = _BEGIN.format(name)
+    before, mark, rest = page.partition(begin)
+    if not mark:
+        raise ValueError(f"The page has no line {begin.strip()!r} to put the table below.")
+    _, mark, after = rest.partition(_END)
+    if not mark:
+        raise ValueError(f"The table {name!r} of the page has no {_END.strip()!r} after it.")
+    return f"{before}{begin}{table}{_END}{after}"
 
 
 def tables(content: dict[str, Any]) -> dict[str, str]:
@@ -51,7 +65,7 @@ def tables(content: dict[str, Any]) -> dict[str, str]:
         "cores": ["cores", "steps/s", "of one core's"],
     }
     rows = {"beside": beside, "settings": settings, "cores": cores}
-    return {name: _markdown(heads[name], rows[name]) for name in rows if rows[name]}
+    return {name: markdown(heads[name], rows[name]) for name in rows if rows[name]}
 
 
 def _beside_row(title: str, metric: str, by_way: dict[str, list[float]]) -> list[str]:
@@ -76,6 +90,7 @@ def _ratio(one: list[float], other: list[float]) -> str:
     return f"{statistics.median(found):.2f} ({found[0]:.2f} to {found[-1]:.2f})"
 
 
-def _markdown(head: list[str], rows: list[list[str]]) -> str:
+def markdown(head: list[str], rows: list[list[str]]) -> str:
+    """Returns a table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "".join("| " + " | ".join(line) + " |\n" for line in lines)

@@ -1,30 +1,75 @@
 """Measures the models of train.py: examples/s, waiting for input, and what a TPU needs.
 
     python -m benchmarks.reference_models [NAME ...] [--cores 1 8] [--steps 300] [--slice v5e-1]
+    python -m benchmarks.reference_models --readme
 
 Each training is a train.py of its own, on the data that ships. The pace and the share of time that
 steps wait for input are medians over the later half of what its monitor wrote. The last figures are
 those of a TPU's compiler for the training step, without a TPU: the memory and the least time of a
-step. They need estimator-bridge[tpu-compile].
+step. They need estimator-bridge[tpu-compile]. With --readme, the paces of all models are written
+into the table of the README.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from benchmarks.page import markdown, with_table
+from benchmarks.report import write_whole
 from models.registry import model_names
 
-__all__ = ["main"]
+__all__ = ["Pace", "main", "paces_table"]
 
 ROOT = Path(__file__).resolve().parents[1]
+_CORES = (1, 8)
+_STEPS = 300
+
+
+@dataclasses.dataclass(frozen=True)
+class Pace:
+    """The pace of a training.
+
+    Attributes:
+      examples_per_sec: the median.
+      waiting: the median share of time that steps wait for input, from 0 to 1; None: unknown.
+    """
+
+    examples_per_sec: float
+    waiting: float | None
+
+    def __str__(self) -> str:
+        return f"{self.examples_per_sec:,.0f} examples/s, {self.share} waiting for input"
+
+    @property
+    def share(self) -> str:
+        """The share of waiting, for a table."""
+        return "unknown" if self.waiting is None else f"{self.waiting:.1%}"
+
+
+def paces_table(paces: Mapping[str, Mapping[int, Pace]], machine: str) -> str:
+    """Returns the README's table.
+
+    Args:
+      paces: of each model the paces by the number of cores, 1 and 8.
+      machine: the machine and its load, in words.
+    """
+    head = ["", "examples/s on 1 core", "on 8 cores", "8 / 1", "waiting for input on 8 cores"]
+    rows = []
+    for name, found in paces.items():
+        one, eight = (found[cores].examples_per_sec for cores in _CORES)
+        ratio = f"{eight / one:.2f}"
+        command = f"`train.py --model={name}`"
+        rows.append([command, f"{one:,.0f}", f"{eight:,.0f}", ratio, found[_CORES[1]].share])
+    return f"{markdown(head, rows)}\n{machine}.\n"
 
 
 def _train_py(folder: Path, *arguments: str) -> None:
@@ -38,8 +83,8 @@ def _train_py(folder: Path, *arguments: str) -> None:
         raise RuntimeError(f"train.py {' '.join(arguments)} failed:\n{done.stderr}")
 
 
-def _pace(name: str, cores: int, steps: int, folder: Path, more: Sequence[str]) -> float:
-    """Prints the pace of a training on emulated cores; returns its examples/s."""
+def _pace(name: str, cores: int, steps: int, folder: Path, more: Sequence[str]) -> Pace:
+    """Prints and returns the pace of a training on emulated cores."""
     model_dir = folder / f"{name}-{cores}"
     loops = max(1, steps // 20)
     _train_py(
@@ -50,9 +95,8 @@ def _pace(name: str, cores: int, steps: int, folder: Path, more: Sequence[str]) 
     later = points[len(points) // 2 :]
     paces = [point["examples_per_sec"] for point in later if point["examples_per_sec"]]
     waits = [point["input_wait"] for point in later if point["input_wait"] is not None]
-    waiting = f"{statistics.median(waits):.1%} waiting for input" if waits else "waiting unknown"
-    pace = statistics.median(paces)
-    print(f"{name} on {cores} core(s): {pace:,.0f} examples/s, {waiting}", flush=True)
+    pace = Pace(statistics.median(paces), statistics.median(waits) if waits else None)
+    print(f"{name} on {cores} core(s): {pace}", flush=True)
     return pace
 
 
@@ -76,22 +120,36 @@ def main() -> None:
     """Measures, and prints a line for each figure."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("models", nargs="*", metavar="NAME", help="by default all")
-    parser.add_argument("--cores", type=int, nargs="*", default=[1, 8], help="numbers of cores")
-    parser.add_argument("--steps", type=int, default=300, help="steps of a training")
+    parser.add_argument(
+        "--cores", type=int, nargs="*", default=list(_CORES), help="numbers of cores"
+    )
+    parser.add_argument("--steps", type=int, default=_STEPS, help="steps of a training")
     parser.add_argument("--slice", help="also compile the training step for this TPU slice")
     parser.add_argument("--flags", nargs="*", default=[], help="more of train.py's: NAME=VALUE")
+    parser.add_argument(
+        "--readme", action="store_true", help="write the table of the README, of all models"
+    )
     given = parser.parse_args()
-    load = os.getloadavg()[0]
-    print(f"{os.cpu_count()} CPUs, load {load:.1f}")
+    if given.readme and (given.models or given.flags or given.cores != list(_CORES)):
+        parser.error("--readme measures all models on 1 and 8 cores: leave out names and flags")
+    machine = (
+        f"{os.cpu_count()} CPU cores, load {os.getloadavg()[0]:.1f} before, {given.steps} steps"
+    )
+    print(machine)
+    measured: dict[str, dict[int, Pace]] = {}
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         more = [f"--{flag}" for flag in given.flags]
         for name in given.models or model_names():
-            paces = [_pace(name, cores, given.steps, folder, more) for cores in given.cores]
-            if len(paces) > 1:
-                print(f"{name}: {paces[-1] / paces[0]:.2f}x from the first to the last", flush=True)
+            measured[name] = {
+                cores: _pace(name, cores, given.steps, folder, more) for cores in given.cores
+            }
             if given.slice:
                 print(_compiled(name, given.slice, folder, more), flush=True)
+    if given.readme:
+        page = ROOT / "README.md"
+        table = paces_table(measured, f"On {machine} of each training")
+        write_whole(str(page), with_table(page.read_text("utf-8"), "models", table).encode())
 
 
 if __name__ == "__main__":

@@ -47,15 +47,19 @@ def add_data_arguments(parser: argparse.ArgumentParser) -> None:
     check = actions.add_parser(
         "check",
         help="read all records and report what is wrong with them",
-        description="Reads all records and reports damage, with file and byte, records of other "
-        "shapes, labels out of range, and too few or too small files. The exit code is 1 if a "
-        "training would fail.",
+        description="Reads all records and reports damage, with file and byte, images that cannot "
+        "be decoded, records of other shapes, labels out of range, and too few or too small files. "
+        "The exit code is 1 if a training would fail.",
     )
     _add_path(check)
     check.add_argument("--classes", type=int, metavar="N", help="labels must be from 0 to N-1")
     check.add_argument(
         "--label", default="label", metavar="NAME", help="the labels' feature (default: label)"
     )
+    check.add_argument(
+        "--skip_images", "--skip-images", action="store_true",
+        help="do not decode images, which takes most of the time",
+    )  # fmt: skip
     check.set_defaults(action=_check)
     show = actions.add_parser(
         "show",
@@ -167,12 +171,14 @@ def _check(arguments: argparse.Namespace) -> int:
         if is_terminal:
             print(f"\rreading {path}\x1b[K", end="", file=sys.stderr, flush=True)
 
-    report = check(_paths(arguments), labels, reading)
+    report = check(_paths(arguments), labels, reading, images=not arguments.skip_images)
     if is_terminal:
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
     print(f"{report.records:,} records, {report.bytes / 1e6:,.1f} MB in {report.files} files")
     for line in feature_lines(report.features):
         print(line)
+    if report.images:
+        print(f"{report.images:,} images decoded")
     for finding in report.findings:
         print(finding)
     if not report.findings:

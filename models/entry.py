@@ -8,7 +8,7 @@ from typing import Any, Callable
 
 from absl import flags as absl_flags
 
-__all__ = ["Entry", "Layout"]
+__all__ = ["Entry", "Layout", "define_skip_bad_records"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,6 +25,18 @@ class Layout:
     wanted: str
     patterns: tuple[str, ...]
     small: str
+
+
+def define_skip_bad_records(flag_values: absl_flags.FlagValues) -> None:
+    """Defines the flag of models that read images from records."""
+    absl_flags.DEFINE_bool(
+        "skip_bad_records",
+        False,
+        "flowers, resnet: leave out records whose images cannot be decoded, and say how many; they "
+        "are an error otherwise. All images are then decoded once before the training, also those "
+        "of an object store and of the whole ImageNet.",
+        flag_values=flag_values,
+    )
 
 
 def _nothing(flag_values: absl_flags.FlagValues) -> tuple[()]:

@@ -13,7 +13,7 @@ import tf_keras
 from absl import flags as absl_flags
 
 import estimator_bridge as eb
-from estimator_bridge.local_files import whole_file
+from estimator_bridge.data.input_errors import BadInputError
 from flags import (
     Accelerator,
     RateRule,
@@ -26,17 +26,19 @@ from flags import (
     write_config,
 )
 from models.console import Console
-from models.errors import UserError
+from models.errors import UserError, few
 from models.estimators import build_estimator
 from models.folders import require_data, require_writable
 from models.memory import require_memory, total_memory
 from models.plan import plan_of
 from models.registry import entry_of, own_values
+from models.saved_files import saved_file
 from models.task import InputRequest, Task, open_task
 
 __all__ = ["Job", "run"]
 
 _CONFIG = "run.yaml"
+_SKIP = "skip_bad_records"
 _TRIAL_STEPS = 2
 _BATCH_SIZE = {
     "train": "train_batch_size",
@@ -84,10 +86,21 @@ def run(flag_values: absl_flags.FlagValues, console: Console) -> None:
         "export": job.export,
         "train_and_evaluate": job.train_and_evaluate,
     }
-    with job.keeping_flags(in_force):
+    with job.keeping_flags(in_force), _advised(flag_values.model):
         for phase in phases(flag_values.mode):
             actions[phase]()
     job.close()
+
+
+@contextlib.contextmanager
+def _advised(model: str) -> Iterator[None]:
+    """Adds the flag that leaves a record out to the error of one that cannot be read."""
+    try:
+        yield
+    except BadInputError as error:
+        if not own_values({_SKIP: True}, model):
+            raise
+        raise UserError(f"{error}\nWith --{_SKIP}, train.py leaves such images out.") from error
 
 
 def _matching_afar(pattern: str) -> list[str]:
@@ -186,6 +199,13 @@ class Job:
             f"Data: {self._data.name} in {self._data.folder}, {self._data.sizes['train']:,} "
             f"{self._data.unit} to train on, {self._data.sizes['test']:,} to test."
         )
+        if not all(self._data.sizes.values()):
+            raise UserError(
+                f"{self._data.folder}: no {self._data.unit} are left to train or test on: "
+                f"{few(self._data.left_out)} are damaged."
+            )
+        if self._data.left_out:
+            console.say(f"Left out, damaged: {few(self._data.left_out)}.")
         # A KerasTrainer has the methods of an estimator, but for those of train_and_evaluate.
         self._estimator: Any = build_estimator(
             task,
@@ -217,13 +237,13 @@ class Job:
         earlier = _content_of(path)
         about = f"Run again: python train.py --config={path}"
         own = own_values({**in_force, "model_dir": self._model_dir}, self._flags.model)
-        with whole_file(path) as temporary:
+        with saved_file(path) as temporary:
             write_config(temporary, own, about)
         try:
             yield
         except Exception:
             if earlier is not None and self._estimator.latest_checkpoint() == checkpoint:
-                with whole_file(path) as temporary, open(temporary, "wb") as file:
+                with saved_file(path) as temporary, open(temporary, "wb") as file:
                     file.write(earlier)
             raise
 
@@ -373,11 +393,14 @@ class Job:
         self._console.say(f"SavedModel: {os.fsdecode(exported)}")
 
     def close(self) -> None:
-        """Brings the report up to date; writes the closing table if there was an evaluation."""
+        """Brings the report up to date; tells the results, and how many records were left out."""
         if not self._flags.compile_only and tf.io.gfile.isdir(self._model_dir):
             eb.training.write_report(self._model_dir)
         if self._results:
             self._console.table(f"Test set of {self._data.name}", self._results)
+        if self._data.left_out:
+            count = len(self._data.left_out)
+            self._console.say(f"{count:,} damaged records were left out (--skip_bad_records).")
 
     def _step(self) -> int:
         if self._estimator.latest_checkpoint() is None:

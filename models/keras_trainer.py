@@ -13,6 +13,7 @@ import tensorflow as tf
 import tf_keras
 
 import estimator_bridge as eb
+from estimator_bridge.data.input_errors import explained_input_errors
 from models.errors import UserError
 from models.keras_checkpoints import require_same_weights
 
@@ -99,6 +100,7 @@ class KerasTrainer:
         assert name == "global_step"
         return tf.train.load_checkpoint(self.latest_checkpoint()).get_tensor(_STEP)
 
+    @explained_input_errors()
     def train(self, input_fn: Callable[[], Any], max_steps: int, hooks: Any = ()) -> None:
         """Trains from the latest checkpoint to a step, and saves on the way.
 
@@ -117,6 +119,7 @@ class KerasTrainer:
         train = self._fit if self._settings.api == "keras" else self._loop
         train(dataset, max_steps, progress, lambda: manager.save(checkpoint_number=self._step()))
 
+    @explained_input_errors()
     def evaluate(self, input_fn: Callable[[], Any], steps: int | None = None) -> dict[str, Any]:
         """Returns loss, metrics and global step of the latest checkpoint."""
         dataset = input_fn()
@@ -130,7 +133,8 @@ class KerasTrainer:
         """Yields the predictions for each example."""
         dataset = input_fn()
         keras, _ = self._restored(dataset)
-        said = keras.predict(dataset.map(lambda features, labels: features), verbose=0)
+        with explained_input_errors():
+            said = keras.predict(dataset.map(lambda features, labels: features), verbose=0)
         count = len(next(iter(said.values())))
         yield from ({name: values[i] for name, values in said.items()} for i in range(count))
 

@@ -56,6 +56,7 @@ class TaskData:
         input_fn: makes the input_fn of a request: batches of (features, labels).
         bytes_each: maps whether it is training to a lower bound of the memory for one example, in
             bytes; None: not known.
+        left_out: the records that are not read because they are damaged, a line each.
     """
 
     name: str
@@ -64,6 +65,7 @@ class TaskData:
     sizes: dict[str, int]
     input_fn: Callable[[InputRequest], Callable[..., Any]]
     bytes_each: Callable[[bool], int] | None = None
+    left_out: Sequence[str] = ()
 
 
 @dataclasses.dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Callable
 
 import tensorflow as tf
@@ -12,6 +12,7 @@ import tensorflow as tf
 from estimator_bridge.errors import DataError
 from estimator_bridge.records.features import Feature
 from estimator_bridge.records.files import Paths, RecordFiles, find_records
+from estimator_bridge.records.images import image_features, images_of
 from estimator_bridge.records.inspection import (
     Finding,
     Labels,
@@ -21,12 +22,15 @@ from estimator_bridge.records.inspection import (
 )
 from estimator_bridge.records.manifest import Manifest, read_manifest, size_and_checksum
 from estimator_bridge.records.sharding import LARGEST, SMALLEST, shards_for
+from estimator_bridge.records.unreadable import Unreadable, unreadable_in
 from estimator_bridge.tensorflow_private import eager_mode
 
 __all__ = ["RecordReport", "check"]
 
 # Files of equal counts of records differ in size.
 _TOLERANCE = 1.5
+# Damaged images of a file that are reported one by one.
+_SHOWN = 5
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,6 +43,9 @@ class RecordReport:
       files: the number of files.
       features: the features of each record, by name.
       findings: the problems, in the order of the files.
+      images: the number of images that were decoded.
+      damaged_images: the numbers of the records whose images cannot be decoded, by file: the
+        argument ``leave_out`` of `input_fn`.
     """
 
     records: int
@@ -46,6 +53,8 @@ class RecordReport:
     files: int
     features: dict[str, Feature]
     findings: tuple[Finding, ...]
+    images: int = 0
+    damaged_images: Mapping[str, tuple[int, ...]] = dataclasses.field(default_factory=dict)
 
     @property
     def is_good(self) -> bool:
@@ -57,13 +66,17 @@ def check(
     paths: Paths,
     labels: Labels | None = None,
     each: Callable[[str], object] = lambda _: None,
+    images: bool = True,
 ) -> RecordReport:
     """Reads all records, and reports what is wrong with them.
+
+    Features with images are recognized by the first bytes of their values.
 
     Args:
       paths: a folder, a file or a pattern, local or on an object store; or a list of them.
       labels: the labels' feature and the number of classes, to check that labels are in range.
       each: called with each file before it is read.
+      images: whether to decode all images, on all cores, which takes most of the time.
 
     Raises:
       DataError: there are no records, or a folder is mixed. Damaged files are findings.
@@ -72,14 +85,41 @@ def check(
         found, missing = _found(paths)
         features = found.features or features_of(found.paths)
         findings = [*missing, *_label_findings(found, features, labels)]
+        with_images = image_features(found.paths, features) if images else ()
+        damaged: dict[str, tuple[int, ...]] = {}
         records = size = 0
         for path in found.paths:
             each(path)
             whole, file_findings = _checked(path, found, features, labels)
             records, size = records + whole, size + int(tf.io.gfile.stat(path).length)
             findings += file_findings
+            if with_images:
+                bad = list(unreadable_in(path, whole, images_of(with_images)))
+                findings += _image_findings(path, bad, {one.offset for one in file_findings})
+                if bad:
+                    damaged[path] = tuple(one.record for one in bad)
         findings += _advice(found.paths, size, records)
-    return RecordReport(records, size, len(found.paths), dict(features), tuple(findings))
+    decoded = records * len(with_images)
+    return RecordReport(
+        records, size, len(found.paths), dict(features), tuple(findings), decoded, damaged
+    )
+
+
+def _image_findings(
+    path: str, bad: Sequence[Unreadable], told: set[int | None]
+) -> Iterator[Finding]:
+    """Yields the first damaged images of a file, but those of records that are reported already."""
+    bad = [one for one in bad if one.offset not in told]
+    for one in bad[:_SHOWN]:
+        yield Finding(
+            path,
+            f"record {one.record}: damaged image: {one.reason}. Write the records again without "
+            "it, or leave it out in training.",
+            one.offset,
+            is_image=True,
+        )
+    if len(bad) > _SHOWN:
+        yield Finding(path, f"{len(bad) - _SHOWN:,} more damaged images.", is_image=True)
 
 
 def _found(paths: Paths) -> tuple[RecordFiles, list[Finding]]:

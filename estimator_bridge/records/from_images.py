@@ -11,6 +11,7 @@ import tensorflow as tf
 from estimator_bridge.errors import DataError
 from estimator_bridge.records.features import Feature, encode
 from estimator_bridge.records.source import OVERHEAD, Source
+from estimator_bridge.records.unreadable import reason_of
 from estimator_bridge.tensorflow_private import eager_mode
 
 __all__ = ["from_images"]
@@ -91,15 +92,10 @@ def _content(path: str) -> bytes:
             tf.io.decode_image(content, expand_animations=False)
     except tf.errors.OpError as error:
         raise DataError(
-            f"{path}: not an image that TensorFlow can decode: {_reason(error)} Remove the file, "
-            "or convert it to JPEG or PNG."
+            f"{path}: not an image that TensorFlow can decode: {reason_of(error)}. Remove the "
+            "file, or convert it to JPEG or PNG."
         ) from error
     return content
-
-
-def _reason(error: tf.errors.OpError) -> str:
-    text = str(error.message).splitlines()[0].partition("}} ")[2] or str(error.message)
-    return text.partition(" [Op:")[0].rstrip(". ") + "."
 
 
 def _names(folder: str) -> list[str]:

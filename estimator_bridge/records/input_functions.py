@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.data.input_errors import explain_input_errors_with
 from estimator_bridge.data.input_fn import batch_size_for, check_batch_size
 from estimator_bridge.errors import DataError
 from estimator_bridge.model import ModeKeys
+from estimator_bridge.records.explaining import first_unreadable
 from estimator_bridge.records.features import Feature, parse
 from estimator_bridge.records.files import Paths, RecordFiles, find_records
+from estimator_bridge.records.left_out import check_left_out, file_reader
 
 __all__ = ["input_fn"]
 
 # The number of files that one host reads at the same time.
 _PARALLEL_FILES = 16
 _SHUFFLED = 10_000
-# The number of bytes per read: TensorFlow's default, set because TensorFlow logs a line otherwise.
-# Each open file has such a buffer, and files are opened ahead: 1 MiB made 64 files take 85 MB more.
-_BUFFER = 1 << 18
 _ALL = tf.data.AUTOTUNE
 _DECODED = "decoded"
 # The number of examples decoded at the same time. AUTOTUNE begins with fewer and was slower on two
@@ -41,6 +41,7 @@ class _Reading:
     shuffle: int
     seed: int | None
     cache: bool | str
+    leave_out: Mapping[str, Sequence[int]]
 
     @property
     def is_ordered(self) -> bool:
@@ -59,6 +60,7 @@ def input_fn(
     shuffle: int = _SHUFFLED,
     seed: int | None = None,
     cache: bool | str = False,
+    leave_out: Mapping[str, Sequence[int]] | None = None,
 ) -> Callable[..., tf.data.Dataset]:
     """Makes an input_fn for `Estimator` and `TPUEstimator` that reads records.
 
@@ -88,6 +90,9 @@ def input_fn(
       cache: what to keep in memory after the first pass over the records: True for the records,
         "decoded" for what `decode` returns. Then each image is decoded once. Random changes belong
         into `transform`, because those of `decode` would be the same in each epoch.
+      leave_out: the numbers of records that are not read, by file, such as ``damaged_images`` of a
+        `check`. A record that cannot be read and is not left out ends the training with a
+        `DataError` that names its file and number.
 
     Returns:
       A function of ``params``, ``mode`` and ``input_context``, all optional, that returns a Dataset
@@ -95,8 +100,9 @@ def input_fn(
       is a host's batch or, with per-core input, a replica's.
 
     Raises:
-      DataError: the files are missing, damaged or mixed; no feature has the label's name; or the
-        features are not known. When called: there are fewer files than hosts.
+      DataError: the files are missing, damaged or mixed; no feature has the label's name; the
+        features are not known; or `leave_out` names another file. When called: there are fewer
+        files than hosts.
       ValueError: `batch_size` or `shuffle` is not a positive whole number, or `cache` is another
         value. When called: there is no batch size.
     """
@@ -107,7 +113,10 @@ def input_fn(
     _check_cache(cache, decode)
     files = find_records(paths)
     parsing = _parser(files, features, label)
-    reading = _Reading(training, label, decode, transform, shuffle, seed, cache)
+    check_left_out(leave_out or {}, files.paths)
+    reading = _Reading(
+        training, label, decode, transform, shuffle, seed, cache, leave_out or {}
+    )  # fmt: skip
     usual_mode = ModeKeys.TRAIN if training else ModeKeys.EVAL
 
     def batches(
@@ -148,17 +157,19 @@ def _batches(
         labels = values.pop(reading.label)
         return values if is_predicting else (values, labels)
 
+    def example(record: tf.Tensor) -> Any:  # one call: each map costs as much as a small parse
+        values = split(parsing(record))
+        if reading.decode is None:
+            return values
+        return reading.decode(*values) if isinstance(values, tuple) else reading.decode(values)
+
+    explain_input_errors_with(first_unreadable(paths, example, reading.leave_out))
     dataset = _records(paths, reading)
     if reading.decode is None:
         dataset = _kept_and_shuffled(dataset, reading)
         dataset = dataset.batch(batch_size, drop_remainder=reading.training)
         dataset = dataset.map(lambda records: split(parsing(records)), _ALL)
     else:
-        decode = reading.decode
-
-        def example(record: tf.Tensor) -> Any:  # one call: each map costs as much as a small parse
-            values = split(parsing(record))
-            return decode(*values) if isinstance(values, tuple) else decode(values)
 
         def decoded(records: tf.data.Dataset) -> tf.data.Dataset:
             return records.map(example, _CORES, deterministic=reading.is_ordered)
@@ -176,12 +187,13 @@ def _batches(
 def _records(paths: list[str], reading: _Reading) -> tf.data.Dataset:
     """Returns the serialized records of files."""
     files = tf.data.Dataset.from_tensor_slices(paths)
+    read = file_reader(paths, reading.leave_out)
     if not reading.training:
-        return files.interleave(_file, 1, 1, num_parallel_calls=1, deterministic=True)
+        return files.interleave(read, 1, 1, num_parallel_calls=1, deterministic=True)
     if len(paths) > 1:
         files = files.shuffle(len(paths), seed=reading.seed)
     return files.interleave(
-        _file,
+        read,
         min(_PARALLEL_FILES, len(paths)),
         1,
         num_parallel_calls=_ALL,
@@ -196,10 +208,6 @@ def _kept_and_shuffled(dataset: tf.data.Dataset, reading: _Reading) -> tf.data.D
     if not reading.training:
         return dataset
     return dataset.shuffle(reading.shuffle, seed=reading.seed).repeat()
-
-
-def _file(path: tf.Tensor) -> tf.data.Dataset:
-    return tf.data.TFRecordDataset(path, buffer_size=_BUFFER)
 
 
 def _parser(

@@ -30,12 +30,14 @@ class Finding:
       message: the problem, and the next step.
       offset: the byte at which the record begins, if the problem is in one.
       is_error: whether training would fail or learn from wrong data; otherwise it would be slow.
+      is_image: whether it is an image that cannot be decoded; training can leave such records out.
     """
 
     path: str
     message: str
     offset: int | None = None
     is_error: bool = True
+    is_image: bool = False
 
     def __str__(self) -> str:
         place = self.path if self.offset is None else f"{self.path}, byte {self.offset}"

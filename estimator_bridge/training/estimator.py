@@ -22,6 +22,7 @@ from estimator_bridge.checkpoint import (
     wait_for_abandoned,
 )
 from estimator_bridge.compile_for import CompileJob, NotComputed, current_job, end_program
+from estimator_bridge.data.input_errors import explained_input_errors
 from estimator_bridge.duplicate_log_lines import drop_duplicate_lines
 from estimator_bridge.errors import DiskFullError
 from estimator_bridge.gc_tuning import gc_frozen_at_startup
@@ -184,6 +185,7 @@ class Estimator(ExportMethods, OriginalMethods):
         with contextlib.ExitStack() as stack:
             stack.enter_context(self._loop("training_loop"))
             stack.enter_context(gc_frozen_at_startup())
+            stack.enter_context(explained_input_errors())
             termination = stack.enter_context(ending_on_signals(self._model_dir, grace_of(hooks)))
             stack.enter_context(watched("Training", hooks, self._model_dir))
             execution = self._execution(ModeKeys.TRAIN)
@@ -251,6 +253,7 @@ class Estimator(ExportMethods, OriginalMethods):
             interruptible("Evaluation"),
             watched("Evaluation", hooks, self._model_dir),
             self._loop("evaluation_loop"),
+            explained_input_errors(),
         ):
             execution = self._execution(ModeKeys.EVAL)
             with contextlib.suppress(DiskFullError):  # the results are returned regardless
@@ -299,6 +302,7 @@ class Estimator(ExportMethods, OriginalMethods):
                 execution = self._execution(ModeKeys.PREDICT)
             path = self._checkpoint_for(checkpoint_path, "predict")
             stack.enter_context(self._loop("prediction_loop"))
+            stack.enter_context(explained_input_errors())
             program = stack.enter_context(
                 self._program(execution, input_fn, ModeKeys.PREDICT, path, bool(hooks))
             )

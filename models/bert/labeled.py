@@ -36,6 +36,11 @@ class Labeled:
     classes: tuple[str, ...]
     splits: Mapping[str, Sequence[tuple[int, Sequence[str]]]]
 
+    @property
+    def has_pairs(self) -> bool:
+        """Whether examples have two texts."""
+        return any(len(texts) > 1 for split in self.splits.values() for _, texts in split)
+
 
 def check_files(data_dir: str) -> bool:
     """Returns whether a folder has labeled texts.

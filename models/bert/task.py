@@ -13,15 +13,16 @@ import tensorflow as tf
 from absl import flags as absl_flags
 
 import estimator_bridge as eb
-from estimator_bridge.local_files import whole_file
 from models.bert.config import SIZES, BertConfig, read_config
 from models.bert.examples import labeled_arrays, pretraining_arrays
 from models.bert.initial_weights import warm_start
 from models.bert.labeled import Labeled, by_subject, check_files, read_labeled
 from models.bert.model import CLASSIFIER, PRETRAINING
+from models.bert.text_graph import TextReader
 from models.bert.tokenization import Tokenizer, build_vocabulary, read_vocabulary
 from models.errors import UserError
 from models.in_memory import Split, input_fn_of
+from models.saved_files import saved_file
 from models.task import Task, TaskData
 from models.text import read_texts, sentences
 
@@ -70,7 +71,13 @@ def open_task(flag_values: absl_flags.FlagValues) -> Task:
     return Task(
         model=PRETRAINING if is_pretraining else CLASSIFIER,
         data=data,
-        receiver_fn=_receiver(splits["test"].features),
+        receiver_fn=(
+            _pieces_receiver(splits["test"].features)
+            if labeled is None
+            else _text_receiver(
+                TextReader(tokenizer.vocabulary, flag_values.lower_case, length), labeled.has_pairs
+            )
+        ),
         show=show,
         shown=_SHOWN,
         params=params,
@@ -98,7 +105,7 @@ def _tokenizer(flag_values: absl_flags.FlagValues, texts: Sequence[Sequence[str]
         if not os.path.exists(path):
             pieces = build_vocabulary(every, _PIECES, flag_values.lower_case)
             os.makedirs(os.path.dirname(path), exist_ok=True)
-            with whole_file(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
+            with saved_file(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
                 file.write("\n".join(pieces) + "\n")
     return Tokenizer(read_vocabulary(path), flag_values.lower_case)
 
@@ -138,7 +145,19 @@ def _pretraining_splits(
     }
 
 
-def _receiver(features: Mapping[str, Any]) -> Callable[[], Any]:
+def _text_receiver(reader: TextReader, has_pairs: bool) -> Callable[[], Any]:
+    """Returns a receiver of texts; its alternative "pieces" takes what the model trains on."""
+
+    def receive() -> Any:
+        names = ("text", "second") if has_pairs else ("text",)
+        texts = {name: tf.compat.v1.placeholder(tf.string, [None], name) for name in names}
+        features = reader.features(**texts)
+        return eb.export.ServingInputReceiver(features, texts, {"pieces": features})
+
+    return receive
+
+
+def _pieces_receiver(features: Mapping[str, Any]) -> Callable[[], Any]:
     def receive() -> Any:
         tensors = {
             name: tf.compat.v1.placeholder(tf.int32, [None, *value.shape[1:]], name)

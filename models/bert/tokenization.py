@@ -13,8 +13,8 @@ __all__ = ["SPECIAL", "Tokenizer", "build_vocabulary", "read_vocabulary", "words
 
 PAD, UNKNOWN, START, SEPARATOR, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"
 SPECIAL = (PAD, UNKNOWN, START, SEPARATOR, MASK)
-_INSIDE = "##"
-_LONGEST_WORD = 200
+INSIDE = "##"
+LONGEST_WORD = 200
 # ASCII characters that are no letters or digits split words, although some are symbols in Unicode.
 _ASCII_PUNCTUATION = ((33, 47), (58, 64), (91, 96), (123, 126))
 # The blocks of ideographs, each of which is a word of its own.
@@ -42,6 +42,11 @@ class Tokenizer:
     def __len__(self) -> int:
         return len(self._pieces)
 
+    @property
+    def vocabulary(self) -> Sequence[str]:
+        """The pieces, in the order of their numbers."""
+        return self._pieces
+
     def pieces(self, text: str) -> list[str]:
         """Returns the pieces of a text; a word that none fit is [UNK]."""
         return [p for word in words_of(text, self._lower_case) for p in self._split(word)]
@@ -60,11 +65,11 @@ class Tokenizer:
 
     def _split(self, word: str) -> list[str]:
         """Takes the longest piece that fits, again and again."""
-        if len(word) > _LONGEST_WORD:
+        if len(word) > LONGEST_WORD:
             return [UNKNOWN]
         found, start = [], 0
         while start < len(word):
-            prefix = _INSIDE if start else ""
+            prefix = INSIDE if start else ""
             for end in range(min(len(word), start + self._longest), start, -1):
                 piece = prefix + word[start:end]
                 if piece in self._numbers:
@@ -147,7 +152,7 @@ def build_vocabulary(texts: Iterable[str], size: int, lower_case: bool = True) -
     """
     counts = collections.Counter(word for text in texts for word in words_of(text, lower_case))
     words = list(counts)
-    split = [[word[0], *(_INSIDE + letter for letter in word[1:])] for word in words]
+    split = [[word[0], *(INSIDE + letter for letter in word[1:])] for word in words]
     vocabulary = dict.fromkeys([*SPECIAL, *sorted({piece for word in split for piece in word})])
     pairs: collections.Counter[tuple[str, str]] = collections.Counter()
     places: dict[tuple[str, str], set[int]] = collections.defaultdict(set)
@@ -164,7 +169,7 @@ def build_vocabulary(texts: Iterable[str], size: int, lower_case: bool = True) -
         best = max(pairs, key=lambda pair: (pairs[pair], pair))
         if pairs[best] < 2:
             break
-        merged = best[0] + best[1].removeprefix(_INSIDE)
+        merged = best[0] + best[1].removeprefix(INSIDE)
         vocabulary[merged] = None
         for at in places.pop(best):
             count(at, -1)

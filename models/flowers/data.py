@@ -12,7 +12,7 @@ import tensorflow as tf
 import estimator_bridge as eb
 from estimator_bridge.records.inspection import first_records
 from models.augment import shifted
-from models.checked_records import checked_records
+from models.checked_records import CheckedRecords, checked_records
 from models.errors import UserError
 from models.first_examples import input_for
 from models.flowers.patches import PATCH_SIZE, folder_of, write_patches
@@ -41,7 +41,7 @@ class Photographs:
         name: `"flowers"`, `"patches"` or `"patches-quarter"`.
         folder: where it is.
         files: the files of records of the splits `"train"` and `"test"`.
-        sizes: their numbers of records.
+        records: their records, checked.
         classes: the number of classes.
         image_size: the height and the width to which images are resized.
     """
@@ -49,9 +49,14 @@ class Photographs:
     name: str
     folder: str
     files: dict[str, list[str]]
-    sizes: dict[str, int]
+    records: dict[str, CheckedRecords]
     classes: int
     image_size: int
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The numbers of records of the splits."""
+        return {split: found.count for split, found in self.records.items()}
 
     def input_fn(self, request: InputRequest) -> Callable[..., tf.data.Dataset]:
         """Makes the input_fn of a request.
@@ -81,6 +86,7 @@ class Photographs:
             shuffle=_SHUFFLED,
             seed=request.seed,
             cache=training and self._kept(request.split),
+            leave_out=self.records[request.split].leave_out,
         )
 
     def _kept(self, split: str) -> str | bool:
@@ -114,7 +120,11 @@ def _augmented(images: tf.Tensor, seed: int | None) -> tf.Tensor:
 
 
 def open_photographs(
-    data_dir: str, image_size: int | None, smallest: int, patches: str = "photograph"
+    data_dir: str,
+    image_size: int | None,
+    smallest: int,
+    patches: str = "photograph",
+    skip_bad: bool = False,
 ) -> Photographs:
     """Finds the records of a folder; if there are none, writes the patches there.
 
@@ -124,10 +134,12 @@ def open_photographs(
         image_size: the size to resize images to; None: the data's own.
         smallest: the smallest size that the model takes.
         patches: the task on the patches; see `models.flowers.patches.write_patches`.
+        skip_bad: whether records with damaged images are left out.
 
     Raises:
         DataError: files are missing, damaged or mixed.
-        UserError: records have other features, or classes that are out of range.
+        UserError: records have other features, classes that are out of range, or, without
+            `skip_bad`, images that cannot be decoded.
     """
     files = _files_in(data_dir)
     name, folder, own_size = "flowers", data_dir, _USUAL_SIZE
@@ -138,9 +150,11 @@ def open_photographs(
         files = _files_in(folder)
         assert files is not None
     classes = _equal_classes(files)
-    sizes = {split: checked_records(paths, _CLASS, classes) for split, paths in files.items()}
+    records = {
+        split: checked_records(paths, _CLASS, classes, skip_bad) for split, paths in files.items()
+    }
     size = image_size or max(own_size, smallest)
-    return Photographs(name, folder, files, sizes, classes, size)
+    return Photographs(name, folder, files, records, classes, size)
 
 
 def _files_in(folder: str) -> dict[str, list[str]] | None:

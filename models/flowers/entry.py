@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from absl import flags as absl_flags
 
-from models.entry import Entry, Layout
+from models.entry import Entry, Layout, define_skip_bad_records
 from models.errors import UserError
 
 __all__ = ["ENTRY", "SMALLEST"]
@@ -20,6 +20,7 @@ absl_flags.disclaim_key_flags()
 
 
 def _define_flags(flag_values: absl_flags.FlagValues) -> None:
+    define_skip_bad_records(flag_values)
     absl_flags.DEFINE_enum(
         "backbone",
         "mobilenet_v2",

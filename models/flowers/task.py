@@ -8,6 +8,7 @@ import tensorflow as tf
 from absl import flags as absl_flags
 
 import estimator_bridge as eb
+from models.checked_records import all_of
 from models.flowers.data import Photographs, open_photographs, prepare
 from models.flowers.entry import SMALLEST
 from models.flowers.model import MODEL
@@ -24,7 +25,11 @@ def open_task(flag_values: absl_flags.FlagValues) -> Task:
     """Opens the photographs and the weights that flags name; see `models.task.open_task`."""
     smallest = SMALLEST[flag_values.backbone]
     photographs = open_photographs(
-        flag_values.data_dir, flag_values.image_size, smallest, flag_values.patches
+        flag_values.data_dir,
+        flag_values.image_size,
+        smallest,
+        flag_values.patches,
+        flag_values.skip_bad_records,
     )
     params: dict[str, Any] = {
         "backbone": flag_values.backbone,
@@ -42,6 +47,7 @@ def open_task(flag_values: absl_flags.FlagValues) -> Task:
             unit="photographs",
             sizes=photographs.sizes,
             input_fn=photographs.input_fn,
+            left_out=all_of(list(photographs.records.values())).damaged,
         ),
         receiver_fn=lambda: _receive(photographs),
         show=show_classes,

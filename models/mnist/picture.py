@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import os
-import tempfile
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
+from models.saved_files import saved_file
 
 __all__ = ["draw_predictions", "save_figure"]
 
@@ -64,12 +64,5 @@ def draw_predictions(
 
 def save_figure(figure: Any, path: str) -> None:
     """Writes a figure of matplotlib as a PNG, completely or not at all."""
-    handle, unfinished = tempfile.mkstemp(suffix=".png", dir=os.path.dirname(path) or ".")
-    os.close(handle)
-    try:
+    with saved_file(path) as unfinished:
         figure.savefig(unfinished, dpi=120)
-        os.chmod(unfinished, 0o644)
-        os.replace(unfinished, path)
-    except BaseException:
-        os.unlink(unfinished)
-        raise

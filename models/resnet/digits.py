@@ -47,7 +47,7 @@ def _written(split: str, path: str) -> int:
         images, labels = split_digits()[split]
         source = eb.records.from_arrays({"image": images[..., None], "label": labels})
         eb.records.write(source, path)
-    return checked_records(path, "label", _CLASSES)
+    return checked_records(path, "label", _CLASSES).count
 
 
 def _reader(path: str, request: InputRequest, training: bool) -> Callable[..., tf.data.Dataset]:

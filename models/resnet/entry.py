@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from absl import flags as absl_flags
 
-from models.entry import Entry, Layout
+from models.entry import Entry, Layout, define_skip_bad_records
 
 __all__ = ["ENTRY"]
 
@@ -17,6 +17,7 @@ absl_flags.disclaim_key_flags()
 
 
 def _define_flags(flag_values: absl_flags.FlagValues) -> None:
+    define_skip_bad_records(flag_values)
     absl_flags.DEFINE_enum(
         "optimizer",
         "momentum",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
 
 import estimator_bridge as eb
-from models.checked_records import checked_labels
+from models.checked_records import CheckedRecords, all_of, checked_labels, count_records
 from models.first_examples import input_for
 from models.resnet.data import ImageData
 from models.task import InputRequest
@@ -22,9 +22,9 @@ _WHOLE = {1024: 1_281_167, 128: 50_000}
 _SIZE, _CLASSES, _DEPTH = 224, 1000, 50
 _MARGIN = 32  # pixels around the part of a test image that is evaluated, of 256
 _MEAN, _DEVIATION = (123.7, 116.3, 103.5), (58.4, 57.1, 57.4)
-_LABEL = "image/class/label"
+_IMAGE, _LABEL = "image/encoded", "image/class/label"
 _FEATURES = {
-    "image/encoded": tf.io.FixedLenFeature([], tf.string),
+    _IMAGE: tf.io.FixedLenFeature([], tf.string),
     _LABEL: tf.io.FixedLenFeature([], tf.int64),
 }
 
@@ -34,42 +34,55 @@ def is_imagenet(data_dir: str) -> bool:
     return bool(tf.io.gfile.glob(os.path.join(data_dir, _FILES["train"])))
 
 
-def open_imagenet(folder: str) -> ImageData:
+def open_imagenet(folder: str, skip_bad: bool = False) -> ImageData:
     """Opens the files of a folder, `train-*` and `validation-*`.
 
     Args:
         folder: local, or on an object store.
+        skip_bad: whether records with damaged images are left out.
 
     Raises:
         DataError: files are missing or mixed.
         UserError: records are damaged, or a label is out of range.
     """
     patterns = {split: os.path.join(folder, names) for split, names in _FILES.items()}
-    sizes = {split: _records_in(pattern) for split, pattern in patterns.items()}
+    records = {split: _records_in(pattern, skip_bad) for split, pattern in patterns.items()}
+    sizes = {split: found.count for split, found in records.items()}
 
     def input_fn(request: InputRequest) -> Callable[..., tf.data.Dataset]:
         pattern = patterns[request.split]
-        return input_for(request, lambda training: _reader(pattern, request, training))
+        leave_out = records[request.split].leave_out
+        return input_for(request, lambda training: _reader(pattern, request, training, leave_out))
 
-    shape = (_SIZE, _SIZE, 3)
-    return ImageData("imagenet", folder, shape, _CLASSES, sizes, _DEPTH, input_fn, _prepare)
+    return ImageData(
+        "imagenet", folder, (_SIZE, _SIZE, 3), _CLASSES, sizes, _DEPTH, input_fn, _prepare,
+        all_of(list(records.values())).damaged,
+    )  # fmt: skip
 
 
-def _records_in(pattern: str) -> int:
+def _records_in(pattern: str, skip_bad: bool) -> CheckedRecords:
     files = sorted(tf.io.gfile.glob(pattern))
     if not files:
-        return eb.records.check(pattern).records  # an error that says what is missing
-    known = _WHOLE.get(len(files))
-    if "://" in pattern:
-        return known or sum(1 for _ in tf.data.TFRecordDataset(files).as_numpy_iterator())
-    # Of the whole set, which takes minutes to read, the first file stands for the others.
-    counts = [checked_labels(path, _LABEL, 1, _CLASSES) for path in files[: 1 if known else None]]
-    return known or sum(counts)
+        return CheckedRecords(eb.records.check(pattern).records)  # an error: what is missing
+    known = None if skip_bad else _WHOLE.get(len(files))
+    if "://" in pattern and not skip_bad:
+        return CheckedRecords(known or count_records(files))
+    # Of the whole set, which takes hours to decode, the first file stands for the others.
+    found = [
+        checked_labels(path, _LABEL, 1, _CLASSES, _IMAGE, skip_bad)
+        for path in files[: 1 if known else None]
+    ]
+    return CheckedRecords(known) if known else all_of(found)
 
 
-def _reader(pattern: str, request: InputRequest, training: bool) -> Callable[..., tf.data.Dataset]:
+def _reader(
+    pattern: str,
+    request: InputRequest,
+    training: bool,
+    leave_out: Mapping[str, Sequence[int]],
+) -> Callable[..., tf.data.Dataset]:
     def decode(features: dict[str, tf.Tensor], *labels: tf.Tensor) -> Any:
-        content = features["image/encoded"]
+        content = features[_IMAGE]
         image = _prepare(_random_part(content, request.seed) if training else _center(content))
         return (image, labels[0] - 1) if labels else image
 
@@ -81,6 +94,7 @@ def _reader(pattern: str, request: InputRequest, training: bool) -> Callable[...
         label=_LABEL,
         decode=decode,
         seed=request.seed,
+        leave_out=leave_out,
     )
 
 

@@ -21,7 +21,7 @@ _SHOWN = 10
 
 def open_task(flag_values: absl_flags.FlagValues) -> Task:
     """Opens the images of `--data_dir`; see `models.task.open_task`."""
-    images = open_images(flag_values.data_dir)
+    images = open_images(flag_values.data_dir, flag_values.skip_bad_records)
     return Task(
         model=MODEL,
         data=TaskData(
@@ -30,6 +30,7 @@ def open_task(flag_values: absl_flags.FlagValues) -> Task:
             unit="images",
             sizes=images.sizes,
             input_fn=images.input_fn,
+            left_out=images.left_out,
         ),
         receiver_fn=lambda: _receive(images),
         show=show_classes,

@@ -6,7 +6,6 @@ import csv
 import os
 from collections.abc import Sequence
 
-from estimator_bridge.local_files import whole_file
 from models.errors import UserError
 
 __all__ = ["FILES", "TABLES", "check_tables", "header_of", "write_table"]
@@ -86,7 +85,9 @@ def write_table(folder: str, table: str) -> None:
 
 
 def _write(path: str, header: Sequence[str], rows: Sequence[Sequence[float]]) -> None:
-    with whole_file(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+    from models.saved_files import saved_file  # it imports TensorFlow, and this module comes before
+
+    with saved_file(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(header)
         writer.writerows(rows)

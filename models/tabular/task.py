@@ -13,9 +13,10 @@ from absl import flags as absl_flags
 
 import estimator_bridge as eb
 from models.errors import UserError
+from models.in_memory import Split, input_fn_of
 from models.tabular.model import CLASSIFIER, REGRESSOR, columns_of
 from models.tabular.tables import FILES, TABLES, check_tables, header_of, write_table
-from models.task import InputRequest, Task, TaskData
+from models.task import Task, TaskData
 
 __all__ = ["open_task"]
 
@@ -38,12 +39,13 @@ def open_task(flag_values: absl_flags.FlagValues) -> Task:
     features = [name for name in values["train"] if name != target]
     params["columns"] = columns_of({name: values["train"][name] for name in features})
     is_class = model is CLASSIFIER
+    splits = {split: _split(found, target, is_class) for split, found in values.items()}
     data = TaskData(
         name=table,
         folder=folder,
         unit="rows",
         sizes={split: len(found[target]) for split, found in values.items()},
-        input_fn=functools.partial(_input_fn, records, target, is_class),
+        input_fn=functools.partial(input_fn_of, splits),
     )
     return Task(
         model=model,
@@ -92,33 +94,9 @@ def _problem(values: Mapping[str, Values], target: str, path: str) -> tuple[dict
     return {"outputs": classes}, CLASSIFIER
 
 
-def _input_fn(
-    records: Mapping[str, str], target: str, is_class: bool, request: InputRequest
-) -> Callable[..., tf.data.Dataset]:
-    def transform(features: dict[str, Any], labels: Any = None) -> Any:
-        if labels is None:
-            return features
-        return features, tf.cast(labels, tf.int64) if is_class else labels
-
-    read = eb.records.input_fn(
-        records[request.split],
-        training=request.training,
-        batch_size=request.batch_size,
-        label=target,
-        transform=transform,
-        seed=request.seed,
-    )
-    if request.first is None:
-        return read
-    first = request.first
-
-    def few(params: Any = None, mode: str | None = None) -> tf.data.Dataset:
-        dataset = read(params, mode).unbatch().take(first)
-        dataset = dataset.repeat() if request.training else dataset
-        size = (params or {}).get("batch_size", request.batch_size)
-        return dataset.batch(size, drop_remainder=request.training)
-
-    return few
+def _split(values: Values, target: str, is_class: bool) -> Split:
+    labels = values[target].astype(np.int64 if is_class else np.float32)
+    return Split({name: column for name, column in values.items() if name != target}, labels)
 
 
 def _receiver(names: Sequence[str]) -> Callable[[], Any]:

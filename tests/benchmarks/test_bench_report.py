@@ -13,8 +13,10 @@ from benchmarks.chart import bars, draw
 from benchmarks.measure import measure
 from benchmarks.page import tables, with_tables
 from benchmarks.process import MeasuredProcess
+from benchmarks.reference_models import Pace, paces_table
 from benchmarks.report import lines, ratios, write_json
 from benchmarks.workloads import WORKLOADS, Workload
+from models.registry import model_names
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 FIGURES = {"steps/s": {"here": [300.0, 100.0], "original": [100.0, 50.0]}}
@@ -120,6 +122,29 @@ def test_the_page_says_what_the_figures_say():
     page = (DOCS / "performance.md").read_text(encoding="utf-8")
     assert set(tables(content)) == {"beside", "settings", "cores"}
     assert with_tables(page, content) == page
+
+
+def test_the_readme_has_the_paces_of_each_model():
+    page = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    table = page.partition("<!-- figures: models -->\n")[2].partition("<!-- end of figures -->")[0]
+    rows = [line for line in table.splitlines() if line.startswith("| `")]
+    named = [re.match(r"\| `train\.py --model=(\w+)` \|", row)[1] for row in rows]
+    assert named == list(model_names())
+    for row in rows:
+        cells = [cell.strip() for cell in row.strip("|").split("|")]
+        one, eight = (float(cell.replace(",", "")) for cell in cells[1:3])
+        assert float(cells[3]) == pytest.approx(eight / one, abs=0.01 + 0.6 / one)
+        assert re.fullmatch(r"\d+\.\d%|unknown", cells[4])
+    assert re.search(r"^On \d+ CPU cores, load \d+\.\d before, \d+ steps of each", table, re.M)
+
+
+def test_paces_become_a_table():
+    paces = {"mnist": {1: Pace(2000.4, 0.01), 8: Pace(1000.2, 0.0512)}}
+    table = paces_table(paces, "On a machine")
+    assert "| `train.py --model=mnist` | 2,000 | 1,000 | 0.50 | 5.1% |\n" in table
+    assert table.endswith("\nOn a machine.\n")
+    paces["mnist"][8] = Pace(1000.2, None)
+    assert "| unknown |" in paces_table(paces, "")
 
 
 def test_a_page_without_its_marks_is_refused():

@@ -36,6 +36,18 @@ def write_flowers(path, classes, count=3, leave_out=()):
     write_examples(path, rows)
 
 
+def cut_image(path, number, feature="image"):
+    """Shortens the image of a record, which stays whole."""
+    records = [r.numpy() for r in tf.data.TFRecordDataset(str(path))]
+    example = tf.train.Example.FromString(records[number])
+    values = example.features.feature[feature].bytes_list.value
+    values[0] = values[0][: len(values[0]) // 2]
+    records[number] = example.SerializeToString()
+    with tf.io.TFRecordWriter(str(path)) as writer:
+        for record in records:
+            writer.write(record)
+
+
 def write_imagenet(path, labels):
     """Writes photographs whose left half is black and whose right half is white."""
     image = np.zeros([256, 300, 3], np.uint8)

@@ -4,8 +4,12 @@ import re
 
 import pytest
 import tensorflow as tf
-from record_files import write_flowers, write_imagenet
+import tf_keras
+from record_files import cut_image, write_flowers, write_imagenet
 from train_here import train
+
+import estimator_bridge as eb
+from models import checked_records
 
 TINY = (
     "--nouse_tpu",
@@ -152,6 +156,14 @@ def label_of_cifar(path):
             "flowers", flowers, lambda path: write_flowers(path, [0, 1], count=4),
             r"/b\.tfrec: one_hot_class has 4 values, but 3 in .*/a\.tfrec",
         ),
+        (
+            "flowers", flowers, lambda path: cut_image(path, 2),
+            r"/b\.tfrec, byte \d+: record 2: damaged image: .*\n--skip_bad_records trains without",
+        ),
+        (
+            "resnet", imagenet, lambda path: cut_image(path, 1, "image/encoded"),
+            r"/train-00001-of-00002, byte \d+: record 1: .* Damaged image.\n--skip_bad_records tra",
+        ),
         ("resnet", imagenet, cut, r"/train-00001-of-00002, byte \d+: damaged from record 3 on"),
         ("resnet", imagenet, flipped, r"/train-00001-of-00002, byte \d+: damaged from record 3 on"),
         (
@@ -174,6 +186,56 @@ def test_spoiled_records_are_named_with_file_and_byte(
     make(folder, spoil)
     told = refused(f"--model={model}", f"--data_dir={folder}")
     assert re.search(message, told, re.S), told
+
+
+@pytest.fixture
+def small_backbone(monkeypatch):
+    """A network of one convolution in place of MobileNetV2, which takes seconds to build."""
+
+    def build(input_shape, **others):
+        layers = tf_keras.layers
+        return tf_keras.Sequential(
+            [layers.Conv2D(2, 3, 8, input_shape=input_shape), layers.GlobalAveragePooling2D()]
+        )
+
+    monkeypatch.setattr(tf_keras.applications, "MobileNetV2", build)
+
+
+@pytest.mark.usefixtures("small_backbone")
+def test_damaged_images_are_left_out_and_counted(tmp_path):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    flowers(folder, lambda path: cut_image(path, 2))
+    places = (f"--data_dir={folder}", f"--model_dir={tmp_path / 'run'}")
+    done = train(
+        tmp_path, "--model=flowers", "--image_size=32", "--skip_bad_records", *TINY, *places
+    )
+    assert done.code == 0, done.err
+    assert "7 photographs to train on, 4 to test." in done.out
+    assert f"Left out, damaged: {folder}/train/b.tfrec: record 2." in done.out
+    assert "1 damaged records were left out (--skip_bad_records)." in done.out
+
+
+@pytest.mark.usefixtures("small_backbone")
+@pytest.mark.parametrize("api", ["estimator", "keras"])
+def test_an_image_damaged_after_the_check_is_named(tmp_path, monkeypatch, api):
+    """As in the whole ImageNet, of which only a part is checked."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    flowers(folder, lambda path: cut_image(path, 2))
+    monkeypatch.setattr(checked_records.eb.records, "check", unchecked(eb.records.check))
+    places = (f"--data_dir={folder}", f"--model_dir={tmp_path / 'run'}")
+    done = train(
+        tmp_path, "--model=flowers", "--image_size=32", f"--api={api}", *TINY, *places
+    )  # fmt: skip
+    assert done.code == 1
+    assert re.search(r"^train\.py: .*/b\.tfrec, byte \d+: record 2: ", done.err), done.err
+    assert "With --skip_bad_records, train.py leaves such images out." in done.err
+    assert "Traceback" not in done.err
+
+
+def unchecked(check):
+    return lambda paths, labels: check(paths, labels, images=False)
 
 
 @pytest.fixture(scope="module")
@@ -254,4 +316,5 @@ def test_a_full_disk_while_the_digits_are_written(refused, tmp_path, monkeypatch
     monkeypatch.setattr(tf.io.TFRecordWriter, "write", full)
     told = refused("--model=mnist")
     assert "No space left on device" in told
+    assert "The folder runs/data/digits was not written" in told
     assert list((tmp_path / "runs" / "data").iterdir()) == []

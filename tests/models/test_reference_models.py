@@ -10,10 +10,12 @@ from task_runs import TaskRun
 from estimator_bridge.cli import parse
 from estimator_bridge.predict_command import run_predict
 from flags import flags_in_force, write_config
+from models.bert.labeled import by_subject
 from models.mnist.digits import split_digits
 from models.registry import own_values
 from models.serving import exporting
 from models.task import InputRequest
+from models.text import read_texts
 
 v1 = tf.compat.v1
 # Arguments of the training in the test, and the bounds of its metrics: (at least, at most).
@@ -75,6 +77,9 @@ def test_predictions_are_shown(trained, model):
 
 def rows_of(run, count):
     """The first test examples as rows for predict.py: the inputs of the exported model."""
+    if run.flags.model == "bert":
+        labeled = by_subject(read_texts(run.flags.data_dir))
+        return [{"text": texts[0]} for _, texts in labeled.splits["test"][:count]]
     request = InputRequest("test", False, count, first=count)
     features, _ = next(iter(run.input_fn(request)()))
     if not isinstance(features, dict):  # the language model's bytes
@@ -103,6 +108,23 @@ def test_predict_py_predicts_by_its_checkpoint(trained, model, tmp_path, capsys)
         assert one.keys() == other.keys()
         for name, value in other.items():
             np.testing.assert_allclose(one[name], value, atol=1e-4, err_msg=name)
+
+
+def test_bert_is_served_with_pieces_too(trained, folder):
+    """The export's second signature takes what the model trains on."""
+    run = trained("bert", 1)
+    exported = run.estimator.export_saved_model(str(folder / "bert-export"), run.task.receiver_fn)
+    loaded = tf.saved_model.load(exported.decode())
+    texts = rows_of(run, 3)
+    features, _ = next(iter(run.input_fn(InputRequest("test", False, 3, first=3))()))
+    by_text = loaded.signatures["serving_default"](
+        text=tf.constant([row["text"] for row in texts])
+    )
+    by_pieces = loaded.signatures["pieces:serving_default"](**features)
+    wanted = run.predict(3)
+    for name, values in by_text.items():
+        np.testing.assert_allclose(values, by_pieces[name], atol=1e-6)
+        np.testing.assert_allclose(values, [row[name] for row in wanted], atol=1e-4)
 
 
 def test_gan_generates_digits_of_most_classes(trained):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from record_files import write_imagenet
+from record_files import cut_image, write_imagenet
 
 import estimator_bridge as eb
 from models.augment import shifted
@@ -69,6 +69,19 @@ def test_imagenet_is_read_from_its_records(tmp_path):
     assert pixels[0, 112, 223, 0] > 2
     pixels, _ = first_batch(images, InputRequest("train", True, 2, seed=1))
     assert pixels.shape == (2, 224, 224, 3)
+
+
+def test_damaged_images_of_imagenet_are_left_out_if_asked(tmp_path):
+    for name in ("train-00000-of-00001", "validation-00000-of-00001"):
+        write_imagenet(tmp_path / name, [1, 7, 1000])
+    cut_image(tmp_path / "train-00000-of-00001", 1, "image/encoded")
+    with pytest.raises(UserError, match=r"byte \d+: record 1: .* Damaged image\."):
+        open_images(str(tmp_path))
+    images = open_images(str(tmp_path), skip_bad=True)
+    assert images.sizes == {"train": 2, "test": 3}
+    assert images.left_out == (f"{tmp_path}/train-00000-of-00001: record 1",)
+    _, labels = first_batch(images, InputRequest("train", True, 4, seed=1))
+    assert sorted(labels.numpy().tolist()) == [0, 0, 999, 999]
 
 
 def test_the_digits_are_written_once(tmp_path):

@@ -1,4 +1,4 @@
-"""train.py within a test's process, as a user starts it: TensorFlow has been loaded already."""
+"""Programs within a test's process, as a user starts them: TensorFlow has been loaded already."""
 
 import contextlib
 import dataclasses
@@ -26,21 +26,26 @@ class Ended:
 
 def train(folder, *arguments):
     """Runs train.py with flags, in a folder."""
+    return start(folder, lambda: runpy.run_path(str(ROOT / "train.py"), run_name="__main__"),
+                 "train.py", *arguments)  # fmt: skip
+
+
+def start(folder, program, *words):
+    """Calls a program in a folder, with its name and its arguments."""
     out, err = io.StringIO(), io.StringIO()
     verbosity, argv, here = logging.get_verbosity(), sys.argv, os.getcwd()
-    sys.argv = ["train.py", *map(str, arguments)]
+    sys.argv = [*map(str, words)]
     os.chdir(folder)
-    code = 0
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), _own_flags():
-            runpy.run_path(str(ROOT / "train.py"), run_name="__main__")
+            code = program()
     except SystemExit as stopped:
-        code = stopped.code or 0
+        code = stopped.code
     finally:
         sys.argv = argv
         os.chdir(here)
         logging.set_verbosity(verbosity)
-    return Ended(code, out.getvalue(), err.getvalue())
+    return Ended(code if isinstance(code, int) else 0, out.getvalue(), err.getvalue())
 
 
 @contextlib.contextmanager

@@ -356,3 +356,20 @@ def test_the_newest_export_is_found(tmp_path):
     found = prediction.model_folder.find_model(str(tmp_path))
     assert found.saved_model == str(tmp_path / "export" / "100")
     assert not found.has_checkpoint
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".csv"])
+def test_a_full_disk_leaves_nothing(models, tmp_path, capsys, monkeypatch, ending):
+    source, output = tmp_path / "in.jsonl", tmp_path / f"out{ending}"
+    write_lines(source, [{"x": [i, 0], "word": "a"} for i in range(3)])
+
+    def mkstemp(suffix, prefix, folder):  # writes to this device fail as those to a full disk
+        path = os.path.join(folder, f"{prefix}full{suffix}")
+        os.symlink("/dev/full", path)
+        return os.open(path, os.O_RDWR), path
+
+    monkeypatch.setattr("estimator_bridge.local_files.tempfile.mkstemp", mkstemp)
+    assert predict("--model_dir", models / "tensors", "--input", source, "--output", output) == 1
+    told = capsys.readouterr().err
+    assert f"No space left on device. The file {output} was not written; existing files" in told
+    assert sorted(os.listdir(tmp_path)) == ["in.jsonl"]

@@ -1,0 +1,57 @@
+"""A disk that is full while train.py writes a file: the error names it, and no part is left."""
+
+import os
+import tempfile
+
+import pytest
+from train_here import train
+
+TINY = ("--nouse_tpu", "--mode=train", "--train_steps=1", "--train_batch_size=8")
+REAL = tempfile.mkstemp
+
+
+@pytest.fixture
+def full_for(monkeypatch):
+    """Writes to temporary files with an ending go to a device that fails as a full disk does."""
+
+    def fail(ending):
+        def mkstemp(suffix="", prefix="", folder=None, **others):
+            if not suffix.endswith(ending):
+                return REAL(suffix, prefix, folder, **others)
+            path = os.path.join(folder, f"{prefix}full{suffix}")
+            os.symlink("/dev/full", path)
+            return os.open(path, os.O_RDWR), path
+
+        monkeypatch.setattr(tempfile, "mkstemp", mkstemp)
+
+    return fail
+
+
+@pytest.mark.parametrize(
+    ("flags", "ending", "file"),
+    [
+        (("--model=bert", "--bert_size=nano", "--warmup_steps=0"), ".txt", "runs/data/text/bert/"),
+        (("--model=tabular",), ".csv", "runs/data/wine/train.csv"),
+        (("--model=tabular", "--model_dir=run"), ".yaml", "run/run.yaml"),
+    ],
+)
+def test_the_file_is_named_and_nothing_is_left(tmp_path, full_for, flags, ending, file):
+    full_for(ending)
+    done = train(tmp_path, *TINY, *flags)
+    assert done.code == 1
+    assert f"The disk is full: [Errno 28] No space left on device. The file {file}" in done.err
+    assert "was not written; existing files are unchanged. Free some space" in done.err
+    assert "Traceback" not in done.err
+    assert "step " not in done.out
+    assert [path for path in tmp_path.rglob("*") if path.name.endswith(ending)] == []
+
+
+def test_a_picture_that_does_not_fit(tmp_path, full_for):
+    """The training before it stands, and the same command continues after it."""
+    flags = ("--model=gan", "--nouse_tpu", "--train_steps=2", "--train_batch_size=8")
+    full_for(".png")
+    done = train(tmp_path, *flags, "--model_dir=run")
+    assert done.code == 1
+    assert "The file run/generated.png was not written" in done.err
+    assert list(tmp_path.rglob("*.png")) == []
+    assert (tmp_path / "run" / "model.ckpt-2.index").exists()
