@@ -15,12 +15,13 @@ from collections.abc import Callable, Sequence
 import tensorflow as tf
 
 from estimator_bridge.graph import Lifted, LiftedSession, Snapshot, host_device
+from estimator_bridge.graph.gathered_rows import GATHER, with_rows_gathered
 from estimator_bridge.tensorflow_private import eager_context, eager_mode, flat_call
 
 __all__ = ["dataset_of_plain_graph"]
 
 # TensorFlow may run another operation, such as the read of a file, once, while it compiles.
-_PLAIN = re.compile(r"\w+Dataset(V\d+)?|Const|Identity")
+_PLAIN = re.compile(r"\w+Dataset(V\d+)?|Const|Identity|Reshape|Slice")
 _KEPT = 8
 
 _lock = threading.Lock()
@@ -39,11 +40,13 @@ def dataset_of_plain_graph(session: LiftedSession, variant: str) -> tf.Tensor | 
       of ``map``, resources, random numbers.
     """
     snapshot, owners = Snapshot.of(session.graph), session.resources.owners
+    if not session.resources.inputs.keeps_positions:
+        snapshot = with_rows_gathered(snapshot, session.graph)
     lifted = Lifted(snapshot, [variant], {f"{name}:0" for name in owners}, owners)
     if not (
         lifted.given <= snapshot.constants.keys()
         and all(_PLAIN.fullmatch(snapshot.nodes[name].op) for name in lifted.names)
-        and not any(graph_def.library.function for graph_def in lifted.graph_defs)
+        and not any(map(_has_functions, lifted.graph_defs))
     ):
         return None
     refs = sorted(lifted.given)
@@ -70,3 +73,9 @@ def _compiled(
         return lifted(dict(zip(refs, arrays)), lambda sums: [value for value, _ in sums])
 
     return flat_call(tf.function(make, autograph=False).get_concrete_function(*specs))
+
+
+def _has_functions(graph_def: tf.compat.v1.GraphDef) -> bool:
+    """Whether a graph calls functions besides those that gather rows, named by what they do."""
+    names = [function.signature.name for function in graph_def.library.function]
+    return any(not name.startswith(GATHER) for name in names)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import contextlib
 import math
 import weakref
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -26,8 +26,9 @@ from estimator_bridge.tensorflow_private import (
     host_address,
 )
 
-__all__ = ["arrays_outside", "free_arrays", "take_large_constants", "with_value"]
+__all__ = ["arrays_outside", "free_arrays", "free_rows", "take_large_constants", "with_value"]
 
+_OUTSIDE = "PyFuncStateless"  # the type of the operation that returns an array
 _LARGE = 1 << 18  # bytes; below this, a captured tensor has no advantage over a constant
 
 _taken: weakref.WeakKeyDictionary[tf.Graph, dict[str, tf.Tensor]] = weakref.WeakKeyDictionary()
@@ -67,6 +68,30 @@ def free_arrays(graph: tf.Graph) -> None:
     _taken.pop(graph, {}).clear()
 
 
+def free_rows(graph: tf.Graph, used: Collection[str]) -> list[str]:
+    """Frees the arrays outside of a graph that only its datasets read, once these are not used.
+
+    Args:
+      graph: the graph; the rest of it is used again.
+      used: references of arrays that functions have captured, which are kept.
+
+    Returns:
+      The references of the freed arrays.
+    """
+    known = _taken.get(graph, {})
+    freed = [ref for ref in known if ref not in used and _feeds_datasets(graph, ref)]
+    for ref in freed:
+        del known[ref]
+    return freed
+
+
+def _feeds_datasets(graph: tf.Graph, ref: str) -> bool:
+    """Whether a tensor is an array outside of the graph, and a component of datasets alone."""
+    tensor = graph.get_tensor_by_name(ref)
+    readers = tensor.consumers()
+    return tensor.op.type == _OUTSIDE and all("Dataset" in reader.type for reader in readers)
+
+
 def take_large_constants(
     graph: tf.Graph, graph_def: tf.compat.v1.GraphDef
 ) -> tuple[tf.compat.v1.GraphDef, dict[str, tf.Tensor]]:
@@ -79,7 +104,7 @@ def take_large_constants(
     known = _taken.setdefault(graph, {})
     found = {}
     for node in graph_def.node:
-        if node.op == "PyFuncStateless" and node.name + ":0" in known:
+        if node.op == _OUTSIDE and node.name + ":0" in known:
             found[node.name + ":0"] = known[node.name + ":0"]
             node.op = "Const"
             dtype = node.attr["Tout"].list.type[0]
