@@ -31,6 +31,8 @@ __all__ = ["arrays_outside", "free_arrays", "free_rows", "take_large_constants",
 _OUTSIDE = "PyFuncStateless"  # the type of the operation that returns an array
 _LARGE = 1 << 18  # bytes; below this, a captured tensor has no advantage over a constant
 
+_ALIGNMENT = 64  # bytes; kernels may expect this of a tensor's memory
+
 _taken: weakref.WeakKeyDictionary[tf.Graph, dict[str, tf.Tensor]] = weakref.WeakKeyDictionary()
 
 
@@ -49,7 +51,7 @@ def arrays_outside(graph: tf.Graph) -> Iterator[None]:
         if tf.compat.v1.get_default_graph() is not graph or not _is_large_array(value):
             return None
         with eager_mode(), tf.device(host_address() + "/device:CPU:0"):
-            held = tf.constant(value)
+            held = _copied_once(value)
 
         def read() -> np.ndarray:
             return known[tensor.name].numpy()
@@ -133,6 +135,17 @@ def with_value(node: tf.compat.v1.NodeDef, value: tf.Tensor) -> tf.compat.v1.Nod
     copy.CopyFrom(node)
     copy.attr["value"].tensor.CopyFrom(tf.make_tensor_proto(value.numpy(), value.dtype))
     return copy
+
+
+def _copied_once(value: np.ndarray) -> tf.Tensor:
+    """Returns a copy of an array as an eager tensor; ``tf.constant`` copies most types twice."""
+    if value.dtype.kind not in "iuf" or not value.dtype.isnative:
+        return tf.constant(value)
+    buffer = np.empty(value.nbytes + _ALIGNMENT, np.uint8)
+    start = -buffer.ctypes.data % _ALIGNMENT
+    copy = buffer[start : start + value.nbytes].view(value.dtype).reshape(value.shape)
+    copy[...] = value
+    return tf.experimental.dlpack.from_dlpack(copy.__dlpack__())
 
 
 def _is_large_array(value: Any) -> bool:
