@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from estimator_bridge.data.dataset_functions import dataset_of_plain_graph
 from estimator_bridge.graph import Lifted, LiftedSession, Snapshot
-from estimator_bridge.graph.one_shot_iterators import dataset_call
+from estimator_bridge.graph.one_shot_iterators import dataset_nodes
 from estimator_bridge.graph.snapshot import node_name, tensor_ref
 
 __all__ = ["dataset_behind", "lifted_dataset"]
@@ -61,8 +61,8 @@ def dataset_behind(
     if snapshot.nodes[iterator].op == "OneShotIterator":
         if not is_alone:
             return None
-        call = dataset_call(snapshot.nodes[iterator])
-        return lifted_dataset(session, call.name + ":0", spec, (call,))
+        nodes = dataset_nodes(snapshot.nodes[iterator], snapshot, session.graph)
+        return lifted_dataset(session, nodes[-1].name + ":0", spec, nodes)
     if snapshot.nodes[iterator].op != "IteratorV2":
         return None  # a handle names the iterator, or a branch chooses it
     initializers = [

@@ -138,12 +138,13 @@ def _sources(
         if isinstance(runner, RowQueueRunner)
     }
     found: dict[str, tf.data.Dataset] = {}
+    inputs = session.resources.inputs
     draws = _draws(snapshot, refs)
     for name in draws:
         node = snapshot.nodes[name]
         owner = node_name(node.input[0])
         if node.op in DEQUEUES and owner in queues:
-            found[name] = queues[owner].read_directly()
+            found[name] = queues[owner].read_directly(not inputs.keeps_positions)
         elif node.op == "IteratorGetNext":
             is_alone = sum(node_name(snapshot.nodes[d].input[0]) == owner for d in draws) == 1
             dataset = dataset_behind(session, snapshot, name, is_alone)

@@ -97,8 +97,17 @@ def _constant(ref: str, nodes: Mapping[str, Any]) -> np.ndarray | None:
 
 def _rows(ref: str, snapshot: Snapshot, graph: tf.Graph) -> int | None:
     """Returns the size of an array's first dimension; None if the graph does not know it."""
+    node = snapshot.nodes[node_name(ref)]
+    while node.op == "Identity":
+        ref = tensor_ref(node.input[0])
+        node = snapshot.nodes[node_name(ref)]
     if ref in snapshot.constants:
         shape = snapshot.constants[ref].shape
+    elif node.op == "Const":
+        shape = tf.TensorShape(node.attr["value"].tensor.tensor_shape)
     else:
-        shape = graph.get_tensor_by_name(ref).shape
+        try:
+            shape = graph.get_tensor_by_name(ref).shape
+        except KeyError:  # the node was added to the snapshot
+            return None
     return shape.as_list()[0] if shape.rank else None

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
+from unittest import mock
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from estimator_bridge.data.graph_iterators import lifted_dataset
-from estimator_bridge.graph import LiftedSession, Snapshot, trace_graph
+from estimator_bridge.data.lifted_inputs import dataset_of_tensors
+from estimator_bridge.graph import (
+    LiftedSession,
+    Snapshot,
+    arrays_outside,
+    gathered_rows,
+    trace_graph,
+)
 from estimator_bridge.graph.gathered_rows import with_rows_gathered
+from estimator_bridge.graph.one_shot_iterators import dataset_nodes
 from estimator_bridge.tensorflow_private import eager_mode
 
 import tensorflow as tf  # isort: skip
@@ -84,15 +95,17 @@ STEP = st.one_of(*(st.tuples(st.just(name), given) for name, given in STEPS.item
     size=st.integers(1, 40),
     drop=st.booleans(),
     after=st.lists(STEP, max_size=1),
+    block=st.sampled_from([8, 2048]),  # rows that are gathered at once
 )
 @settings(deadline=None, max_examples=25)
-def test_batches_are_those_of_the_plain_dataset(rows, before, size, drop, after):
+def test_batches_are_those_of_the_plain_dataset(rows, before, size, drop, after, block):
     def make():
         dataset = tf.data.Dataset.from_tensor_slices(columns(rows))
         dataset = applied(dataset, before).batch(size, drop_remainder=drop)
         return applied(dataset, after)
 
-    same(*both(make))
+    with mock.patch.object(gathered_rows, "_BLOCK_ROWS", block):
+        same(*both(make))
 
 
 def applied(dataset, steps):
@@ -211,6 +224,53 @@ def test_an_initializable_iterator_gets_the_rewritten_dataset():
         return got
 
     assert numbers(True) == numbers(False)
+
+
+@pytest.mark.parametrize("rows", [50, 40_000])
+@pytest.mark.parametrize("is_outside", [False, True])
+def test_a_one_shot_iterator_gets_the_rewritten_dataset(rows, is_outside):
+    array = np.arange(rows * 2, dtype=np.float32).reshape([rows, 2])
+
+    def batches(keeps_positions):
+        with trace_graph(seed=5) as graph:
+            with arrays_outside(graph) if is_outside else contextlib.nullcontext():
+                dataset = tf.data.Dataset.from_tensor_slices((array, array[:, 0]))
+                dataset = dataset.shuffle(20).repeat(2).batch(7)
+                iterator = v1.data.make_one_shot_iterator(dataset)
+            leaves = iterator.get_next()
+        session = LiftedSession(graph, tf.distribute.get_strategy())
+        session.resources.inputs.keeps_positions = keeps_positions
+        spec = tuple(tf.TensorSpec(leaf.shape, leaf.dtype) for leaf in leaves)
+        with eager_mode():
+            got = read(dataset_of_tensors(session, leaves, spec))
+        session.close()
+        return got
+
+    same(batches(True), batches(False))
+
+
+def test_a_one_shot_iterator_shares_the_array_of_its_graph():
+    array = np.ones([40_000, 2], np.float32)
+    with trace_graph() as graph, arrays_outside(graph):
+        dataset = tf.data.Dataset.from_tensor_slices(array).repeat().batch(7)
+        v1.data.make_one_shot_iterator(dataset).get_next()
+    snapshot = Snapshot.of(graph)
+    (iterator,) = (n for n in snapshot.nodes.values() if n.op == "OneShotIterator")
+    nodes = dataset_nodes(iterator, snapshot, graph)
+    assert not any(node.op == "PyFuncStateless" for node in nodes)
+    assert sum(node.ByteSize() for node in nodes) < 10_000
+    found = with_rows_gathered(snapshot.with_nodes(nodes), graph)
+    assert "RebatchDatasetV2" in {node.op for node in found.nodes.values()}
+
+
+def test_a_one_shot_iterator_that_computes_is_left_alone():
+    with trace_graph() as graph:
+        numbers = tf.cast(tf.constant(np.arange(10)), tf.float32)
+        dataset = tf.data.Dataset.from_tensor_slices(numbers).batch(7)
+        v1.data.make_one_shot_iterator(dataset).get_next()
+    snapshot = Snapshot.of(graph)
+    (iterator,) = (n for n in snapshot.nodes.values() if n.op == "OneShotIterator")
+    assert [n.op for n in dataset_nodes(iterator, snapshot, graph)] == ["PartitionedCall"]
 
 
 def test_a_function_that_changes_its_batch_changes_no_other():

@@ -135,7 +135,7 @@ def test_any_type_of_array_is_copied_exactly(kind):
     array = (np.arange(3 * ROWS).reshape([ROWS, 3]) % 200).astype(kind)[:, ::-1]
     tensor = large_constants._copied_once(array)
     np.testing.assert_array_equal(tensor.numpy(), array)
-    array[0, 0] = 1 - array[0, 0]
+    array[0, 0] = not array[0, 0]
     assert tensor.numpy()[0, 0] != array[0, 0]
     assert tensor.dtype == tf.as_dtype(array.dtype.newbyteorder("="))
 
