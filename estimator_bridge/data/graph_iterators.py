@@ -12,11 +12,15 @@ from estimator_bridge.graph import Lifted, LiftedSession, Snapshot
 from estimator_bridge.graph.one_shot_iterators import dataset_nodes
 from estimator_bridge.graph.snapshot import node_name, tensor_ref
 
-__all__ = ["dataset_behind", "lifted_dataset"]
+__all__ = ["as_it_is", "dataset_behind", "lifted_dataset"]
 
 
 def lifted_dataset(
-    session: LiftedSession, variant: str, spec: Any, added: Sequence[Any] = ()
+    session: LiftedSession,
+    variant: str,
+    spec: Any,
+    added: Sequence[Any] = (),
+    is_whole: bool = False,
 ) -> tf.data.Dataset:
     """Returns a graph's dataset as an eager dataset.
 
@@ -25,11 +29,22 @@ def lifted_dataset(
       variant: the reference of the tensor that holds the dataset.
       spec: TypeSpecs of an element.
       added: NodeDefs to compute as if they were part of the graph.
+      is_whole: whether no other dataset is made of it. Then tf.data does not optimize it if that
+        is of no use: the optimizer copies the dataset's arrays.
     """
-    value = None if added else dataset_of_plain_graph(session, variant)
+    value, is_best = (None, False) if added else dataset_of_plain_graph(session, variant)
     if value is None:
         (value,) = session.evaluate([variant], added=added)
-    return tf.data.experimental.from_variant(value, spec)
+    dataset = tf.data.experimental.from_variant(value, spec)
+    return dataset.with_options(as_it_is()) if is_whole and is_best else dataset
+
+
+def as_it_is() -> tf.data.Options:
+    """Returns options by which tf.data runs a dataset as it was made."""
+    options = tf.data.Options()
+    options.autotune.enabled = False
+    options.experimental_optimization.apply_default_optimizations = False
+    return options
 
 
 def dataset_behind(

@@ -22,9 +22,10 @@ from estimator_bridge.graph.row_pipelines import RowPipeline, find_row_pipelines
 from estimator_bridge.graph.snapshot import Snapshot
 from estimator_bridge.tensorflow_private import op_def
 
-__all__ = ["GATHER", "has_rows", "with_rows_gathered"]
+__all__ = ["GATHER", "has_rows", "joins_rows", "with_rows_gathered"]
 
 GATHER = "estimator_bridge_gather_"  # the start of the names of the functions that gather
+_NUMBERS = "/numbers"
 _BLOCK_ROWS, _BLOCK_BYTES = 2048, 1 << 20
 _LARGE_ROW = 1 << 14  # bytes; one copy more of a larger one costs more than its element
 
@@ -35,6 +36,11 @@ def has_rows(snapshot: Snapshot, names: Iterable[str]) -> bool:
     """Whether some of these nodes make batches of arrays' rows, as far as their types tell."""
     kinds = {snapshot.nodes[name].op for name in names}
     return kinds.issuperset(("TensorSliceDataset", "BatchDatasetV2"))
+
+
+def joins_rows(node: tf.compat.v1.NodeDef) -> bool:
+    """Whether a node of a rewritten snapshot joins elements to a batch, other than numbers."""
+    return node.op == "BatchDatasetV2" and not node.name.endswith(_NUMBERS)
 
 
 def with_rows_gathered(snapshot: Snapshot, graph: tf.Graph) -> Snapshot:
@@ -139,7 +145,7 @@ def _gather(maker: NodeMaker, found: RowPipeline) -> None:
     of_block = [maker.constant(name + "/block", batches * found.size), _false(maker, name)]
     numbers["output_shapes"] = [tf.TensorShape([None])]
     ref = maker.add(
-        name + "/numbers",
+        name + _NUMBERS,
         "BatchDatasetV2",
         [ref, *(of_block if is_block else (size, drops))],
         **numbers,
