@@ -63,6 +63,31 @@ def _steps(name: str, title: str, **more: Any) -> Workload:
     return Workload(name, title, "steps", {"model": name}, **more)
 
 
+def _calls(
+    name: str, title: str, program: str, examples: int, batch: int = 128, **more: Any
+) -> Workload:
+    options = {"examples": examples, "batch": batch, **more}
+    return Workload(name, title, program, options, kind="calls", share=0.7)
+
+
+def _in_memory(name: str, does: str, program: str, **more: Any) -> list[Workload]:
+    """Returns the workloads of a program on two numbers of examples, in two sizes of batches."""
+    return [
+        _calls(
+            "_".join(
+                [name, *([] if few else ["million"]), *([] if batch == 128 else [str(batch)])]
+            ),
+            f"{does} {'100,000' if few else '1,000,000'} examples, batch {batch:,}",
+            program,
+            100_000 if few else 1_000_000,
+            batch,
+            **more,
+        )
+        for few in (True, False)
+        for batch in (128, 1024)
+    ]
+
+
 WORKLOADS = [
     _steps("mlp", "MLP 64-128-10, batch 32"),
     _steps("conv32", "conv net 16x16, batch 32"),
@@ -73,8 +98,10 @@ WORKLOADS = [
     Workload(
         "hook", "MLP, a hook fetches each loss", "steps", {"model": "mlp", "hook": True}, _BOTH
     ),
-    Workload("evaluate", "evaluate 100,000 examples", "evaluate", {}, kind="calls", share=0.7),
-    Workload("predict", "predict 100,000 examples", "predict", {}, kind="calls", share=0.7),
+    _calls("evaluate_once", "evaluate one batch of 128", "evaluate", 128, calls=20),
+    *_in_memory("evaluate", "evaluate", "evaluate"),
+    *_in_memory("predict", "predict", "predict"),
+    *_in_memory("predict_batches", "predict whole batches of", "predict", single=False),
     Workload("startup", "start-up", "startup", {}, _BOTH, "once"),
     Workload("big_graph", "BERT-base graph to first step", "big_graph", {}, _BOTH, "once", 0.5),
     Workload("settings", "MLP under other settings", "settings", {}, _SETTINGS),

@@ -1,49 +1,83 @@
-"""The whole call of evaluate() on 100,000 examples; an order is one call."""
+"""Whole calls of evaluate() on examples in memory."""
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import time
+from collections.abc import Callable
+
+import numpy as np
 
 from benchmarks.estimators import estimators, tf
 from benchmarks.models.mlp import MLP
 from benchmarks.orders import Orders
 
-__all__ = ["EXAMPLES", "serve"]
+__all__ = ["Input", "answer", "serve"]
 
-EXAMPLES, _BATCH, _CALL = 100_000, 100, 100
+_LOOP = 100  # steps between two returns of tf_keras to Python
 
 
-def serve(way: str, orders: Orders) -> None:
-    """Executes orders, after one training step."""
-    call = {"hand": _by_hand, "keras": _by_keras}.get(way, _by_estimator)(MLP())
+def serve(way: str, orders: Orders, examples: int, batch: int, calls: int = 1) -> None:
+    """Executes orders, after one training step.
+
+    Args:
+      way: 'original' or 'here', 'keras', 'hand'.
+      orders: each is a number of calls.
+      examples: the number of examples of a call.
+      batch: the examples of a batch.
+      calls: the calls of an order.
+    """
+    given = Input(MLP(), examples, batch)
+    call = {"hand": _by_hand, "keras": _by_keras}.get(way, _by_estimator)(given)
+    answer(orders, call, examples, calls)
+
+
+def answer(orders: Orders, call: Callable[[], int], examples: int, calls: int) -> None:
+    """Executes orders by calls, each of which returns the number of examples that it saw."""
     for _ in orders:
         start = time.perf_counter()
-        seen = call()
+        seen = sum(call() for _ in range(calls))
         seconds = time.perf_counter() - start
-        assert seen == EXAMPLES or seen is None, seen
-        orders.tell(**{"examples/s": EXAMPLES / seconds})
+        assert seen == calls * examples, seen
+        orders.tell(**{"examples/s": seen / seconds})
 
 
-def batches(model: MLP) -> tf.data.Dataset:
-    """Returns every example once."""
-    return tf.data.Dataset.from_tensor_slices(_examples(model)).batch(_BATCH).prefetch(4)
+@dataclasses.dataclass(frozen=True)
+class Input:
+    """Examples in memory, in batches.
+
+    Attributes:
+      model: makes the examples.
+      examples: their number.
+      batch: the examples of a batch.
+    """
+
+    model: MLP
+    examples: int
+    batch: int
+
+    @functools.cached_property
+    def arrays(self) -> tuple[np.ndarray, np.ndarray]:
+        """The features and labels."""
+        return self.model.examples(self.examples)
+
+    def dataset(self) -> tf.data.Dataset:
+        """Returns every example once."""
+        return tf.data.Dataset.from_tensor_slices(self.arrays).batch(self.batch).prefetch(4)
 
 
-@functools.cache
-def _examples(model: MLP):
-    return model.examples(EXAMPLES)
-
-
-def _by_estimator(model):
+def _by_estimator(given):
+    model = given.model
     config = estimators.RunConfig(tf_random_seed=1)
     estimator = estimators.Estimator(model.spec(estimators), config=config)
     estimator.train(model.dataset, steps=1)
-    return lambda: estimator.evaluate(lambda: batches(model)) and None
+    return lambda: estimator.evaluate(given.dataset) and given.examples
 
 
-def _by_hand(model):
-    weights, dataset = model.start(), batches(model)
+def _by_hand(given):
+    model, dataset = given.model, given.dataset()
+    weights = model.start()
 
     @tf.function
     def evaluate(iterator):
@@ -59,11 +93,11 @@ def _by_hand(model):
     return lambda: int(evaluate(iter(dataset))[2])
 
 
-def _by_keras(model):
+def _by_keras(given):
     import tf_keras
 
-    network = model.keras()
+    network = given.model.keras()
     loss = tf_keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    network.compile(loss=loss, metrics=["accuracy"], steps_per_execution=_CALL)
-    dataset = batches(model)
-    return lambda: network.evaluate(dataset, verbose=0) and None
+    network.compile(loss=loss, metrics=["accuracy"], steps_per_execution=_LOOP)
+    dataset = given.dataset()
+    return lambda: network.evaluate(dataset, verbose=0) and given.examples

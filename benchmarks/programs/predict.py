@@ -1,36 +1,53 @@
-"""predict() on 100,000 examples, one by one; an order is one call."""
+"""Whole calls of predict() on examples in memory, one by one or in batches."""
 
 from __future__ import annotations
 
-import time
+from collections import deque
 
 from benchmarks.estimators import estimators, tf
 from benchmarks.models.mlp import MLP
 from benchmarks.orders import Orders
-from benchmarks.programs.evaluate import EXAMPLES, batches
+from benchmarks.programs.evaluate import Input, answer
 
 __all__ = ["serve"]
 
 
-def serve(way: str, orders: Orders) -> None:
-    """Executes orders, after one training step."""
-    call = {"hand": _by_hand, "keras": _by_keras}.get(way, _by_estimator)(MLP())
-    for _ in orders:
-        start = time.perf_counter()
-        seen = call()
-        seconds = time.perf_counter() - start
-        assert seen == EXAMPLES, seen
-        orders.tell(**{"examples/s": EXAMPLES / seconds})
+def serve(
+    way: str, orders: Orders, examples: int, batch: int, single: bool = True, calls: int = 1
+) -> None:
+    """Executes orders, after one training step.
+
+    Args:
+      way: 'original' or 'here', 'keras', 'hand'.
+      orders: each is a number of calls.
+      examples: the number of examples of a call.
+      batch: the examples of a batch.
+      single: whether Estimators and the loop by hand give examples; otherwise batches.
+      calls: the calls of an order.
+    """
+    given = Input(MLP(), examples, batch)
+    make = {"hand": _by_hand, "keras": _by_keras}.get(way, _by_estimator)
+    answer(orders, make(given, single), examples, calls)
 
 
-def _by_estimator(model):
+def _by_estimator(given, single):
     config = estimators.RunConfig(tf_random_seed=1)
-    estimator = estimators.Estimator(model.spec(estimators), config=config)
-    estimator.train(model.dataset, steps=1)
-    return lambda: sum(1 for _ in estimator.predict(lambda: batches(model)))
+    estimator = estimators.Estimator(given.model.spec(estimators), config=config)
+    estimator.train(given.model.dataset, steps=1)
+
+    def call():
+        predictions = estimator.predict(given.dataset, yield_single_examples=single)
+        if not single:
+            return sum(len(batch["class"]) for batch in predictions)
+        counted = enumerate(predictions, 1)
+        ((count, _),) = deque(counted, maxlen=1)
+        return count
+
+    return call
 
 
-def _by_hand(model):
+def _by_hand(given, single):
+    model = given.model
     weights = model.start()
 
     @tf.function
@@ -40,8 +57,11 @@ def _by_hand(model):
 
     def call():
         count = 0
-        for features, _ in batches(model):
+        for features, _ in given.dataset():
             values = {key: value.numpy() for key, value in predict(features).items()}
+            if not single:
+                count += len(values["class"])
+                continue
             for i in range(len(values["class"])):
                 example = {key: value[i] for key, value in values.items()}
                 count += len(example) // 2
@@ -50,8 +70,9 @@ def _by_hand(model):
     return call
 
 
-def _by_keras(model):
-    network = model.keras()
+def _by_keras(given, single):
+    del single
+    network = given.model.keras()
     network.compile(steps_per_execution=100)
-    dataset = batches(model).map(lambda features, labels: features)
+    dataset = given.dataset().map(lambda features, labels: features)
     return lambda: len(network.predict(dataset, verbose=0))

@@ -15,19 +15,29 @@ from collections.abc import Callable, Sequence
 import tensorflow as tf
 
 from estimator_bridge.graph import Lifted, LiftedSession, Snapshot, host_device
+from estimator_bridge.graph.gathered_rows import GATHER, joins_rows, with_rows_gathered
 from estimator_bridge.tensorflow_private import eager_context, eager_mode, flat_call
 
 __all__ = ["dataset_of_plain_graph"]
 
 # TensorFlow may run another operation, such as the read of a file, once, while it compiles.
-_PLAIN = re.compile(r"\w+Dataset(V\d+)?|Const|Identity")
+_PLAIN = re.compile(r"\w+Dataset(V\d+)?|Const|Identity|Reshape|Slice")
+# With rows gathered. A shuffle and a repetition are fused by the optimizer.
+_BEST = frozenset(
+    {
+        *("ConcatenateDataset", "MapDataset", "PrefetchDataset", "RangeDataset"),
+        *("RebatchDatasetV2", "RepeatDataset", "SkipDataset", "TakeDataset"),
+        *("TensorDataset", "TensorSliceDataset", "BatchDatasetV2"),
+        *("Const", "Identity", "Reshape", "Slice"),
+    }
+)
 _KEPT = 8
 
 _lock = threading.Lock()
 _functions: OrderedDict[object, Callable[..., list[tf.Tensor]]] = OrderedDict()  # oldest use first
 
 
-def dataset_of_plain_graph(session: LiftedSession, variant: str) -> tf.Tensor | None:
+def dataset_of_plain_graph(session: LiftedSession, variant: str) -> tuple[tf.Tensor | None, bool]:
     """Returns a graph's dataset as an eager variant tensor.
 
     Args:
@@ -35,17 +45,22 @@ def dataset_of_plain_graph(session: LiftedSession, variant: str) -> tf.Tensor | 
       variant: the reference of the tensor that holds the dataset.
 
     Returns:
-      None if the dataset needs more than dataset operations and constants: functions, such as that
-      of ``map``, resources, random numbers.
+      The tensor; None if the dataset needs more than dataset operations and constants: functions,
+      such as that of ``map``, resources, random numbers. Then, whether tf.data's optimizer cannot
+      improve the dataset.
     """
     snapshot, owners = Snapshot.of(session.graph), session.resources.owners
+    if not session.resources.inputs.keeps_positions:
+        snapshot = with_rows_gathered(snapshot, session.graph)
     lifted = Lifted(snapshot, [variant], {f"{name}:0" for name in owners}, owners)
     if not (
         lifted.given <= snapshot.constants.keys()
         and all(_PLAIN.fullmatch(snapshot.nodes[name].op) for name in lifted.names)
-        and not any(graph_def.library.function for graph_def in lifted.graph_defs)
+        and not any(map(_has_functions, lifted.graph_defs))
     ):
-        return None
+        return None, False
+    nodes = [snapshot.nodes[name] for name in lifted.names]
+    is_best = all(node.op in _BEST and not joins_rows(node) for node in nodes)
     refs = sorted(lifted.given)
     arrays = [snapshot.constants[ref] for ref in refs]
     specs = [tf.TensorSpec(array.shape, array.dtype) for array in arrays]
@@ -60,7 +75,7 @@ def dataset_of_plain_graph(session: LiftedSession, variant: str) -> tf.Tensor | 
                     _functions.popitem(last=False)
             _functions.move_to_end(key)
             function = _functions[key]
-        return function(*arrays)[0]
+        return function(*arrays)[0], is_best
 
 
 def _compiled(
@@ -70,3 +85,9 @@ def _compiled(
         return lifted(dict(zip(refs, arrays)), lambda sums: [value for value, _ in sums])
 
     return flat_call(tf.function(make, autograph=False).get_concrete_function(*specs))
+
+
+def _has_functions(graph_def: tf.compat.v1.GraphDef) -> bool:
+    """Whether a graph calls functions besides those that gather rows, named by what they do."""
+    names = [function.signature.name for function in graph_def.library.function]
+    return any(not name.startswith(GATHER) for name in names)

@@ -9,14 +9,18 @@ import tensorflow as tf
 
 from estimator_bridge.data.dataset_functions import dataset_of_plain_graph
 from estimator_bridge.graph import Lifted, LiftedSession, Snapshot
-from estimator_bridge.graph.one_shot_iterators import dataset_call
+from estimator_bridge.graph.one_shot_iterators import dataset_nodes
 from estimator_bridge.graph.snapshot import node_name, tensor_ref
 
-__all__ = ["dataset_behind", "lifted_dataset"]
+__all__ = ["as_it_is", "dataset_behind", "lifted_dataset"]
 
 
 def lifted_dataset(
-    session: LiftedSession, variant: str, spec: Any, added: Sequence[Any] = ()
+    session: LiftedSession,
+    variant: str,
+    spec: Any,
+    added: Sequence[Any] = (),
+    is_whole: bool = False,
 ) -> tf.data.Dataset:
     """Returns a graph's dataset as an eager dataset.
 
@@ -25,11 +29,22 @@ def lifted_dataset(
       variant: the reference of the tensor that holds the dataset.
       spec: TypeSpecs of an element.
       added: NodeDefs to compute as if they were part of the graph.
+      is_whole: whether no other dataset is made of it. Then tf.data does not optimize it if that
+        is of no use: the optimizer copies the dataset's arrays.
     """
-    value = None if added else dataset_of_plain_graph(session, variant)
+    value, is_best = (None, False) if added else dataset_of_plain_graph(session, variant)
     if value is None:
         (value,) = session.evaluate([variant], added=added)
-    return tf.data.experimental.from_variant(value, spec)
+    dataset = tf.data.experimental.from_variant(value, spec)
+    return dataset.with_options(as_it_is()) if is_whole and is_best else dataset
+
+
+def as_it_is() -> tf.data.Options:
+    """Returns options by which tf.data runs a dataset as it was made."""
+    options = tf.data.Options()
+    options.autotune.enabled = False
+    options.experimental_optimization.apply_default_optimizations = False
+    return options
 
 
 def dataset_behind(
@@ -61,8 +76,8 @@ def dataset_behind(
     if snapshot.nodes[iterator].op == "OneShotIterator":
         if not is_alone:
             return None
-        call = dataset_call(snapshot.nodes[iterator])
-        return lifted_dataset(session, call.name + ":0", spec, (call,))
+        nodes = dataset_nodes(snapshot.nodes[iterator], snapshot, session.graph)
+        return lifted_dataset(session, nodes[-1].name + ":0", spec, nodes)
     if snapshot.nodes[iterator].op != "IteratorV2":
         return None  # a handle names the iterator, or a branch chooses it
     initializers = [

@@ -146,9 +146,11 @@ class GraphInput(BatchInput):
                 return dataset_of_tensors(session, self._returned.leaves, self.spec)
             if self.is_eager:
                 return self._dataset
-            return lifted_dataset(
-                session, tf.data.experimental.to_variant(self._dataset).name, self.spec
-            )
+            return self._lifted(session, is_whole=False)
+
+    def _lifted(self, session: LiftedSession, is_whole: bool) -> tf.data.Dataset:
+        variant = tf.data.experimental.to_variant(self._dataset)
+        return lifted_dataset(session, variant.name, self.spec, is_whole=is_whole)
 
     @property
     def is_whole(self) -> bool:
@@ -179,9 +181,11 @@ class GraphInput(BatchInput):
           A dataset or ``DividedDatasets``, and the parts with all of their references.
         """
         division = self._division
-        if self._returned is None or division is None:
-            return self.dataset(session), list(known)
         with eager_mode():
+            if self._returned is None or division is None:
+                if self.is_eager:
+                    return self.dataset(session), list(known)
+                return self._lifted(session, is_whole=True), list(known)
             if not division.is_whole:
                 return DividedDatasets.of(session, self._returned.leaves, division)
             more: list[str] = []

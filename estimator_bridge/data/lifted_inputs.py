@@ -13,7 +13,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.data.graph_iterators import dataset_behind, lifted_dataset
+from estimator_bridge.data.graph_iterators import as_it_is, dataset_behind, lifted_dataset
 from estimator_bridge.data.returned_tensors import is_plain
 from estimator_bridge.data.row_queues import RowQueueRunner
 from estimator_bridge.graph import Lifted, LiftedSession, Snapshot
@@ -52,7 +52,8 @@ def dataset_of_tensors(
     session.resources.inputs.nodes_replaced.update(sources)
     whole = tf.data.Dataset.zip((tf.data.Dataset.counter(), *sources.values()))
     if elements.has_state:
-        whole = whole.with_options(_nothing_ahead())
+        # A hook may initialize the iterator again, or fill the queue: nothing is read ahead.
+        whole = whole.with_options(as_it_is())
     if sources_too is not None:
         kinds = {
             f"{name}:{i}": part
@@ -71,14 +72,6 @@ def dataset_of_tensors(
     return _map_to_the_end(whole, elements, flat_spec).map(
         lambda *flat: tf.nest.pack_sequence_as(spec, flat, expand_composites=True)
     )
-
-
-def _nothing_ahead() -> tf.data.Options:
-    # A hook may initialize the iterator again, or fill the queue: the next batch is not read yet.
-    options = tf.data.Options()
-    options.autotune.enabled = False
-    options.experimental_optimization.apply_default_optimizations = False
-    return options
 
 
 class _Elements:
@@ -138,12 +131,13 @@ def _sources(
         if isinstance(runner, RowQueueRunner)
     }
     found: dict[str, tf.data.Dataset] = {}
+    inputs = session.resources.inputs
     draws = _draws(snapshot, refs)
     for name in draws:
         node = snapshot.nodes[name]
         owner = node_name(node.input[0])
         if node.op in DEQUEUES and owner in queues:
-            found[name] = queues[owner].read_directly()
+            found[name] = queues[owner].read_directly(not inputs.keeps_positions)
         elif node.op == "IteratorGetNext":
             is_alone = sum(node_name(snapshot.nodes[d].input[0]) == owner for d in draws) == 1
             dataset = dataset_behind(session, snapshot, name, is_alone)

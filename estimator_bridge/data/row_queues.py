@@ -50,10 +50,14 @@ class RowQueueRunner(_QueueRunner):
         self._running: dict[int, list[threading.Thread]] = {}
         self.is_read_directly = False
 
-    def read_directly(self) -> tf.data.Dataset:
-        """Returns the batches that the queue would give."""
+    def read_directly(self, in_blocks: bool) -> tf.data.Dataset:
+        """Returns the batches that the queue would give.
+
+        Args:
+          in_blocks: see ``Reading.dataset``.
+        """
         self.is_read_directly = True
-        return self._reading.dataset()
+        return self._reading.dataset(in_blocks)
 
     def create_threads(
         self, sess: Any, coord: Any = None, daemon: bool = False, start: bool = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 import random
 from collections.abc import Callable, Iterator, Sequence
 
@@ -13,6 +14,7 @@ import tensorflow as tf
 __all__ = ["Reading", "Rows"]
 
 _ENDLESS = 1 << 62
+_BLOCK_ROWS, _BLOCK_BYTES = 2048, 1 << 20
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,31 +87,47 @@ class Reading:
         for first in range(0, end, self.batch_size):
             yield self._numbers(np.arange(first, min(first + self.batch_size, end)))
 
-    def dataset(self) -> tf.data.Dataset:
+    def dataset(self, in_blocks: bool = True) -> tf.data.Dataset:
         """Returns the batches of all readers, eagerly: tuples of row numbers and columns.
 
         An element depends only on its position, so that a restored iterator continues.
+
+        Args:
+          in_blocks: whether several batches are taken at once, and then divided. A saved position
+            of a dataset fits only datasets that take them alike.
         """
         end = self._end(self.readers)
+        batches = max(1, self._block_rows // self.batch_size) if in_blocks else 1
+        size = batches * self.batch_size
         if self.shuffled_among > 1:
             positions = tf.data.Dataset.range(end)
             positions = positions.shuffle(max(1, min(self.shuffled_among, end)), self.seed)
-            positions = positions.batch(self.batch_size, drop_remainder=self.epochs is None)
+            is_whole = self.epochs is None and batches == 1
+            positions = positions.batch(size, drop_remainder=is_whole)
         else:
-            positions = tf.data.Dataset.range(0, end, self.batch_size)
-        return positions.map(functools.partial(self._batch, end=end)).prefetch(2)
+            positions = tf.data.Dataset.range(0, end, size)
+        made = positions.map(functools.partial(self._batch, end=end, size=size))
+        if batches > 1:
+            made = made.rebatch(self.batch_size, drop_remainder=self.epochs is None)
+        return made.prefetch(2)
 
-    def _batch(self, position: tf.Tensor, end: int) -> tuple[tf.Tensor, ...]:
-        if self.shuffled_among == 1:  # the position of the batch's first row
-            position = tf.range(position, tf.minimum(position + self.batch_size, end))
+    @property
+    def _block_rows(self) -> int:
+        """The number of rows that are taken at once, as far as memory allows."""
+        row = sum(math.prod(s) * kind.size for s, kind in zip(self.rows.shapes, self.rows.types))
+        return min(_BLOCK_ROWS, _BLOCK_BYTES // max(1, row))
+
+    def _batch(self, position: tf.Tensor, end: int, size: int) -> tuple[tf.Tensor, ...]:
+        if self.shuffled_among == 1:  # the position of the first row
+            position = tf.range(position, tf.minimum(position + size, end))
         numbers = (position + self.start) % self.rows.count
         kinds = list(self.rows.types)
         # Stateless; otherwise its iterator could not be saved.
         columns = tf.numpy_function(self.rows.take, [numbers], kinds, stateful=False)
-        size = self.batch_size if self.epochs is None else None
-        numbers.set_shape([size])
+        known = self.batch_size if self.epochs is None and size == self.batch_size else None
+        numbers.set_shape([known])
         for column, shape in zip(columns, self.rows.shapes):
-            column.set_shape([size, *shape])
+            column.set_shape([known, *shape])
         return (numbers, *columns)
 
     def _end(self, readers: int) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.graph.gathered_rows import has_rows, with_rows_gathered
 from estimator_bridge.graph.lift import Lifted
 from estimator_bridge.graph.replica_local import replica_locals
 from estimator_bridge.graph.resources import Resources, host_device
@@ -60,6 +61,9 @@ class HostFunction:
         given = {f"{name}:0" for name in owners} | set(feed_names)
         snapshot = replica_locals(graph).for_session(Snapshot.of(graph)).with_nodes(added)
         lifted = Lifted(snapshot, refs, given, owners)
+        if not resources.inputs.keeps_positions and has_rows(snapshot, lifted.names):
+            snapshot = with_rows_gathered(snapshot, graph)
+            lifted = Lifted(snapshot, refs, given, owners)
         _check_fed(snapshot, lifted, refs)
         resources.inputs.check_not_read_elsewhere(lifted.names)
         datasets = _initialized_iterators(snapshot, lifted)
@@ -100,6 +104,11 @@ class HostFunction:
             self._first_draw = tf.constant(0, tf.int64)
         combined = resources.wholes.among(effects.used)
         self._is_plain = not (datasets or effects.restored or effects.stale or combined)
+
+    @property
+    def given(self) -> Collection[str]:
+        """The references whose values it takes or holds."""
+        return self._lifted.given
 
     def __call__(self, feeds: Mapping[str, Any], rng_step: int) -> list[tf.Tensor]:
         """Returns the eager tensors of the references that are not operations.

@@ -16,7 +16,7 @@ from estimator_bridge.graph.function_library import functions_where
 from estimator_bridge.graph.op_kinds import MEETINGS
 from estimator_bridge.tensorflow_private import op_def
 
-__all__ = ["inline_sums"]
+__all__ = ["inline_call", "inline_sums"]
 
 _CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 
@@ -27,6 +27,12 @@ def inline_sums(graph_def: tf.compat.v1.GraphDef) -> Iterator[tf.compat.v1.NodeD
     functions = {f.signature.name: f for f in graph_def.library.function}
     for node in graph_def.node:
         yield from _expanded(node, functions, hiding)
+
+
+def inline_call(call: tf.compat.v1.NodeDef, library: Any) -> list[tf.compat.v1.NodeDef]:
+    """Returns the nodes that replace a call of a function of a library."""
+    functions = {f.signature.name: f for f in library.function}
+    return list(_expanded(call, functions, {call.attr["f"].func.name}))
 
 
 def _expanded(

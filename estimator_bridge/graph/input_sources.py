@@ -18,11 +18,14 @@ class InputSources:
       datasets: by iterator, the dataset (a variant tensor) that it was last initialized with.
       iterators_read: iterators whose datasets are read directly instead.
       nodes_replaced: nodes that draw from iterators and queues that are read directly instead.
+      keeps_positions: whether the positions of iterators are saved, which depend on how a dataset
+        is made.
     """
 
     datasets: dict[str, tf.Tensor] = dataclasses.field(default_factory=dict)
     iterators_read: set[str] = dataclasses.field(default_factory=set)
     nodes_replaced: set[str] = dataclasses.field(default_factory=set)
+    keeps_positions: bool = False
 
     def check_not_read_elsewhere(self, names: Iterable[str]) -> None:
         """Checks that no node would block on a queue, or read its own stream of the input.

@@ -14,7 +14,7 @@ from __future__ import annotations
 import contextlib
 import math
 import weakref
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -26,9 +26,12 @@ from estimator_bridge.tensorflow_private import (
     host_address,
 )
 
-__all__ = ["arrays_outside", "free_arrays", "take_large_constants", "with_value"]
+__all__ = ["arrays_outside", "free_arrays", "free_rows", "take_large_constants", "with_value"]
 
+_OUTSIDE = "PyFuncStateless"  # the type of the operation that returns an array
 _LARGE = 1 << 18  # bytes; below this, a captured tensor has no advantage over a constant
+
+_ALIGNMENT = 64  # bytes; kernels may expect this of a tensor's memory
 
 _taken: weakref.WeakKeyDictionary[tf.Graph, dict[str, tf.Tensor]] = weakref.WeakKeyDictionary()
 
@@ -48,7 +51,7 @@ def arrays_outside(graph: tf.Graph) -> Iterator[None]:
         if tf.compat.v1.get_default_graph() is not graph or not _is_large_array(value):
             return None
         with eager_mode(), tf.device(host_address() + "/device:CPU:0"):
-            held = tf.constant(value)
+            held = _copied_once(value)
 
         def read() -> np.ndarray:
             return known[tensor.name].numpy()
@@ -67,6 +70,30 @@ def free_arrays(graph: tf.Graph) -> None:
     _taken.pop(graph, {}).clear()
 
 
+def free_rows(graph: tf.Graph, used: Collection[str]) -> list[str]:
+    """Frees the arrays outside of a graph that only its datasets read, once these are not used.
+
+    Args:
+      graph: the graph; the rest of it is used again.
+      used: references of arrays that functions have captured, which are kept.
+
+    Returns:
+      The references of the freed arrays.
+    """
+    known = _taken.get(graph, {})
+    freed = [ref for ref in known if ref not in used and _feeds_datasets(graph, ref)]
+    for ref in freed:
+        del known[ref]
+    return freed
+
+
+def _feeds_datasets(graph: tf.Graph, ref: str) -> bool:
+    """Whether a tensor is an array outside of the graph, and a component of datasets alone."""
+    tensor = graph.get_tensor_by_name(ref)
+    readers = tensor.consumers()
+    return tensor.op.type == _OUTSIDE and all("Dataset" in reader.type for reader in readers)
+
+
 def take_large_constants(
     graph: tf.Graph, graph_def: tf.compat.v1.GraphDef
 ) -> tuple[tf.compat.v1.GraphDef, dict[str, tf.Tensor]]:
@@ -79,7 +106,7 @@ def take_large_constants(
     known = _taken.setdefault(graph, {})
     found = {}
     for node in graph_def.node:
-        if node.op == "PyFuncStateless" and node.name + ":0" in known:
+        if node.op == _OUTSIDE and node.name + ":0" in known:
             found[node.name + ":0"] = known[node.name + ":0"]
             node.op = "Const"
             dtype = node.attr["Tout"].list.type[0]
@@ -108,6 +135,17 @@ def with_value(node: tf.compat.v1.NodeDef, value: tf.Tensor) -> tf.compat.v1.Nod
     copy.CopyFrom(node)
     copy.attr["value"].tensor.CopyFrom(tf.make_tensor_proto(value.numpy(), value.dtype))
     return copy
+
+
+def _copied_once(value: np.ndarray) -> tf.Tensor:
+    """Returns a copy of an array as an eager tensor; ``tf.constant`` copies most types twice."""
+    if value.dtype.kind not in "iuf" or not value.dtype.isnative:
+        return tf.constant(value)
+    buffer = np.empty(value.nbytes + _ALIGNMENT, np.uint8)
+    start = -buffer.ctypes.data % _ALIGNMENT
+    copy = buffer[start : start + value.nbytes].view(value.dtype).reshape(value.shape)
+    copy[...] = value
+    return tf.experimental.dlpack.from_dlpack(copy.__dlpack__())
 
 
 def _is_large_array(value: Any) -> bool:

@@ -194,6 +194,11 @@ class LiftedSession(SessionInterface):
             _ = program_input.iterator
         return drawn
 
+    @property
+    def given_to_functions(self) -> set[str]:
+        """The references whose values the compiled functions take or hold."""
+        return {ref for function in self._functions.values() for ref in function.given}
+
     def as_default(self) -> contextlib.AbstractContextManager[Any]:
         """Returns a context in which this session and its graph are the defaults."""
         return tf.compat.v1.Session.as_default(self)

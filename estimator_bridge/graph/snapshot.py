@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from typing import Any
 
 import tensorflow as tf
@@ -12,7 +12,7 @@ from estimator_bridge.graph.branch_effects import keep_branch_effects
 from estimator_bridge.graph.collectives import spread_collectives
 from estimator_bridge.graph.global_step_rewrite import rewritten_global_step_read
 from estimator_bridge.graph.inline import inline_sums
-from estimator_bridge.graph.large_constants import free_arrays, take_large_constants
+from estimator_bridge.graph.large_constants import free_arrays, free_rows, take_large_constants
 from estimator_bridge.graph.reference_reads import with_reference_reads
 from estimator_bridge.graph.reference_variables import end_read, reference_variables
 from estimator_bridge.tensorflow_private import op_def
@@ -60,7 +60,7 @@ class Snapshot:
         library: Any,
         versions: Any,
         global_steps: frozenset[str] = frozenset(),
-        constants: Mapping[str, tf.Tensor] | None = None,
+        constants: dict[str, tf.Tensor] | None = None,
         step_branches: Sequence[tf.compat.v1.NodeDef] = (),
         references: Set[str] = frozenset(),
         stands_for: Mapping[str, str] | None = None,
@@ -105,13 +105,32 @@ class Snapshot:
         _taken.pop(graph, None)
         free_arrays(graph)
 
-    def with_nodes(self, added: Iterable[tf.compat.v1.NodeDef]) -> Snapshot:
-        """Returns a snapshot in which these nodes are added, or replace nodes of the same name."""
-        added = list(added)
+    @staticmethod
+    def forget_rows(graph: tf.Graph, used: Collection[str]) -> None:
+        """Frees the arrays of a graph's datasets, which are not used again: see ``free_rows``."""
+        _, snapshot = _taken.get(graph, (None, None))
+        for ref in free_rows(graph, used):
+            if snapshot is not None:
+                snapshot.constants.pop(ref, None)
+
+    def with_nodes(
+        self, added: Iterable[tf.compat.v1.NodeDef], functions: Iterable[Any] = ()
+    ) -> Snapshot:
+        """Returns a snapshot in which these nodes are added, or replace nodes of the same name.
+
+        Args:
+          added: the nodes.
+          functions: FunctionDefs that they call, if the library has none of these names.
+        """
+        added, functions, library = list(added), list(functions), self.library
         if not added:  # keeps what is cached for this snapshot
             return self
+        if functions:
+            library = type(library)()
+            library.CopyFrom(self.library)
+            library.function.extend(functions)
         nodes = {**self.nodes, **{node.name: node for node in added}}
         return Snapshot(
-            nodes, self.library, self.versions, self.global_steps, self.constants,
+            nodes, library, self.versions, self.global_steps, self.constants,
             self.step_branches, self.references, self.stands_for,
         )  # fmt: skip

@@ -31,14 +31,17 @@ class NeededParts:
         fetches: Sequence[str],
         fed: Sequence[str],
     ):
-        self._source, self.are_more = session.input, False
+        source, self.are_more = session.input, False
+        self._refs: Sequence[str] | None = None
         self._drawn: frozenset[int] | None = None  # None: a step draws all in any case
         self._needed: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
-        if self._source is not None and self._source.divides:
-            snapshot, source = Snapshot.of(session.graph), self._source
+        if source is not None and source.divides:
+            snapshot = Snapshot.of(session.graph)
             drawn = source.drawn_by(snapshot, base, fed) | source.endless
             more = source.drawn_by(snapshot, fetches, fed) if fetches else frozenset()
             self._drawn, self.are_more = drawn | more, not drawn.issuperset(more)
+            # The source itself, which holds an iterator's dataset, is not kept with the loop.
+            self._refs = source.refs_given(self._drawn)
 
     @property
     def are_chosen(self) -> bool:
@@ -51,9 +54,7 @@ class NeededParts:
         Args:
           inputs: the references if a step draws all parts.
         """
-        if self._drawn is None or self._source is None:
-            return inputs
-        return self._source.refs_given(self._drawn)
+        return inputs if self._refs is None else self._refs
 
     def of(self, iterator: Any) -> Any:
         """Returns the iterator that a step draws from: of the parts that it needs."""

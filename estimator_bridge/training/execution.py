@@ -113,8 +113,9 @@ class Execution:
           mode: one of ModeKeys.
           steps: the number of steps of an evaluation, if hooks are called; else None.
         """
-        del mode, steps
-        return LoopLimits()
+        del steps
+        # The end of an input of one batch shows in the same call if that may run a second step.
+        return LoopLimits(first=2 if mode == ModeKeys.EVAL else 1)
 
     def _examples(self, given: BatchInput) -> int | None:
         """Returns the size of a global batch, if known."""

@@ -18,7 +18,13 @@ from estimator_bridge.tensorflow_private import (
     listeners_of,
 )
 
-__all__ = ["CheckpointInputPipelineHook", "follow_savers", "open_input", "with_whole_position"]
+__all__ = [
+    "CheckpointInputPipelineHook",
+    "follow_savers",
+    "open_input",
+    "saves_positions",
+    "with_whole_position",
+]
 
 _train = tf.compat.v1.train
 _SessionRunHook: Any = _train.SessionRunHook
@@ -248,6 +254,11 @@ def with_whole_position(
         )
         return older
     return path
+
+
+def saves_positions(hooks: Iterable[Any]) -> bool:
+    """Whether one of a run's hooks saves the input's position."""
+    return bool(_position_hooks(hooks))
 
 
 def open_input(

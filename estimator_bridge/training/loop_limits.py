@@ -13,10 +13,17 @@ class LoopLimits:
       steps: a fixed number of steps per call, instead.
       hooks_wait: whether a hook that is due earlier waits for the end of the call; always so
         with a fixed number of steps.
+      first: the number of steps of a call as long as their time is not known.
     """
 
-    def __init__(self, seconds: float = 1.0, steps: int | None = None, hooks_wait: bool = False):
-        self._seconds, self._fixed = seconds, steps
+    def __init__(
+        self,
+        seconds: float = 1.0,
+        steps: int | None = None,
+        hooks_wait: bool = False,
+        first: int = 1,
+    ):
+        self._seconds, self._fixed, self._first = seconds, steps, first
         self.hooks_wait = hooks_wait or steps is not None
         self._rate: float | None = None
         self._is_compiled = False
@@ -25,7 +32,7 @@ class LoopLimits:
         """Returns the largest number of steps for the next call."""
         if self._fixed is not None:
             return self._fixed
-        return 1 if self._rate is None else max(1, int(self._rate * self._seconds))
+        return self._first if self._rate is None else max(1, int(self._rate * self._seconds))
 
     def observe(self, steps: int, seconds: float) -> None:
         """Notes the time of a call. The first does not count: it compiled the step."""

@@ -61,9 +61,13 @@ class ProgramInput:
         """Stops the input's threads; frees what only this input used."""
         graph = self.session.graph
         self.session.end_input()
-        if self.is_apart and graph is not None:
+        if graph is None:
+            return
+        if self.is_apart:
             self.session.close()
             Snapshot.forget(graph)
+        else:
+            Snapshot.forget_rows(graph, self.session.given_to_functions)
 
     def is_like(self, plan: InputPlan) -> bool:
         """Whether a program traced for this input can be used for another plan."""

@@ -20,7 +20,12 @@ from estimator_bridge.training.graph_files import GraphSaverHook
 from estimator_bridge.training.hook_schedule import are_called
 from estimator_bridge.training.hooked_loop import ENDS, HookedLoop, Stop
 from estimator_bridge.training.initialize import open_session
-from estimator_bridge.training.input_position import follow_savers, open_input, with_whole_position
+from estimator_bridge.training.input_position import (
+    follow_savers,
+    open_input,
+    saves_positions,
+    with_whole_position,
+)
 from estimator_bridge.training.last_step import StopAtHook
 from estimator_bridge.training.log_hooks import LossLogHook, RateLogHook
 from estimator_bridge.training.monitoring import monitored
@@ -73,6 +78,7 @@ def train_program(
         if checkpoint_path and other_than:
             checkpoint_path = with_whole_position(checkpoint_path, all_hooks, other_than)
         is_resumed = checkpoint_path is not None
+        program.input.session.resources.inputs.keeps_positions = saves_positions(all_hooks)
         source = program.read_input(
             lambda dataset: open_input(dataset, all_hooks, program.global_step, is_resumed)
         )

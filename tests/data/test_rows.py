@@ -1,10 +1,13 @@
 """The order in which rows in memory are read."""
 
+from unittest import mock
+
 import numpy as np
 import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from estimator_bridge.data import rows as rows_module
 from estimator_bridge.data.rows import Reading, Rows
 
 
@@ -34,6 +37,39 @@ def test_a_reader_starts_anywhere_and_reads_each_epoch_whole(count, size, epochs
     dealt = [number for batch in read(reading) for number in batch]
     assert sorted(dealt) == sorted(flat)
     assert among > 1 or dealt == flat
+
+
+@settings(deadline=None, max_examples=20)
+@given(
+    count=st.integers(1, 30),
+    size=st.integers(1, 10),
+    epochs=st.integers(1, 3) | st.none(),
+    among=st.sampled_from([1, 4, 100]),
+    block=st.sampled_from([9, 2048]),
+)
+def test_blocks_give_the_same_batches(count, size, epochs, among, block):
+    reading = Reading.make(rows(count), size, epochs, 2, among, (3, 4))
+    with mock.patch.object(rows_module, "_BLOCK_ROWS", block):
+        blocks, singly = reading.dataset(), reading.dataset(in_blocks=False)
+    assert blocks.element_spec == singly.element_spec
+    read_both = [
+        [tuple(part.tolist() for part in batch) for batch in dataset.take(50).as_numpy_iterator()]
+        for dataset in (blocks, singly)
+    ]
+    assert read_both[0] == read_both[1]
+
+
+def test_rows_are_taken_once_for_several_batches():
+    taken = []
+
+    def take(numbers):
+        taken.append(len(numbers))
+        return [numbers]
+
+    dataset = Reading.make(Rows(5000, [tf.int64], [()], take), 32, 1, 1, 1, (1, 2)).dataset()
+    sizes = [len(numbers) for numbers, _ in dataset.as_numpy_iterator()]
+    assert sizes == [32] * 156 + [8]
+    assert sorted(taken) == [904, 2048, 2048]  # tf.data takes them in parallel
 
 
 def test_columns_go_with_their_numbers():

@@ -10,7 +10,7 @@ import pytest
 
 import estimator_bridge as eb
 from estimator_bridge.data import dataset_functions
-from estimator_bridge.graph import Snapshot, arrays_outside, trace_graph
+from estimator_bridge.graph import Snapshot, arrays_outside, large_constants, trace_graph
 
 import tensorflow as tf  # isort: skip
 
@@ -98,21 +98,46 @@ def test_an_equal_graph_makes_its_dataset_by_the_same_function(estimator):
 
 def test_arrays_are_freed_with_their_evaluation(estimator, monkeypatch):
     held = []
-    constant = tf.constant
+    copied = large_constants._copied_once
 
-    def watched(value, *args, **kwargs):
-        tensor = constant(value, *args, **kwargs)
-        if isinstance(value, np.ndarray) and value.shape == (ROWS, 2):
-            held.append(weakref.ref(tensor))
+    def watched(value):
+        tensor = copied(value)
+        held.append(weakref.ref(tensor))
         return tensor
 
-    monkeypatch.setattr(tf, "constant", watched)
+    monkeypatch.setattr(large_constants, "_copied_once", watched)
     for value in (1, 2, 3):
         estimator.evaluate(lambda: of(np.full([ROWS, 2], value, "f")))  # noqa: B023
     estimator.evaluate(lambda: of(np.ones([4, 2], "f")))
     gc.collect()
     assert len(held) == 6
     assert [ref() for ref in held] == [None] * 6
+
+
+def test_a_kept_program_frees_its_first_input(tmp_path):
+    estimator = eb.Estimator(model_fn, str(tmp_path))
+    estimator.train(lambda: of(np.ones([4, 2], "f")), steps=1)
+    held = []
+
+    def input_fn():
+        dataset = of(np.full([ROWS, 2], 5, "f"))
+        held.extend(map(weakref.ref, large_constants._taken[v1.get_default_graph()].values()))
+        return dataset
+
+    for _ in range(2):
+        assert estimator.evaluate(input_fn)["first"] == 5
+        gc.collect()
+        assert held and [ref() for ref in held] == [None] * len(held)
+
+
+@pytest.mark.parametrize("kind", ["f", "d", "e", "i2", "u8", ">f4", "?", "F"])
+def test_any_type_of_array_is_copied_exactly(kind):
+    array = (np.arange(3 * ROWS).reshape([ROWS, 3]) % 200).astype(kind)[:, ::-1]
+    tensor = large_constants._copied_once(array)
+    np.testing.assert_array_equal(tensor.numpy(), array)
+    array[0, 0] = not array[0, 0]
+    assert tensor.numpy()[0, 0] != array[0, 0]
+    assert tensor.dtype == tf.as_dtype(array.dtype.newbyteorder("="))
 
 
 def test_names_and_number_of_operations_stay_the_same():

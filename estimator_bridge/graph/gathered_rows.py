@@ -1,0 +1,208 @@
+"""Rewrites datasets of arrays' rows, so that the rows of a batch are copied at once.
+
+``from_tensor_slices(arrays).shuffle(n).repeat().batch(size)`` copies each row of each array into an
+element, and then joins the elements. The rewritten dataset does to the rows' numbers what the
+program does to the rows. So their order is the same: a shuffle's depends on its seeds and on the
+number of elements. Then it gathers the rows of several batches, and cuts the result into batches.
+Batches of neighboring rows are slices of the arrays, mostly without a copy.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import weakref
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.graph.node_maker import NodeMaker, set_attribute
+from estimator_bridge.graph.row_pipelines import RowPipeline, find_row_pipelines
+from estimator_bridge.graph.snapshot import Snapshot
+from estimator_bridge.tensorflow_private import op_def
+
+__all__ = ["GATHER", "has_rows", "joins_rows", "with_rows_gathered"]
+
+GATHER = "estimator_bridge_gather_"  # the start of the names of the functions that gather
+_NUMBERS = "/numbers"
+_BLOCK_ROWS, _BLOCK_BYTES = 2048, 1 << 20
+_LARGE_ROW = 1 << 14  # bytes; one copy more of a larger one costs more than its element
+
+_rewritten: weakref.WeakKeyDictionary[Snapshot, Snapshot] = weakref.WeakKeyDictionary()
+
+
+def has_rows(snapshot: Snapshot, names: Iterable[str]) -> bool:
+    """Whether some of these nodes make batches of arrays' rows, as far as their types tell."""
+    kinds = {snapshot.nodes[name].op for name in names}
+    return kinds.issuperset(("TensorSliceDataset", "BatchDatasetV2"))
+
+
+def joins_rows(node: tf.compat.v1.NodeDef) -> bool:
+    """Whether a node of a rewritten snapshot joins elements to a batch, other than numbers."""
+    return node.op == "BatchDatasetV2" and not node.name.endswith(_NUMBERS)
+
+
+def with_rows_gathered(snapshot: Snapshot, graph: tf.Graph) -> Snapshot:
+    """Returns a snapshot in which batches of arrays' rows are made otherwise, with equal elements.
+
+    Args:
+      snapshot: the snapshot of the graph.
+      graph: knows the shapes.
+    """
+    found = _rewritten.get(snapshot)
+    if found is None:
+        maker, may_slice = NodeMaker(), not _repeats(snapshot)
+        for pipeline in find_row_pipelines(snapshot, graph):
+            if may_slice and _is_sliceable(pipeline):
+                _slice(maker, pipeline)
+            elif _row_bytes(pipeline) <= _LARGE_ROW:
+                _gather(maker, pipeline)
+        found = snapshot
+        if maker.nodes:
+            found = snapshot.with_nodes(maker.nodes, maker.functions.values())
+        _rewritten[snapshot] = found
+    return found
+
+
+def _repeats(snapshot: Snapshot) -> bool:
+    """Whether a batch may be read twice. A py_function that changed its slice would change both."""
+    bodies = [snapshot.nodes.values(), *(f.node_def for f in snapshot.library.function)]
+    return any("Repeat" in node.op for body in bodies for node in body)
+
+
+def _is_sliceable(found: RowPipeline) -> bool:
+    is_known = all(shape.is_fully_defined() for shape in found.shapes)
+    return is_known and not found.between and (found.rows >= found.size or not found.drops_short)
+
+
+def _row_bytes(found: RowPipeline) -> int:
+    """Returns the size of a row, as far as it is known."""
+    return sum(
+        math.prod(shape.as_list()) * kind.size
+        for shape, kind in zip(found.shapes, found.types)
+        if shape.is_fully_defined()
+    )
+
+
+def _slice(maker: NodeMaker, found: RowPipeline) -> None:
+    """Replaces batches of neighboring rows: the full ones, and the short last one."""
+    name, size = found.batch.name, found.size
+    full, rest = divmod(found.rows, size)
+    rest = 0 if found.drops_short else rest
+    taken = [("full", [full, size], 0)] if full else []
+    taken += [("short", [rest], full * size)] if rest else []
+    made = []
+    for kind, lead, first in taken:
+        columns = [
+            _rows(maker, found, i, f"{name}/{kind}/{i}", lead, first)
+            for i in range(len(found.arrays))
+        ]
+        made.append(
+            maker.add(
+                f"{name}/{kind}" if len(taken) > 1 else name,
+                "TensorSliceDataset" if kind == "full" else "TensorDataset",
+                columns,
+                Toutput_types=found.types,
+                output_shapes=[tf.TensorShape([lead[-1]]) + shape for shape in found.shapes],
+            )
+        )
+    if len(made) > 1:
+        maker.add(name, "ConcatenateDataset", made, **_elements(found))
+
+
+def _rows(
+    maker: NodeMaker, found: RowPipeline, i: int, name: str, lead: list[int], first: int
+) -> str:
+    """Adds a slice of an array, with the sizes ``lead`` in place of the number of rows."""
+    ref, kind, row = found.arrays[i], found.types[i], found.shapes[i].as_list()
+    count = math.prod(lead)
+    if count < found.rows:
+        begin = maker.constant(name + "/begin", [first, *(0 for _ in row)])
+        counts = maker.constant(name + "/size", [count, *row])
+        ref = maker.add(name, "Slice", [ref, begin, counts], T=kind, Index=tf.int64)
+    if len(lead) > 1:
+        shape = maker.constant(name + "/shape", [*lead, *row])
+        ref = maker.add(name + "/batches", "Reshape", [ref, shape], T=kind, Tshape=tf.int64)
+    return ref
+
+
+def _gather(maker: NodeMaker, found: RowPipeline) -> None:
+    """Replaces rows by their numbers up to the batch, and gathers the rows of a block of batches.
+
+    A block has so many batches that what it costs beside its rows does not matter.
+    """
+    name, elements = found.batch.name, _elements(found)
+    numbers = {"output_types": [tf.int64], "output_shapes": [tf.TensorShape([])]}
+    limits = [maker.constant(f"{name}/limit_{i}", n) for i, n in enumerate((0, found.rows, 1))]
+    ref = maker.add(f"{name}/rows", "RangeDataset", limits, **numbers)
+    for i, node in enumerate(found.between):
+        ref = maker.copy(node, f"{name}/between_{i}", ref, **numbers)
+    most = min(_BLOCK_ROWS, _BLOCK_BYTES // max(1, _row_bytes(found)))
+    batches = max(1, most // found.size)
+    size, drops = found.batch.input[1:3]
+    is_block = batches > 1
+    of_block = [maker.constant(name + "/block", batches * found.size), _false(maker, name)]
+    numbers["output_shapes"] = [tf.TensorShape([None])]
+    ref = maker.add(
+        name + _NUMBERS,
+        "BatchDatasetV2",
+        [ref, *(of_block if is_block else (size, drops))],
+        **numbers,
+    )
+    function = _gathering_function(found.types)
+    maker.functions[function.signature.name] = function
+    block_shapes = [tf.TensorShape([None]) + shape for shape in found.shapes]
+    ref = maker.add(
+        name + "/gathered" if is_block else name,
+        "MapDataset",
+        [ref, *found.arrays],
+        f=function.signature.name,
+        Targuments=found.types,
+        preserve_cardinality=True,
+        **{**elements, **({"output_shapes": block_shapes} if is_block else {})},
+        **_IN_TURN,
+    )
+    if is_block:
+        sizes = maker.constant(name + "/sizes", [found.size])
+        maker.add(name, "RebatchDatasetV2", [ref, sizes, drops], **elements)
+
+
+def _false(maker: NodeMaker, name: str) -> str:
+    return maker.constant(name + "/whole", False, tf.bool)
+
+
+def _elements(found: RowPipeline) -> dict[str, Any]:
+    """Returns the attributes of a dataset that gives the batches."""
+    shapes = found.batch.attr["output_shapes"].list.shape
+    return {"output_types": found.types, "output_shapes": [tf.TensorShape(s) for s in shapes]}
+
+
+def _synchronous() -> dict[str, bool]:
+    """Returns the attribute that keeps tf.data from starting threads for a map, if there is one."""
+    known = {attribute.name for attribute in op_def("MapDataset").attr}
+    return {"force_synchronous": True} if "force_synchronous" in known else {}
+
+
+_IN_TURN = _synchronous()
+
+
+def _gathering_function(kinds: Sequence[tf.DType]) -> Any:
+    """Returns the FunctionDef that gathers rows, given their numbers and the arrays."""
+    function = tf.compat.v1.GraphDef().library.function.add()
+    signature = function.signature
+    signature.name = GATHER + hashlib.sha256(repr(kinds).encode()).hexdigest()[:16]
+    signature.input_arg.add(name="numbers", type=tf.int64.as_datatype_enum)
+    axis = function.node_def.add(name="axis", op="Const")
+    set_attribute(axis, "dtype", tf.int32)
+    set_attribute(axis, "value", tf.make_tensor_proto(0, tf.int32))
+    for i, kind in enumerate(kinds):
+        signature.input_arg.add(name=f"array_{i}", type=kind.as_datatype_enum)
+        signature.output_arg.add(name=f"rows_{i}", type=kind.as_datatype_enum)
+        inputs = [f"array_{i}", "numbers", "axis:output:0"]
+        gather = function.node_def.add(name=f"gather_{i}", op="GatherV2", input=inputs)
+        given = {"Tparams": kind, "Tindices": tf.int64, "Taxis": tf.int32, "batch_dims": 0}
+        for key, value in given.items():
+            set_attribute(gather, key, value)
+        function.ret[f"rows_{i}"] = f"gather_{i}:output:0"
+    return function
