@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from estimator_bridge.contrib import layers
-from estimator_bridge.contrib.layers.column_types import Embedding, is_contrib_column
+from estimator_bridge.contrib.layers.column_bases import is_contrib_column
+from estimator_bridge.contrib.layers.column_types import Embedding
 from estimator_bridge.legacy.contrib.learn.configuration import ModeKeys
 
 __all__ = [
