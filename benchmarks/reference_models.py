@@ -33,6 +33,7 @@ __all__ = ["Pace", "main", "with_paces"]
 ROOT = Path(__file__).resolve().parents[1]
 _CORES = (1, 8)
 _STEPS = 300
+_MISSING = "not measured yet"
 # A row of the README's table of paces.
 _ROW = re.compile(r"^\| `train\.py --model=(\w+)` \|.*\n", re.M)
 
@@ -58,8 +59,12 @@ class Pace:
         return "unknown" if self.waiting is None else f"{self.waiting:.1%}"
 
 
+def _command(name: str) -> str:
+    return f"`train.py --model={name}`"
+
+
 def with_paces(page: str, paces: Mapping[str, Mapping[int, Pace]], measured: str) -> str:
-    """Returns the README with new rows in its table of paces; other rows stay.
+    """Returns the README with new rows in its table of paces, which has a row for each model.
 
     Args:
       page: the README.
@@ -71,8 +76,9 @@ def with_paces(page: str, paces: Mapping[str, Mapping[int, Pace]], measured: str
     for name, found in paces.items():
         one, eight = (found[cores].examples_per_sec for cores in _CORES)
         cells = [f"{one:,.0f}", f"{eight:,.0f}", f"{eight / one:.2f}", found[_CORES[1]].share]
-        rows[name] = [f"`train.py --model={name}`", *cells, measured]
-    ordered = [rows[name] for name in model_names() if name in rows]
+        rows[name] = [_command(name), *cells, measured]
+    missing = [""] * (len(head) - 1) + [_MISSING]
+    ordered = [rows.get(name, [_command(name), *missing]) for name in model_names()]
     return with_table(page, "models", markdown([*head, "measured"], ordered))
 
 

@@ -19,6 +19,7 @@ from benchmarks.workloads import WORKLOADS, Workload
 from models.registry import model_names
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
+MODELS = ("mnist", "gan", "resnet")
 FIGURES = {"steps/s": {"here": [300.0, 100.0], "original": [100.0, 50.0]}}
 
 
@@ -132,13 +133,16 @@ def test_the_readme_has_the_paces_of_each_model():
     assert named == list(model_names())
     for row in rows:
         cells = [cell.strip() for cell in row.strip("|").split("|")]
+        if cells[1:] == [*[""] * 4, "not measured yet"]:
+            continue
         one, eight = (float(cell.replace(",", "")) for cell in cells[1:3])
         assert float(cells[3]) == pytest.approx(eight / one, abs=0.01 + 0.6 / one)
         assert re.fullmatch(r"\d+\.\d%|unknown", cells[4])
         assert re.fullmatch(r"\d+ steps on \d+ CPUs, load \d+\.\d before", cells[5])
 
 
-def test_paces_become_rows_and_the_others_stay():
+def test_paces_become_rows_and_the_others_stay(monkeypatch):
+    monkeypatch.setattr("benchmarks.reference_models.model_names", lambda: MODELS)
     page = "text\n<!-- figures: models -->\n<!-- end of figures -->\nmore\n"
     paces = {1: Pace(2000.4, 0.01), 8: Pace(1000.2, 0.0512)}
     page = with_paces(page, {"resnet": paces}, "once")
@@ -146,6 +150,7 @@ def test_paces_become_rows_and_the_others_stay():
     rows = [line for line in page.splitlines() if line.startswith("| `")]
     assert rows == [
         "| `train.py --model=mnist` | 2,000 | 500 | 0.25 | unknown | twice |",
+        "| `train.py --model=gan` |  |  |  |  | not measured yet |",
         "| `train.py --model=resnet` | 2,000 | 1,000 | 0.50 | 5.1% | once |",
     ]
     assert page.startswith("text\n<!-- figures: models -->\n| ")
