@@ -1,13 +1,13 @@
 """Measures the models of train.py: examples/s, waiting for input, and what a TPU needs.
 
     python -m benchmarks.reference_models [NAME ...] [--cores 1 8] [--steps 300] [--slice v5e-1]
-    python -m benchmarks.reference_models --readme
+    python -m benchmarks.reference_models --readme [NAME ...]
 
 Each training is a train.py of its own, on the data that ships. The pace and the share of time that
 steps wait for input are medians over the later half of what its monitor wrote. The last figures are
 those of a TPU's compiler for the training step, without a TPU: the memory and the least time of a
-step. They need estimator-bridge[tpu-compile]. With --readme, the paces of all models are written
-into the table of the README.
+step. They need estimator-bridge[tpu-compile]. With --readme, the paces are written into the table
+of the README; rows of models that are not named stay.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import argparse
 import dataclasses
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -27,11 +28,14 @@ from benchmarks.page import markdown, with_table
 from benchmarks.report import write_whole
 from models.registry import model_names
 
-__all__ = ["Pace", "main", "paces_table"]
+__all__ = ["Pace", "main", "with_paces"]
 
 ROOT = Path(__file__).resolve().parents[1]
 _CORES = (1, 8)
 _STEPS = 300
+_MISSING = "not measured yet"
+# A row of the README's table of paces.
+_ROW = re.compile(r"^\| `train\.py --model=(\w+)` \|.*\n", re.M)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,21 +59,27 @@ class Pace:
         return "unknown" if self.waiting is None else f"{self.waiting:.1%}"
 
 
-def paces_table(paces: Mapping[str, Mapping[int, Pace]], machine: str) -> str:
-    """Returns the README's table.
+def _command(name: str) -> str:
+    return f"`train.py --model={name}`"
+
+
+def with_paces(page: str, paces: Mapping[str, Mapping[int, Pace]], measured: str) -> str:
+    """Returns the README with new rows in its table of paces, which has a row for each model.
 
     Args:
-      paces: of each model the paces by the number of cores, 1 and 8.
-      machine: the machine and its load, in words.
+      page: the README.
+      paces: of each model that was measured the paces by the number of cores, 1 and 8.
+      measured: how they were measured, in words, for the last column.
     """
     head = ["", "examples/s on 1 core", "on 8 cores", "8 / 1", "waiting for input on 8 cores"]
-    rows = []
+    rows = {m[1]: [c.strip() for c in m[0].strip("|\n").split("|")] for m in _ROW.finditer(page)}
     for name, found in paces.items():
         one, eight = (found[cores].examples_per_sec for cores in _CORES)
-        ratio = f"{eight / one:.2f}"
-        command = f"`train.py --model={name}`"
-        rows.append([command, f"{one:,.0f}", f"{eight:,.0f}", ratio, found[_CORES[1]].share])
-    return f"{markdown(head, rows)}\n{machine}.\n"
+        cells = [f"{one:,.0f}", f"{eight:,.0f}", f"{eight / one:.2f}", found[_CORES[1]].share]
+        rows[name] = [_command(name), *cells, measured]
+    missing = [""] * (len(head) - 1) + [_MISSING]
+    ordered = [rows.get(name, [_command(name), *missing]) for name in model_names()]
+    return with_table(page, "models", markdown([*head, "measured"], ordered))
 
 
 def _train_py(folder: Path, *arguments: str) -> None:
@@ -127,29 +137,25 @@ def main() -> None:
     parser.add_argument("--slice", help="also compile the training step for this TPU slice")
     parser.add_argument("--flags", nargs="*", default=[], help="more of train.py's: NAME=VALUE")
     parser.add_argument(
-        "--readme", action="store_true", help="write the table of the README, of all models"
+        "--readme", action="store_true", help="write the paces into the table of the README"
     )
     given = parser.parse_args()
-    if given.readme and (given.models or given.flags or given.cores != list(_CORES)):
-        parser.error("--readme measures all models on 1 and 8 cores: leave out names and flags")
-    machine = (
-        f"{os.cpu_count()} CPU cores, load {os.getloadavg()[0]:.1f} before, {given.steps} steps"
-    )
+    if given.readme and (given.flags or given.cores != list(_CORES)):
+        parser.error("--readme measures on 1 and 8 cores, with the defaults: leave out other flags")
+    machine = f"{os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}"
     print(machine)
-    measured: dict[str, dict[int, Pace]] = {}
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         more = [f"--{flag}" for flag in given.flags]
         for name in given.models or model_names():
-            measured[name] = {
-                cores: _pace(name, cores, given.steps, folder, more) for cores in given.cores
-            }
+            paces = {cores: _pace(name, cores, given.steps, folder, more) for cores in given.cores}
+            if given.readme:
+                page = ROOT / "README.md"
+                how = f"{given.steps} steps on {machine} before"
+                page_now = with_paces(page.read_text("utf-8"), {name: paces}, how)
+                write_whole(str(page), page_now.encode())
             if given.slice:
                 print(_compiled(name, given.slice, folder, more), flush=True)
-    if given.readme:
-        page = ROOT / "README.md"
-        table = paces_table(measured, f"On {machine} of each training")
-        write_whole(str(page), with_table(page.read_text("utf-8"), "models", table).encode())
 
 
 if __name__ == "__main__":

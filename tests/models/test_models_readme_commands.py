@@ -105,7 +105,12 @@ def tabular_data(folder):
         (tables / name).write_text(f"rooms,floors,price\n{rows}")
 
 
+def mnist_torch_data(folder):
+    (folder / "models").symlink_to(ROOT / "models")  # its commands run in a clone
+
+
 DATA = {
+    "mnist_torch": mnist_torch_data,
     "bert": bert_data,
     "flowers": flowers_data,
     "gan": gan_data,

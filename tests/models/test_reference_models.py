@@ -117,9 +117,7 @@ def test_bert_is_served_with_pieces_too(trained, folder):
     loaded = tf.saved_model.load(exported.decode())
     texts = rows_of(run, 3)
     features, _ = next(iter(run.input_fn(InputRequest("test", False, 3, first=3))()))
-    by_text = loaded.signatures["serving_default"](
-        text=tf.constant([row["text"] for row in texts])
-    )
+    by_text = loaded.signatures["serving_default"](text=tf.constant([row["text"] for row in texts]))
     by_pieces = loaded.signatures["pieces:serving_default"](**features)
     wanted = run.predict(3)
     for name, values in by_text.items():
