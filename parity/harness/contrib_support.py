@@ -32,9 +32,19 @@ class _Finder(importlib.abc.MetaPathFinder):
         if fullname.startswith(_TOP) and below in SUPPORT:
             source = os.path.join(self._folder, *below.split(".")) + ".py"
             return importlib.util.spec_from_file_location(fullname, source)
-        if any(module.startswith(below + ".") for module in SUPPORT) and below.count("."):
+        is_package = any(module.startswith(below + ".") for module in SUPPORT) and "." in below
+        if is_package and below not in _packages_of_the_library():
             return importlib.machinery.ModuleSpec(fullname, _Package(), is_package=True)
         return None
+
+
+def _packages_of_the_library() -> frozenset[str]:
+    """Returns the packages below tf.contrib that are there without a checkout."""
+    try:
+        from estimator_bridge.legacy.tf1.deep_paths import DEEP_PACKAGES
+    except ImportError:  # under TensorFlow 1.15.5
+        return frozenset()
+    return frozenset(DEEP_PACKAGES)
 
 
 class _Package(importlib.abc.Loader):

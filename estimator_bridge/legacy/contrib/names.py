@@ -112,7 +112,7 @@ NAMES: dict[str, dict[str, str]] = {
         "estimator_bridge.training.session_run_hooks": "ProfilerHook",
     },
     "learn": {
-        "learn": "datasets estimators io learn_runner monitors preprocessing utils",
+        "learn": "datasets estimators io learn_runner models monitors preprocessing utils",
         **_CANNED,
         "learn.configuration": "ModeKeys RunConfig TaskType",
         "learn.datasets.base": "load_boston load_iris",
@@ -154,6 +154,12 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "learn.learn_runner": {
         "learn.learn_runner": "run tune",
+    },
+    "learn.models": {
+        "learn.linear_models": """
+            linear_regression linear_regression_zero_init logistic_regression
+            logistic_regression_zero_init
+        """,
     },
     "learn.monitors": _MONITORS,
     "learn.preprocessing": _PREPROCESSING,
@@ -232,7 +238,7 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
     },
     "learn": {
         "is not supported. Use tf.estimator, which replaced it in TensorFlow 1.3.": """
-            DynamicRnnEstimator SVM StateSavingRnnEstimator models
+            DynamicRnnEstimator SVM StateSavingRnnEstimator
         """,
         "is not supported. Make a tf.data.Dataset in input_fn.": """
             extract_dask_data extract_dask_labels read_keyed_batch_examples_shared_queue
@@ -241,13 +247,16 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         "is not supported. Use tf.contrib.learn.Estimator, or tf.estimator.": """
             evaluate export_estimator graph_actions infer run_feeds run_feeds_iter run_n train
         """,
+        "was in tf.contrib.learn.models, and is there.": """
+            linear_regression linear_regression_zero_init logistic_regression
+            logistic_regression_zero_init
+        """,
         "is not supported. Use tf.estimator.train_and_evaluate with TrainSpec and EvalSpec.": (
             "run_experiment"
         ),
         "was a file. tf.contrib.learn has its functions, such as multi_class_head.": "head",
         "is not supported. Write the layers with tf.layers or tf.contrib.layers.": """
-            bidirectional_rnn get_rnn_model linear_regression linear_regression_zero_init
-            logistic_regression logistic_regression_zero_init ops
+            bidirectional_rnn get_rnn_model ops
         """,
         "is not supported. Use tf.summary.FileWriterCache.": """
             clear_summary_writers get_summary_writer

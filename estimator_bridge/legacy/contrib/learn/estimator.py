@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import abc
+import contextlib
 import inspect
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -226,7 +228,10 @@ class BaseEstimator(Evaluable, Trainable):
         is_batch = iterate_batches or not as_iterable
         found = self._core.predict(source, outputs, yield_single_examples=not is_batch)
         found = self._model.as_predicted(found)
-        return found if as_iterable else next(found)
+        if as_iterable:
+            return _begun(found)
+        with contextlib.closing(found):
+            return next(found)
 
     def get_variable_value(self, name: str) -> Any:
         """Returns the value of a variable in the latest checkpoint."""
@@ -290,6 +295,12 @@ class BaseEstimator(Evaluable, Trainable):
             raise NotFittedError(
                 f"Couldn't find trained model at {self.model_dir}. Call fit() first."
             )
+
+
+def _begun(found: Iterator[Any]) -> Iterator[Any]:
+    """Returns an iterator whose first element is computed: the original built its model at once."""
+    first = list(itertools.islice(found, 1))
+    return itertools.chain(first, found)
 
 
 class Estimator(BaseEstimator):

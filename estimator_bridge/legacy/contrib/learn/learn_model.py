@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Any
 
 import tensorflow as tf
@@ -118,7 +118,7 @@ class LearnModel:
         own = found.pop(_OWN_LOSS, None)
         return found if own is None else {**found, MetricKey.LOSS: own}
 
-    def as_predicted(self, found: Iterator[dict[str, Any]]) -> Iterator[Any]:
+    def as_predicted(self, found: Iterator[dict[str, Any]]) -> Generator[Any, None, None]:
         """Yields predictions as the model returned them: by name, or a single array."""
         for each in found:
             yield each.get(_ONLY, each)

@@ -38,13 +38,13 @@ def _ops(head, labels, mode="eval", size=1, weights=None):
         for name, (kind, tensors) in (made.output_alternatives or {}).items():
             outputs[str(name)] = [kind, tensors]
         first = [made.predictions, outputs] + ([] if made.loss is None else [made.loss])
-        if made.train_op is not None:
-            first.append(made.train_op)
+        # A step of its own: it may change a bias that the others read.
+        step = [] if made.train_op is None else [made.train_op]
         metrics = sorted((made.eval_metric_ops or {}).items())
         # Their names are TensorFlow's own.
         updates = [tf.identity(update, "update") for _, (_, update) in metrics]
         values = {name: tf.identity(value, "value") for name, (value, _) in metrics}
-        return Steps([first, updates, values])
+        return Steps([first, step, updates, values])
 
     return build
 
@@ -105,7 +105,7 @@ def _heads():
         "multi_head": _ops(_several, [[1], [0], [1]], size=2),
         "multi_head: train": _ops(_several, [[1], [0], [1]], mode="train", size=2),
         "multi_head: no names": lambda: learn.multi_head([learn.regression_head()]),
-        "loss_only_head": _ops(_with_a_loss, [[1], [0], [1]]),
+        "estimators.loss_only_head": _ops(_with_a_loss, [[1], [0], [1]]),
         "no_op_train_fn": lambda: learn.no_op_train_fn(None),
     }
 
@@ -116,7 +116,7 @@ def _several():
 
 
 def _with_a_loss():
-    own = learn.loss_only_head(lambda: [tf.constant(1.5), tf.constant(2.0)], "own")
+    own = learn.estimators.loss_only_head(lambda: [tf.constant(1.5), tf.constant(2.0)], "own")
     return learn.multi_head([learn.multi_class_head(2, head_name="a"), own])
 
 
@@ -186,8 +186,9 @@ def _trained(make, labels, classes=0, **more):
         elif hasattr(estimator, "predict_scores"):
             seen["scores"] = estimator.predict_scores(**given)
         else:
-            predicted = estimator.predict(**given)
-            seen["predictions"] = {str(key): predicted[key] for key in predicted}
+            found = estimator.predict(**given)
+            is_dict = isinstance(found, dict)
+            seen["predictions"] = {str(key): found[key] for key in found} if is_dict else found
         return seen
 
     return Case(build, has_gradients=False)
@@ -243,6 +244,14 @@ _BOTH = {
 }
 
 
+def _regression(name, labels, **options):
+    def build():
+        x = tf.constant(_ROWS, name="input")
+        return getattr(learn.models, name)(x, tf.constant(labels), **options)
+
+    return build
+
+
 def _of(kind, *args, **options):
     return lambda folder: kind(*args, model_dir=folder, **options)
 
@@ -260,10 +269,9 @@ _ESTIMATORS = {
             _DEEP,
             n_classes=3,
             weight_column_name="weights",
-            optimizer=tf.train.AdamOptimizer,
+            optimizer="Momentum",
             activation_fn="tanh",
             gradient_clip_norm=0.1,
-            enable_centered_bias=True,
             embedding_lr_multipliers={_DEEP[1]: 0.5},
         ),
         _THREE,
@@ -287,12 +295,10 @@ _ESTIMATORS = {
         3,
     ),
     "LinearClassifier: joint": _trained(
-        _of(learn.LinearClassifier, _WIDE[1:], _joint_weight=True), _TWO, 2
+        _of(learn.LinearClassifier, _WIDE[1:2], _joint_weight=True), _TWO, 2
     ),
     "LinearClassifier: one class": lambda: learn.LinearClassifier(_WIDE, n_classes=1),
-    "LinearRegressor": _trained(
-        _of(learn.LinearRegressor, _WIDE, enable_centered_bias=True), _NUMBERS
-    ),
+    "LinearRegressor": _trained(_of(learn.LinearRegressor, _WIDE), _NUMBERS),
     "LinearEstimator": _trained(
         lambda folder: learn.LinearEstimator(
             _WIDE, learn.poisson_regression_head(), model_dir=folder
@@ -326,6 +332,17 @@ _ESTIMATORS = {
     "DNNLinearCombinedRegressor: a step counts twice": Case(_counted, has_gradients=False),
     "DNNLinearCombinedEstimator: no columns": lambda: learn.DNNLinearCombinedEstimator(
         learn.multi_class_head(3)
+    ),
+    "models.linear_regression": _regression("linear_regression", _NUMBERS),
+    "models.linear_regression: vector": _regression(
+        "linear_regression", [1.0, 2.0, 0.5, 0.0], init_mean=1.0, init_stddev=0.1
+    ),
+    "models.linear_regression_zero_init": _regression("linear_regression_zero_init", _NUMBERS),
+    "models.logistic_regression": _regression(
+        "logistic_regression", np.eye(4, dtype=np.float32)[:, :3]
+    ),
+    "models.logistic_regression_zero_init": _regression(
+        "logistic_regression_zero_init", np.eye(4, dtype=np.float32)[:, :3]
     ),
     "LogisticRegressor": _trained(_logistic(), _TWO),
     "infer_real_valued_columns_from_input": Case(_inferred, has_gradients=False),

@@ -64,20 +64,8 @@ def at_threshold(
     return found
 
 
-def of_class(
-    class_id: int, predicted: Mapping[str, Any], weights: Any, means: Mapping[str, Metric]
-) -> dict[str, Metric]:
-    """Metrics of a class, with the means of its column of probabilities and logits.
-
-    Args:
-      class_id: the class.
-      predicted: the tensors [batch, n_classes] by the name of their metric.
-      weights: weights of examples, or None.
-      means: the head's own metrics of the class.
-    """
-    found = dict(means)
-    for key, values in predicted.items():
-        found[key] = mean(values, weights, class_id)
+def of_class(class_id: int, found: Mapping[str, Metric]) -> dict[str, Metric]:
+    """Returns metrics of a class by name; their keys have a place for the class."""
     return {key % class_id: metric for key, metric in found.items()}
 
 

@@ -96,8 +96,9 @@ class MultiClassHead(SingleHead):
                 MetricKey.CLASS_LABEL_MEAN: head_metrics.share_of_class(
                     labels["label_ids"], weights, class_id
                 ),
+                **_means(predictions, weights, class_id),
             }
-            found.update(head_metrics.of_class(class_id, _columns(predictions), weights, own))
+            found.update(head_metrics.of_class(class_id, own))
         return found
 
 
@@ -157,18 +158,20 @@ class MultiLabelHead(SingleHead):
             own = {
                 MetricKey.CLASS_PREDICTION_MEAN: head_metrics.mean(classes, weights, class_id),
                 MetricKey.CLASS_LABEL_MEAN: head_metrics.mean(labels, weights, class_id),
+                **_means(predictions, weights, class_id),
                 MetricKey.CLASS_AUC: area(*given, class_id),
                 MetricKey.CLASS_AUC_PR: area(*given, class_id, curve="PR"),
             }
-            found.update(head_metrics.of_class(class_id, _columns(predictions), weights, own))
+            found.update(head_metrics.of_class(class_id, own))
         return found
 
 
-def _columns(predictions: Mapping[str, Any]) -> dict[str, Any]:
-    return {
+def _means(predictions: Mapping[str, Any], weights: Any, class_id: int) -> dict[str, Any]:
+    named = {
         MetricKey.CLASS_PROBABILITY_MEAN: predictions[PredictionKey.PROBABILITIES],
         MetricKey.CLASS_LOGITS_MEAN: predictions[PredictionKey.LOGITS],
     }
+    return {key: head_metrics.mean(values, weights, class_id) for key, values in named.items()}
 
 
 def _checked_ids(class_ids: Sequence[int] | None, n_classes: int) -> tuple[int, ...]:
