@@ -30,6 +30,7 @@ TABLES = (
     "layers_columns",
     "layers_numbers",
     "learn",
+    "learn_values",
     "legacy_seq2seq",
     "losses",
     "metrics",
