@@ -115,37 +115,27 @@ WITHOUT_A_CASE = {
     "tests of 1.15 in docs/conformance.md": """
         training.batch_sequences_with_states training.NextQueuedSequenceBatch
         training.SequenceQueueingStateSaver factorization.GmmAlgorithm factorization.gmm
-        learn.load_boston learn.load_dataset learn.BaseEstimator learn.Evaluable
-        learn.NotFittedError learn.SKCompat learn.Trainable learn.Experiment learn.ExportStrategy
-        learn.Head learn.InputFnOps learn.build_default_serving_input_fn
-        learn.build_parsing_serving_input_fn
-        learn.make_export_strategy learn.extract_pandas_data learn.extract_pandas_labels
-        learn.extract_pandas_matrix learn.generator_input_fn learn.numpy_input_fn
-        learn.pandas_input_fn learn.PredictionKey learn.ProblemType learn.KMeansClustering
-        learn.ModelFnOps learn.BaseMonitor learn.EveryN learn.StopAtStep learn.CheckpointSaver
-        learn.StepCounter learn.SummarySaver learn.RunHookAdapterForMonitors
-        learn.get_default_monitors learn.replace_monitors_with_hooks learn.CaptureVariable
-        learn.GraphDump learn.LoggingTrainable learn.NanLoss learn.NanLossDuringTrainingError
-        learn.PrintTensor learn.ExportMonitor learn.tokenizer learn.CategoricalVocabulary
+        learn.load_boston learn.load_dataset learn.BaseEstimator learn.Evaluable learn.SKCompat
+        learn.Trainable learn.Experiment learn.ExportStrategy learn.make_export_strategy
+        learn.extract_pandas_data learn.extract_pandas_labels learn.extract_pandas_matrix
+        learn.generator_input_fn learn.numpy_input_fn learn.pandas_input_fn learn.KMeansClustering
+        learn.CheckpointSaver learn.StepCounter learn.SummarySaver learn.RunHookAdapterForMonitors
+        learn.CaptureVariable learn.GraphDump learn.LoggingTrainable learn.NanLoss
+        learn.NanLossDuringTrainingError learn.PrintTensor learn.ExportMonitor
         learn.queue_parsed_features learn.read_batch_examples learn.read_batch_record_features
         learn.read_keyed_batch_examples learn.read_keyed_batch_features learn.datasets.load_boston
         learn.datasets.load_dataset learn.estimators.BaseEstimator learn.estimators.SKCompat
-        learn.estimators.MetricKey learn.estimators.PredictionKey learn.estimators.ProblemType
-        learn.estimators.KMeansClustering learn.estimators.ModelFnOps learn.io.extract_pandas_data
+        learn.estimators.MetricKey learn.estimators.KMeansClustering learn.io.extract_pandas_data
         learn.io.extract_pandas_labels learn.io.extract_pandas_matrix learn.io.generator_input_fn
         learn.io.numpy_input_fn learn.io.pandas_input_fn learn.io.queue_parsed_features
         learn.io.read_batch_examples learn.io.read_batch_record_features
         learn.io.read_keyed_batch_examples learn.io.read_keyed_batch_features
-        learn.learn_runner.run learn.learn_runner.tune learn.monitors.BaseMonitor
-        learn.monitors.EveryN learn.monitors.StopAtStep learn.monitors.CheckpointSaver
+        learn.learn_runner.run learn.learn_runner.tune learn.monitors.CheckpointSaver
         learn.monitors.StepCounter learn.monitors.SummarySaver
-        learn.monitors.RunHookAdapterForMonitors learn.monitors.get_default_monitors
-        learn.monitors.replace_monitors_with_hooks learn.monitors.CaptureVariable
+        learn.monitors.RunHookAdapterForMonitors learn.monitors.CaptureVariable
         learn.monitors.GraphDump learn.monitors.LoggingTrainable learn.monitors.NanLoss
         learn.monitors.NanLossDuringTrainingError learn.monitors.PrintTensor
-        learn.monitors.ExportMonitor learn.preprocessing.tokenizer
-        learn.preprocessing.CategoricalVocabulary learn.utils.InputFnOps
-        learn.utils.build_default_serving_input_fn learn.utils.build_parsing_serving_input_fn
-        learn.utils.make_export_strategy learn.utils.make_parsing_export_strategy
+        learn.monitors.ExportMonitor learn.utils.make_export_strategy
+        learn.utils.make_parsing_export_strategy
     """,
 }

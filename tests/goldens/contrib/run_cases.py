@@ -31,6 +31,7 @@ TABLES = (
     "layers_numbers",
     "learn",
     "learn_canned",
+    "learn_values",
     "legacy_seq2seq",
     "losses",
     "metrics",
