@@ -273,6 +273,42 @@ def test_a_one_shot_iterator_that_computes_is_left_alone():
     assert [n.op for n in dataset_nodes(iterator, snapshot, graph)] == ["PartitionedCall"]
 
 
+def batches_of_batches():
+    return tf.data.Dataset.from_tensor_slices(np.arange(12)).batch(3).batch(2)
+
+
+def repeated():
+    return tf.data.Dataset.from_tensor_slices(np.arange(90)).repeat().batch(7).prefetch(2)
+
+
+@pytest.mark.parametrize(
+    ("make", "is_off"),
+    [
+        (constant_array, True),
+        (repeated, True),
+        (with_function, False),
+        (large_batches, False),  # the optimizer fuses its shuffle and its repetition
+        (batches_of_batches, False),
+    ],
+)
+def test_the_optimizer_is_off_where_it_would_only_copy_the_arrays(make, is_off):
+    with trace_graph(seed=5) as graph:
+        made = make()
+        variant = tf.data.experimental.to_variant(made)
+    session = LiftedSession(graph, tf.distribute.get_strategy())
+    with eager_mode():
+        found = [
+            lifted_dataset(session, variant.name, made.element_spec, is_whole=is_whole)
+            for is_whole in (False, True)
+        ]
+        defaults = [
+            d.options().experimental_optimization.apply_default_optimizations for d in found
+        ]
+        assert defaults == [None, False if is_off else None]
+        same(*map(read, found))
+    session.close()
+
+
 def test_a_function_that_changes_its_batch_changes_no_other():
     def negate(x):
         np.negative(x, out=x)

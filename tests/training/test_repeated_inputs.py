@@ -11,6 +11,7 @@ import pytest
 import estimator_bridge as eb
 from estimator_bridge.data import dataset_functions
 from estimator_bridge.graph import Snapshot, arrays_outside, large_constants, trace_graph
+from estimator_bridge.runtime import StepLoop
 
 import tensorflow as tf  # isort: skip
 
@@ -61,6 +62,19 @@ def test_an_array_may_change_after_the_input_fn_has_returned(estimator):
 
     assert estimator.evaluate(input_fn)["first"] == 1
     assert estimator.evaluate(input_fn)["first"] == 7
+
+
+def test_an_evaluation_of_one_batch_calls_its_loop_once(estimator, monkeypatch):
+    calls, call = [], StepLoop.__call__
+
+    def counted(self, iterator, steps, *args, **kwargs):
+        result = call(self, iterator, steps, *args, **kwargs)
+        calls.append(result.steps)
+        return result
+
+    monkeypatch.setattr(StepLoop, "__call__", counted)
+    estimator.evaluate(lambda: of(np.ones([8, 2], "f")))
+    assert calls == [1]
 
 
 def test_a_shuffle_starts_anew_in_each_prediction(estimator):
