@@ -86,6 +86,31 @@ class Model:
 
         return loop
 
+    def bare(self, by_xla: bool) -> Callable:
+        """Returns a tf.function of a number of steps: the arithmetic alone, on resident batches.
+
+        Args:
+          by_xla: whether XLA compiles it.
+        """
+        weights, step = self.start(), tf.Variable(0, dtype=tf.int64)
+        self.optimizer.prepare(weights)
+        count = _EXAMPLES // self.batch or 1
+        rows = [a.reshape([count, -1, *a.shape[1:]]) for a in self.examples(count * self.batch)]
+        features, labels = (tf.Variable(part, trainable=False) for part in rows)
+
+        @tf.function(jit_compile=by_xla)
+        def loop(steps):
+            loss = tf.constant(0.0)
+            xs, ys = features.read_value(), labels.read_value()
+            for i in tf.range(steps):
+                with tf.GradientTape() as tape:
+                    loss = cross_entropy(ys[i % count], self.logits(xs[i % count], weights))
+                self.optimizer.apply(weights, tape.gradient(loss, weights))
+                step.assign_add(1)
+            return loss
+
+        return loop
+
     def start(self) -> list[tf.Variable]:
         """Returns the initial weights of ``logits``."""
         return [

@@ -132,6 +132,17 @@ class ReplicaStep:
         return handles & self._session.resources.variables.keys()
 
     @property
+    def used_inputs(self) -> list[int]:
+        """The indices of the batch's flat components that a replica uses, and does not get fed."""
+        given = self._lifted.given - set(self._fed)
+        return [i for i, ref in enumerate(self._inputs) if ref in given]
+
+    @property
+    def has_host_part(self) -> bool:
+        """Whether the host computes after each step."""
+        return self._host is not None
+
+    @property
     def lowering(self) -> StepLowering:
         """Lowers a replica's part to XLA's HLO."""
         refs, count = (*self._inputs, *self._fed), len(self._tensors)

@@ -62,6 +62,14 @@ class StepFetches:
         self._needs_traced = [tensor_of(ref) for ref in self.needs]
 
     @property
+    def fit_xla(self) -> bool:
+        """Whether a compiled loop can carry the needs: numbers of static shapes."""
+        return all(
+            tensor.shape.is_fully_defined() and tensor.dtype not in (tf.string, tf.variant, tf.resource)
+            for tensor in self._needs_traced
+        )
+
+    @property
     def need_shapes(self) -> list[tf.TensorShape]:
         """The shapes of the needs."""
         return [tensor.shape for tensor in self._needs_traced]
