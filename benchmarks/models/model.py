@@ -123,12 +123,13 @@ class Model:
         rng = np.random.RandomState(0)
         return self.features(rng, count), rng.randint(0, self.classes, count)
 
-    def dataset(self) -> tf.data.Dataset:
-        """Returns endless batches of fixed shape."""
-        examples = tf.data.Dataset.from_tensor_slices(self.examples())
+    def dataset(self, count: int = _EXAMPLES) -> tf.data.Dataset:
+        """Returns endless batches of fixed shape, of that many examples."""
+        examples = tf.data.Dataset.from_tensor_slices(self.examples(count))
         return examples.repeat().batch(self.batch, drop_remainder=True).prefetch(4)
 
 
 def cross_entropy(labels: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
     """Returns the mean over the batch."""
-    return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits))
+    losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+    return tf.reduce_mean(losses)

@@ -7,6 +7,7 @@ Each way returns to Python after the same number of steps: Estimators log and wr
 from __future__ import annotations
 
 import functools
+import os
 import time
 from collections.abc import Callable
 from typing import Any
@@ -72,7 +73,8 @@ def serve(
     """Executes orders.
 
     Args:
-      way: 'original' or 'here', 'keras', 'hand', or the arithmetic alone: 'bare', 'bare_xla'.
+      way: 'original', 'tf1' or 'here', with XLA 'xla' and 'xla_auto'; 'keras', 'hand'; or the
+        arithmetic alone: 'bare', 'bare_xla'.
       orders: orders with 'steps' each.
       model: the name of the model.
       call: steps between two returns to Python.
@@ -88,6 +90,8 @@ def serve(
     elif way == "keras":
         _by_keras(made, orders, call)
     else:
+        if way.startswith("xla"):
+            os.environ["ESTIMATOR_BRIDGE_XLA"] = "auto" if way == "xla_auto" else "on"
         config = {"save_checkpoints_steps": 10**9, "tf_random_seed": 1, **settings}
         estimator = estimators.Estimator(
             made.spec(estimators), config=estimators.RunConfig(**config)

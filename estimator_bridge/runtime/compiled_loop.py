@@ -36,7 +36,11 @@ class CompiledLoop:
     """
 
     def __init__(
-        self, body: LoopBody | BlockBody, source: BatchSource, iterator: Any, fed: Sequence[tf.TensorSpec]
+        self,
+        body: LoopBody | BlockBody,
+        source: BatchSource,
+        iterator: Any,
+        fed: Sequence[tf.TensorSpec],
     ):
         number = tf.TensorSpec([], tf.int64)
         function = tf.function(functools.partial(body, source), autograph=False)

@@ -12,7 +12,7 @@ import tensorflow as tf
 from estimator_bridge.compile_for import LoweredStep
 from estimator_bridge.graph import REPLICA_ID, LiftedSession, Snapshot, host_device, with_user_line
 from estimator_bridge.graph.counters import counts_up
-from estimator_bridge.runtime.block_body import BlockBody
+from estimator_bridge.runtime.block_body import BlockBody, may_be_blocks
 from estimator_bridge.runtime.loop_body import LoopBody
 from estimator_bridge.runtime.loop_result import LoopResult
 from estimator_bridge.runtime.many_steps import ManySteps
@@ -78,31 +78,28 @@ class StepLoop:
         given = {*inputs, *of_host, *request.fed, REPLICA_ID}
         wanted = StepFetches(session, request.fetches, base, given)
         self.has_effects = wanted.has_effects
-        lifted = dataclasses.replace(
-            step, inputs=inputs, operations=[*operations, *wanted.operations]
+        run = ReplicaStep(
+            session,
+            strategy,
+            dataclasses.replace(step, inputs=inputs, operations=[*operations, *wanted.operations]),
+            layout,
+            dataclasses.replace(
+                request, fetches=[ref for ref in wanted.needs if ref not in of_host], sums=()
+            ),
         )
-        needs = [ref for ref in wanted.needs if ref not in of_host]
-        asked = dataclasses.replace(request, fetches=needs, sums=())
-
-        def watched(asked: LoopRequest) -> WatchedStep:
-            run = ReplicaStep(session, strategy, lifted, layout, asked)
-            counter = step.counter
-            return WatchedStep(run, wanted, strategy, session.resources, step.loss, counter)
-
-        self._step = watched(asked)
-        run = self._step.run
         self.sums = frozenset(run.sums)
+        self._step = WatchedStep(run, wanted, strategy, session.resources, step.loss, step.counter)
         nodes = [*run.names, *run.host_names]
         counter, outputs = step.counter, request.outputs
         is_counted = counter is not None and counts_up(Snapshot.of(session.graph), nodes, counter)
-        may_be = (is_counted or counter is None) and _may_be_blocks(self._step, layout, request)
-        self._in_blocks = may_be and not _is_slow_in_blocks(session.graph, run.names, strategy)
-        body: LoopBody | BlockBody
+        is_known = is_counted or counter is None  # how many steps a call runs
+        self._in_blocks = is_known and may_be_blocks(self._step, layout, request, session.graph)
+        self._singles = 0
+        body: LoopBody | BlockBody = LoopBody(
+            self._step, is_counted, layout.full_batch, session.graph, outputs
+        )
         if self._in_blocks:
-            plain = watched(dataclasses.replace(asked, jit_compile=False))
-            body = BlockBody(self._step, plain)
-        else:
-            body = LoopBody(self._step, is_counted, layout.full_batch, session.graph, outputs)
+            body = BlockBody(self._step)
         fed = [_spec_of(session.graph.get_tensor_by_name(ref)) for ref in request.fed]
         self._many = ManySteps(self._step, body, layout, fed, outputs)
         is_one = strategy.num_replicas_in_sync == 1
@@ -111,7 +108,6 @@ class StepLoop:
         )
         may_be_single = is_one and layout.full_batch is None and not layout.hosts
         self._single = SingleStep(self._step, fed) if may_be_single else None
-        self._singles = 0
 
     def __call__(
         self,
@@ -188,27 +184,6 @@ class StepLoop:
         with eager_mode(), tf.device(host_device()):
             specs = self._many.fed
             return [tf.convert_to_tensor(v, spec.dtype) for v, spec in zip(fed, specs)]
-
-
-def _may_be_blocks(step: WatchedStep, layout: BatchLayout, request: LoopRequest) -> bool:
-    """Whether XLA may compile several steps as one: nothing happens between them but arithmetic."""
-    is_alone = step.strategy.num_replicas_in_sync == 1 and not layout.hosts
-    is_plain = (layout.elements or 1) == 1 and layout.full_batch is None and not layout.partitions
-    only_steps = request.outputs is None and not step.run.has_host_part
-    return request.jit_compile and is_alone and is_plain and only_steps and step.fetches.fit_xla
-
-
-def _is_slow_in_blocks(
-    graph: tf.Graph, names: Sequence[str], strategy: tf.distribute.Strategy
-) -> bool:
-    """Whether steps take longer in a loop that XLA compiles than compiled alone.
-
-    For CPUs, XLA calls its library for convolutions outside of loops only. Inside, a small
-    convolutional network took eight times as long.
-    """
-    if any("GPU" in device for device in strategy.extended.worker_devices):
-        return False
-    return any("Conv" in Snapshot.of(graph).nodes[name].op for name in names)
 
 
 def _spec_of(tensor: tf.Tensor) -> tf.TensorSpec:

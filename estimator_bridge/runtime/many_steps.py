@@ -11,8 +11,8 @@ import tensorflow as tf
 from estimator_bridge.graph import host_device
 from estimator_bridge.graph.remote_file_errors import explained_remote_file_errors
 from estimator_bridge.runtime.batch_source import batch_source_of
-from estimator_bridge.runtime.compiled_loop import CompiledLoop
 from estimator_bridge.runtime.block_body import BlockBody
+from estimator_bridge.runtime.compiled_loop import CompiledLoop
 from estimator_bridge.runtime.loop_body import LoopBody
 from estimator_bridge.runtime.loop_result import LoopResult
 from estimator_bridge.runtime.step_outputs import StepOutputs

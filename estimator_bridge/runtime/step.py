@@ -138,6 +138,12 @@ class ReplicaStep:
         return [i for i, ref in enumerate(self._inputs) if ref in given]
 
     @property
+    def used_shapes(self) -> list[tf.TensorShape]:
+        """The shapes of these components, as far as the graph knows them."""
+        graph = self._session.graph
+        return [graph.get_tensor_by_name(self._inputs[i]).shape for i in self.used_inputs]
+
+    @property
     def has_host_part(self) -> bool:
         """Whether the host computes after each step."""
         return self._host is not None

@@ -64,8 +64,9 @@ class StepFetches:
     @property
     def fit_xla(self) -> bool:
         """Whether a compiled loop can carry the needs: numbers of static shapes."""
+        others = tf.string, tf.variant, tf.resource
         return all(
-            tensor.shape.is_fully_defined() and tensor.dtype not in (tf.string, tf.variant, tf.resource)
+            tensor.shape.is_fully_defined() and tensor.dtype not in others
             for tensor in self._needs_traced
         )
 

@@ -14,17 +14,19 @@ from estimator_bridge.runtime import LoopResult, StepLoop
 
 __all__ = ["TrialLoop", "XlaTrial"]
 
-_PAIRS = 3
+_PAIRS, _MOST_PAIRS = 3, 10
+_SECS = 0.5  # of each kind: shorter calls need more pairs
 _ALIKE = 2.0  # calls whose numbers of steps differ by more are not compared
 
 
 class XlaTrial:
     """Measures calls of compiled and of uncompiled loops in turn, and decides between them.
 
-    The median of three pairs decides. A loop's first call, which compiles, does not count.
+    The median of three to ten pairs of calls decides. A loop's first call, which compiles, does not
+    count.
 
     Args:
-      step: the kind of step, for the log: 'train', 'eval' or 'infer'.
+      step: the kind of step, for the log.
       clock: returns the time in seconds.
 
     Attributes:
@@ -34,7 +36,7 @@ class XlaTrial:
     def __init__(self, step: str, clock: Callable[[], float] = time.perf_counter):
         self.choice: bool | None = None
         self.clock = clock
-        self._step, self._next = step, True
+        self._step, self._next, self._secs = step, True, 0.0
         self._last: tuple[bool, int, float] | None = None
         self._pairs: list[tuple[float, float]] = []  # seconds of a step: compiled, uncompiled
 
@@ -63,7 +65,9 @@ class XlaTrial:
         self._last = None
         of_kind = {last[0]: last[2], is_compiled: secs / steps}
         self._pairs.append((of_kind[True], of_kind[False]))
-        if len(self._pairs) == _PAIRS:
+        self._secs += min(last[1] * last[2], secs)
+        is_enough = self._secs >= _SECS and len(self._pairs) >= _PAIRS
+        if is_enough or len(self._pairs) == _MOST_PAIRS:
             self._decide()
 
     def _decide(self) -> None:
