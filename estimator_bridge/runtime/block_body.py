@@ -117,9 +117,10 @@ def may_be_blocks(
     is_alone = step.strategy.num_replicas_in_sync == 1 and not layout.hosts
     is_plain = (layout.elements or 1) == 1 and layout.full_batch is None and not layout.partitions
     only_steps = request.outputs is None and not step.run.has_host_part
-    if not (request.jit_compile and is_alone and is_plain and only_steps and step.fetches.fit_xla):
+    if not (request.jit_compile and request.in_blocks and is_alone and is_plain and only_steps):
         return False
-    if not all(shape.is_fully_defined() for shape in step.run.used_shapes):
+    shapes = step.run.used_shapes
+    if not (step.fetches.fit_xla and all(shape.is_fully_defined() for shape in shapes)):
         return False
     # For CPUs, XLA calls its library for convolutions outside of loops only. Inside, a small
     # convolutional network took eight times as long.

@@ -58,6 +58,7 @@ class StepLoop:
       draws_more: whether the fetches need parts of the input that a step without them leaves alone:
         then, too, they are for calls of one step only.
       sums: the CrossReplicaSum nodes that a step computes.
+      is_in_blocks: whether XLA compiles several steps as one function.
     """
 
     def __init__(
@@ -93,12 +94,12 @@ class StepLoop:
         counter, outputs = step.counter, request.outputs
         is_counted = counter is not None and counts_up(Snapshot.of(session.graph), nodes, counter)
         is_known = is_counted or counter is None  # how many steps a call runs
-        self._in_blocks = is_known and may_be_blocks(self._step, layout, request, session.graph)
+        self.is_in_blocks = is_known and may_be_blocks(self._step, layout, request, session.graph)
         self._singles = 0
         body: LoopBody | BlockBody = LoopBody(
             self._step, is_counted, layout.full_batch, session.graph, outputs
         )
-        if self._in_blocks:
+        if self.is_in_blocks:
             body = BlockBody(self._step)
         fed = [_spec_of(session.graph.get_tensor_by_name(ref)) for ref in request.fed]
         self._many = ManySteps(self._step, body, layout, fed, outputs)
@@ -151,7 +152,7 @@ class StepLoop:
     def _pays_singly(self) -> bool:
         """Whether a single step has a function of its own: XLA would compile the step twice."""
         self._singles += 1
-        return not self._in_blocks or self._singles > _SINGLES_IN_BLOCKS
+        return not self.is_in_blocks or self._singles > _SINGLES_IN_BLOCKS
 
     @property
     def names(self) -> list[str]:

@@ -45,10 +45,6 @@ def _optimized_once(config_proto: bytes) -> bytes:
     removes one node in a thousand.
     """
     config = tf.compat.v1.ConfigProto.FromString(config_proto)
-    import os
-
-    if os.environ.get("EB_TWO"):
-        return config_proto
     rewrites = config.graph_options.rewrite_options
     if rewrites.meta_optimizer_iterations == type(rewrites).DEFAULT_NUM_ITERS:
         rewrites.meta_optimizer_iterations = type(rewrites).ONE

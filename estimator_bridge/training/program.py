@@ -68,8 +68,8 @@ class ProgramLoops:
       global_steps: makes the global steps of the graphs of later inputs.
     """
 
-    kept: dict[Any, StepLoop | TrialLoop] = dataclasses.field(default_factory=dict)
-    with_outputs: dict[Any, StepLoop | TrialLoop] = dataclasses.field(default_factory=dict)
+    kept: dict[Any, StepLoop] = dataclasses.field(default_factory=dict)
+    with_outputs: dict[Any, StepLoop] = dataclasses.field(default_factory=dict)
     short_steps: dict[int, Any] = dataclasses.field(default_factory=dict)
     is_checked: bool = False
     is_compiled: bool = False
@@ -201,7 +201,7 @@ class Program:
         fed: Sequence[str] = (),
         sums: Sequence[str] = (),
         **options: Any,
-    ) -> StepLoop | TrialLoop:
+    ) -> StepLoop:
         """Returns a compiled loop of the model's step that also returns these fetches.
 
         Args:
@@ -228,8 +228,8 @@ class Program:
             return self._on_trial(loop, make())
         return loop
 
-    def _on_trial(self, compiled: StepLoop, plain: StepLoop) -> TrialLoop:
-        """Returns a loop that measures both, with the trial of all loops of the program."""
+    def _on_trial(self, compiled: StepLoop, plain: StepLoop) -> Any:
+        """Returns what is called like a StepLoop, and measures both in a trial of all loops."""
         if self.loops.trial is None:
             self.loops.trial = XlaTrial(MODE_NAMES[self.mode])
         return TrialLoop(compiled, plain, self.loops.trial)
@@ -258,14 +258,14 @@ class Program:
 
     def kept_loop(
         self, fetches: Sequence[str] = (), fed: Sequence[str] = (), sums: Sequence[str] = ()
-    ) -> StepLoop | TrialLoop:
+    ) -> StepLoop:
         """Returns the result of ``make_loop``, which the program compiles only once per request."""
         key = tuple(fetches), tuple(fed), tuple(sums)
         if key not in self.loops.kept:
             self.loops.kept[key] = self.make_loop(fetches, fed, sums)
         return self.loops.kept[key]
 
-    def kept_loop_with_outputs(self, fetches: Sequence[str]) -> StepLoop | TrialLoop:
+    def kept_loop_with_outputs(self, fetches: Sequence[str]) -> StepLoop:
         """Returns a kept loop that returns the fetches of each of its steps."""
         key = tuple(fetches)
         if key not in self.loops.with_outputs:
@@ -288,7 +288,7 @@ class Program:
 def _compiled_if_possible(make: Callable[..., StepLoop]) -> StepLoop:
     """A preference, as in a session: operations that XLA cannot compile run uncompiled."""
     try:
-        loop = make(jit_compile=True)
+        loop = make(jit_compile=True, in_blocks=True)
         loop.check_compiles()
         return loop
     except NotCompilableError as error:

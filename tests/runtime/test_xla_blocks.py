@@ -35,7 +35,10 @@ class Trained:
             strategy,
             Step([ref(x), ref(y)], [ref(train)], ref(loss), counter=self.step.op.name),
             request=LoopRequest(
-                self.fetches, fed=[ref(scale)] if fed else [], jit_compile=jit_compile
+                self.fetches,
+                fed=[ref(scale)] if fed else [],
+                jit_compile=jit_compile,
+                in_blocks=True,
             ),
         )
         rng = np.random.RandomState(0)
@@ -168,7 +171,7 @@ def test_what_differs_from_batch_to_batch_is_not_kept_for_a_step_without_it():
     strategy = tf.distribute.OneDeviceStrategy("/cpu:0")
     session = lifted_session(graph, strategy)
     step = Step([ref(x), ref(name)], [ref(add.op)])
-    loop = StepLoop(session, strategy, step, request=LoopRequest(jit_compile=True))
+    loop = StepLoop(session, strategy, step, request=LoopRequest(jit_compile=True, in_blocks=True))
     with eager_mode():
         elements = tf.data.Dataset.from_tensors((tf.ones(2), tf.constant(["a", "b"])))
         iterator = iter(elements.repeat(40))
