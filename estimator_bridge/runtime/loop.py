@@ -58,7 +58,6 @@ class StepLoop:
       draws_more: whether the fetches need parts of the input that a step without them leaves alone:
         then, too, they are for calls of one step only.
       sums: the CrossReplicaSum nodes that a step computes.
-      is_in_blocks: whether XLA compiles several steps as one function.
     """
 
     def __init__(
@@ -93,13 +92,11 @@ class StepLoop:
         nodes = [*run.names, *run.host_names]
         counter, outputs = step.counter, request.outputs
         is_counted = counter is not None and counts_up(Snapshot.of(session.graph), nodes, counter)
-        is_known = is_counted or counter is None  # how many steps a call runs
-        self.is_in_blocks = is_known and may_be_blocks(self._step, layout, request, session.graph)
-        self._singles = 0
         body: LoopBody | BlockBody = LoopBody(
             self._step, is_counted, layout.full_batch, session.graph, outputs
         )
-        if self.is_in_blocks:
+        is_known = is_counted or counter is None  # how many steps a call runs
+        if is_known and may_be_blocks(self._step, layout, request, session.graph):
             body = BlockBody(self._step)
         fed = [_spec_of(session.graph.get_tensor_by_name(ref)) for ref in request.fed]
         self._many = ManySteps(self._step, body, layout, fed, outputs)
@@ -108,7 +105,8 @@ class StepLoop:
             SessionRunCounter(session, run.random_names) if is_one and run.random_names else None
         )
         may_be_single = is_one and layout.full_batch is None and not layout.hosts
-        self._single = SingleStep(self._step, fed) if may_be_single else None
+        spared = _SINGLES_IN_BLOCKS if self.is_in_blocks else 0
+        self._single = SingleStep(self._step, fed, spared) if may_be_single else None
 
     def __call__(
         self,
@@ -140,7 +138,7 @@ class StepLoop:
         try:
             self._step.run.begin_loop((rng_step if start is None else start) + beside)
             values = self._fed_values(fed) if fed else ()
-            if steps == 1 and singly and self._single and self._pays_singly():
+            if steps == 1 and singly and self._single and self._single.takes_next():
                 result = self._single(iterator, rng_step + beside, values)
             else:
                 result = self._many(iterator, steps, rng_step + beside, limit, values)
@@ -149,10 +147,10 @@ class StepLoop:
         except tf.errors.OpError as error:
             raise with_user_line(error, self._session.graph) from None
 
-    def _pays_singly(self) -> bool:
-        """Whether a single step has a function of its own: XLA would compile the step twice."""
-        self._singles += 1
-        return not self.is_in_blocks or self._singles > _SINGLES_IN_BLOCKS
+    @property
+    def is_in_blocks(self) -> bool:
+        """Whether XLA compiles several steps as one function."""
+        return self._many.are_in_blocks
 
     @property
     def names(self) -> list[str]:

@@ -56,6 +56,11 @@ class ManySteps:
         self._bound: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         self._numbers: dict[int, tf.Tensor] = {}
 
+    @property
+    def are_in_blocks(self) -> bool:
+        """Whether XLA compiles several steps as one function."""
+        return isinstance(self._body, BlockBody)
+
     def __call__(
         self, iterator: Any, steps: int, rng_step: int, limit: int | None, fed: Sequence[tf.Tensor]
     ) -> LoopResult:

@@ -97,9 +97,7 @@ class TrialLoop:
         self._trial, self._warm = trial, set[tuple[bool, bool]]()
         self.request, self.sums = plain.request, plain.sums
         self.has_effects, self.draws_more = plain.has_effects, plain.draws_more
-        self.names, self.variables = plain.names, plain.variables
-        self.check_compiles, self.lower = plain.check_compiles, plain.lower
-        self.traced = plain.traced
+        self.names = plain.names
 
     def __call__(
         self,

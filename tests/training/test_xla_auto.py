@@ -57,8 +57,7 @@ def test_another_value_is_refused_before_anything_runs(tmp_path, monkeypatch):
 class FakeLoop:
     """A loop whose calls take a given time; the first takes longer, as it compiles."""
 
-    request = sums = has_effects = draws_more = names = variables = None
-    check_compiles = lower = traced = None
+    request = sums = has_effects = draws_more = names = None
 
     def __init__(self, clock, secs):
         self._clock, self._secs, self.calls = clock, secs, 0
