@@ -6,6 +6,10 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 # The last TensorFlow with an Estimator of its own, to be measured against.
 ORIGINAL := .venv-original
+# The last TensorFlow 1, and Keras 3 on JAX.
+TF1 := .venv-tf1
+JAX := .venv-jax
+PYTHON37 ?= python3.7
 
 .PHONY: help train test test-fast lint docs release matrix bench parity differential clean
 .DELETE_ON_ERROR:
@@ -19,7 +23,7 @@ help:
 	@echo 'make docs    build the documentation site into site/'
 	@echo 'make release build and check the sdist and the wheel'
 	@echo 'make matrix  test each TensorFlow with its lowest and its highest Python'
-	@echo 'make bench   measure everything beside TensorFlow 2.15, tf_keras and loops by hand'
+	@echo 'make bench   measure everything beside TensorFlow 2.15 and 1.15, Keras, JAX and loops by hand'
 	@echo 'make parity  compare programs number by number with TensorFlow 2.15'
 	@echo 'make differential  compare hundreds of small behaviors with TensorFlow 2.15'
 	@echo 'make clean   remove the virtual environment, caches and build folders'
@@ -59,9 +63,12 @@ matrix:
 	@echo '== Each TensorFlow with its lowest and its highest Python, into docs/versions.md'
 	@$(PYTHON) -m tooling.matrix $(MATRIX)
 
-bench: $(VENV)/with-models $(ORIGINAL)/with-tensorflow
-	@echo '== Benchmarks, against TensorFlow 2.15 (BENCH=--quick for a few minutes)'
-	@$(RUN) -m benchmarks --original $(ORIGINAL)/bin/python $(BENCH)
+bench: $(VENV)/with-models $(ORIGINAL)/with-tensorflow $(JAX)/with-keras
+	@$(MAKE) --no-print-directory $(TF1)/with-tensorflow || \
+	  echo '== Without the columns of TensorFlow 1.15.5'
+	@echo '== Benchmarks, against TensorFlow 2.15, 1.15.5 and JAX (BENCH=--quick for minutes)'
+	@$(RUN) -m benchmarks --original $(ORIGINAL)/bin/python --jax $(JAX)/bin/python \
+	  $$(test ! -e $(TF1)/with-tensorflow || echo --tf1 $(TF1)/bin/python) $(BENCH)
 	@echo '== Benchmark of emulated cores'
 	@$(RUN) -m benchmarks.emulation_price
 
@@ -90,6 +97,23 @@ $(ORIGINAL)/with-tensorflow:
 	@$(ORIGINAL)/bin/python -m pip install -qq --disable-pip-version-check 'tensorflow-cpu==2.15.1'
 	@touch $@
 
+# TensorFlow 1.15.5 has wheels for Python 3.7 at most. Its protobuf and NumPy are of that time.
+$(TF1)/with-tensorflow:
+	@$(PYTHON37) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 7))' 2>/dev/null || { \
+	  echo '== $(PYTHON37) is no Python 3.7, which TensorFlow 1.15.5 needs. Install one and name' \
+	  'it: make bench PYTHON37=/path/to/python3.7'; exit 1; }
+	@echo '== Installing TensorFlow 1.15.5 into $(TF1) (once)'
+	@$(PYTHON37) -m venv $(TF1)
+	@$(TF1)/bin/python -m pip install -qq --disable-pip-version-check \
+	  'tensorflow==1.15.5' 'protobuf<3.21' 'numpy<1.19' 'h5py==2.10.0'
+	@touch $@
+
+$(JAX)/with-keras:
+	@echo '== Installing Keras 3 and JAX into $(JAX) (once)'
+	@$(PYTHON) -m venv $(JAX)
+	@$(JAX)/bin/python -m pip install -qq --disable-pip-version-check 'keras>=3' jax
+	@touch $@
+
 $(RUN):
 	@echo '== Making $(VENV) with $(PYTHON)'
 	@$(PYTHON) -c 'import sys; (3, 9) <= sys.version_info < (3, 14) or sys.exit( \
@@ -98,5 +122,5 @@ $(RUN):
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
 clean:
-	rm -rf $(VENV) $(ORIGINAL) build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(ORIGINAL) $(TF1) $(JAX) build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

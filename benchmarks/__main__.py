@@ -1,6 +1,7 @@
-"""Measures everything: python -m benchmarks --original PYTHON [--quick] [--only NAME ...].
+"""Measures everything: python -m benchmarks [--original PYTHON] [--quick] [--only NAME ...].
 
-PYTHON has tensorflow-cpu 2.15. Without it the original's columns are left out.
+The Pythons of --original, --tf1 and --jax have tensorflow-cpu 2.15, tensorflow 1.15.5, and Keras 3
+with JAX. Without one of them, its columns are left out.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ def main() -> None:
     names = [workload.name for workload in WORKLOADS]
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--original", help="a Python with tensorflow-cpu 2.15")
+    parser.add_argument("--tf1", help="a Python 3.7 with tensorflow 1.15.5")
+    parser.add_argument("--jax", help="a Python with keras 3 and jax")
     parser.add_argument("--only", nargs="+", choices=names, metavar="NAME",
                         help=f"and keep the others' figures: {', '.join(names)}")  # fmt: skip
     parser.add_argument("--rounds", type=int, default=7, help="of each; 0: only show")
@@ -39,10 +42,9 @@ def main() -> None:
     args = parser.parse_args()
     if args.quick:
         args.rounds, args.seconds = 2, 0.3
-    pythons = dict.fromkeys(WAYS, sys.executable)
-    del pythons["original"]
-    if args.original:
-        pythons["original"] = args.original
+    others = {"original": args.original, "tf1": args.tf1, "jax": args.jax}
+    pythons = {**dict.fromkeys(WAYS, sys.executable), **others}
+    pythons = {way: python for way, python in pythons.items() if python}
     output = os.path.join(args.output, "figures.json")
     content = _kept(output) if args.only or args.rounds == 0 else {}
     content = {**_machine(), "workloads": content.get("workloads", {})}

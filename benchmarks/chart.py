@@ -11,7 +11,14 @@ from benchmarks.workloads import WAYS
 
 __all__ = ["bars", "draw"]
 
-_COLORS = {"original": "#c44e52", "keras": "#8172b3", "hand": "#55a868"}
+_COLORS = {
+    "original": "#c44e52",
+    "tf1": "#dd8452",
+    "keras": "#8172b3",
+    "jax": "#937860",
+    "hand": "#55a868",
+    "bare": "#8c8c8c",
+}
 
 
 def bars(workloads: dict[str, Any]) -> list[tuple[str, str, float, float, float]]:
@@ -25,6 +32,8 @@ def bars(workloads: dict[str, Any]) -> list[tuple[str, str, float, float, float]
             is_time = metric.endswith(" s")
             if "here" not in by_way or not (is_rate(metric) or is_time):
                 continue
+            if any(way.startswith("xla") for way in by_way):
+                continue  # the loop without XLA again
             title = workload["title"] if metric == "steps/s" else f"{workload['title']}: {metric}"
             for way in _COLORS:
                 if way in by_way:
@@ -41,17 +50,17 @@ def draw(path: str, workloads: dict[str, Any], note: str) -> None:
 
     found = bars(workloads)
     titles = list(dict.fromkeys(title for title, *_ in found))
-    figure = Figure(figsize=(9, 1.5 + 0.45 * len(titles)), layout="constrained")
+    figure = Figure(figsize=(9, 1.5 + 0.6 * len(titles)), layout="constrained")
     axes = figure.subplots()
     for i, way in enumerate(_COLORS):
         mine = [bar for bar in found if bar[1] == way]
         if not mine:
             continue
-        places = [titles.index(bar[0]) + (i - 1) * 0.26 for bar in mine]
+        places = [titles.index(bar[0]) + (i - 2.5) * 0.15 for bar in mine]
         middles = [bar[2] for bar in mine]
         spread = [[m - bar[3] for m, bar in zip(middles, mine)],
                   [bar[4] - m for m, bar in zip(middles, mine)]]  # fmt: skip
-        axes.barh(places, middles, 0.24, xerr=spread, color=_COLORS[way], label=WAYS[way],
+        axes.barh(places, middles, 0.14, xerr=spread, color=_COLORS[way], label=WAYS[way],
                   error_kw={"elinewidth": 0.8, "ecolor": "#444444"})  # fmt: skip
     axes.axvline(1, color="#222222", linewidth=0.8)
     axes.set_xscale("log")

@@ -10,7 +10,7 @@ try:
     import tensorflow as tf
 
     IS_ORIGINAL = False
-except ImportError:  # TensorFlow 2.15, which has the original
+except (ImportError, SyntaxError):  # TensorFlow 2.15 or 1.15, which have the original
     import tensorflow as tf
 
     estimators = tf.estimator

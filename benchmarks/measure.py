@@ -50,7 +50,7 @@ def _start(workload: Workload, way: str, pythons: Mapping[str, str]) -> Measured
     options = dict(workload.options)
     if workload.program == "steps":
         options["call"] = workload.call
-    return MeasuredProcess(pythons[way], workload.program, way, options)
+    return MeasuredProcess(pythons[way], workload.program_of(way), way, options)
 
 
 def _opened(

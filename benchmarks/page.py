@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Sequence
 from typing import Any
 
 from benchmarks.report import number, ratios
@@ -11,7 +12,9 @@ from benchmarks.workloads import WAYS, WORKLOADS
 __all__ = ["markdown", "tables", "with_table", "with_tables"]
 
 _BEGIN, _END = "<!-- figures: {} -->\n", "<!-- end of figures -->\n"
-_OTHERS = ("original", "keras", "hand")
+_OTHERS = ("original", "tf1", "keras", "jax", "hand", "bare")
+_XLA = ("xla", "xla_auto", "hand", "bare_xla")
+_GROWTH = ("x4", "x16", "x64")
 
 
 def with_tables(page: str, content: dict[str, Any]) -> str:
@@ -48,29 +51,59 @@ def with_table(page: str, name: str, table: str) -> str:
 
 
 def tables(content: dict[str, Any]) -> dict[str, str]:
-    """Returns the tables 'beside' (the other ways), 'settings' (the defaults) and 'cores'."""
-    kinds = {workload.name: workload.program for workload in WORKLOADS}
-    beside, settings, cores = [], [], []
+    """Returns the tables by name; see ``Workload.table``."""
+    places = {workload.name: workload.table for workload in WORKLOADS}
+    figures = [by_way for w in content["workloads"].values() for by_way in w["figures"].values()]
+    others = [way for way in _OTHERS if any(way in by_way for by_way in figures)]
+    heads = {**_HEADS, "beside": ["", "here", *(f"here / {WAYS[way]}" for way in others)]}
+    rows: dict[str, list[list[str]]] = {name: [] for name in _HEADS}
     for name, workload in content["workloads"].items():
+        table = places.get(name, "beside")
         for metric, by_way in workload["figures"].items():
-            if kinds.get(name) == "settings":
-                settings += _rows_beside("here", metric, by_way)
-            elif kinds.get(name) == "cores":
-                cores += _rows_beside("cores_1", metric, by_way)
+            if table in _BASES:
+                rows[table] += _rows_beside(_BASES[table], metric, by_way)
+            elif table == "xla":
+                rows[table] += _xla_rows(workload["title"], metric, by_way)
+            elif table == "growth":
+                rows[table] += _growth_rows(workload["title"], metric, by_way)
             elif "here" in by_way and len(by_way) > 1:
-                beside.append(_beside_row(workload["title"], metric, by_way))
-    heads = {
-        "beside": ["", "here", *(f"here / {WAYS[way]}" for way in _OTHERS)],
-        "settings": ["setting", "steps/s", "of the default's"],
-        "cores": ["cores", "steps/s", "of one core's"],
-    }
-    rows = {"beside": beside, "settings": settings, "cores": cores}
+                rows[table].append(_beside_row(workload["title"], metric, by_way, others))
     return {name: markdown(heads[name], rows[name]) for name in rows if rows[name]}
 
 
-def _beside_row(title: str, metric: str, by_way: dict[str, list[float]]) -> list[str]:
+_BASES = {"settings": "here", "cores": "cores_1"}
+_HEADS = {
+    "beside": [],  # by the ways that were measured
+    "settings": ["setting", "steps/s", "of the default's"],
+    "xla": ["", "not compiled, steps/s", *(f"{WAYS[way]} / not compiled" for way in _XLA)],
+    "growth": ["cost of", "1x, ms", *(WAYS[way] for way in _GROWTH)],
+    "cores": ["cores", "steps/s", "of one core's"],
+}
+
+
+def _xla_rows(title: str, metric: str, by_way: dict[str, list[float]]) -> list[list[str]]:
+    if metric != "steps/s" or "here" not in by_way:
+        return []
+    plain = by_way["here"]
+    found = [_ratio(by_way[way], plain) if way in by_way else "" for way in _XLA]
+    return [[title, number(statistics.median(plain)), *found]]
+
+
+def _growth_rows(title: str, metric: str, by_way: dict[str, list[float]]) -> list[list[str]]:
+    """Costs as multiples of the smallest's; a rate is turned into the time of a step."""
+    if "x1" not in by_way or not metric.endswith(("steps/s", "to first step beside model_fn, s")):
+        return []
+    is_rate = metric == "steps/s"
+    costs = {way: [1 / v if is_rate else v for v in values] for way, values in by_way.items()}
+    found = [_ratio(costs[way], costs["x1"]) if way in costs else "" for way in _GROWTH]
+    return [[title, number(1000 * statistics.median(costs["x1"])), *found]]
+
+
+def _beside_row(
+    title: str, metric: str, by_way: dict[str, list[float]], others: Sequence[str]
+) -> list[str]:
     cells = [f"{title}: {metric}", number(statistics.median(by_way["here"]))]
-    for way in _OTHERS:
+    for way in others:
         cells.append(_ratio(by_way["here"], by_way[way]) if way in by_way else "")
     return cells
 

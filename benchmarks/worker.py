@@ -20,9 +20,10 @@ def main() -> None:
 
     orders = Orders()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    for name in _HIDDEN:
-        sys.modules[name] = None  # type: ignore[assignment]  # as if it were not installed
     program, way = sys.argv[1:3]
+    for name in _HIDDEN:
+        if way != "jax":  # which requires SciPy
+            sys.modules[name] = None  # type: ignore[assignment]  # as if it were not installed
     options = json.loads(sys.argv[3]) if len(sys.argv) > 3 else {}
     importlib.import_module(f"benchmarks.programs.{program}").serve(way, orders, **options)
 

@@ -9,13 +9,18 @@ __all__ = ["WAYS", "WORKLOADS", "Workload"]
 
 WAYS = {
     "original": "TF 2.15's Estimator",
+    "tf1": "TF 1.15.5's Estimator",
     "here": "estimator_bridge",
     "keras": "tf_keras fit",
+    "jax": "Keras 3 on JAX",
     "hand": "tf.function by hand",
+    "bare": "the arithmetic alone",
+    "bare_xla": "the arithmetic alone, by XLA",
     "log_1": "log and summaries each step",
     "log_10": "log and summaries every 10",
     "log_1000": "log and summaries every 1000",
     "xla": "compiled by XLA",
+    "xla_auto": "XLA if quicker",
     "no_prefetch": "no prefetch",
     "one_by_one": "a map over examples",
     "loop_1": "TPU mode, loops of 1",
@@ -25,11 +30,25 @@ WAYS = {
     "cores_2": "2 emulated cores",
     "cores_4": "4 emulated cores",
     "cores_8": "8 emulated cores",
+    "x1": "1x",
+    "x4": "4x",
+    "x16": "16x",
+    "x64": "64x",
 }
 _CORES = tuple(way for way in WAYS if way.startswith("cores_"))
-_SETTINGS = tuple(way for way in WAYS if way not in ("original", "keras", "hand", *_CORES))
+_SETTINGS = (
+    "here",
+    *(way for way in WAYS if way.startswith(("log_", "loop_"))),
+    "xla",
+    "no_prefetch",
+    "one_by_one",
+)
 _ALL = ("here", "original", "keras", "hand")
+_STEPS = ("here", "original", "tf1", "keras", "jax", "hand", "bare")
 _BOTH = ("here", "original")
+_ALL_ESTIMATORS = ("here", "original", "tf1")
+_XLA = ("here", "xla", "xla_auto", "hand", "bare_xla")
+_GROWTH = ("x1", "x4", "x16", "x64")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,6 +64,7 @@ class Workload:
       kind: 'steps': processes that run a number of steps per order, reported as rates; 'calls':
         processes that repeat one call per order; 'once': a process for each measurement.
       share: the share of the requested rounds.
+      table: the table of docs/performance.md that shows it.
       call: steps after which the ways other than Estimators return to Python, as these do every
         100 steps to log; fewer if a step takes long. Orders are multiples of it.
     """
@@ -57,10 +77,24 @@ class Workload:
     kind: str = "steps"
     share: float = 1.0
     call: int = 100
+    table: str = "beside"
+
+    def program_of(self, way: str) -> str:
+        """Returns the program of a way: without TensorFlow for Keras on JAX."""
+        return "jax_steps" if way == "jax" else self.program
 
 
-def _steps(name: str, title: str, **more: Any) -> Workload:
-    return Workload(name, title, "steps", {"model": name}, **more)
+def _steps(name: str, title: str, ways: tuple[str, ...] = _STEPS, **more: Any) -> Workload:
+    return Workload(name, title, "steps", {"model": name}, ways, **more)
+
+
+def _xla(model: str, title: str) -> Workload:
+    return Workload(f"xla_{model}", title, "steps", {"model": model}, _XLA, share=0.7, table="xla")
+
+
+def _growth(of: str, title: str, ways: tuple[str, ...] = _GROWTH) -> Workload:
+    name, options = f"growth_{of}", {"of": of}
+    return Workload(name, title, "growth", options, ways, share=0.5, table="growth")
 
 
 def _calls(
@@ -92,7 +126,12 @@ WORKLOADS = [
     _steps("mlp", "MLP 64-128-10, batch 32"),
     _steps("conv32", "conv net 16x16, batch 32"),
     _steps("conv128", "conv net 16x16, batch 128"),
-    _steps("bert", "BERT-tiny encoder, batch 16x64", call=20),
+    _steps(
+        "bert",
+        "BERT-tiny encoder, batch 16x64",
+        tuple(way for way in _STEPS if way != "jax"),
+        call=20,
+    ),
     _steps("lstm", "LSTM, 20 steps, batch 32"),
     _steps("embedding", "100,000-row embedding, batch 128"),
     Workload(
@@ -102,9 +141,25 @@ WORKLOADS = [
     *_in_memory("evaluate", "evaluate", "evaluate"),
     *_in_memory("predict", "predict", "predict"),
     *_in_memory("predict_batches", "predict whole batches of", "predict", single=False),
-    Workload("startup", "start-up", "startup", {}, _BOTH, "once"),
+    Workload("startup", "start-up", "startup", {}, _ALL_ESTIMATORS, "once"),
     Workload("big_graph", "BERT-base graph to first step", "big_graph", {}, _BOTH, "once", 0.5),
-    Workload("settings", "MLP under other settings", "settings", {}, _SETTINGS),
+    Workload("settings", "MLP under other settings", "settings", {}, _SETTINGS, table="settings"),
+    _xla("mlp", "MLP 64-128-10, batch 32"),
+    _xla("lstm", "LSTM, 20 steps, batch 32"),
+    _xla("conv32", "conv net 16x16, batch 32"),
+    _growth("batch", "a step of an MLP, 32 examples and more"),
+    _growth("depth", "a step of an MLP, one hidden layer and more", _GROWTH[:3]),
+    _growth("examples", "a step on 1,024 examples in memory and more"),
+    Workload(
+        "growth_nodes",
+        "first step of 3 BERT layers and more",
+        "big_graph",
+        {"layers": 3},
+        _GROWTH[:2],
+        "once",
+        0.5,
+        table="growth",
+    ),
     Workload(
         "cores",
         "conv net, global batch 1024",
@@ -113,6 +168,7 @@ WORKLOADS = [
         _CORES,
         share=0.7,
         call=10,
+        table="cores",
     ),
     Workload("checkpoint", "checkpoint of 400 MB", "checkpoint", {}, _BOTH, "once", 0.7),
 ]

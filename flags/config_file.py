@@ -9,6 +9,7 @@ from typing import Any
 
 from absl import flags as absl_flags
 
+from flags.rules import AUTO
 from flags.validate import FlagsError
 
 __all__ = ["flags_in_force", "with_config", "write_config"]
@@ -23,6 +24,7 @@ _NOT_KEPT = {"config", "flagfile", "undefok", "dry_run", "help", "helpfull", "he
 _LIBRARIES = {"absl", "keras", "tensorflow", "tf_keras"}
 _WANTED = {
     "bool": "true or false",
+    "switch or auto": "true, false or auto",
     "int": "a whole number",
     "float": "a number",
     "string": "a text",
@@ -153,6 +155,7 @@ def _value(node: Any, flag: absl_flags.Flag) -> str | None:
     text = str(node.value)
     fits = {
         "bool": tag == "bool",
+        "switch or auto": tag == "bool" or text.lower() == AUTO,
         "int": tag == "int" and _is_whole(text),
         "float": tag in ("int", "float") or _is_number(text),  # YAML 1.1 reads 1e-3 as a text
     }.get(kind, tag == "str" or not _is_word(node))

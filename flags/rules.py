@@ -6,10 +6,12 @@ import dataclasses
 import math
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from absl import flags as absl_flags
 
 __all__ = [
+    "AUTO",
     "RateRule",
     "define_rule_flags",
     "profiled_steps",
@@ -23,6 +25,7 @@ _BATCH_SIZES = ("train_batch_size", "eval_batch_size", "predict_batch_size")
 # A TPU stores a batch in tiles of 8 rows, and its matrix units take 128.
 _ADVISED, _LEAST = 128, 8
 _SCALINGS = ("none", "linear", "sqrt")
+AUTO = "auto"
 
 
 def define_rule_flags(flag_values: absl_flags.FlagValues = absl_flags.FLAGS) -> None:
@@ -66,18 +69,46 @@ def define_rule_flags(flag_values: absl_flags.FlagValues = absl_flags.FLAGS) -> 
         absl_flags.DEFINE_integer(name, default, text, flag_values=flag_values)
     booleans = {
         "mixed_precision": "Compute in bfloat16, with weights in float32.",
-        "xla": "Compile steps with XLA, on CPUs and GPUs too; a TPU does in any case.",
         "dry_run": "Run two steps of each mode in a temporary folder, then show the plan of the "
         "run; the model_dir stays as it is.",
     }
     for name, text in booleans.items():
         absl_flags.DEFINE_bool(name, False, text, flag_values=flag_values)
+    absl_flags.DEFINE_flag(
+        absl_flags.Flag(
+            _SwitchOrAuto(),
+            absl_flags.ArgumentSerializer(),
+            "xla",
+            False,
+            "Compile steps with XLA, on CPUs and GPUs too; a TPU does in any case. --xla=auto "
+            "measures both ways for some steps and keeps the quicker.",
+            boolean=True,
+        ),
+        flag_values=flag_values,
+    )
     absl_flags.DEFINE_string(
         "profile",
         None,
         "Steps to profile, as FROM:TO, such as 100:110, for TensorBoard's profiler.",
         flag_values=flag_values,
     )
+
+
+class _SwitchOrAuto(absl_flags.BooleanParser):
+    """Parses a switch that may also be 'auto'."""
+
+    def parse(self, argument: str | bool | int) -> Any:
+        """Returns a bool, or 'auto'."""
+        if isinstance(argument, str) and argument.lower() == AUTO:
+            return AUTO
+        try:
+            return super().parse(argument)
+        except ValueError:
+            raise ValueError(f"want true, false or {AUTO}; got {argument!r}") from None
+
+    def flag_type(self) -> str:
+        """Returns the name of the type, which the YAML file of flags goes by."""
+        return "switch or auto"
 
 
 @dataclasses.dataclass(frozen=True)

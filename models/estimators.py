@@ -10,6 +10,7 @@ from absl import flags as absl_flags
 
 import estimator_bridge as eb
 from flags import Accelerator
+from flags.rules import AUTO
 from models.errors import UserError
 from models.keras_trainer import KerasTrainer, Settings, make_strategy
 from models.task import Task
@@ -62,7 +63,9 @@ def build_estimator(
         named = _resolver(flag_values, accelerator) if accelerator.use_tpu else None
         assert isinstance(task.model, eb.Model)  # Entry.apis says so
         return KerasTrainer(task.model, make_strategy(named), settings, report)
-    session_config = _with_xla() if flag_values.xla else None
+    session_config = _with_xla() if flag_values.xla is True else None
+    if flag_values.xla == AUTO:  # which no ConfigProto can say
+        os.environ["ESTIMATOR_BRIDGE_XLA"] = AUTO
     if not accelerator.use_tpu:
         plain = _config(
             eb.RunConfig,

@@ -298,4 +298,4 @@ def test_a_wrong_config_is_refused_before_tensorflow_is_imported(tmp_path):
     done = train(tmp_path, "--config=run.yaml")
     message = failed(done, 2)
     assert "line 1: train_stepz: there is no such flag; did you mean train_steps?" in message
-    assert "line 2: xla: got a list, want true or false" in message
+    assert "line 2: xla: got a list, want true, false or auto" in message

@@ -50,7 +50,7 @@ class Bert(Model):
                 )
                 mixed = _v1.layers.dense(self._attend(q, k, v), self.size, name="mixed")
                 x = self._v1_norm(x + mixed, "attention")
-                inner = _v1.layers.dense(x, 4 * self.size, tf.nn.gelu, name="inner")
+                inner = _v1.layers.dense(x, 4 * self.size, _gelu, name="inner")
                 x = self._v1_norm(x + _v1.layers.dense(inner, self.size, name="outer"), "output")
         return _v1.layers.dense(x[:, 0], self.classes)
 
@@ -114,3 +114,10 @@ class Bert(Model):
         scores = tf.matmul(q, k, transpose_b=True) / math.sqrt(self.size // self.heads)
         mixed = tf.matmul(tf.nn.softmax(scores), v)
         return tf.reshape(tf.transpose(mixed, [0, 2, 1, 3]), [self.batch, self.length, self.size])
+
+
+def _gelu(x):
+    """tf.nn.gelu, which TensorFlow 1.15 lacks."""
+    if hasattr(tf.nn, "gelu"):
+        return tf.nn.gelu(x)
+    return 0.5 * x * (1.0 + tf.math.erf(x / math.sqrt(2.0)))

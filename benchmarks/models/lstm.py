@@ -43,7 +43,9 @@ class LSTM(Model):
             return t + 1, c, tf.sigmoid(o) * tf.tanh(c)
 
         variables = (tf.constant(0), start, start)
-        _, _, h = tf.while_loop(lambda t, c, h: t < _STEPS, body, variables)
+        _, _, h = tf.while_loop(  # bounded, as dynamic_rnn does, and as XLA requires
+            lambda t, c, h: t < _STEPS, body, variables, maximum_iterations=_STEPS
+        )
         return tf.nn.bias_add(tf.matmul(h, weights[2]), weights[3])
 
     def keras(self):

@@ -12,7 +12,16 @@ _dense = tf.compat.v1.layers.dense
 
 
 class MLP(Model):
-    """64-128-10, batch 32."""
+    """64-128-10, batch 32.
+
+    Args:
+      batch: number of examples a step.
+      hidden: number of layers of 128 units.
+    """
+
+    def __init__(self, batch: int = 32, hidden: int = 1):
+        super().__init__()
+        self.batch, self.hidden = batch, hidden
 
     def features(self, rng, examples):
         """Returns rows of 64 numbers."""
@@ -20,19 +29,26 @@ class MLP(Model):
 
     def v1_logits(self, features):
         """Builds it with tf.layers."""
-        return _dense(_dense(features, 128, tf.nn.relu), self.classes)
+        for _ in range(self.hidden):
+            features = _dense(features, 128, tf.nn.relu)
+        return _dense(features, self.classes)
 
     def weights(self):
-        """Returns the shapes of two layers."""
-        return [(64, 128), (128,), (128, self.classes), (self.classes,)]
+        """Returns the shapes of the layers."""
+        sizes = [64, *[128] * self.hidden, self.classes]
+        return [shape for pair in zip(sizes, sizes[1:]) for shape in (pair, pair[1:])]
 
     def logits(self, features, weights):
         """Builds it by hand."""
-        hidden = tf.nn.relu(tf.nn.bias_add(tf.matmul(features, weights[0]), weights[1]))
-        return tf.nn.bias_add(tf.matmul(hidden, weights[2]), weights[3])
+        *hidden, kernel, bias = weights
+        for i in range(0, len(hidden), 2):
+            product = tf.matmul(features, hidden[i])
+            features = tf.nn.relu(tf.nn.bias_add(product, hidden[i + 1]))
+        return tf.nn.bias_add(tf.matmul(features, kernel), bias)
 
     def keras(self):
         """Builds it with tf_keras."""
-        from tf_keras import Sequential, layers
+        from tf_keras import Input, Sequential, layers
 
-        return Sequential([layers.Dense(128, "relu", input_shape=(64,)), layers.Dense(10)])
+        hidden = [layers.Dense(128, "relu") for _ in range(self.hidden)]
+        return Sequential([Input([64]), *hidden, layers.Dense(10)])

@@ -86,6 +86,31 @@ class Model:
 
         return loop
 
+    def bare(self, by_xla: bool) -> Callable:
+        """Returns a tf.function of a number of steps: the arithmetic alone, on resident batches.
+
+        Args:
+          by_xla: whether XLA compiles it.
+        """
+        weights, step = self.start(), tf.Variable(0, dtype=tf.int64)
+        self.optimizer.prepare(weights)
+        count = _EXAMPLES // self.batch or 1
+        rows = [a.reshape([count, -1, *a.shape[1:]]) for a in self.examples(count * self.batch)]
+        features, labels = (tf.Variable(part, trainable=False) for part in rows)
+
+        @tf.function(jit_compile=by_xla)
+        def loop(steps):
+            loss = tf.constant(0.0)
+            xs, ys = features.read_value(), labels.read_value()
+            for i in tf.range(steps):
+                with tf.GradientTape() as tape:
+                    loss = cross_entropy(ys[i % count], self.logits(xs[i % count], weights))
+                self.optimizer.apply(weights, tape.gradient(loss, weights))
+                step.assign_add(1)
+            return loss
+
+        return loop
+
     def start(self) -> list[tf.Variable]:
         """Returns the initial weights of ``logits``."""
         return [
@@ -98,12 +123,13 @@ class Model:
         rng = np.random.RandomState(0)
         return self.features(rng, count), rng.randint(0, self.classes, count)
 
-    def dataset(self) -> tf.data.Dataset:
-        """Returns endless batches of fixed shape."""
-        examples = tf.data.Dataset.from_tensor_slices(self.examples())
+    def dataset(self, count: int = _EXAMPLES) -> tf.data.Dataset:
+        """Returns endless batches of fixed shape, of that many examples."""
+        examples = tf.data.Dataset.from_tensor_slices(self.examples(count))
         return examples.repeat().batch(self.batch, drop_remainder=True).prefetch(4)
 
 
 def cross_entropy(labels: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
     """Returns the mean over the batch."""
-    return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits))
+    losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+    return tf.reduce_mean(losses)

@@ -6,7 +6,10 @@ Each way returns to Python after the same number of steps: Estimators log and wr
 
 from __future__ import annotations
 
+import functools
+import os
 import time
+from collections.abc import Callable
 from typing import Any
 
 from benchmarks.estimators import IS_ORIGINAL, estimators, tf, v1
@@ -21,6 +24,7 @@ class Measured(v1.train.SessionRunHook):
 
     def __init__(self, orders: Orders):
         self._tell, self._orders = orders.tell, iter(orders)
+        self._left, self._due = 1, None  # asked for before the session exists
 
     def after_create_session(self, session, coord):
         """Waits for the first order."""
@@ -69,7 +73,8 @@ def serve(
     """Executes orders.
 
     Args:
-      way: 'original' or 'here', 'keras', 'hand'.
+      way: 'original', 'tf1' or 'here', with XLA 'xla' and 'xla_auto'; 'keras', 'hand'; or the
+        arithmetic alone: 'bare', 'bare_xla'.
       orders: orders with 'steps' each.
       model: the name of the model.
       call: steps between two returns to Python.
@@ -78,10 +83,15 @@ def serve(
     """
     made = MODELS[model]()
     if way == "hand":
-        _by_hand(made, orders, call)
+        iterator = iter(made.dataset())
+        _by_function(functools.partial(made.by_hand(), iterator), orders, call)
+    elif way in ("bare", "bare_xla"):
+        _by_function(made.bare(by_xla=way == "bare_xla"), orders, call)
     elif way == "keras":
         _by_keras(made, orders, call)
     else:
+        if way.startswith("xla"):
+            os.environ["ESTIMATOR_BRIDGE_XLA"] = "auto" if way == "xla_auto" else "on"
         config = {"save_checkpoints_steps": 10**9, "tf_random_seed": 1, **settings}
         estimator = estimators.Estimator(
             made.spec(estimators), config=estimators.RunConfig(**config)
@@ -90,13 +100,12 @@ def serve(
         estimator.train(made.dataset, hooks=[*hooks, Measured(orders)])
 
 
-def _by_hand(model: Model, orders: Orders, call: int) -> None:
-    loop, iterator = model.by_hand(), iter(model.dataset())
+def _by_function(loop: Callable[[tf.Tensor], tf.Tensor], orders: Orders, call: int) -> None:
     steps = tf.constant(call)
     for order in orders:
         start = time.perf_counter()
         for _ in range(order["steps"] // call):
-            float(loop(iterator, steps))
+            float(loop(steps))
         orders.tell(seconds=time.perf_counter() - start)
 
 

@@ -33,6 +33,11 @@ class BatchSource:
         return self._spec
 
     @property
+    def components(self) -> list[Any]:
+        """The specs of an element's flat components."""
+        return tf.nest.flatten(self._spec, expand_composites=True)
+
+    @property
     def specs(self) -> list[Any]:
         """The specs of the values carried from step to step."""
         return [tf.OptionalSpec(self._spec)] * self._count
@@ -44,11 +49,11 @@ class BatchSource:
     def read(self, iterator: Any, wanted: tf.Tensor, ahead: Any) -> list[Any]:
         """Returns the values for the next step: the next elements, if they are wanted."""
         del ahead  # nothing is known of what has not been drawn
+        return tf.cond(wanted, lambda: self.next_ones(iterator), self.nothing)
 
-        def next_ones() -> list[Any]:
-            return [iterator.get_next_as_optional() for _ in range(self._count)]
-
-        return tf.cond(wanted, next_ones, self.nothing)
+    def next_ones(self, iterator: Any) -> list[Any]:
+        """Returns the next elements of a step, as optionals."""
+        return [iterator.get_next_as_optional() for _ in range(self._count)]
 
     def has_batch(self, carried: Sequence[Any]) -> tf.Tensor:
         """Whether a step can run."""
@@ -84,9 +89,9 @@ class DividedBatchSource(BatchSource):
         """The value by which compiled loops are told apart."""
         return self._spec, self._like.drawn
 
-    def read(self, iterator: Any, wanted: tf.Tensor, ahead: Any) -> list[Any]:
-        """Returns the values for the next step: see ``BatchSource``."""
-        return super().read(self._like.with_iterators(iterator), wanted, ahead)
+    def next_ones(self, iterator: Any) -> list[Any]:
+        """Returns the next element, as an optional."""
+        return super().next_ones(self._like.with_iterators(iterator))
 
 
 class HostBatchSource(BatchSource):

@@ -10,6 +10,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.runtime.batch_source import BatchSource
+from estimator_bridge.runtime.block_body import BlockBody
 from estimator_bridge.runtime.loop_body import LoopBody
 from estimator_bridge.tensorflow_private import flat_call
 
@@ -35,7 +36,11 @@ class CompiledLoop:
     """
 
     def __init__(
-        self, body: LoopBody, source: BatchSource, iterator: Any, fed: Sequence[tf.TensorSpec]
+        self,
+        body: LoopBody | BlockBody,
+        source: BatchSource,
+        iterator: Any,
+        fed: Sequence[tf.TensorSpec],
     ):
         number = tf.TensorSpec([], tf.int64)
         function = tf.function(functools.partial(body, source), autograph=False)

@@ -12,6 +12,7 @@ import tensorflow as tf
 from estimator_bridge.compile_for import LoweredStep
 from estimator_bridge.graph import REPLICA_ID, LiftedSession, Snapshot, host_device, with_user_line
 from estimator_bridge.graph.counters import counts_up
+from estimator_bridge.runtime.block_body import BlockBody, may_be_blocks
 from estimator_bridge.runtime.loop_body import LoopBody
 from estimator_bridge.runtime.loop_result import LoopResult
 from estimator_bridge.runtime.many_steps import ManySteps
@@ -30,6 +31,9 @@ from estimator_bridge.runtime.watched_step import WatchedStep
 from estimator_bridge.tensorflow_private import eager_mode
 
 __all__ = ["StepLoop"]
+
+# The calls of a single step that a loop of compiled blocks runs, before it compiles the step alone.
+_SINGLES_IN_BLOCKS = 8
 
 
 class StepLoop:
@@ -88,7 +92,12 @@ class StepLoop:
         nodes = [*run.names, *run.host_names]
         counter, outputs = step.counter, request.outputs
         is_counted = counter is not None and counts_up(Snapshot.of(session.graph), nodes, counter)
-        body = LoopBody(self._step, is_counted, layout.full_batch, session.graph, outputs)
+        body: LoopBody | BlockBody = LoopBody(
+            self._step, is_counted, layout.full_batch, session.graph, outputs
+        )
+        is_known = is_counted or counter is None  # how many steps a call runs
+        if is_known and may_be_blocks(self._step, layout, request, session.graph):
+            body = BlockBody(self._step)
         fed = [_spec_of(session.graph.get_tensor_by_name(ref)) for ref in request.fed]
         self._many = ManySteps(self._step, body, layout, fed, outputs)
         is_one = strategy.num_replicas_in_sync == 1
@@ -96,7 +105,8 @@ class StepLoop:
             SessionRunCounter(session, run.random_names) if is_one and run.random_names else None
         )
         may_be_single = is_one and layout.full_batch is None and not layout.hosts
-        self._single = SingleStep(self._step, fed) if may_be_single else None
+        spared = _SINGLES_IN_BLOCKS if self.is_in_blocks else 0
+        self._single = SingleStep(self._step, fed, spared) if may_be_single else None
 
     def __call__(
         self,
@@ -128,7 +138,7 @@ class StepLoop:
         try:
             self._step.run.begin_loop((rng_step if start is None else start) + beside)
             values = self._fed_values(fed) if fed else ()
-            if steps == 1 and singly and self._single:
+            if steps == 1 and singly and self._single and self._single.takes_next():
                 result = self._single(iterator, rng_step + beside, values)
             else:
                 result = self._many(iterator, steps, rng_step + beside, limit, values)
@@ -136,6 +146,11 @@ class StepLoop:
             return result
         except tf.errors.OpError as error:
             raise with_user_line(error, self._session.graph) from None
+
+    @property
+    def is_in_blocks(self) -> bool:
+        """Whether XLA compiles several steps as one function."""
+        return self._many.are_in_blocks
 
     @property
     def names(self) -> list[str]:

@@ -11,6 +11,7 @@ import tensorflow as tf
 from estimator_bridge.graph import host_device
 from estimator_bridge.graph.remote_file_errors import explained_remote_file_errors
 from estimator_bridge.runtime.batch_source import batch_source_of
+from estimator_bridge.runtime.block_body import BlockBody
 from estimator_bridge.runtime.compiled_loop import CompiledLoop
 from estimator_bridge.runtime.loop_body import LoopBody
 from estimator_bridge.runtime.loop_result import LoopResult
@@ -43,7 +44,7 @@ class ManySteps:
     def __init__(
         self,
         step: WatchedStep,
-        body: LoopBody,
+        body: LoopBody | BlockBody,
         layout: BatchLayout,
         fed: Sequence[tf.TensorSpec],
         outputs: StepOutputs | None,
@@ -54,6 +55,11 @@ class ManySteps:
         # The loop of an iterator, and the tensors that it takes.
         self._bound: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         self._numbers: dict[int, tf.Tensor] = {}
+
+    @property
+    def are_in_blocks(self) -> bool:
+        """Whether XLA compiles several steps as one function."""
+        return isinstance(self._body, BlockBody)
 
     def __call__(
         self, iterator: Any, steps: int, rng_step: int, limit: int | None, fed: Sequence[tf.Tensor]

@@ -23,14 +23,20 @@ class SingleStep:
     Args:
       step: the step to run.
       fed: the specs of the values that each call supplies.
+      spared: the number of first steps that the loop runs, as compiling them here takes longer.
     """
 
-    def __init__(self, step: WatchedStep, fed: Sequence[tf.TensorSpec]):
-        self._step, self._fed = step, fed
+    def __init__(self, step: WatchedStep, fed: Sequence[tf.TensorSpec], spared: int = 0):
+        self._step, self._fed, self._spared = step, fed, spared
         self._is_random = step.run.is_random
         # The function holds the iterator: passed as an argument, it would cost as much as all else.
         self._iterator: Any = None
         self._call: Callable[..., list[Any]] | None = None
+
+    def takes_next(self) -> bool:
+        """Returns whether the next single step is to run here, and counts it."""
+        self._spared -= 1
+        return self._spared < 0
 
     def __call__(self, iterator: Any, rng_step: int, fed: Sequence[tf.Tensor]) -> LoopResult:
         """Runs the step; see ``StepLoop``.

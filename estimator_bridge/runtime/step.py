@@ -132,6 +132,23 @@ class ReplicaStep:
         return handles & self._session.resources.variables.keys()
 
     @property
+    def used_inputs(self) -> list[int]:
+        """The indices of the batch's flat components that a replica uses, and does not get fed."""
+        given = self._lifted.given - set(self._fed)
+        return [i for i, ref in enumerate(self._inputs) if ref in given]
+
+    @property
+    def used_shapes(self) -> list[tf.TensorShape]:
+        """The shapes of these components, as far as the graph knows them."""
+        graph = self._session.graph
+        return [graph.get_tensor_by_name(self._inputs[i]).shape for i in self.used_inputs]
+
+    @property
+    def has_host_part(self) -> bool:
+        """Whether the host computes after each step."""
+        return self._host is not None
+
+    @property
     def lowering(self) -> StepLowering:
         """Lowers a replica's part to XLA's HLO."""
         refs, count = (*self._inputs, *self._fed), len(self._tensors)

@@ -62,6 +62,15 @@ class StepFetches:
         self._needs_traced = [tensor_of(ref) for ref in self.needs]
 
     @property
+    def fit_xla(self) -> bool:
+        """Whether a compiled loop can carry the needs: numbers of static shapes."""
+        others = tf.string, tf.variant, tf.resource
+        return all(
+            tensor.shape.is_fully_defined() and tensor.dtype not in others
+            for tensor in self._needs_traced
+        )
+
+    @property
     def need_shapes(self) -> list[tf.TensorShape]:
         """The shapes of the needs."""
         return [tensor.shape for tensor in self._needs_traced]

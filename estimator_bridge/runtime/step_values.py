@@ -110,6 +110,8 @@ class LoopRequest:
       sums: CrossReplicaSum nodes to compute in any case, as hooks of another worker fetch them.
       jit_compile: whether XLA compiles the replicas' part, from one sum over them to the next. The
         input, the sums and the host's part stay outside.
+      in_blocks: with ``jit_compile``, whether XLA may compile several steps as one function; see
+        ``BlockBody``. Loops of the graph have to be traced for XLA.
       draws_alike: see ``RandomStreams``; for comparing numbers of replicas.
       outputs: keeps the fetches of each step, which a call returns as ``outputs`` then.
     """
@@ -118,6 +120,7 @@ class LoopRequest:
     fed: Sequence[str] = ()
     sums: Sequence[str] = ()
     jit_compile: bool = False
+    in_blocks: bool = False
     draws_alike: bool = False
     outputs: StepOutputs | None = None
 

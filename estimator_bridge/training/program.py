@@ -33,6 +33,8 @@ from estimator_bridge.training.initialize import prepare_saver, with_default_loc
 from estimator_bridge.training.input_plan import InputPlan, TracedBatch
 from estimator_bridge.training.metrics import metric_values
 from estimator_bridge.training.program_input import ProgramInput
+from estimator_bridge.training.xla_trial import TrialLoop, XlaTrial
+from estimator_bridge.training.xla_wish import XlaWish, traced_for_xla, xla_wish
 
 __all__ = ["ModelSource", "Program", "ProgramLoops", "trace_program"]
 
@@ -61,6 +63,7 @@ class ProgramLoops:
       with_outputs: the loops that return the outputs of each step, by their fetches.
       short_steps: the steps for an evaluation's last batch, by its size.
       is_checked: whether XLA has compiled the step as for a TPU, see `--check-tpu`.
+      trial: measures steps with and without XLA, see ``XlaWish.AUTO``.
       is_compiled: whether a TPU's compiler has compiled the step, see `--compile-for`.
       global_steps: makes the global steps of the graphs of later inputs.
     """
@@ -70,6 +73,7 @@ class ProgramLoops:
     short_steps: dict[int, Any] = dataclasses.field(default_factory=dict)
     is_checked: bool = False
     is_compiled: bool = False
+    trial: XlaTrial | None = None
     global_steps: GlobalSteps = dataclasses.field(default_factory=GlobalSteps)
 
 
@@ -215,12 +219,20 @@ class Program:
             request = LoopRequest(fetches, fed, sums, **options, **more)
             return StepLoop(self.session, strategy, step, self.plan.layout, request)
 
-        is_wish = self.wants_xla and "jit_compile" not in options
-        loop = _compiled_if_possible(make) if is_wish else make()
+        wish = XlaWish.OFF if "jit_compile" in options else self.xla_wish
+        loop = make() if wish is XlaWish.OFF else _compiled_if_possible(make)
         if os.environ.get(CHECKS_TPU) and self.execution.shards is not None:
             self._check_for_tpu(loop)
         self._compile_for_tpu(loop)
+        if wish is XlaWish.AUTO and loop.request.jit_compile:
+            return self._on_trial(loop, make())
         return loop
+
+    def _on_trial(self, compiled: StepLoop, plain: StepLoop) -> Any:
+        """Returns what is called like a StepLoop, and measures both in a trial of all loops."""
+        if self.loops.trial is None:
+            self.loops.trial = XlaTrial(MODE_NAMES[self.mode])
+        return TrialLoop(compiled, plain, self.loops.trial)
 
     def _compile_for_tpu(self, loop: StepLoop) -> None:
         """Compiles the step for a TPU, once, before it runs; see `--compile-for`."""
@@ -263,15 +275,9 @@ class Program:
         return self.loops.with_outputs[key]
 
     @property
-    def wants_xla(self) -> bool:
-        """Whether RunConfig's session_config turns XLA on (global_jit_level ON_1 or ON_2).
-
-        On a TPU, XLA compiles everything in any case.
-        """
-        config = self.execution.config.session_config
-        if is_on_tpu(self.execution.strategy):
-            return False
-        return bool(config and config.graph_options.optimizer_options.global_jit_level > 0)
+    def xla_wish(self) -> XlaWish:
+        """Whether XLA compiles the steps."""
+        return xla_wish(self.execution.config, self.execution.strategy)
 
     def close(self) -> None:
         """Stops the input's threads and frees the variables."""
@@ -282,11 +288,11 @@ class Program:
 def _compiled_if_possible(make: Callable[..., StepLoop]) -> StepLoop:
     """A preference, as in a session: operations that XLA cannot compile run uncompiled."""
     try:
-        loop = make(jit_compile=True)
+        loop = make(jit_compile=True, in_blocks=True)
         loop.check_compiles()
         return loop
     except NotCompilableError as error:
-        logging.warning("session_config asks for XLA, but a step runs without it. %s", error)
+        logging.warning("XLA is asked for, but a step runs without it. %s", error)
         return make()
 
 
@@ -332,7 +338,8 @@ def trace_program(
         batch = plan.trace_batch(mode)
         if mode == ModeKeys.PREDICT:
             _warn_of_no_end(plan)
-        traced = execution.trace(model_fn, batch, mode, params)
+        with traced_for_xla(xla_wish(config, execution.strategy), execution.strategy):
+            traced = execution.trace(model_fn, batch, mode, params)
         if after_model:
             after_model()
         if mode == ModeKeys.TRAIN:

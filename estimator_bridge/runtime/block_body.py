@@ -1,0 +1,134 @@
+"""The traced function of many steps, of which XLA compiles whole blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from estimator_bridge.graph import Snapshot
+from estimator_bridge.runtime.batch_source import BatchSource
+from estimator_bridge.runtime.block_input import Block, BlockInput
+from estimator_bridge.runtime.step_values import BatchLayout, LoopRequest
+from estimator_bridge.runtime.watched_step import WatchedStep
+
+__all__ = ["BlockBody", "may_be_blocks"]
+
+
+class BlockBody:
+    """The function of a loop whose steps XLA compiles, on one replica.
+
+    The batches of several steps are drawn at once, and one compiled function runs these steps: a
+    compiled step alone would be called, with its input and its variables, once a step. The next
+    block is drawn while one runs. No batch is drawn that is not wanted, except that those of a
+    block after a NaN loss, and of the block after it, are lost.
+
+    Args:
+      step: the step to run.
+    """
+
+    def __init__(self, step: WatchedStep):
+        self._step = step
+
+    def __call__(
+        self,
+        source: BatchSource,
+        iterator: Any,
+        steps: tf.Tensor,
+        rng_step: tf.Tensor,
+        limit: tf.Tensor,
+        *fed: tf.Tensor,
+    ) -> dict[str, Any]:
+        """Traces the loop; see ``LoopBody``, whose arguments and results these are."""
+        step, most = self._step, steps
+        if step.counter:
+            most = tf.minimum(steps, limit - step.counted())
+        blocks = BlockInput(source, iterator, step.run.used_inputs, most)
+        # One function for all calls of the loop: XLA compiles it once.
+        function = tf.function(self._steps, autograph=False, jit_compile=True)
+
+        def goes_on(state: dict[str, Any]) -> tf.Tensor:
+            has_steps = state["block"].count > 0
+            return has_steps & _is_a_number(state["loss"]) if step.loss else has_steps
+
+        def body(state: dict[str, Any]) -> tuple[dict[str, Any]]:
+            block, done = state["block"], state["done"]
+            following = blocks.draw(done + block.count)
+            with tf.device(step.strategy.extended.worker_devices[0]):
+                ran, loss, needs = function(blocks, block, rng_step + done, fed)
+            return ({"done": done + ran, "loss": loss, "needs": needs, "block": following},)
+
+        none = tf.constant(0, tf.int64)
+        start = {
+            "done": none,
+            "loss": tf.constant(0.0),
+            "needs": step.fetches.no_needs(),
+            "block": blocks.draw(none),
+        }
+        shapes = {
+            "done": none.shape,
+            "loss": start["loss"].shape,
+            "needs": step.fetches.need_shapes,
+            "block": blocks.shapes,
+        }
+        end = tf.while_loop(goes_on, body, (start,), shape_invariants=(shapes,), name="blocks")[0]
+        done, loss = end["done"], end["loss"]
+        is_short = done < most
+        result: dict[str, Any] = {
+            "done": done,
+            "loss": loss,
+            "ended": is_short & _is_a_number(loss) if step.loss else is_short,
+            "left_over": [],
+            "fetched": step.fetches.computed(end["needs"], tf.equal(done, steps)),
+        }
+        return {**result, "limit_value": step.counted()} if step.counter else result
+
+    def _steps(
+        self, blocks: BlockInput, block: Block, rng_step: tf.Tensor, fed: Sequence[tf.Tensor]
+    ) -> tuple[tf.Tensor, tf.Tensor, list[tf.Tensor]]:
+        """Traces the steps of a block, for XLA.
+
+        Returns:
+          The number of steps that ran, the last one's loss and its fetches' needs.
+        """
+        step = self._step
+
+        def goes_on(done: tf.Tensor, loss: tf.Tensor, _: list[tf.Tensor]) -> tf.Tensor:
+            is_left = done < block.count
+            return is_left & _is_a_number(loss) if step.loss else is_left
+
+        def body(done: tf.Tensor, *_: Any) -> tuple[tf.Tensor, tf.Tensor, list[tf.Tensor]]:
+            loss, needs = step(blocks.batch(block, done), rng_step + done, fed)
+            return done + 1, loss, needs
+
+        start = tf.constant(0, tf.int64), tf.constant(0.0), step.fetches.no_needs()
+        return tf.while_loop(goes_on, body, start, name="steps")
+
+
+def may_be_blocks(
+    step: WatchedStep, layout: BatchLayout, request: LoopRequest, graph: tf.Graph
+) -> bool:
+    """Returns whether XLA may compile several steps as one, and whether that is quicker.
+
+    Nothing may happen between two steps but arithmetic on one replica, on batches of static shapes.
+    """
+    is_alone = step.strategy.num_replicas_in_sync == 1 and not layout.hosts
+    is_plain = (layout.elements or 1) == 1 and layout.full_batch is None and not layout.partitions
+    only_steps = request.outputs is None and not step.run.has_host_part
+    if not (request.jit_compile and request.in_blocks and is_alone and is_plain and only_steps):
+        return False
+    shapes = step.run.used_shapes
+    if not (step.fetches.fit_xla and all(shape.is_fully_defined() for shape in shapes)):
+        return False
+    # For CPUs, XLA calls its library for convolutions outside of loops only. Inside, a small
+    # convolutional network took eight times as long.
+    on_gpu = "GPU" in step.strategy.extended.worker_devices[0]
+    nodes = Snapshot.of(graph).nodes
+    return on_gpu or not any("Conv" in nodes[name].op for name in step.run.names)
+
+
+def _is_a_number(loss: tf.Tensor) -> tf.Tensor:
+    """False for NaN, in one operation."""
+    return loss <= np.inf
