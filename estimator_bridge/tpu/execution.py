@@ -113,7 +113,11 @@ class TPUExecution(Execution):
 
         unpacks: list[Callable[[Any], Any] | None] = []
         plan = plan_of_replicas(self._batch, self._layout, mode, call, self._partitions)
-        return dataclasses.replace(plan, unpack=unpacks[0] if unpacks else None)
+        if plan.replica is None or not unpacks:
+            return plan
+        return dataclasses.replace(
+            plan, replica=dataclasses.replace(plan.replica, unpack=unpacks[0])
+        )
 
     def loop_limits(self, mode: str, steps: int | None = None) -> LoopLimits:
         """Returns the limits of a loop: iterations_per_loop in training, else the given steps."""

@@ -14,7 +14,7 @@ from estimator_bridge.graph import LiftedSession
 from estimator_bridge.model import ModeKeys
 from estimator_bridge.runtime import BatchLayout
 
-__all__ = ["InputPlan", "TracedBatch", "split_batch_structure"]
+__all__ = ["InputPlan", "ReplicaBatch", "TracedBatch", "split_batch_structure"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,6 +35,27 @@ class TracedBatch:
 
 
 @dataclasses.dataclass(frozen=True)
+class ReplicaBatch:
+    """One replica's batch, as the input gives it and as model_fn gets it.
+
+    Attributes:
+      spec: the TensorSpecs of what the input gives.
+      unpack: returns the features for model_fn, given those of the input; None: the same.
+    """
+
+    spec: Any
+    unpack: Callable[[Any], Any] | None = None
+
+    def for_model(self, batch: Any) -> Any:
+        """Returns a batch for model_fn, given one of the input."""
+        if self.unpack is None:
+            return batch
+        if isinstance(batch, (tuple, list)) and not hasattr(batch, "_fields"):
+            return (self.unpack(batch[0]), *batch[1:])
+        return self.unpack(batch)
+
+
+@dataclasses.dataclass(frozen=True)
 class InputPlan:
     """The result of an input_fn, and its layout for the steps of a mode.
 
@@ -44,12 +65,10 @@ class InputPlan:
       replicas: the number of replicas that share the input.
       examples: the size of a global batch, if known.
       divides: whether a step draws only those parts of the input that it needs.
-      replica_spec: the spec of one replica's batch, for placeholders; None: the input's tensors
-        are the batch.
+      replica: one replica's batch, for placeholders; None: the input's tensors are the batch.
       padded_to: the size to which each host's batch is padded, as the last may be short; None if
         none is padded.
       prefetches: whether batches are read ahead.
-      unpack: returns the features for model_fn, given those of a replica's batch; None: the same.
     """
 
     input: BatchInput
@@ -57,10 +76,9 @@ class InputPlan:
     replicas: int = 1
     examples: int | None = None
     divides: bool = False
-    replica_spec: Any = None
+    replica: ReplicaBatch | None = None
     padded_to: int | None = None
     prefetches: bool = False
-    unpack: Callable[[Any], Any] | None = None
 
     @property
     def tells_size(self) -> bool:
@@ -87,23 +105,16 @@ class InputPlan:
         size = None
         if self.tells_size:
             size = tf.compat.v1.placeholder(tf.int64, [], name="valid_size")
-        if self.replica_spec is None:
-            batch = self.input.graph_batch()
+        if self.replica is None:
+            batch = for_model = self.input.graph_batch()
         else:
-            batch = placeholders(self.replica_spec)
+            batch = placeholders(self.replica.spec)
+            for_model = self.replica.for_model(batch)
         refs = [*self.input.names_of(batch), *([] if size is None else [size.name])]
-        features, labels = split_batch_structure(self.unpacked(batch))
+        features, labels = split_batch_structure(for_model)
         if mode == ModeKeys.PREDICT:
             labels = None
         return TracedBatch(features, labels, tuple(refs), size)
-
-    def unpacked(self, batch: Any) -> Any:
-        """Returns a batch for model_fn, given one of the input."""
-        if self.unpack is None:
-            return batch
-        if isinstance(batch, (tuple, list)) and not hasattr(batch, "_fields"):
-            return (self.unpack(batch[0]), *batch[1:])
-        return self.unpack(batch)
 
     def dataset(self, session: LiftedSession) -> Any:
         """Returns the batches for the compiled loop; HostDatasets if other machines feed.
