@@ -6,9 +6,10 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.data.input_fn import batch_size_for
+import estimator_bridge as eb
 from models.task import InputRequest
 
 __all__ = ["Split", "input_fn_of"]
@@ -32,37 +33,25 @@ class Split:
         return len(tf.nest.flatten(self.features)[0])
 
 
-def input_fn_of(
-    splits: Mapping[str, Split],
-    request: InputRequest,
-    transform: Callable[[Any, Any], Any] | None = None,
-) -> Callable[..., Any]:
+def input_fn_of(splits: Mapping[str, Split], request: InputRequest) -> Callable[..., Any]:
     """Makes the input_fn of a request.
-
-    Numbers of examples are shuffled and batched, and the arrays are read once a batch: reading
-    single examples would take more time than the step of a small model.
 
     Args:
         splits: the examples by split.
         request: which examples, and in which order.
-        transform: called with the features and the labels of each batch.
     """
     chosen = splits[request.split]
 
-    def batches(params: Any = None) -> tf.data.Dataset:
-        arrays = tf.nest.map_structure(
-            lambda values: tf.constant(values[: request.first]), (chosen.features, chosen.labels)
-        )
-        size = chosen.size if request.first is None else min(request.first, chosen.size)
-        numbers = tf.data.Dataset.range(size)
+    def examples() -> tf.data.Dataset:
+        arrays = tf.nest.map_structure(_first(request.first), (chosen.features, chosen.labels))
+        dataset = tf.data.Dataset.from_tensor_slices(arrays)
         if request.training:
-            numbers = numbers.shuffle(size, seed=request.seed).repeat()
-        numbers = numbers.batch(batch_size_for(params, request.batch_size), request.training)
+            size = request.first or chosen.size
+            dataset = dataset.shuffle(size, seed=request.seed).repeat()
+        return dataset
 
-        def read(places: tf.Tensor) -> Any:
-            batch = tf.nest.map_structure(lambda values: tf.gather(values, places), arrays)
-            return batch if transform is None else transform(*batch)
+    return eb.data.input_fn(examples, training=request.training, batch_size=request.batch_size)
 
-        return numbers.map(read).prefetch(tf.data.AUTOTUNE)
 
-    return batches
+def _first(count: int | None) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda values: values[:count]

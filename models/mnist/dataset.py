@@ -10,13 +10,12 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.checkpoint import explained_full_disk_of
-from models.in_memory import Split
 from models.mnist.check import DIGITS_FOLDER
 from models.mnist.digits import write_digits
 from models.mnist.idx import IdxPair, find_mnist, shapes_of
 from models.mnist.records import Manifest, open_records
 
-__all__ = ["DigitData", "examples", "few_and_shifted", "make_dataset", "open_data"]
+__all__ = ["DigitData", "examples", "make_dataset", "open_data"]
 
 # Parsing is cheap, and the training step needs the other cores.
 _PARALLEL_CALLS = 2
@@ -158,28 +157,6 @@ def make_dataset(
         # Cached after parsing: mapping single examples costs ten times as much as reading them.
         dataset = dataset.cache().shuffle(size, seed=shuffle_seed).repeat()
     return dataset
-
-
-def few_and_shifted(data: DigitData) -> Split | None:
-    """Returns the training examples of a small set with their shifts, in memory.
-
-    They are those of `make_dataset`, in the same order; read as batches, they cost less.
-
-    Args:
-        data: the data.
-
-    Returns:
-        Images, float32 [count, height, width, 1] from 0 to 1, and labels; None if the set is large.
-    """
-    size = data.sizes["train"]
-    if size >= _FEW:
-        return None
-    images, labels = examples(data, "train", size)
-    padded = np.pad(images, [(0, 0), (1, 1), (1, 1)])
-    height, width = images.shape[1:]
-    shifts = [padded[:, y : y + height, x : x + width] for y in range(3) for x in range(3)]
-    every = np.stack(shifts, axis=1).reshape(-1, height, width, 1)
-    return Split(every, np.repeat(labels, _SHIFTS))
 
 
 def _shifted(image: tf.Tensor, label: tf.Tensor) -> tf.data.Dataset:

@@ -11,14 +11,7 @@ import tensorflow as tf
 from absl import flags as absl_flags
 
 import estimator_bridge as eb
-from models.in_memory import input_fn_of
-from models.mnist.dataset import (
-    DigitData,
-    examples,
-    few_and_shifted,
-    make_dataset,
-    open_data,
-)
+from models.mnist.dataset import DigitData, examples, make_dataset, open_data
 from models.mnist.model import MODEL, bytes_per_example, serving_input_receiver_fn
 from models.mnist.picture import draw_predictions
 from models.task import InputRequest, Task, TaskData
@@ -47,15 +40,11 @@ def open_task(flag_values: absl_flags.FlagValues) -> Task:
 
 
 def _input_fn(data: DigitData, request: InputRequest) -> Callable[..., tf.data.Dataset]:
-    few = few_and_shifted(data) if request.training and request.first is None else None
-    if few is not None:
-        return input_fn_of({"train": few}, request)
-
     def dataset() -> tf.data.Dataset:
         if request.training:
             return make_dataset(data, "train", shuffle_seed=request.seed, first=request.first)
-        count = -1 if request.first is None else request.first
-        return data.read(request.split).take(count)
+        few = -1 if request.first is None else request.first
+        return data.read(request.split).take(few)
 
     return eb.data.input_fn(dataset, training=request.training, batch_size=request.batch_size)
 

@@ -5,11 +5,9 @@ import numpy as np
 import pytest
 from test_mnist_idx import write_mnist
 
-from models.in_memory import input_fn_of
 from models.mnist import dataset, records
 from models.mnist.digits import split_digits
 from models.mnist.errors import DataError
-from models.task import InputRequest
 
 
 @pytest.fixture(scope="module")
@@ -85,15 +83,6 @@ def test_few_images_are_also_shifted_to_all_sides(digits):
     assert len(wanted) == 9
     epoch = np.concatenate([images for images, _ in training_batches(digits, 3, 9)])
     assert wanted <= {image.tobytes() for image in epoch}
-
-
-def test_in_memory_they_come_in_the_same_batches(digits):
-    split = dataset.few_and_shifted(digits)
-    request = InputRequest("train", True, digits.sizes["train"], seed=3)
-    batches = input_fn_of({"train": split}, request)().take(10).as_numpy_iterator()
-    for (images, labels), (wanted, numbers) in zip(batches, training_batches(digits, 3, 10)):
-        np.testing.assert_array_equal(labels, numbers)
-        np.testing.assert_allclose(images, wanted, atol=1e-7)
 
 
 def test_elements_are_what_the_model_takes(digits):
