@@ -117,7 +117,8 @@ WITHOUT_A_CASE = {
         training.SequenceQueueingStateSaver factorization.GmmAlgorithm factorization.gmm
         learn.load_boston learn.load_dataset learn.BaseEstimator learn.Evaluable
         learn.NotFittedError learn.SKCompat learn.Trainable learn.Experiment learn.ExportStrategy
-        learn.Head learn.InputFnOps learn.build_default_serving_input_fn
+        learn.Head learn.estimators.Head learn.InputFnOps
+        learn.build_default_serving_input_fn
         learn.build_parsing_serving_input_fn
         learn.make_export_strategy learn.extract_pandas_data learn.extract_pandas_labels
         learn.extract_pandas_matrix learn.generator_input_fn learn.numpy_input_fn
