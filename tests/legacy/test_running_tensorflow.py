@@ -147,7 +147,7 @@ def test_a_program_of_compat_v1_on_emulated_cores(tmp_path):
     estimator = tf_estimator.tpu.TPUEstimator(model_fn, config=config, train_batch_size=8)
     estimator.train(input_fn, steps=2)
     print(tf_estimator.Estimator(model_fn, "out").get_variable_value("global_step"))
-    learn.DNNClassifier
+    learn.DynamicRnnEstimator
     """
     code, out, err = run(
         tmp_path,
@@ -163,10 +163,10 @@ def test_a_program_of_compat_v1_on_emulated_cores(tmp_path):
     start = err.index("Traceback (most recent call last):")
     assert err[start + 1 : start + 3] == [
         f'  File "{place}", line 13, in <module>',
-        "    learn.DNNClassifier",
+        "    learn.DynamicRnnEstimator",
     ]
     assert "MissingNameError" in err[-1]
-    assert "tf.contrib.learn.DNNClassifier is not supported. Use tf.est" in err[-1]
+    assert "tf.contrib.learn.DynamicRnnEstimator is not supported. Use tf.est" in err[-1]
 
 
 CHECKED = """

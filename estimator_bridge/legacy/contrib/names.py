@@ -21,12 +21,13 @@ _CANNED = {
         infer_real_valued_columns_from_input infer_real_valued_columns_from_input_fn
     """,
 }
+_HEAD_FACTORIES = """
+    binary_svm_head multi_class_head multi_head multi_label_head poisson_regression_head
+    regression_head
+"""
 _HEADS = {
     "learn.heads.base": "Head",
-    "learn.heads.factories": """
-        binary_svm_head loss_only_head multi_class_head multi_head multi_label_head
-        poisson_regression_head regression_head
-    """,
+    "learn.heads.factories": _HEAD_FACTORIES,
     "learn.heads.multi_objective": "no_op_train_fn",
 }
 _FRAMES = """
@@ -142,6 +143,8 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "learn.estimators": {
         **_CANNED,
+        **_HEADS,
+        "learn.heads.factories": f"{_HEAD_FACTORIES} loss_only_head",
         "learn.configuration": "ModeKeys RunConfig",
         "learn.estimator": "BaseEstimator Estimator SKCompat",
         "learn.keys": "MetricKey PredictionKey ProblemType",

@@ -116,7 +116,8 @@ WITHOUT_A_CASE = {
         training.batch_sequences_with_states training.NextQueuedSequenceBatch
         training.SequenceQueueingStateSaver factorization.GmmAlgorithm factorization.gmm
         learn.load_boston learn.load_dataset learn.BaseEstimator learn.Evaluable learn.SKCompat
-        learn.Trainable learn.Experiment learn.ExportStrategy learn.Head learn.make_export_strategy
+        learn.Trainable learn.Experiment learn.ExportStrategy learn.Head learn.estimators.Head
+        learn.make_export_strategy
         learn.extract_pandas_data learn.extract_pandas_labels learn.extract_pandas_matrix
         learn.generator_input_fn learn.numpy_input_fn learn.pandas_input_fn learn.KMeansClustering
         learn.CheckpointSaver learn.StepCounter learn.SummarySaver learn.RunHookAdapterForMonitors

@@ -5,7 +5,6 @@ from __future__ import annotations
 import abc
 import contextlib
 import inspect
-import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -229,7 +228,7 @@ class BaseEstimator(Evaluable, Trainable):
         found = self._core.predict(source, outputs, yield_single_examples=not is_batch)
         found = self._model.as_predicted(found)
         if as_iterable:
-            return _begun(found)
+            return found
         with contextlib.closing(found):
             return next(found)
 
@@ -295,12 +294,6 @@ class BaseEstimator(Evaluable, Trainable):
             raise NotFittedError(
                 f"Couldn't find trained model at {self.model_dir}. Call fit() first."
             )
-
-
-def _begun(found: Iterator[Any]) -> Iterator[Any]:
-    """Returns an iterator whose first element is computed: the original built its model at once."""
-    first = list(itertools.islice(found, 1))
-    return itertools.chain(first, found)
 
 
 class Estimator(BaseEstimator):
