@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
@@ -49,7 +48,6 @@ class InputPlan:
       padded_to: the size to which each host's batch is padded, as the last may be short; None if
         none is padded.
       prefetches: whether batches are read ahead.
-      unpack: returns the features for model_fn, given those of a replica's batch; None: the same.
     """
 
     input: BatchInput
@@ -60,7 +58,6 @@ class InputPlan:
     replica_spec: Any = None
     padded_to: int | None = None
     prefetches: bool = False
-    unpack: Callable[[Any], Any] | None = None
 
     @property
     def tells_size(self) -> bool:
@@ -92,18 +89,10 @@ class InputPlan:
         else:
             batch = placeholders(self.replica_spec)
         refs = [*self.input.names_of(batch), *([] if size is None else [size.name])]
-        features, labels = split_batch_structure(self.unpacked(batch))
+        features, labels = split_batch_structure(self.input.unpacked(batch))
         if mode == ModeKeys.PREDICT:
             labels = None
         return TracedBatch(features, labels, tuple(refs), size)
-
-    def unpacked(self, batch: Any) -> Any:
-        """Returns a batch for model_fn, given one of the input."""
-        if self.unpack is None:
-            return batch
-        if isinstance(batch, (tuple, list)) and not hasattr(batch, "_fields"):
-            return (self.unpack(batch[0]), *batch[1:])
-        return self.unpack(batch)
 
     def dataset(self, session: LiftedSession) -> Any:
         """Returns the batches for the compiled loop; HostDatasets if other machines feed.

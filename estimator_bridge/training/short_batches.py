@@ -53,11 +53,11 @@ def short_step(program: Program, elements: tf.data.Dataset) -> ShortStep:
 
 def trace_short(program: Program, elements: tf.data.Dataset) -> Program:
     """Traces the model for batches of the elements' static size."""
-    given = elements
-    if program.plan.unpack is not None:  # for model_fn; the loop reads the packed ones
+    given, source = elements, program.plan.input
+    if source.is_packed:  # the loop reads the packed ones
 
         def unpacked(*batch: Any) -> Any:
-            return program.plan.unpacked(batch if len(batch) > 1 else batch[0])
+            return source.unpacked(batch if len(batch) > 1 else batch[0])
 
         with eager_mode():
             given = elements.map(unpacked)
