@@ -64,6 +64,15 @@ class BatchInput(abc.ABC):
         """Returns the tensors of one batch, in the graph: (features, labels) or features."""
         return placeholders(self.spec)
 
+    @property
+    def is_packed(self) -> bool:
+        """Whether batches hold other tensors than model_fn gets; see ``unpacked``."""
+        return False
+
+    def unpacked(self, batch: Any) -> Any:
+        """Returns the argument of model_fn, given the tensors of a batch or of a replica's part."""
+        return batch
+
     def names_of(self, batch: Any) -> list[str]:
         """Returns references of the tensors that components of ``dataset``'s elements stand for.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -107,17 +106,9 @@ class TPUExecution(Execution):
             if not self._embeddings:
                 return part
             full = one.batch_size if mode == ModeKeys.TRAIN else None
-            packed, unpack = pack_ids(part, embedding_features(self._embeddings), full)
-            unpacks.append(unpack)
-            return packed
+            return pack_ids(part, embedding_features(self._embeddings), full)
 
-        unpacks: list[Callable[[Any], Any] | None] = []
-        plan = plan_of_replicas(self._batch, self._layout, mode, call, self._partitions)
-        if plan.replica is None or not unpacks:
-            return plan
-        return dataclasses.replace(
-            plan, replica=dataclasses.replace(plan.replica, unpack=unpacks[0])
-        )
+        return plan_of_replicas(self._batch, self._layout, mode, call, self._partitions)
 
     def loop_limits(self, mode: str, steps: int | None = None) -> LoopLimits:
         """Returns the limits of a loop: iterations_per_loop in training, else the given steps."""

@@ -16,7 +16,7 @@ from estimator_bridge.runtime import BatchLayout
 from estimator_bridge.runtime.hosts import is_here
 from estimator_bridge.tpu.input_layout import Feeding, InputCall, Layout
 from estimator_bridge.tpu.sharded_input import HostInputs, PerCoreInput, ShardedInput
-from estimator_bridge.training.input_plan import InputPlan, ReplicaBatch
+from estimator_bridge.training.input_plan import InputPlan
 
 __all__ = ["GlobalBatch", "plan_of_replicas"]
 
@@ -130,7 +130,7 @@ def plan_of_replicas(
         ),
         replicas.replicas,
         batch.size,
-        replica=ReplicaBatch(spec),
+        replica_spec=spec,
         padded_to=size if is_padded else None,
         prefetches=True,
     )

@@ -6,7 +6,7 @@ strings of shape [batch size, 3], one row for each example, and become sparse ag
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import tensorflow as tf
@@ -23,7 +23,7 @@ _MOST = 2**31 - 1
 
 def pack_ids(
     part: BatchInput, features: Mapping[str, EmbeddingFeature], batch_size: int | None
-) -> tuple[BatchInput, Callable[[Any], Any] | None]:
+) -> BatchInput:
     """Packs the sparse ids and weights of TPU embeddings.
 
     Args:
@@ -33,8 +33,7 @@ def pack_ids(
         shapes of other tensors take precedence.
 
     Returns:
-      The input that feeds the cores, and the function that unpacks a replica's features; None if
-      nothing is packed.
+      The input that feeds the cores: the same, if nothing has to be packed.
 
     Raises:
       ValueError: ids are strings, or their weights are missing or dense.
@@ -42,7 +41,7 @@ def pack_ids(
     is_pair = isinstance(part.spec, (tuple, list)) and not hasattr(part.spec, "_fields")
     given = part.spec[0] if is_pair else part.spec
     if not isinstance(given, Mapping):
-        return part, None
+        return part
     check_features(features, given)
     ways: dict[str, _Way] = {}
     for feature in features.values():
@@ -50,10 +49,9 @@ def pack_ids(
             if key is not None and key in given and _is_packed(given[key], feature.width):
                 ways[key] = _Way(given[key], feature.width, dtype or given[key].dtype)
     if not ways:
-        return part, None
+        return part
     sizes = {_first(spec) for spec in tf.nest.flatten(part.spec)} - {None}
-    packed = PackedIds(part, is_pair, ways, sizes.pop() if len(sizes) == 1 else batch_size)
-    return packed, packed.unpacked
+    return PackedIds(part, is_pair, ways, sizes.pop() if len(sizes) == 1 else batch_size)
 
 
 class _Way(NamedTuple):
@@ -128,10 +126,17 @@ class PackedIds(BatchInput):
         """Returns a dataset of the packed batches."""
         return self._part.dataset(session).map(self._pack)
 
-    def unpacked(self, features: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns a replica's features with the sparse tensors that were packed."""
+    @property
+    def is_packed(self) -> bool:
+        """Whether batches hold other tensors than model_fn gets."""
+        return True
+
+    def unpacked(self, batch: Any) -> Any:
+        """Returns the argument of model_fn, with the sparse tensors that were packed."""
+        features = batch[0] if self._is_pair else batch
         unpacked = {key: way.unpack(features[key]) for key, way in self._ways.items()}
-        return {**features, **unpacked}
+        features = {**features, **unpacked}
+        return (features, *batch[1:]) if self._is_pair else features
 
     def _pack(self, features: Any, *labels: Any) -> Any:
         packed = {key: way.pack(features[key]) for key, way in self._ways.items()}

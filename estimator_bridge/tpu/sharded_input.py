@@ -45,6 +45,15 @@ class ShardedInput(BatchInput):
         """Whether the input can end."""
         return any(part.may_end for part in self._parts)
 
+    @property
+    def is_packed(self) -> bool:
+        """Whether batches hold other tensors than model_fn gets."""
+        return self._parts[0].is_packed
+
+    def unpacked(self, batch: Any) -> Any:
+        """Returns the argument of model_fn; see ``BatchInput.unpacked``."""
+        return self._parts[0].unpacked(batch)
+
     def dataset(self, session: LiftedSession) -> tf.data.Dataset:
         """Returns a dataset of the host's batches."""
         datasets = tuple(part.dataset(session) for part in self._parts)
@@ -71,6 +80,15 @@ class HostInputs(BatchInput):
         spec = _same_spec(parts, "the host", [host.device for host in hosts])
         super().__init__(parts[0]._graph, spec)
         self.parts, self.hosts = tuple(parts), tuple(hosts)
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether batches hold other tensors than model_fn gets."""
+        return self.parts[0].is_packed
+
+    def unpacked(self, batch: Any) -> Any:
+        """Returns the argument of model_fn; see ``BatchInput.unpacked``."""
+        return self.parts[0].unpacked(batch)
 
     def dataset(self, session: LiftedSession) -> tf.data.Dataset:
         """Returns the dataset of the only host; see ``batches`` for several hosts.
@@ -155,6 +173,15 @@ class PerCoreInput(BatchInput):
     def may_end(self) -> bool:
         """Whether the input can end."""
         return self._part.may_end
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether batches hold other tensors than model_fn gets."""
+        return self._part.is_packed
+
+    def unpacked(self, batch: Any) -> Any:
+        """Returns the argument of model_fn; see ``BatchInput.unpacked``."""
+        return self._part.unpacked(batch)
 
     def dataset(self, session: LiftedSession) -> tf.data.Dataset:
         """Returns a dataset of the host's batches."""

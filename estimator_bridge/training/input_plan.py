@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
@@ -14,7 +13,7 @@ from estimator_bridge.graph import LiftedSession
 from estimator_bridge.model import ModeKeys
 from estimator_bridge.runtime import BatchLayout
 
-__all__ = ["InputPlan", "ReplicaBatch", "TracedBatch", "split_batch_structure"]
+__all__ = ["InputPlan", "TracedBatch", "split_batch_structure"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,27 +34,6 @@ class TracedBatch:
 
 
 @dataclasses.dataclass(frozen=True)
-class ReplicaBatch:
-    """One replica's batch, as the input gives it and as model_fn gets it.
-
-    Attributes:
-      spec: the TensorSpecs of what the input gives.
-      unpack: returns the features for model_fn, given those of the input; None: the same.
-    """
-
-    spec: Any
-    unpack: Callable[[Any], Any] | None = None
-
-    def for_model(self, batch: Any) -> Any:
-        """Returns a batch for model_fn, given one of the input."""
-        if self.unpack is None:
-            return batch
-        if isinstance(batch, (tuple, list)) and not hasattr(batch, "_fields"):
-            return (self.unpack(batch[0]), *batch[1:])
-        return self.unpack(batch)
-
-
-@dataclasses.dataclass(frozen=True)
 class InputPlan:
     """The result of an input_fn, and its layout for the steps of a mode.
 
@@ -65,7 +43,8 @@ class InputPlan:
       replicas: the number of replicas that share the input.
       examples: the size of a global batch, if known.
       divides: whether a step draws only those parts of the input that it needs.
-      replica: one replica's batch, for placeholders; None: the input's tensors are the batch.
+      replica_spec: the spec of one replica's batch, for placeholders; None: the input's tensors
+        are the batch.
       padded_to: the size to which each host's batch is padded, as the last may be short; None if
         none is padded.
       prefetches: whether batches are read ahead.
@@ -76,7 +55,7 @@ class InputPlan:
     replicas: int = 1
     examples: int | None = None
     divides: bool = False
-    replica: ReplicaBatch | None = None
+    replica_spec: Any = None
     padded_to: int | None = None
     prefetches: bool = False
 
@@ -105,13 +84,12 @@ class InputPlan:
         size = None
         if self.tells_size:
             size = tf.compat.v1.placeholder(tf.int64, [], name="valid_size")
-        if self.replica is None:
-            batch = for_model = self.input.graph_batch()
+        if self.replica_spec is None:
+            batch = self.input.graph_batch()
         else:
-            batch = placeholders(self.replica.spec)
-            for_model = self.replica.for_model(batch)
+            batch = placeholders(self.replica_spec)
         refs = [*self.input.names_of(batch), *([] if size is None else [size.name])]
-        features, labels = split_batch_structure(for_model)
+        features, labels = split_batch_structure(self.input.unpacked(batch))
         if mode == ModeKeys.PREDICT:
             labels = None
         return TracedBatch(features, labels, tuple(refs), size)

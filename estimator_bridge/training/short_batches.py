@@ -53,12 +53,11 @@ def short_step(program: Program, elements: tf.data.Dataset) -> ShortStep:
 
 def trace_short(program: Program, elements: tf.data.Dataset) -> Program:
     """Traces the model for batches of the elements' static size."""
-    given, replica = elements, program.plan.replica
-    if replica is not None and replica.unpack is not None:  # the loop reads the packed batches
-        for_model = replica.for_model
+    given, source = elements, program.plan.input
+    if source.is_packed:  # the loop reads the packed ones
 
         def unpacked(*batch: Any) -> Any:
-            return for_model(batch if len(batch) > 1 else batch[0])
+            return source.unpacked(batch if len(batch) > 1 else batch[0])
 
         with eager_mode():
             given = elements.map(unpacked)

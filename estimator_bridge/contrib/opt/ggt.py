@@ -47,7 +47,7 @@ class GGTOptimizer(RefOrResourceUpdates, tf.compat.v1.train.Optimizer):
         sigma_eps: float = 1e-2,
     ):
         super().__init__(use_locking, name)
-        self._rate, self._beta1, self._window = learning_rate, beta1, window
+        self._rate, self._decay, self._window = learning_rate, beta1, window
         self._eps, self._svd_eps, self._sigma_eps = eps, svd_eps, sigma_eps
 
     def _create_slots(self, var_list: Sequence[Any]) -> None:
@@ -81,7 +81,7 @@ class GGTOptimizer(RefOrResourceUpdates, tf.compat.v1.train.Optimizer):
         flat = self._flat_gradient()
         count = _v1.assign_add(keep["global_step"], 1.0)
         mean = _v1.assign(
-            keep["moment1"], self._beta1 * keep["moment1"] + (1.0 - self._beta1) * flat
+            keep["moment1"], self._decay * keep["moment1"] + (1.0 - self._decay) * flat
         )
         place = tf.cast(count - 1.0, tf.int32) % self._window
         kept = _v1.scatter_update(keep["grad_buffer"], place, mean)
