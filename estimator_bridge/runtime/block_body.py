@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.graph import Snapshot
+from estimator_bridge.graph.compilable import lowering_error
 from estimator_bridge.runtime.batch_source import BatchSource
 from estimator_bridge.runtime.block_input import Block, BlockInput
 from estimator_bridge.runtime.step_values import BatchLayout, LoopRequest
@@ -46,8 +47,14 @@ class BlockBody:
         if step.counter:
             most = tf.minimum(steps, limit - step.counted())
         blocks = BlockInput(source, iterator, step.run.used_inputs, most)
+
+        def run(block: Block, rng_step: tf.Tensor, fed: Sequence[tf.Tensor]) -> Any:
+            return self._steps(
+                block.count, lambda i: blocks.batch(block, i), rng_step=rng_step, fed=fed
+            )
+
         # One function for all calls of the loop: XLA compiles it once.
-        function = tf.function(self._steps, autograph=False, jit_compile=True)
+        function = tf.function(run, autograph=False, jit_compile=True)
 
         def goes_on(state: dict[str, Any]) -> tf.Tensor:
             has_steps = state["block"].count > 0
@@ -57,7 +64,7 @@ class BlockBody:
             block, done = state["block"], state["done"]
             following = blocks.draw(done + block.count)
             with tf.device(step.strategy.extended.worker_devices[0]):
-                ran, loss, needs = function(blocks, block, rng_step + done, fed)
+                ran, loss, needs = function(block, rng_step + done, fed)
             return ({"done": done + ran, "loss": loss, "needs": needs, "block": following},)
 
         none = tf.constant(0, tf.int64)
@@ -85,10 +92,52 @@ class BlockBody:
         }
         return {**result, "limit_value": step.counted()} if step.counter else result
 
+    def check(self, fed: Sequence[tf.TensorSpec]) -> None:
+        """Checks, eagerly, that XLA would compile a block, by compiling it up to HLO; nothing runs.
+
+        A step that compiles alone may not do so inside of a loop, where fewer values are constants.
+
+        Args:
+          fed: the specs of the values that each call supplies.
+
+        Raises:
+          NotCompilableError: it would not.
+        """
+        run = self._step.run
+        specs = run.used_specs
+
+        def steps(count: tf.Tensor, rng_step: tf.Tensor, *given: tf.Tensor) -> Any:
+            parts = dict(zip(run.used_inputs, given))
+            flat = [parts.get(i) for i in range(run.inputs)]
+            return self._steps(
+                count,
+                lambda i: [None if part is None else part[i] for part in flat],
+                rng_step,
+                given[len(parts) :],
+            )
+
+        function = tf.function(steps, autograph=False, jit_compile=True)
+        number = tf.TensorSpec([], tf.int64)
+        blocks = [tf.TensorSpec([2, *spec.shape], spec.dtype) for spec in specs]
+        try:
+            function.experimental_get_compiler_ir(number, number, *blocks, *fed)(stage="hlo")
+        except (ValueError, TypeError, tf.errors.OpError) as error:
+            raise lowering_error(run.graph, error) from error
+
     def _steps(
-        self, blocks: BlockInput, block: Block, rng_step: tf.Tensor, fed: Sequence[tf.Tensor]
+        self,
+        count: tf.Tensor,
+        batch_of: Callable[[tf.Tensor], list[Any]],
+        rng_step: tf.Tensor,
+        fed: Sequence[tf.Tensor],
     ) -> tuple[tf.Tensor, tf.Tensor, list[tf.Tensor]]:
         """Traces the steps of a block, for XLA.
+
+        Args:
+          count: the number of steps.
+          batch_of: returns the flat components of a step's batch, given the step's index.
+          rng_step: the number of steps before the block.
+          fed: the values that the call supplies.
 
         Returns:
           The number of steps that ran, the last one's loss and its fetches' needs.
@@ -96,11 +145,11 @@ class BlockBody:
         step = self._step
 
         def goes_on(done: tf.Tensor, loss: tf.Tensor, _: list[tf.Tensor]) -> tf.Tensor:
-            is_left = done < block.count
+            is_left = done < count
             return is_left & _is_a_number(loss) if step.loss else is_left
 
         def body(done: tf.Tensor, *_: Any) -> tuple[tf.Tensor, tf.Tensor, list[tf.Tensor]]:
-            loss, needs = step(blocks.batch(block, done), rng_step + done, fed)
+            loss, needs = step(batch_of(done), rng_step + done, fed)
             return done + 1, loss, needs
 
         start = tf.constant(0, tf.int64), tf.constant(0.0), step.fetches.no_needs()
@@ -119,8 +168,8 @@ def may_be_blocks(
     only_steps = request.outputs is None and not step.run.has_host_part
     if not (request.jit_compile and request.in_blocks and is_alone and is_plain and only_steps):
         return False
-    shapes = step.run.used_shapes
-    if not (step.fetches.fit_xla and all(shape.is_fully_defined() for shape in shapes)):
+    specs = step.run.used_specs
+    if not (step.fetches.fit_xla and all(spec.shape.is_fully_defined() for spec in specs)):
         return False
     # For CPUs, XLA calls its library for convolutions outside of loops only. Inside, a small
     # convolutional network took eight times as long.

@@ -168,6 +168,16 @@ class StepLoop:
         with eager_mode(), tf.device(host_device()):
             self._step.run.lowering.check(for_tpu, allowed)
 
+    def check_blocks(self) -> None:
+        """Checks that XLA would compile several steps as one, if they are to be.
+
+        Raises:
+          NotCompilableError: it would not.
+        """
+        self._step.run.check_ready()
+        with eager_mode(), tf.device(host_device()):
+            self._many.check_blocks()
+
     def lower(self, replicas: int, has_values: bool = True) -> LoweredStep:
         """Lowers a replica's part of the step for a TPU's compiler: see ``StepLowering.lower``."""
         if has_values:

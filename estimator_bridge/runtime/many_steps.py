@@ -61,6 +61,11 @@ class ManySteps:
         """Whether XLA compiles several steps as one function."""
         return isinstance(self._body, BlockBody)
 
+    def check_blocks(self) -> None:
+        """Checks, eagerly, that XLA would compile several steps as one: see ``BlockBody.check``."""
+        if isinstance(self._body, BlockBody):
+            self._body.check(self.fed)
+
     def __call__(
         self, iterator: Any, steps: int, rng_step: int, limit: int | None, fed: Sequence[tf.Tensor]
     ) -> LoopResult:

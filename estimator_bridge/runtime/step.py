@@ -138,10 +138,20 @@ class ReplicaStep:
         return [i for i, ref in enumerate(self._inputs) if ref in given]
 
     @property
-    def used_shapes(self) -> list[tf.TensorShape]:
-        """The shapes of these components, as far as the graph knows them."""
-        graph = self._session.graph
-        return [graph.get_tensor_by_name(self._inputs[i]).shape for i in self.used_inputs]
+    def used_specs(self) -> list[tf.TensorSpec]:
+        """The specs of these components, with shapes as far as the graph knows them."""
+        tensors = [self.graph.get_tensor_by_name(self._inputs[i]) for i in self.used_inputs]
+        return [tf.TensorSpec(tensor.shape, tensor.dtype) for tensor in tensors]
+
+    @property
+    def inputs(self) -> int:
+        """The number of the batch's flat components."""
+        return len(self._inputs)
+
+    @property
+    def graph(self) -> tf.Graph:
+        """The traced graph."""
+        return self._session.graph
 
     @property
     def has_host_part(self) -> bool:

@@ -290,10 +290,15 @@ def _compiled_if_possible(make: Callable[..., StepLoop]) -> StepLoop:
     try:
         loop = make(jit_compile=True, in_blocks=True)
         loop.check_compiles()
-        return loop
     except NotCompilableError as error:
         logging.warning("XLA is asked for, but a step runs without it. %s", error)
         return make()
+    try:
+        loop.check_blocks()
+    except NotCompilableError as error:
+        logging.warning("XLA compiles each step by itself, not several as one. %s", error)
+        return make(jit_compile=True)
+    return loop
 
 
 def trace_program(

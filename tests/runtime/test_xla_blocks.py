@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 from engine import lifted_session, ref, v1
 
+from estimator_bridge.errors import NotCompilableError
 from estimator_bridge.graph import trace_graph
 from estimator_bridge.runtime import LoopRequest, Step, StepLoop
 from estimator_bridge.tensorflow_private import eager_mode
@@ -177,3 +178,27 @@ def test_what_differs_from_batch_to_batch_is_not_kept_for_a_step_without_it():
         iterator = iter(elements.repeat(40))
     assert loop(iterator, 60).steps == 40
     assert session.run(total) == 80.0
+
+
+def test_what_compiles_in_a_block_passes_the_check_and_nothing_runs():
+    trained = Trained(True, fed=True)
+    trained.loop.check_blocks()
+    assert trained.left() == 100
+    assert trained.weights()["global_step"] == 0
+
+
+def test_a_loop_of_unknown_length_is_refused_before_anything_runs():
+    """It was not traced for XLA, so the gradient's lists have no size."""
+    with trace_graph(seed=1) as graph:
+        x = v1.placeholder(tf.float32, [2, 3])
+        w = v1.get_variable("w", [3, 3])
+        _, end = tf.while_loop(lambda i, _: i < 5, lambda i, h: (i + 1, tf.tanh(h @ w)), [0, x])
+        train = v1.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_mean(end))
+    strategy = tf.distribute.OneDeviceStrategy("/cpu:0")
+    loop = StepLoop(
+        lifted_session(graph, strategy), strategy, Step([ref(x)], [ref(train)]),
+        request=LoopRequest(jit_compile=True, in_blocks=True),
+    )  # fmt: skip
+    assert loop.is_in_blocks
+    with pytest.raises(NotCompilableError, match="requires a fixed tensor list size"):
+        loop.check_blocks()

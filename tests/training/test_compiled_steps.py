@@ -99,3 +99,20 @@ def test_what_cannot_be_compiled_runs_without_and_says_so(tmp_path, built, caplo
     assert built and not any(built)
     assert "PyFunc (PyFunc), made at" in caplog.text
     assert "test_compiled_steps.py" in caplog.text
+
+
+def test_steps_that_compile_only_alone_are_compiled_alone(tmp_path, monkeypatch, caplog, built):
+    from estimator_bridge.errors import NotCompilableError
+    from estimator_bridge.runtime import StepLoop
+
+    def refuse(self):
+        raise NotCompilableError("a list has no fixed size")
+
+    monkeypatch.setattr(StepLoop, "check_blocks", refuse)
+    params = {"python": False}
+    estimator = eb.Estimator(model_fn, config=eb.RunConfig(**config(tmp_path, 1)), params=params)
+    with caplog.at_level(logging.WARNING, logger="tensorflow"):
+        estimator.train(input_fn)
+    assert built[:2] == [True, True]
+    assert "each step by itself, not several as one. a list has no fixed size" in caplog.text
+    assert estimator.get_variable_value("global_step") == 5
