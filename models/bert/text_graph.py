@@ -7,8 +7,9 @@ character differs: a capital sigma at a word's end becomes the small one of othe
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import tensorflow as tf
 
@@ -161,7 +162,8 @@ class TextReader:
         return tf.ragged.boolean_mask(numbers, numbers >= 0)
 
 
-def _changes(lower_case: bool) -> dict[str, str]:
+@functools.cache
+def _changes(lower_case: bool) -> Mapping[str, str]:
     """Returns what becomes of the characters that change; spaces divide words."""
     changes = {}
     for code in itertools.chain(*_CHANGED):

@@ -44,20 +44,28 @@ def open_task(flag_values: absl_flags.FlagValues) -> Task:
 
 def _input_fn(digits: DigitData, request: InputRequest) -> Callable[..., tf.data.Dataset]:
     """Returns images with noise beside them: the host draws it, so a batch has it on any cores."""
-    seed = request.seed or 0
-
-    def noisy(number: tf.Tensor, example: tuple[tf.Tensor, tf.Tensor]) -> Any:
-        noise = tf.random.stateless_normal([NOISE], tf.stack([tf.cast(seed, tf.int64), number]))
-        return {"image": example[0], "noise": noise}, example[1]
 
     def dataset() -> tf.data.Dataset:
         examples = digits.read(request.split).take(-1 if request.first is None else request.first)
         if request.training:
             size = request.first or digits.sizes[request.split]
             examples = examples.cache().shuffle(size, seed=request.seed).repeat()
-        return examples.enumerate().map(noisy)
+        return examples
 
-    return eb.data.input_fn(dataset, training=request.training, batch_size=request.batch_size)
+    def noisy(number: tf.Tensor, batch: tuple[tf.Tensor, tf.Tensor]) -> Any:
+        images, labels = batch
+        seed = tf.stack([tf.constant(request.seed or 0, tf.int64), number])
+        noise = tf.random.stateless_normal([tf.shape(images)[0], NOISE], seed)
+        noise = tf.ensure_shape(noise, [images.shape[0], NOISE])
+        return {"image": images, "noise": noise}, labels
+
+    batches = eb.data.input_fn(dataset, training=request.training, batch_size=request.batch_size)
+
+    def with_noise(params: Any = None, mode: str | None = None) -> tf.data.Dataset:
+        # In whole batches: a map of single examples made training steps wait for their noise.
+        return batches(params, mode).enumerate().map(noisy).prefetch(tf.data.AUTOTUNE)
+
+    return with_noise
 
 
 def _draw(rows: Sequence[Mapping[str, Any]], model_dir: str) -> str:

